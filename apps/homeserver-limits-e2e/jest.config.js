@@ -1,0 +1,1 @@
+export default { displayName: 'homeserver-limits-e2e', preset: '../../jest.preset.js' };

@@ -1,0 +1,1 @@
+export default { displayName: 'homeserver-limits', preset: '../../jest.preset.js' };

@@ -1,0 +1,1 @@
+export default { displayName: 'vm-service', preset: '../../jest.preset.js' };

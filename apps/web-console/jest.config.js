@@ -1,0 +1,1 @@
+export default { displayName: 'web-console', preset: '../../jest.preset.js' };

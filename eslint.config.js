@@ -1,0 +1,26 @@
+import nx from '@nx/eslint-plugin';
+import reactHooks from 'eslint-plugin-react-hooks';
+import tseslint from 'typescript-eslint';
+import { layers, layersInSpecs } from './tools/lint/layers.js';
+
+/** The layer rule of tools/lint/layers.js; docs/extend.md explains it. */
+const boundaries = (depConstraints) => ({
+  '@nx/enforce-module-boundaries': ['error', { enforceBuildableLibDependency: false, allow: [], depConstraints }],
+});
+
+export default tseslint.config(
+  { ignores: ['**/dist/**', '**/node_modules/**', '.nx/**', '**/coverage/**', '**/test-results/**'] },
+  {
+    files: ['**/*.{ts,tsx}'],
+    extends: [tseslint.configs.recommended],
+    plugins: { '@nx': nx },
+    rules: {
+      ...boundaries(layers),
+      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
+      'no-console': 'error',
+      eqeqeq: 'error',
+    },
+  },
+  { files: ['**/*.spec.{ts,tsx}', '**/*.contract.ts'], rules: boundaries(layersInSpecs) },
+  { files: ['apps/web-console/**/*.tsx'], ...reactHooks.configs.flat['recommended-latest'] },
+);

@@ -1,0 +1,26 @@
+// SWC options are inline because @swc/jest looks for .swcrc in the working directory only, and Nx runs jest in the
+// project's folder. NODE_OPTIONS=--experimental-vm-modules (set in nx.json) is needed: Nest and the Kubernetes client
+// are ES modules only.
+import { join } from 'node:path';
+
+const swc = {
+  swcrc: false,
+  module: { type: 'es6' },
+  jsc: {
+    target: 'es2023',
+    parser: { syntax: 'typescript', decorators: true, tsx: false },
+    transform: { legacyDecorator: true, decoratorMetadata: true, useDefineForClassFields: true },
+    keepClassNames: true,
+  },
+};
+
+export default {
+  testEnvironment: 'node',
+  testMatch: ['<rootDir>/**/*.spec.ts'],
+  testPathIgnorePatterns: ['/node_modules/', '\\.int\\.spec\\.ts$'],
+  extensionsToTreatAsEsm: ['.ts'],
+  transform: { '^.+\\.ts$': ['@swc/jest', swc] },
+  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
+  // The summary is an output of the target, so a run that Nx takes from its cache still counts.
+  reporters: ['default', join(import.meta.dirname, 'tools/test/jest-summary.js')],
+};

@@ -1,0 +1,1 @@
+export default { displayName: 'api-contracts', preset: '../../jest.preset.js' };

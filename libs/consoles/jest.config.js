@@ -1,0 +1,1 @@
+export default { displayName: 'consoles', preset: '../../jest.preset.js' };

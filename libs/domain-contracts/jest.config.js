@@ -1,0 +1,1 @@
+export default { displayName: 'domain-contracts', preset: '../../jest.preset.js' };

@@ -1,0 +1,1 @@
+export default { displayName: 'fleet', preset: '../../jest.preset.js' };

@@ -1,0 +1,1 @@
+export default { displayName: 'instances', preset: '../../jest.preset.js' };

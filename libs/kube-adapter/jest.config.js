@@ -1,0 +1,1 @@
+export default { displayName: 'kube-adapter', preset: '../../jest.preset.js' };

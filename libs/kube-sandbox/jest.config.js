@@ -1,0 +1,1 @@
+export default { displayName: 'kube-sandbox', preset: '../../jest.preset.js' };

@@ -1,0 +1,1 @@
+export default { displayName: 'libvirt-adapter', preset: '../../jest.preset.js' };

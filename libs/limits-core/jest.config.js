@@ -1,0 +1,1 @@
+export default { displayName: 'limits-core', preset: '../../jest.preset.js' };

@@ -1,0 +1,1 @@
+export default { displayName: 'limits-nest', preset: '../../jest.preset.js' };

@@ -1,0 +1,1 @@
+export default { displayName: 'matrix-protocol', preset: '../../jest.preset.js' };

@@ -1,0 +1,1 @@
+export default { displayName: 'nest-kit', preset: '../../jest.preset.js' };

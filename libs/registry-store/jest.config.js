@@ -1,0 +1,1 @@
+export default { displayName: 'registry-store', preset: '../../jest.preset.js' };

@@ -1,0 +1,1 @@
+export default { displayName: 'tasks', preset: '../../jest.preset.js' };

@@ -1,0 +1,1 @@
+export { __Name__Power } from './__name__-power.js';

@@ -1,0 +1,1 @@
+export default { displayName: '__name__', preset: '../../jest.preset.js' };

@@ -1,0 +1,23 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+
+/** Writes what a run counted to test-results/, from where `npm test` adds it up. */
+export default class JestSummary {
+  constructor(globalConfig) {
+    this.folder = join(globalConfig.rootDir, 'test-results');
+  }
+
+  onRunComplete(_contexts, results) {
+    const skipped = results.testResults.flatMap((file) =>
+      file.testResults.filter((test) => test.status === 'pending').map((test) => test.fullName),
+    );
+    const summary = {
+      passed: results.numPassedTests,
+      failed: results.numFailedTests + results.numRuntimeErrorTestSuites,
+      skipped,
+    };
+    mkdirSync(this.folder, { recursive: true });
+    const target = process.env.NX_TASK_TARGET_TARGET ?? 'test';
+    writeFileSync(join(this.folder, `${basename(target)}.json`), JSON.stringify(summary));
+  }
+}

@@ -1,0 +1,29 @@
+import { defineConfig } from 'vite';
+
+/** Optional peers that Nest, Fastify and ws look for at run time and go on without. */
+const absent = [
+  '@nestjs/microservices',
+  '@nestjs/platform-express',
+  '@nestjs/platform-socket.io',
+  '@fastify/static',
+  '@fastify/view',
+  '@fastify/multipart',
+  'bufferutil',
+  'utf-8-validate',
+];
+
+/** The build of a Nest application: one dist/main.js with everything in it, which halves start-up time and memory. */
+export const nodeApp = () =>
+  defineConfig({
+    // Oxc reads experimentalDecorators and emitDecoratorMetadata from the project's tsconfig.json, through `extends`.
+    build: {
+      ssr: 'src/main.ts',
+      outDir: 'dist',
+      emptyOutDir: true,
+      target: 'node24',
+      minify: false,
+      sourcemap: false,
+      rolldownOptions: { output: { entryFileNames: 'main.js', chunkFileNames: '[name].js', keepNames: true } },
+    },
+    ssr: { noExternal: true, external: absent },
+  });
