@@ -12,7 +12,7 @@ const types = {
   'type:nest': ['type:nest', 'type:domain'],
   'type:testing': ['type:domain', 'type:wire'],
   'type:domain': ['type:domain'],
-  'type:wire': ['type:wire'],
+  'type:wire': ['type:wire', 'type:domain'],
 };
 
 const scopes = {

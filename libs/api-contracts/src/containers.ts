@@ -1,0 +1,46 @@
+import { CONTAINER_PHASES, type ContainerPhase } from '@headgate/domain-contracts';
+import { IsArray, IsBoolean, IsIn, IsInt, IsISO8601, IsString, Matches, Max, MaxLength, Min } from 'class-validator';
+import { IsByteQuantity, IsContextName, IsInstanceName, Optional } from './fields.js';
+
+/** POST /api/cts */
+export class CreateContainerDto {
+  @IsInstanceName() name!: string;
+  @Matches(/^[A-Za-z0-9][A-Za-z0-9._:/@-]*$/, { message: '$property must be an image reference.' })
+  @MaxLength(512)
+  image!: string;
+  @Optional() @IsInstanceName() namespace?: string;
+  @Optional() @IsContextName() context?: string;
+  @Optional() @IsInt() @Min(1) @Max(512) cpu?: number;
+  @Optional() @IsByteQuantity() mem?: string;
+  /** Size of the data volume. */
+  @Optional() @IsByteQuantity() disk?: string;
+  /** Empty: the cluster's default. */
+  @Optional()
+  @Matches(/^$|^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/, { message: '$property must be the name of a storage class.' })
+  @MaxLength(253)
+  storageClass?: string;
+  @Optional() @IsBoolean() privileged?: boolean;
+}
+
+/** An element of GET /api/cts. */
+export class ContainerView {
+  @IsString() name!: string;
+  @IsString() namespace!: string;
+  /** Empty when stopped or unscheduled. */
+  @IsString() node!: string;
+  @IsIn(CONTAINER_PHASES) phase!: ContainerPhase;
+  @IsBoolean() ready!: boolean;
+  @IsString() image!: string;
+  @IsInt() @Min(0) cpu!: number;
+  @IsString() mem!: string;
+  @IsBoolean() privileged!: boolean;
+
+  @IsString() ref!: string;
+  @IsString() context!: string;
+  @IsIn(['kubevirt', 'libvirt']) backend!: 'kubevirt' | 'libvirt';
+  @IsArray() @IsString({ each: true }) tags!: string[];
+  @Optional() @IsString() reason?: string;
+  @Optional() @IsString() folder?: string;
+  @Optional() @IsISO8601() createdAt?: string;
+  @Optional() @IsBoolean() stale?: boolean;
+}

@@ -1,0 +1,82 @@
+import {
+  isByteQuantity,
+  isContextName,
+  isInstanceName,
+  isKubernetesName,
+  isTag,
+  MAX_NAME_LENGTH,
+} from '@headgate/domain-contracts';
+import { ValidateBy, ValidateIf, type ValidationOptions } from 'class-validator';
+
+/**
+ * Fields that mean the same wherever they appear. Each carries its OpenAPI schema in the validator's constraints, from
+ * which the API document is generated.
+ */
+export interface FieldSchema {
+  readonly description?: string;
+  readonly pattern?: string;
+  readonly maxLength?: number;
+  readonly examples?: readonly unknown[];
+}
+
+const textField =
+  (name: string, test: (text: string) => boolean, rule: string, schema: FieldSchema) =>
+  (options?: ValidationOptions): PropertyDecorator =>
+    ValidateBy(
+      {
+        name,
+        constraints: [schema],
+        validator: {
+          validate: (value: unknown) => typeof value === 'string' && test(value),
+          defaultMessage: (args) => `${args?.property} must be ${rule}.`,
+        },
+      },
+      options,
+    );
+
+const NAME_RULE = `1 to ${MAX_NAME_LENGTH} characters of a-z, 0-9 and "-", beginning with a letter or a digit`;
+
+/** The name of an instance, namespace, snapshot or volume. */
+export const IsInstanceName = textField('isInstanceName', isInstanceName, NAME_RULE, {
+  pattern: '^[a-z0-9][a-z0-9-]*$',
+  maxLength: MAX_NAME_LENGTH,
+  examples: ['web-1'],
+});
+
+/** A name that Kubernetes gives: nodes, instancetypes, preferences. */
+export const IsKubernetesName = textField(
+  'isKubernetesName',
+  isKubernetesName,
+  'a Kubernetes name: at most 253 characters of a-z, 0-9, "-" and "."',
+  { maxLength: 253, examples: ['u1.medium'] },
+);
+
+/** A configured context. */
+export const IsContextName = textField('isContextName', isContextName, 'the name of a configured context', {
+  maxLength: 253,
+  examples: ['local'],
+});
+
+/** An amount of bytes in Kubernetes notation. */
+export const IsByteQuantity = textField(
+  'isByteQuantity',
+  isByteQuantity,
+  'a quantity such as 4Gi, 20G or 512Mi, more than 0 and less than 8Pi',
+  { examples: ['4Gi'] },
+);
+
+/** A tag's name, without the label's prefix. */
+export const IsTag = textField(
+  'isTag',
+  isTag,
+  '1 to 59 characters of A-Z, a-z, 0-9, "-", "_" and ".", beginning and ending with a letter or a digit',
+  { maxLength: 59, examples: ['prod'] },
+);
+
+/** A switch in a query string. */
+export const IsSwitch = textField('isSwitch', (text) => text === 'true' || text === 'false', '"true" or "false"', {
+  pattern: '^(true|false)$',
+});
+
+/** A field that may be left out. Unlike class-validator's IsOptional, `null` is not the same as absent. */
+export const Optional = (): PropertyDecorator => ValidateIf((_object, value) => value !== undefined);

@@ -1,0 +1,6 @@
+export * from './answers.js';
+export * from './containers.js';
+export * from './fields.js';
+export * from './queries.js';
+export * from './tasks.js';
+export * from './vms.js';

@@ -1,0 +1,29 @@
+import { TASK_KINDS, type TaskKind, type TaskStatus } from '@headgate/domain-contracts';
+import { Type } from 'class-transformer';
+import { IsArray, IsIn, IsISO8601, IsNumber, IsString, Max, Min, ValidateIf, ValidateNested } from 'class-validator';
+import { Optional } from './fields.js';
+
+export class TaskStepView {
+  @IsString() name!: string;
+  @IsISO8601() startedAt!: string;
+  @Optional() @IsISO8601() finishedAt?: string;
+}
+
+/** GET /api/tasks/{id} */
+export class TaskView {
+  @IsString() id!: string;
+  @IsIn(TASK_KINDS) kind!: TaskKind;
+  @IsIn(['running', 'done', 'error']) status!: TaskStatus;
+  /** Lines separated by newline. */
+  @IsString() log!: string;
+  /** Empty unless status is `error`. */
+  @IsString() error!: string;
+  @IsString() ref!: string;
+  /** Login of who asked. */
+  @IsString() caller!: string;
+  @IsISO8601() startedAt!: string;
+  @ValidateIf((task: TaskView) => task.finishedAt !== null) @IsISO8601() finishedAt!: string | null;
+  /** 0 to 1, or null when it can't be told. */
+  @ValidateIf((task: TaskView) => task.progress !== null) @IsNumber() @Min(0) @Max(1) progress!: number | null;
+  @IsArray() @ValidateNested({ each: true }) @Type(() => TaskStepView) steps!: TaskStepView[];
+}

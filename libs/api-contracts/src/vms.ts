@@ -1,0 +1,100 @@
+import { VM_STATUSES, type VmStatus } from '@headgate/domain-contracts';
+import {
+  ArrayUnique,
+  IsArray,
+  IsBoolean,
+  IsIn,
+  IsInt,
+  IsISO8601,
+  IsNotEmpty,
+  IsString,
+  Matches,
+  Max,
+  MaxLength,
+  Min,
+} from 'class-validator';
+import { IsByteQuantity, IsContextName, IsInstanceName, IsKubernetesName, IsTag, Optional } from './fields.js';
+
+/** An http(s) address without credentials in it: they would end up in logs and manifests. */
+const HTTP_URL = /^https?:\/\/[^\s/@]+(\/\S*)?$/;
+const HTTP_URL_RULE = '$property must be an http:// or https:// address without a user name or password in it.';
+/** An image reference: registry/repository[:tag][@digest], optionally with the scheme docker:// or oci://. */
+const IMAGE_REFERENCE = /^(?:(?:docker|oci):\/\/)?[A-Za-z0-9][A-Za-z0-9._:/@-]*$/;
+const IMAGE_RULE = '$property must be an image reference such as registry.example.org/images/debian:12.';
+
+/** POST /api/vms. Exactly one of containerDisk, image, import, iso, bootc and pvc must be set. */
+export class CreateVmDto {
+  @IsInstanceName() name!: string;
+  @Optional() @IsInstanceName() namespace?: string;
+  /** Which backend makes it; needed only when several are configured. */
+  @Optional() @IsContextName() context?: string;
+  @Optional() @IsInt() @Min(1) @Max(512) cpu?: number;
+  @Optional() @IsByteQuantity() mem?: string;
+  @Optional() @IsByteQuantity() disk?: string;
+
+  @Optional() @Matches(IMAGE_REFERENCE, { message: IMAGE_RULE }) @MaxLength(512) containerDisk?: string;
+  @Optional() @IsString() @IsNotEmpty() @MaxLength(253) image?: string;
+  @Optional() @Matches(HTTP_URL, { message: HTTP_URL_RULE }) @MaxLength(2048) import?: string;
+  @Optional() @Matches(HTTP_URL, { message: HTTP_URL_RULE }) @MaxLength(2048) iso?: string;
+  @Optional() @Matches(IMAGE_REFERENCE, { message: IMAGE_RULE }) @MaxLength(512) bootc?: string;
+  @Optional() @IsKubernetesName() pvc?: string;
+
+  @Optional() @IsString() @IsNotEmpty() @MaxLength(16_384) sshKey?: string;
+  @Optional() @IsKubernetesName() node?: string;
+  @Optional() @IsString() @MaxLength(262_144) cloudInit?: string;
+  @Optional() @IsKubernetesName() instancetype?: string;
+  @Optional() @IsKubernetesName() preference?: string;
+  /** Whether it is started once its disk is there. Default false. */
+  @Optional() @IsBoolean() start?: boolean;
+}
+
+/** POST /api/vms/{ns}/{name}/migrate */
+export class MigrateVmDto {
+  /** Empty or absent: the scheduler chooses among nodes with the same CPU vendor. */
+  @Optional()
+  @Matches(/^$|^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/, { message: '$property must be the name of a node.' })
+  @MaxLength(253)
+  targetNode?: string;
+}
+
+/** POST /api/vms/{ns}/{name}/tags, and its answer. */
+export class TagDto {
+  @IsTag() tag!: string;
+  @IsBoolean() on!: boolean;
+}
+
+/** An element of GET /api/vms. */
+export class VmView {
+  @IsString() name!: string;
+  @IsString() namespace!: string;
+  @IsIn(VM_STATUSES) status!: VmStatus;
+  @IsBoolean() ready!: boolean;
+  @IsBoolean() running!: boolean;
+  @IsInt() @Min(0) cpu!: number;
+  /** Binary quantity. */
+  @IsString() mem!: string;
+  /** The boot disk's size, a binary quantity. */
+  @IsString() disk!: string;
+  /** Only while it runs. */
+  @Optional() @IsString() ip?: string;
+  /** Only while it runs. */
+  @Optional() @IsString() node?: string;
+  @IsArray() @IsString({ each: true }) @ArrayUnique() tags!: string[];
+
+  @IsString() ref!: string;
+  @IsString() context!: string;
+  /** The context's kind. */
+  @IsIn(['kubevirt', 'libvirt']) backend!: 'kubevirt' | 'libvirt';
+  @IsBoolean() isTemplate!: boolean;
+  @IsBoolean() liveMigratable!: boolean;
+  @IsBoolean() agentConnected!: boolean;
+  @IsBoolean() protected!: boolean;
+  @IsBoolean() restartRequired!: boolean;
+  /** One sentence, when the status is a problem. */
+  @Optional() @IsString() reason?: string;
+  /** The folder's whole path. */
+  @Optional() @IsString() folder?: string;
+  @Optional() @IsISO8601() createdAt?: string;
+  /** True on the last known entries of a context that can't be reached. */
+  @Optional() @IsBoolean() stale?: boolean;
+}

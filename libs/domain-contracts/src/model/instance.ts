@@ -1,0 +1,51 @@
+import type { InstanceRef } from '../values/instance-ref.js';
+import type { ContainerPhase, VmStatus } from './instance-status.js';
+
+/** `kubevirt`: a cluster. `libvirt`: one machine. */
+export type BackendKind = 'kubevirt' | 'libvirt';
+
+interface InstanceBase {
+  readonly ref: InstanceRef;
+  readonly backend: BackendKind;
+  /** The backend's own identity of this very object; a new one after delete and create under the same name. */
+  readonly uid: string;
+  readonly ready: boolean;
+  /** Whole virtual CPUs. */
+  readonly cpu: number;
+  readonly memoryBytes: number;
+  readonly node?: string;
+  /** Sorted, without the label's prefix. */
+  readonly tags: readonly string[];
+  /** ISO 8601. */
+  readonly createdAt?: string;
+  /** One sentence, when the state is a problem. */
+  readonly reason?: string;
+}
+
+export interface VirtualMachine extends InstanceBase {
+  readonly ref: InstanceRef & { readonly kind: 'vm' };
+  readonly status: VmStatus;
+  /** The boot disk's size. */
+  readonly diskBytes: number;
+  /** Known only while the guest runs. */
+  readonly ip?: string;
+  readonly isTemplate: boolean;
+  readonly liveMigratable: boolean;
+  readonly agentConnected: boolean;
+  /** Deleting it is refused by the backend's own protection flag. */
+  readonly protected: boolean;
+  readonly restartRequired: boolean;
+}
+
+export interface Container extends InstanceBase {
+  readonly ref: InstanceRef & { readonly kind: 'ct' };
+  readonly phase: ContainerPhase;
+  readonly image: string;
+  readonly privileged: boolean;
+}
+
+/** A VM or a container. */
+export type Instance = VirtualMachine | Container;
+
+export const isVm = (instance: Instance): instance is VirtualMachine => instance.ref.kind === 'vm';
+export const isContainer = (instance: Instance): instance is Container => instance.ref.kind === 'ct';

@@ -1,0 +1,25 @@
+/** One thing a use case is about to do. */
+export interface PlanStep {
+  readonly name: string;
+  readonly detail: string;
+}
+
+/** Why a use case will not be carried out, and what would help. */
+export interface Refusal {
+  readonly code: string;
+  readonly reason: string;
+  readonly remedy: string;
+}
+
+/** What a mutating use case would do: the answer to `?dryRun=true`. Carrying it out does exactly these steps. */
+export interface Plan {
+  readonly steps: readonly PlanStep[];
+  readonly warnings: readonly string[];
+  readonly refusals: readonly Refusal[];
+}
+
+export const planOf = (steps: readonly PlanStep[], extra: Partial<Omit<Plan, 'steps'>> = {}): Plan => ({
+  steps,
+  warnings: extra.warnings ?? [],
+  refusals: extra.refusals ?? [],
+});

@@ -1,0 +1,56 @@
+import { DomainError } from '../values/domain-error.js';
+import type { BackendKind } from '../model/instance.js';
+import type { ClusterInventory } from './cluster-inventory.port.js';
+import type { ConsoleSource } from './console-source.port.js';
+import type { Containers } from './containers.port.js';
+import type { Diagnostics } from './diagnostics.port.js';
+import type { InstanceInventory } from './instance-inventory.port.js';
+import type { InstanceMigration } from './instance-migration.port.js';
+import type { InstancePower } from './instance-power.port.js';
+import type { InstanceProvisioning } from './instance-provisioning.port.js';
+
+/** Everything that a backend may be able to do, by name. Adding an ability here makes every backend say whether it has it. */
+export interface Abilities {
+  readonly inventory: InstanceInventory;
+  readonly power: InstancePower;
+  readonly provisioning: InstanceProvisioning;
+  readonly migration: InstanceMigration;
+  readonly containers: Containers;
+  readonly consoles: ConsoleSource;
+  readonly cluster: ClusterInventory;
+  readonly diagnostics: Diagnostics;
+}
+
+export type AbilityName = keyof Abilities;
+
+/** Stands where a backend has no such ability. */
+export class Lacking {
+  /** @param reason one sentence that says what is missing */
+  constructor(readonly reason: string) {}
+}
+
+/** One configured engine: a set of abilities under the name that the operator gave it. */
+export abstract class Backend {
+  abstract readonly context: string;
+  abstract readonly kind: BackendKind;
+
+  /** The one place that knows what this backend can do: the 501, the capabilities and greyed-out buttons come from here. */
+  abstract ability<K extends AbilityName>(name: K): Abilities[K] | Lacking;
+
+  /** Ends what the backend opened: connections, watches, child processes. Guests go on. */
+  abstract close(): Promise<void>;
+
+  /** @throws DomainError NOT_SUPPORTED with what is missing */
+  need<K extends AbilityName>(name: K): Abilities[K] {
+    const found = this.ability(name);
+    if (found instanceof Lacking) throw new DomainError('NOT_SUPPORTED', found.reason);
+    return found;
+  }
+}
+
+/** The configured backends. */
+export abstract class BackendDirectory {
+  abstract all(): readonly Backend[];
+  /** @throws DomainError CONTEXT_NOT_FOUND */
+  abstract get(context: string): Backend;
+}

@@ -1,0 +1,30 @@
+/** A machine that guests run on. */
+export interface ClusterNode {
+  readonly name: string;
+  readonly ready: boolean;
+  /** Comma-separated. */
+  readonly roles: string;
+  /** The version of the agent that runs guests there: the kubelet's, or libvirt's. */
+  readonly kubelet: string;
+  readonly arch: string;
+}
+
+export interface StorageCapabilities {
+  /** The default storage class for new VM disks; empty when there is none. */
+  readonly storageClass: string;
+  readonly canExpand: boolean;
+  readonly canSnapshot: boolean;
+}
+
+export interface InstancetypeNames {
+  readonly instancetypes: readonly string[];
+  readonly preferences: readonly string[];
+}
+
+/** What a backend consists of. */
+export abstract class ClusterInventory {
+  /** @throws DomainError BACKEND_UNREACHABLE */
+  abstract nodes(): Promise<readonly ClusterNode[]>;
+  abstract storage(): Promise<StorageCapabilities>;
+  abstract instancetypes(): Promise<InstancetypeNames>;
+}

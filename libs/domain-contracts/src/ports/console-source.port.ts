@@ -1,0 +1,37 @@
+import type { Duplex } from 'node:stream';
+import type { InstanceRef } from '../values/instance-ref.js';
+
+export interface SerialLine {
+  /** Raw bytes both ways. */
+  readonly stream: Duplex;
+  /** What the guest printed before the line was opened, as far as the backend kept it. */
+  readonly backlog: Buffer;
+}
+
+export interface TerminalSize {
+  readonly columns: number;
+  readonly rows: number;
+}
+
+export interface Shell {
+  readonly stream: Duplex;
+  resize(size: TerminalSize): void;
+}
+
+/** Opens the consoles of an instance. Who may look and who may type is decided above. */
+export abstract class ConsoleSource {
+  /** Whether the backend serves several graphical viewers at once, or the next one ends the one before. */
+  abstract readonly vncViewers: 'many' | 'one';
+
+  /**
+   * The RFB byte stream of the graphical console.
+   * @throws DomainError INSTANCE_NOT_FOUND, WRONG_STATE when the instance does not run, NOT_SUPPORTED
+   */
+  abstract openVnc(ref: InstanceRef): Promise<Duplex>;
+
+  /** @throws DomainError INSTANCE_NOT_FOUND, WRONG_STATE, NOT_SUPPORTED */
+  abstract openSerial(ref: InstanceRef): Promise<SerialLine>;
+
+  /** A shell inside a container. @throws DomainError INSTANCE_NOT_FOUND, WRONG_STATE, NOT_SUPPORTED */
+  abstract openShell(ref: InstanceRef, size: TerminalSize): Promise<Shell>;
+}

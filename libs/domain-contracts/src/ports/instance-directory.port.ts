@@ -1,0 +1,26 @@
+import type { InstanceKind, InstanceRef } from '../values/instance-ref.js';
+import type { Instance } from '../model/instance.js';
+
+export interface InstanceQuery {
+  readonly kind: InstanceKind;
+  readonly namespace: string;
+  readonly name: string;
+  readonly context?: string;
+}
+
+/** Finds instances in the live read model. Never asks a backend. */
+export abstract class InstanceDirectory {
+  /**
+   * Exactly one match over all contexts.
+   * @throws DomainError INSTANCE_NOT_FOUND, AMBIGUOUS_INSTANCE with the candidates' refs, BACKEND_UNREACHABLE when no context can be reached
+   */
+  abstract resolve(query: InstanceQuery): Instance;
+
+  abstract get(ref: InstanceRef): Instance | undefined;
+
+  /**
+   * Resolves as soon as the read model shows what a write did, so that whoever writes can read it back.
+   * Resolves as well when `ms` have passed: the write was accepted, and the watch will catch up.
+   */
+  abstract seen(ref: InstanceRef, as: (instance: Instance | undefined) => boolean, ms?: number): Promise<void>;
+}

@@ -1,0 +1,12 @@
+import type { InstanceRef } from '../values/instance-ref.js';
+import type { LongWork } from '../model/task.js';
+
+/** Moves a running guest to another node of the same backend. */
+export abstract class InstanceMigration {
+  /**
+   * Triggers the migration, so that a refusal is answered at once; the answer follows it to its end.
+   * @param targetNode absent: the scheduler chooses among nodes with the same CPU vendor
+   * @throws DomainError WRONG_STATE, NODE_NOT_FOUND, REJECTED_BY_BACKEND
+   */
+  abstract migrate(ref: InstanceRef, targetNode?: string): Promise<LongWork>;
+}

@@ -1,0 +1,74 @@
+/**
+ * Everything that can go wrong, by a stable name. Clients may match on it; the application owns the map to HTTP statuses.
+ */
+export const ERROR_CODES = [
+  // what the caller sent
+  'INVALID_INPUT',
+  'INVALID_NAME',
+  'INVALID_QUANTITY',
+  'INVALID_REF',
+  'INVALID_SOURCE',
+  'UNKNOWN_ACTION',
+  'UNKNOWN_CATALOG_ENTRY',
+  'REJECTED_BY_BACKEND',
+  'BODY_TOO_LARGE',
+  'UNSUPPORTED_MEDIA_TYPE',
+  // who the caller is, and from where
+  'NOT_PERMITTED',
+  'FOREIGN_ORIGIN',
+  'UNKNOWN_HOST',
+  // what is not there
+  'PATH_NOT_FOUND',
+  'INSTANCE_NOT_FOUND',
+  'CONTEXT_NOT_FOUND',
+  'NODE_NOT_FOUND',
+  'VOLUME_NOT_FOUND',
+  'TASK_NOT_FOUND',
+  'SOURCE_NOT_FOUND',
+  // what stands in the way
+  'ALREADY_EXISTS',
+  'AMBIGUOUS_INSTANCE',
+  'WRONG_STATE',
+  'BUSY',
+  'CONFLICT',
+  // what the other side does
+  'NOT_SUPPORTED',
+  'BACKEND_FAILED',
+  'BACKEND_UNREACHABLE',
+  'BACKEND_FORBIDDEN',
+  'BACKEND_TIMEOUT',
+  'GUEST_AGENT_UNREACHABLE',
+  'INSUFFICIENT_STORAGE',
+  // this service
+  'NOT_READY',
+  'INTERNAL',
+] as const;
+
+export type ErrorCode = (typeof ERROR_CODES)[number];
+
+export interface DomainErrorOptions extends ErrorOptions {
+  /** Data that helps a client to act, such as the candidates of an ambiguous name. Never a secret. */
+  readonly details?: unknown;
+}
+
+/** A failure with a stable code. The message is one sentence for a person: it names the field or the object and says what would be right. */
+export class DomainError extends Error {
+  override readonly name = 'DomainError';
+  readonly details: unknown;
+
+  constructor(
+    readonly code: ErrorCode,
+    message: string,
+    options: DomainErrorOptions = {},
+  ) {
+    super(message, options);
+    this.details = options.details;
+  }
+
+  static is(error: unknown, ...codes: ErrorCode[]): error is DomainError {
+    return error instanceof DomainError && (codes.length === 0 || codes.includes(error.code));
+  }
+}
+
+/** The sentence of an error that may be of any kind; for logs, tasks and per-member results. */
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

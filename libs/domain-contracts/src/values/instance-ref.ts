@@ -1,0 +1,51 @@
+import { DomainError } from './domain-error.js';
+import { isContextName, isInstanceName } from './names.js';
+
+/** `vm`: a virtual machine. `ct`: a container. */
+export const INSTANCE_KINDS = ['vm', 'ct'] as const;
+export type InstanceKind = (typeof INSTANCE_KINDS)[number];
+
+/** Names one instance over all contexts. */
+export interface InstanceRef {
+  readonly kind: InstanceKind;
+  /** The configured context's name, as the operator gave it. */
+  readonly context: string;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** `vm/<context>/<namespace>/<name>`, each part percent-encoded on its own. */
+export const formatRef = ({ kind, context, namespace, name }: InstanceRef): string =>
+  [kind, context, namespace, name].map(encodeURIComponent).join('/');
+
+/** @throws DomainError INVALID_REF */
+export function parseRef(text: string): InstanceRef {
+  const parts = text.split('/').map(decode);
+  const [kind, context, namespace, name] = parts;
+  if (
+    parts.length === 4 &&
+    (kind === 'vm' || kind === 'ct') &&
+    context !== undefined &&
+    isContextName(context) &&
+    namespace !== undefined &&
+    isInstanceName(namespace) &&
+    name !== undefined &&
+    isInstanceName(name)
+  ) {
+    return { kind, context, namespace, name };
+  }
+  throw new DomainError(
+    'INVALID_REF',
+    'ref must have the form vm/<context>/<namespace>/<name> or ct/<context>/<namespace>/<name>, each part percent-encoded.',
+  );
+}
+
+export const sameRef = (a: InstanceRef, b: InstanceRef): boolean => formatRef(a) === formatRef(b);
+
+function decode(part: string): string | undefined {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return undefined;
+  }
+}
