@@ -1,0 +1,41 @@
+import { accountKey } from './account-key.js';
+
+const keyOf = (body: object) => accountKey(body, 'b.example');
+const user = (name: string) => keyOf({ identifier: { type: 'm.id.user', user: name } });
+
+describe('accountKey', () => {
+  test.each([
+    ['alice'],
+    ['Alice'],
+    ['@alice:b.example'],
+    ['@ALICE:B.example'],
+    ['alice:b.example'],
+    ['@alice'],
+    [' alice '],
+  ])('gives %p the key of alice', (name) => expect(user(name)).toBe('user:alice'));
+
+  test('gives the old top-level form the same key', () =>
+    expect(keyOf({ user: '@alice:b.example' })).toBe('user:alice'));
+
+  test('keeps an id of another server apart', () => expect(user('@alice:c.example')).toBe('user:alice:c.example'));
+
+  test('keys mail addresses without case, in both forms', () => {
+    const identifier = { type: 'm.id.thirdparty', medium: 'email', address: 'Nora@Mail.example' };
+    expect(keyOf({ identifier })).toBe('email:nora@mail.example');
+    expect(keyOf({ medium: 'email', address: 'NORA@mail.example' })).toBe('email:nora@mail.example');
+  });
+
+  test('keys telephone numbers by their digits', () => {
+    const phone = (number: string) => keyOf({ identifier: { type: 'm.id.phone', country: 'gb', phone: number } });
+    expect(phone('07700 900-001')).toBe('phone:GB:7700900001');
+    expect(phone('7700900001')).toBe('phone:GB:7700900001');
+    expect(phone('+44 7700 900001')).toBe('msisdn:447700900001');
+    const identifier = { type: 'm.id.thirdparty', medium: 'msisdn', address: '447700900001' };
+    expect(keyOf({ identifier })).toBe('msisdn:447700900001');
+  });
+
+  test.each([[{}], [{ identifier: 'alice' }], [{ identifier: { type: 'm.id.user' } }], [{ user: 5 }]])(
+    'finds no account in %p',
+    (body) => expect(keyOf(body)).toBeUndefined(),
+  );
+});

@@ -1,0 +1,14 @@
+import { MatrixError } from './matrix-error.js';
+
+describe('MatrixError', () => {
+  test('writes errcode and error, then what else belongs to it', () => {
+    const error = new MatrixError(429, 'M_LIMIT_EXCEEDED', 'Too fast.', { retry_after_ms: 1 });
+    expect(error.body()).toEqual({ errcode: 'M_LIMIT_EXCEEDED', error: 'Too fast.', retry_after_ms: 1 });
+  });
+
+  test('gives each refusal its own status', () => {
+    expect(MatrixError.unrecognized()).toMatchObject({ status: 404, errcode: 'M_UNRECOGNIZED' });
+    expect(MatrixError.wrongMethod()).toMatchObject({ status: 405, errcode: 'M_UNRECOGNIZED' });
+    expect(MatrixError.tooLarge('big')).toMatchObject({ status: 413, errcode: 'M_TOO_LARGE' });
+  });
+});

@@ -1,0 +1,91 @@
+/** The errcodes this project answers with; others pass through from an upstream untouched. */
+export type ErrCode =
+  | 'M_BAD_JSON'
+  | 'M_CANNOT_OVERWRITE_MEDIA'
+  | 'M_FORBIDDEN'
+  | 'M_INVALID_PARAM'
+  | 'M_INVALID_USERNAME'
+  | 'M_LIMIT_EXCEEDED'
+  | 'M_MISSING_PARAM'
+  | 'M_MISSING_TOKEN'
+  | 'M_NOT_FOUND'
+  | 'M_NOT_JSON'
+  | 'M_NOT_YET_UPLOADED'
+  | 'M_ROOM_IN_USE'
+  | 'M_TOO_LARGE'
+  | 'M_UNAUTHORIZED'
+  | 'M_UNKNOWN'
+  | 'M_UNKNOWN_TOKEN'
+  | 'M_UNRECOGNIZED'
+  | 'M_USER_DEACTIVATED'
+  | 'M_USER_IN_USE';
+
+export interface MatrixErrorBody {
+  errcode: string;
+  error: string;
+  [extra: string]: unknown;
+}
+
+/** A refusal in the form every Matrix client understands: an HTTP status and `{errcode, error}` with extra members. */
+export class MatrixError extends Error {
+  constructor(
+    readonly status: number,
+    readonly errcode: ErrCode,
+    message: string,
+    readonly extra: Readonly<Record<string, unknown>> = {},
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+    this.name = 'MatrixError';
+  }
+
+  body(): MatrixErrorBody {
+    return { errcode: this.errcode, error: this.message, ...this.extra };
+  }
+
+  static badJson(message: string): MatrixError {
+    return new MatrixError(400, 'M_BAD_JSON', message);
+  }
+
+  static notJson(message = 'The body is not valid JSON.'): MatrixError {
+    return new MatrixError(400, 'M_NOT_JSON', message);
+  }
+
+  static invalidParam(message: string): MatrixError {
+    return new MatrixError(400, 'M_INVALID_PARAM', message);
+  }
+
+  static missingParam(name: string): MatrixError {
+    return new MatrixError(400, 'M_MISSING_PARAM', `${name} is missing.`);
+  }
+
+  static forbidden(message: string): MatrixError {
+    return new MatrixError(403, 'M_FORBIDDEN', message);
+  }
+
+  static notFound(message: string): MatrixError {
+    return new MatrixError(404, 'M_NOT_FOUND', message);
+  }
+
+  /** No such endpoint. */
+  static unrecognized(): MatrixError {
+    return new MatrixError(404, 'M_UNRECOGNIZED', 'Unrecognized request.');
+  }
+
+  /** The endpoint exists, the method does not. */
+  static wrongMethod(): MatrixError {
+    return new MatrixError(405, 'M_UNRECOGNIZED', 'This endpoint does not take this method.');
+  }
+
+  static missingToken(): MatrixError {
+    return new MatrixError(401, 'M_MISSING_TOKEN', 'An access token is needed here.');
+  }
+
+  static unknownToken(): MatrixError {
+    return new MatrixError(401, 'M_UNKNOWN_TOKEN', 'This access token is not known, or no longer.');
+  }
+
+  static tooLarge(message: string): MatrixError {
+    return new MatrixError(413, 'M_TOO_LARGE', message);
+  }
+}

@@ -1,0 +1,60 @@
+import { isServerName } from './identifiers.js';
+import { isJsonObject, type JsonObject } from './parse-json.js';
+import { verifySignedJson } from './signed-json.js';
+import { isKeyId } from './signing-key.js';
+
+/** However long a peer says its keys are good for, they are fetched again after seven days. */
+export const KEY_VALIDITY_CEILING_MS = 7 * 24 * 60 * 60 * 1000;
+
+/** A peer's published keys, checked, with the moment until which we believe them. */
+export interface ServerKeyDocument {
+  server: string;
+  /** Key id to public key in unpadded base64: the keys that may sign requests now. */
+  verifyKeys: ReadonlyMap<string, string>;
+  /** Unix time in ms: the peer's own claim or seven days after the fetch, whichever is sooner. */
+  validUntil: number;
+  fetchedAt: number;
+  /** As published, for handing on to askers. */
+  raw: JsonObject;
+}
+
+export class InvalidKeyDocument extends Error {
+  override name = 'InvalidKeyDocument';
+}
+
+/**
+ * Checks a document from `/_matrix/key/v2/server` against the server that was asked.
+ * @throws InvalidKeyDocument when the name differs, a key has not signed it, or it is out of date already
+ */
+export function readServerKeyDocument(raw: unknown, askedServer: string, now: number): ServerKeyDocument {
+  if (!isJsonObject(raw) || raw.server_name !== askedServer || !isServerName(raw.server_name)) {
+    throw new InvalidKeyDocument(`the document does not speak for ${askedServer}`);
+  }
+  const claimed = raw.valid_until_ts;
+  if (typeof claimed !== 'number' || !Number.isSafeInteger(claimed)) {
+    throw new InvalidKeyDocument('valid_until_ts is not an integer');
+  }
+  if (claimed <= now) throw new InvalidKeyDocument('the document is out of date');
+  return {
+    server: askedServer,
+    verifyKeys: signedKeys(raw, askedServer),
+    validUntil: Math.min(claimed, now + KEY_VALIDITY_CEILING_MS),
+    fetchedAt: now,
+    raw,
+  };
+}
+
+// A listed key that did not sign the document is somebody else's claim; the specification has every key sign.
+function signedKeys(raw: JsonObject, server: string): ReadonlyMap<string, string> {
+  const listed = isJsonObject(raw.verify_keys) ? Object.entries(raw.verify_keys) : [];
+  const keys = new Map<string, string>();
+  for (const [id, entry] of listed) {
+    if (!isKeyId(id) || !isJsonObject(entry) || typeof entry.key !== 'string') continue;
+    if (!verifySignedJson(raw, server, id, entry.key)) {
+      throw new InvalidKeyDocument(`${id} has not signed the document`);
+    }
+    keys.set(id, entry.key);
+  }
+  if (keys.size === 0) throw new InvalidKeyDocument('the document lists no Ed25519 key');
+  return keys;
+}

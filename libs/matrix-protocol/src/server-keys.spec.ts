@@ -1,0 +1,114 @@
+import { KEY_VALIDITY_CEILING_MS, readServerKeyDocument } from './server-key-document.js';
+import { ServerKeys, ServerKeySource } from './server-keys.js';
+import { signJson } from './signed-json.js';
+import { SigningKey } from './signing-key.js';
+
+const DAY = 24 * 60 * 60 * 1000;
+const START = 1_700_000_000_000;
+
+function buildDocument({
+  server = 'a.example',
+  key = SigningKey.generate('ed25519:v1'),
+  validUntil = START + DAY,
+} = {}) {
+  const verify_keys = { [key.id]: { key: key.publicKey } };
+  return signJson({ server_name: server, verify_keys, old_verify_keys: {}, valid_until_ts: validUntil }, server, key);
+}
+
+class StubPeer extends ServerKeySource {
+  readonly asked: string[] = [];
+  constructor(public answer: () => Promise<unknown>) {
+    super();
+  }
+  override fetch(server: string): Promise<unknown> {
+    this.asked.push(server);
+    return this.answer();
+  }
+}
+
+describe('readServerKeyDocument', () => {
+  test('believes a document for seven days, whatever the peer claims', () => {
+    const centuries = buildDocument({ validUntil: START + 36_500 * DAY });
+    expect(readServerKeyDocument(centuries, 'a.example', START).validUntil).toBe(START + KEY_VALIDITY_CEILING_MS);
+  });
+
+  test('believes a shorter claim as it stands', () => {
+    const oneDay = buildDocument({ validUntil: START + DAY });
+    expect(readServerKeyDocument(oneDay, 'a.example', START).validUntil).toBe(START + DAY);
+  });
+
+  test('refuses a document of another server, unsigned, out of date, or signed by another key', () => {
+    const good = buildDocument();
+    const { signatures: _signatures, ...unsigned } = good;
+    const other = buildDocument();
+    const read = (raw: unknown) => () => readServerKeyDocument(raw, 'a.example', START);
+    expect(read(buildDocument({ server: 'b.example' }))).toThrow('does not speak for');
+    expect(read(unsigned)).toThrow('has not signed');
+    expect(read({ ...good, verify_keys: other.verify_keys })).toThrow('has not signed');
+    expect(read(buildDocument({ validUntil: START }))).toThrow('out of date');
+    expect(read({ ...good, verify_keys: {} })).toThrow('no Ed25519 key');
+    expect(read({ ...good, valid_until_ts: 'soon' })).toThrow('valid_until_ts');
+    expect(read([])).toThrow('does not speak for');
+  });
+});
+
+describe('ServerKeys', () => {
+  test('fetches again after seven days although the peer claimed a century', async () => {
+    let now = START;
+    const key = SigningKey.generate('ed25519:v1');
+    const peer = new StubPeer(async () => buildDocument({ key, validUntil: START + 36_500 * DAY }));
+    const keys = new ServerKeys(peer, { now: () => now });
+
+    expect(await keys.find('a.example', 'ed25519:v1')).toBe(key.publicKey);
+    now = START + KEY_VALIDITY_CEILING_MS - 1;
+    expect(await keys.find('a.example', 'ed25519:v1')).toBe(key.publicKey);
+    expect(peer.asked).toHaveLength(1);
+
+    now = START + KEY_VALIDITY_CEILING_MS;
+    expect(await keys.find('a.example', 'ed25519:v1')).toBe(key.publicKey);
+    expect(peer.asked).toHaveLength(2);
+  });
+
+  test('does not believe a document past its time when the peer is gone', async () => {
+    let now = START;
+    const peer = new StubPeer(async () => buildDocument({ validUntil: START + DAY }));
+    const keys = new ServerKeys(peer, { now: () => now });
+    await keys.find('a.example', 'ed25519:v1');
+    peer.answer = () => Promise.reject(new Error('unreachable'));
+    now = START + DAY;
+    expect(await keys.find('a.example', 'ed25519:v1')).toBeUndefined();
+  });
+
+  test('sends one fetch for any number of parallel misses', async () => {
+    const peer = new StubPeer(async () => buildDocument());
+    const keys = new ServerKeys(peer, { now: () => START });
+    await Promise.all(Array.from({ length: 50 }, () => keys.find('a.example', 'ed25519:v1')));
+    expect(peer.asked).toHaveLength(1);
+  });
+
+  test('fetches on every miss of an unknown key id, as the contract leaves that unbounded', async () => {
+    const peer = new StubPeer(async () => buildDocument());
+    const keys = new ServerKeys(peer, { now: () => START });
+    for (let i = 0; i < 5; i++) expect(await keys.find('a.example', `ed25519:no${i}`)).toBeUndefined();
+    for (let i = 0; i < 5; i++) expect(await keys.find('a.example', 'ed25519:no')).toBeUndefined();
+    expect(peer.asked).toHaveLength(10);
+  });
+
+  test('remembers a miss for a while where the operator wants it', async () => {
+    let now = START;
+    const peer = new StubPeer(() => Promise.reject(new Error('unreachable')));
+    const keys = new ServerKeys(peer, { now: () => now, retryAfterMs: 1000 });
+    for (let i = 0; i < 5; i++) await keys.find('a.example', 'ed25519:v1');
+    expect(peer.asked).toHaveLength(1);
+    now += 1000;
+    await keys.find('a.example', 'ed25519:v1');
+    expect(peer.asked).toHaveLength(2);
+  });
+
+  test('forgets the peer fetched longest ago when it knows too many', async () => {
+    const peer = new StubPeer(async () => buildDocument({ server: peer.asked.at(-1) ?? '' }));
+    const keys = new ServerKeys(peer, { now: () => START, maxServers: 2 });
+    for (const server of ['a', 'b', 'c', 'b', 'a']) await keys.find(server, 'ed25519:v1');
+    expect(peer.asked).toEqual(['a', 'b', 'c', 'a']);
+  });
+});
