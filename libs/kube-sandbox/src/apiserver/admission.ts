@@ -1,0 +1,99 @@
+import { apiError, type ApiError, type StatusCause } from './api-error.js';
+import type { KubeObject } from './kube-object.js';
+
+export type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
+
+/** Who asks. */
+export interface UserInfo {
+  username: string;
+  groups: string[];
+  uid?: string;
+}
+
+export interface AdmissionRequest<T extends KubeObject = KubeObject> {
+  operation: AdmissionOperation;
+  /** `virtualmachines.kubevirt.io` */
+  resource: string;
+  /** `status`, `scale`, `eviction`; undefined for the object itself. */
+  subresource?: string;
+  namespace?: string;
+  name: string;
+  /** A draft that mutating hooks change; frozen for validating ones. In the storage version. For DELETE the object to be deleted. */
+  object: T;
+  /** State before an UPDATE. */
+  oldObject?: T;
+  user: UserInfo;
+  dryRun: boolean;
+}
+
+export interface AdmissionHook<T extends KubeObject = KubeObject> {
+  /** As a webhook is called, such as `virtualmachine-validator.kubevirt.io`; it stands in the refusals. */
+  name: string;
+  /** `*` is every resource. */
+  resources: string[];
+  operations: AdmissionOperation[];
+  /** Absent: the object itself, no subresource. `*` is both. */
+  subresources?: string[];
+  /** Changes `request.object` (mutating), or throws to refuse; {@link denied} makes the usual refusals. */
+  admit(request: AdmissionRequest<T>): void;
+}
+
+/** Hooks that see a write before it is stored: first all mutating ones, then the schema, then all validating ones. */
+export class AdmissionChain {
+  private readonly mutating: AdmissionHook[] = [];
+  private readonly validating: AdmissionHook[] = [];
+
+  addMutating<T extends KubeObject>(hook: AdmissionHook<T>): void {
+    this.mutating.push(hook as unknown as AdmissionHook);
+  }
+
+  addValidating<T extends KubeObject>(hook: AdmissionHook<T>): void {
+    this.validating.push(hook as unknown as AdmissionHook);
+  }
+
+  mutate(request: AdmissionRequest): void {
+    for (const hook of this.mutating) if (concerns(hook, request)) hook.admit(request);
+  }
+
+  validate(request: AdmissionRequest): void {
+    for (const hook of this.validating) if (concerns(hook, request)) hook.admit(request);
+  }
+}
+
+function concerns({ resources, operations, subresources = [''] }: AdmissionHook, request: AdmissionRequest): boolean {
+  return (
+    operations.includes(request.operation) &&
+    (resources.includes('*') || resources.includes(request.resource)) &&
+    (subresources.includes('*') || subresources.includes(request.subresource ?? ''))
+  );
+}
+
+export interface Denial {
+  /** Absent: «denied the request without explanation». */
+  message?: string;
+  /** HTTP status; default 422 with causes, else 400. */
+  code?: number;
+  /** Default `Invalid` with causes, else left out, as webhooks do that set a message only. */
+  reason?: string;
+  causes?: StatusCause[];
+}
+
+const MAX_CAUSES_IN_MESSAGE = 10;
+
+/** The refusal of an admission webhook, in the words of an API server. */
+export function denied(webhook: string, { message, code, reason, causes }: Denial): ApiError {
+  const text = message ?? (causes ? joinCauses(causes) : undefined);
+  const said = text === undefined ? ' without explanation' : `: ${text}`;
+  return apiError(
+    code ?? (causes ? 422 : 400),
+    reason ?? (causes ? 'Invalid' : undefined),
+    `admission webhook "${webhook}" denied the request${said}`,
+    causes && { causes },
+  );
+}
+
+function joinCauses(causes: StatusCause[]): string {
+  const shown = causes.slice(0, MAX_CAUSES_IN_MESSAGE).map(({ message }) => message);
+  const more = causes.length - shown.length;
+  return [...shown, ...(more > 0 ? [`and ${more} more validation errors`] : [])].join(', ');
+}

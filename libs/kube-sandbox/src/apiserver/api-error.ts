@@ -1,0 +1,174 @@
+import { resourceName } from './kube-object.js';
+
+/** One reason of a refusal, as it stands in `details.causes`. */
+export interface StatusCause {
+  reason?: string;
+  message: string;
+  field?: string;
+}
+
+/** The `Status` object with which an API server answers a failure. */
+export interface Status {
+  kind: 'Status';
+  apiVersion: 'v1';
+  metadata: { continue?: string };
+  status: 'Failure';
+  message: string;
+  reason?: string;
+  details?: {
+    name?: string;
+    group?: string;
+    kind?: string;
+    uid?: string;
+    causes?: StatusCause[];
+    retryAfterSeconds?: number;
+  };
+  code: number;
+}
+
+/** A refusal that goes to the client as it is. Whoever handles a request may throw one. */
+export class ApiError extends Error {
+  constructor(readonly status: Status) {
+    super(status.message);
+    this.name = 'ApiError';
+  }
+
+  get code(): number {
+    return this.status.code;
+  }
+
+  get reason(): string | undefined {
+    return this.status.reason;
+  }
+}
+
+/** Any refusal; `reason` is left out where the real server leaves it out. */
+export function apiError(
+  code: number,
+  reason: string | undefined,
+  message: string,
+  details?: Status['details'],
+): ApiError {
+  const status: Status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, code };
+  if (reason) status.reason = reason;
+  if (details) status.details = details;
+  return new ApiError(status);
+}
+
+/** What the refusal is about: a plural with its group, and a name. */
+export interface Subject {
+  group: string;
+  /** The plural; virt-api's own refusals use the singular here. */
+  resource: string;
+  name?: string;
+}
+
+const titleOf = ({ group, resource }: Subject): string => resourceName(group, resource);
+const detailsOf = ({ group, resource, name }: Subject): NonNullable<Status['details']> => ({
+  ...(name === undefined ? {} : { name }),
+  ...(group ? { group } : {}),
+  kind: resource,
+});
+
+export const notFound = (subject: Subject): ApiError =>
+  apiError(404, 'NotFound', `${titleOf(subject)} "${subject.name ?? ''}" not found`, detailsOf(subject));
+
+export const alreadyExists = (subject: Subject, beingDeleted = false): ApiError =>
+  apiError(
+    409,
+    'AlreadyExists',
+    `${beingDeleted ? 'object is being deleted: ' : ''}${titleOf(subject)} "${subject.name ?? ''}" already exists`,
+    detailsOf(subject),
+  );
+
+export const STALE_OBJECT =
+  'the object has been modified; please apply your changes to the latest version and try again';
+
+/** 409: the write does not fit the object's present state; `why` defaults to the words for a stale resourceVersion. */
+export const conflict = (subject: Subject, why = STALE_OBJECT): ApiError =>
+  apiError(
+    409,
+    'Conflict',
+    `Operation cannot be fulfilled on ${titleOf(subject)} "${subject.name ?? ''}": ${why}`,
+    detailsOf(subject),
+  );
+
+/** 403 as the authorizer and built-in admission say it: `pods "x" is forbidden: …`. */
+export const forbidden = (subject: Subject, why: string, causes?: StatusCause[]): ApiError =>
+  apiError(
+    403,
+    'Forbidden',
+    `${titleOf(subject)}${subject.name ? ` "${subject.name}"` : ''} is forbidden: ${why}`,
+    causes ? { ...detailsOf(subject), causes } : detailsOf(subject),
+  );
+
+/** 422 with one cause per bad field. `kind` is the Kind, not the plural. */
+export function invalid(kind: string, group: string, name: string, causes: StatusCause[]): ApiError {
+  const lines = causes.map(({ field, message }) => (field ? `${field}: ${message}` : message));
+  const text = lines.length === 1 ? lines[0] : `[${lines.join(', ')}]`;
+  return apiError(422, 'Invalid', `${resourceName(group, kind)} "${name}" is invalid: ${text}`, {
+    name,
+    ...(group ? { group } : {}),
+    kind,
+    causes,
+  });
+}
+
+/** A value as a field error quotes it: strings and objects as JSON, an absent one as `null`. */
+const quoted = (value: unknown): string => JSON.stringify(value) ?? 'null';
+
+export const fieldInvalid = (field: string, value: unknown, why: string): StatusCause => ({
+  reason: 'FieldValueInvalid',
+  message: `Invalid value: ${quoted(value)}: ${why}`,
+  field,
+});
+
+export const fieldRequired = (field: string, why = ''): StatusCause => ({
+  reason: 'FieldValueRequired',
+  message: why ? `Required value: ${why}` : 'Required value',
+  field,
+});
+
+export const fieldForbidden = (field: string, why: string): StatusCause => ({
+  reason: 'FieldValueForbidden',
+  message: `Forbidden: ${why}`,
+  field,
+});
+
+export const fieldNotSupported = (field: string, value: unknown, supported: readonly unknown[]): StatusCause => ({
+  reason: 'FieldValueNotSupported',
+  message: `Unsupported value: ${quoted(value)}: supported values: ${supported.map(quoted).join(', ')}`,
+  field,
+});
+
+export const badRequest = (message: string): ApiError => apiError(400, 'BadRequest', message);
+
+export const unauthorized = (): ApiError => apiError(401, 'Unauthorized', 'Unauthorized');
+
+export const methodNotAllowed = (): ApiError =>
+  apiError(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource');
+
+export const notAcceptable = (accepted: string[]): ApiError =>
+  apiError(406, 'NotAcceptable', `only the following media types are accepted: ${accepted.join(', ')}`);
+
+export const unsupportedMediaType = (accepted: string[]): ApiError =>
+  apiError(
+    415,
+    'UnsupportedMediaType',
+    `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`,
+  );
+
+/** 410: the history before a revision is gone; the client must list again. */
+export const expired = (message: string): ApiError => apiError(410, 'Expired', message);
+
+export const internalError = (message: string): ApiError =>
+  apiError(500, 'InternalError', `Internal error occurred: ${message}`, { causes: [{ message }] });
+
+export const tooManyRequests = (retryAfterSeconds: number): ApiError =>
+  apiError(429, 'TooManyRequests', 'Too many requests, please try again later.', { retryAfterSeconds });
+
+export const serviceUnavailable = (message = 'the server is currently unable to handle the request'): ApiError =>
+  apiError(503, 'ServiceUnavailable', message);
+
+export const timeout = (message: string, causes?: StatusCause[]): ApiError =>
+  apiError(504, 'Timeout', `Timeout: ${message}`, causes && { causes });

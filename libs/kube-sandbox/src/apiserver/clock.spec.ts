@@ -1,0 +1,41 @@
+import { DrivenClock } from './clock.js';
+
+describe('DrivenClock', () => {
+  test('runs what falls due in order of time, then of scheduling', () => {
+    const clock = new DrivenClock();
+    const ran: string[] = [];
+    clock.schedule(() => ran.push('late'), 20);
+    clock.schedule(() => ran.push('first'), 10);
+    clock.schedule(() => ran.push('second'), 10);
+    clock.advance(15);
+    expect(ran).toEqual(['first', 'second']);
+    clock.advance(5);
+    expect(ran).toEqual(['first', 'second', 'late']);
+  });
+
+  test('runs what a callback schedules within the span, at its own time', () => {
+    const clock = new DrivenClock(0);
+    const times: number[] = [];
+    clock.schedule(() => clock.schedule(() => times.push(clock.now()), 5), 10);
+    clock.advance(100);
+    expect([times, clock.now()]).toEqual([[15], 100]);
+  });
+
+  test('never runs what was cancelled', () => {
+    const clock = new DrivenClock();
+    const cancel = clock.schedule(() => expect(true).toBe(false), 1);
+    cancel();
+    clock.advance(10);
+    expect(clock.untilNext()).toBeUndefined();
+  });
+
+  test('repeats until it is cancelled', () => {
+    const clock = new DrivenClock();
+    let count = 0;
+    const cancel = clock.repeat(() => count++, 10);
+    clock.advance(35);
+    cancel();
+    clock.advance(100);
+    expect(count).toBe(3);
+  });
+});

@@ -1,0 +1,102 @@
+import { TimerHeap } from './timer-heap.js';
+
+/** Takes a scheduled callback back; calling it late or twice does nothing. */
+export type Cancel = () => void;
+
+/** The time of the sandbox. Everything simulated asks it and nothing else, so a test can stand in the future. */
+export abstract class SandboxClock {
+  /** Milliseconds since 1970. */
+  abstract now(): number;
+
+  /** Runs the callback once, `delayMs` milliseconds from now, never within this call. */
+  abstract schedule(callback: () => void, delayMs: number): Cancel;
+
+  /** Drops everything scheduled. */
+  abstract stop(): void;
+
+  /** The present time as Kubernetes writes it in metadata: RFC 3339, whole seconds, UTC. */
+  timestamp(offsetMs = 0): string {
+    return `${new Date(this.now() + offsetMs).toISOString().slice(0, 19)}Z`;
+  }
+
+  /** The present time as `metav1.MicroTime` is written. */
+  microTimestamp(): string {
+    return `${new Date(this.now()).toISOString().slice(0, 23)}000Z`;
+  }
+
+  /** Runs the callback every `periodMs` milliseconds until it is cancelled. */
+  repeat(callback: () => void, periodMs: number): Cancel {
+    let cancel: Cancel = () => undefined;
+    const arm = (): void => {
+      cancel = this.schedule(() => {
+        arm();
+        callback();
+      }, periodMs);
+    };
+    arm();
+    return () => cancel();
+  }
+}
+
+/** The machine's time. Its timers do not keep the process alive. */
+export class RealClock extends SandboxClock {
+  private readonly timers = new Set<NodeJS.Timeout>();
+
+  now(): number {
+    return Date.now();
+  }
+
+  schedule(callback: () => void, delayMs: number): Cancel {
+    const timer = setTimeout(() => {
+      this.timers.delete(timer);
+      callback();
+    }, delayMs).unref();
+    this.timers.add(timer);
+    return () => {
+      clearTimeout(timer);
+      this.timers.delete(timer);
+    };
+  }
+
+  stop(): void {
+    for (const timer of this.timers) clearTimeout(timer);
+    this.timers.clear();
+  }
+}
+
+/** A time that passes only when a test says so. */
+export class DrivenClock extends SandboxClock {
+  private readonly timers = new TimerHeap();
+
+  constructor(private time = Date.UTC(2026, 0, 1)) {
+    super();
+  }
+
+  now(): number {
+    return this.time;
+  }
+
+  schedule(callback: () => void, delayMs: number): Cancel {
+    return this.timers.add(this.time + Math.max(0, delayMs), callback);
+  }
+
+  /** Lets time pass and runs what falls due, in order of time; what those callbacks schedule within the span runs too. */
+  advance(ms: number): void {
+    const end = this.time + ms;
+    for (let due = this.timers.takeDue(end); due; due = this.timers.takeDue(end)) {
+      this.time = Math.max(this.time, due.at);
+      due.callback();
+    }
+    this.time = end;
+  }
+
+  /** Milliseconds until the next callback falls due; undefined when nothing is scheduled. */
+  untilNext(): number | undefined {
+    const next = this.timers.peek();
+    return next && next.at - this.time;
+  }
+
+  stop(): void {
+    this.timers.clear();
+  }
+}

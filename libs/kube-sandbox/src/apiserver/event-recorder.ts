@@ -1,0 +1,89 @@
+import type { SandboxClock } from './clock.js';
+import type { KubeObject } from './kube-object.js';
+import type { ObjectStore } from './object-store.js';
+
+export interface RecordedEvent {
+  type: 'Normal' | 'Warning';
+  reason: string;
+  message: string;
+  /** The controller that speaks, such as `virtualmachine-controller`. */
+  component: string;
+  /** Node on which it runs. */
+  host?: string;
+}
+
+/** A core/v1 Event as it is stored. */
+export interface EventObject extends KubeObject {
+  type: string;
+  reason: string;
+  message: string;
+  count: number;
+  firstTimestamp: string;
+  lastTimestamp: string;
+  source: { component: string; host?: string };
+  involvedObject: {
+    apiVersion: string;
+    kind: string;
+    name: string;
+    namespace?: string;
+    uid?: string;
+    resourceVersion?: string;
+  };
+}
+
+/** Events are kept for this long. */
+const LIFETIME_MS = 60 * 60 * 1000;
+
+/** Writes Events about objects; one that repeats word for word is counted up, as client-go's recorder does. */
+export class EventRecorder {
+  private readonly names = new Map<string, string>();
+  private serial = 0;
+
+  constructor(
+    private readonly store: ObjectStore,
+    private readonly clock: SandboxClock,
+  ) {}
+
+  record(about: KubeObject, { type, reason, message, component, host }: RecordedEvent): void {
+    const namespace = about.metadata.namespace ?? 'default';
+    const id = [about.metadata.uid, type, reason, message, component, host].join('\n');
+    const now = this.clock.timestamp();
+    const known = this.names.get(id);
+    if (known && this.store.get('events', { namespace, name: known })) {
+      this.store.patch<EventObject>('events', { namespace, name: known }, (event) => {
+        event.count += 1;
+        event.lastTimestamp = now;
+      });
+      return;
+    }
+    const name = `${about.metadata.name}.${(this.clock.now() * 4096 + (this.serial++ % 4096)).toString(16)}`;
+    this.names.set(id, name);
+    const { apiVersion, kind, metadata } = about;
+    this.store.create<EventObject>('events', {
+      apiVersion: 'v1',
+      kind: 'Event',
+      metadata: { name, namespace },
+      type,
+      reason,
+      message,
+      count: 1,
+      firstTimestamp: now,
+      lastTimestamp: now,
+      source: host ? { component, host } : { component },
+      involvedObject: {
+        apiVersion,
+        kind,
+        name: metadata.name,
+        namespace: metadata.namespace,
+        uid: metadata.uid,
+        resourceVersion: metadata.resourceVersion,
+      },
+    });
+    this.clock.schedule(() => this.forget(id, { namespace, name }), LIFETIME_MS);
+  }
+
+  private forget(id: string, key: { namespace: string; name: string }): void {
+    if (this.names.get(id) === key.name) this.names.delete(id);
+    if (this.store.get('events', key)) this.store.delete('events', key);
+  }
+}

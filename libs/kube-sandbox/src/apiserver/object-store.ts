@@ -1,0 +1,338 @@
+import { alreadyExists, conflict, expired, notFound, type Subject } from './api-error.js';
+import type { SandboxClock } from './clock.js';
+import { deepCopy, deepEqual, deepFreeze } from './deep-copy.js';
+import { keyOf, type KubeObject, type ObjectKey } from './kube-object.js';
+import { parseLabelSelector, type LabelSelector } from './label-selector.js';
+import type { ResourceDefinition } from './resource-definition.js';
+import { storageApiVersion, type ResourceRegistry } from './resource-registry.js';
+import { DeletionPlan, type DeleteOptions } from './store/deletion-plan.js';
+import { EventDispatcher } from './store/event-dispatcher.js';
+import { generateName, newUid } from './store/new-object.js';
+import { OwnerIndex, type ObjectAddress } from './store/owner-index.js';
+import { compareKeys, ResourceTable } from './store/resource-table.js';
+import type { StoreEvent, StoreListener } from './store/store-event.js';
+import { WatchHistory } from './store/watch-history.js';
+
+export interface ListQuery<T extends KubeObject = KubeObject> {
+  namespace?: string;
+  /** A selector such as `app=web,!legacy`, or a parsed one. */
+  labels?: string | LabelSelector;
+  where?: (object: T) => boolean;
+}
+
+export interface WriteOptions {
+  /** Answers the outcome and commits nothing. */
+  dryRun?: boolean;
+}
+
+export interface ObjectStoreOptions {
+  registry: ResourceRegistry;
+  clock: SandboxClock;
+  /** Changes kept per resource for watches that resume; default 20,000. */
+  historyLimit?: number;
+}
+
+/**
+ * Holds every object in memory, as etcd and the generic registry do for a real server: one revision over all resources,
+ * optimistic locking, finalizers, a bounded history of changes.
+ *
+ * Resources are named as Kubernetes prints them: `pods`, `virtualmachines.kubevirt.io`. What the store returns is frozen
+ * to the last leaf, and what it is given is copied, so nobody outside can change what it holds. It writes at once and
+ * tells listeners before the call returns. No admission and no schema stand here: they belong to the HTTP side.
+ */
+export class ObjectStore {
+  private readonly registry: ResourceRegistry;
+  private readonly clock: SandboxClock;
+  private readonly historyLimit: number;
+  private readonly tables = new Map<string, ResourceTable>();
+  private readonly histories = new Map<string, WatchHistory>();
+  private readonly owners = new OwnerIndex();
+  private readonly dispatcher = new EventDispatcher();
+  private currentRevision = 1;
+  private compactedRevision = 0;
+
+  constructor({ registry, clock, historyLimit = 20_000 }: ObjectStoreOptions) {
+    this.registry = registry;
+    this.clock = clock;
+    this.historyLimit = historyLimit;
+  }
+
+  /** The revision of the last change. */
+  get revision(): number {
+    return this.currentRevision;
+  }
+
+  get<T extends KubeObject>(resource: string, key: ObjectKey): T | undefined {
+    return this.tables.get(resource)?.get(key) as T | undefined;
+  }
+
+  /** @throws ApiError 404 */
+  require<T extends KubeObject>(resource: string, key: ObjectKey): T {
+    const found = this.get<T>(resource, key);
+    if (!found) throw notFound(this.subject(resource, key.name));
+    return found;
+  }
+
+  /** Objects by namespace and name. */
+  list<T extends KubeObject>(resource: string, query: ListQuery<T> = {}): T[] {
+    return [...this.filter(this.tables.get(resource)?.walk(query.namespace) ?? [], query)];
+  }
+
+  count(resource: string): number {
+    return this.tables.get(resource)?.size ?? 0;
+  }
+
+  /**
+   * Objects as they were at a past revision.
+   * @throws ApiError 410 when the history no longer reaches back
+   */
+  listAt<T extends KubeObject>(resource: string, revision: number, query: ListQuery<T> = {}): T[] {
+    const changes = this.eventsSince(resource, revision);
+    if (changes.length === 0) return this.list(resource, query);
+    const changed = new Map<string, KubeObject | undefined>();
+    const id = ({ namespace = '', name }: ObjectKey): string => `${namespace}/${name}`;
+    for (const { object, previous } of changes) {
+      if (!changed.has(id(keyOf(object)))) changed.set(id(keyOf(object)), previous);
+    }
+    const untouched = [...(this.tables.get(resource)?.walk(query.namespace) ?? [])].filter(
+      (object) => !changed.has(id(keyOf(object))),
+    );
+    const past = [...changed.values()].filter((object) => object !== undefined && inNamespace(object, query.namespace));
+    const all = [...untouched, ...(past as KubeObject[])];
+    return [
+      ...this.filter(
+        all.sort((a, b) => compareKeys(keyOf(a), keyOf(b))),
+        query,
+      ),
+    ];
+  }
+
+  findByUid<T extends KubeObject>(uid: string): { resource: string; object: T } | undefined {
+    const address = this.owners.addressOf(uid);
+    const object = address && this.get<T>(address.resource, address);
+    return address && object ? { resource: address.resource, object } : undefined;
+  }
+
+  /** Where the objects are that name this uid among their owners. */
+  dependentsOf(uid: string): ObjectAddress[] {
+    return this.owners.dependentsOf(uid);
+  }
+
+  /** Objects of one resource that are owned by a uid. */
+  ownedBy<T extends KubeObject>(resource: string, uid: string): T[] {
+    return this.owners
+      .dependentsOf(uid)
+      .filter((address) => address.resource === resource)
+      .map((address) => this.require<T>(resource, address));
+  }
+
+  /** @throws ApiError 409 AlreadyExists */
+  create<T extends KubeObject>(resource: string, object: T, options: WriteOptions = {}): T {
+    const created = this.stamped(resource, object);
+    if (options.dryRun) return deepFreeze(created);
+    return this.commitAndTell({ type: 'ADDED', resource, object: created });
+  }
+
+  /**
+   * Replaces an object. A `resourceVersion` in it must be the present one.
+   * @throws ApiError 404, 409 Conflict
+   */
+  update<T extends KubeObject>(resource: string, object: T, options: WriteOptions = {}): T {
+    const previous = this.require<T>(resource, keyOf(object));
+    const { resourceVersion, uid } = object.metadata;
+    const subject = this.subject(resource, object.metadata.name);
+    if (resourceVersion && resourceVersion !== previous.metadata.resourceVersion) throw conflict(subject);
+    if (uid && uid !== previous.metadata.uid) {
+      throw conflict(
+        subject,
+        `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${previous.metadata.uid}`,
+      );
+    }
+    return this.replace(resource, previous, deepCopy(object), options);
+  }
+
+  /**
+   * Changes an object by a function on a draft. A draft that ends as it began changes nothing and tells nobody.
+   * @throws ApiError 404
+   */
+  patch<T extends KubeObject>(
+    resource: string,
+    key: ObjectKey,
+    change: (draft: T) => void,
+    options: WriteOptions = {},
+  ): T {
+    const previous = this.require<T>(resource, key);
+    const draft = deepCopy(previous);
+    change(draft);
+    return this.replace(resource, previous, draft, options);
+  }
+
+  /**
+   * Deletes an object, or marks it for deletion while finalizers or a grace period hold it.
+   * @returns the last state; `gone` tells which of the two happened
+   * @throws ApiError 404, 409 for preconditions that fail
+   */
+  delete<T extends KubeObject>(
+    resource: string,
+    key: ObjectKey,
+    options: DeleteOptions = {},
+  ): { object: T; gone: boolean } {
+    const previous = this.require<T>(resource, key);
+    const definition = this.registry.get(resource);
+    const plan = new DeletionPlan(previous, definition, this.clock, options);
+    plan.checkPreconditions(this.subject(resource, key.name));
+    if (plan.isImmediate()) {
+      if (options.dryRun) return { object: previous, gone: true };
+      return {
+        object: this.commitAndTell({ type: 'DELETED', resource, object: deepCopy(previous), previous }),
+        gone: true,
+      };
+    }
+    const marked = plan.mark(deepCopy(previous));
+    return { object: this.replace(resource, previous, marked, { ...options, keepsGeneration: true }), gone: false };
+  }
+
+  /**
+   * Puts many objects in at once, each into the resource of its kind; uid, timestamps and status they bring are kept.
+   * The quick way to seed a fleet. @throws ApiError 409 AlreadyExists, with the objects before it already in
+   */
+  load(objects: Iterable<KubeObject>): void {
+    const events: StoreEvent[] = [];
+    try {
+      for (const object of objects) {
+        const resource = this.registry.resourceOf(object);
+        events.push(this.commit({ type: 'ADDED', resource, object: this.stamped(resource, object) }));
+      }
+    } finally {
+      this.dispatcher.dispatch(events);
+    }
+  }
+
+  /** Tells of every change of a resource, or of all with `*`, until the returned function is called. */
+  subscribe(resource: string, listener: StoreListener): () => void {
+    return this.dispatcher.subscribe(resource, listener);
+  }
+
+  /**
+   * Changes of a resource after a revision, oldest first.
+   * @throws ApiError 410 when some of them are forgotten
+   */
+  eventsSince(resource: string, revision: number): StoreEvent[] {
+    const events = revision < this.compactedRevision ? undefined : this.history(resource).since(revision);
+    if (!events) throw expired(`too old resource version: ${revision} (${this.currentRevision})`);
+    return events;
+  }
+
+  /** Forgets the history up to a revision, by default all of it: watches that resume from before it are answered 410. */
+  compact(revision = this.currentRevision): void {
+    this.compactedRevision = Math.max(this.compactedRevision, revision);
+    for (const history of this.histories.values()) history.compact(revision);
+  }
+
+  subject(resource: string, name?: string): Subject {
+    const { group, plural } = this.registry.get(resource);
+    return { group, resource: plural, name };
+  }
+
+  private *filter<T extends KubeObject>(objects: Iterable<KubeObject>, { labels, where }: ListQuery<T>): Iterable<T> {
+    const selects = typeof labels === 'string' ? parseLabelSelector(labels) : labels;
+    for (const object of objects as Iterable<T>) {
+      if (selects && !selects(object.metadata.labels)) continue;
+      if (where && !where(object)) continue;
+      yield object;
+    }
+  }
+
+  private stamped<T extends KubeObject>(resource: string, object: T): T {
+    const definition = this.registry.get(resource);
+    const draft = deepCopy(object);
+    const { metadata } = draft;
+    draft.apiVersion = storageApiVersion(definition);
+    draft.kind = definition.kind;
+    if (!definition.namespaced) delete metadata.namespace;
+    if (!metadata.name && metadata.generateName) metadata.name = generateName(metadata.generateName);
+    const existing = this.get(resource, metadata);
+    if (existing)
+      throw alreadyExists(this.subject(resource, metadata.name), Boolean(existing.metadata.deletionTimestamp));
+    metadata.uid ??= newUid();
+    metadata.creationTimestamp ??= this.clock.timestamp();
+    metadata.generation = 1;
+    delete metadata.resourceVersion;
+    return draft;
+  }
+
+  private replace<T extends KubeObject>(
+    resource: string,
+    previous: T,
+    draft: T,
+    { dryRun = false, keepsGeneration = false }: WriteOptions & { keepsGeneration?: boolean },
+  ): T {
+    keepServerFields(draft, previous);
+    if (deepEqual(previous, draft)) return previous;
+    const definition = this.registry.get(resource);
+    if (!keepsGeneration && changesGeneration(previous, draft, definition)) {
+      draft.metadata.generation = (previous.metadata.generation ?? 0) + 1;
+    }
+    if (dryRun) return deepFreeze(draft);
+    const { deletionTimestamp, finalizers = [], deletionGracePeriodSeconds = 0 } = draft.metadata;
+    const released = deletionTimestamp !== undefined && finalizers.length === 0 && deletionGracePeriodSeconds === 0;
+    return this.commitAndTell({ type: released ? 'DELETED' : 'MODIFIED', resource, object: draft, previous });
+  }
+
+  private commitAndTell<T extends KubeObject>(change: Omit<StoreEvent<T>, 'revision'>): T {
+    const event = this.commit(change);
+    this.dispatcher.dispatch([event]);
+    return event.object as T;
+  }
+
+  private commit(change: Omit<StoreEvent, 'revision'>): StoreEvent {
+    const revision = ++this.currentRevision;
+    change.object.metadata.resourceVersion = String(revision);
+    const event: StoreEvent = { ...change, object: deepFreeze(change.object), revision };
+    const { type, resource, object, previous } = event;
+    if (type === 'DELETED') this.tables.get(resource)?.remove(object.metadata);
+    else this.table(resource).set(object);
+    this.owners.change(resource, previous, type === 'DELETED' ? undefined : object);
+    this.history(resource).add(event);
+    return event;
+  }
+
+  private table(resource: string): ResourceTable {
+    let table = this.tables.get(resource);
+    if (!table) this.tables.set(resource, (table = new ResourceTable()));
+    return table;
+  }
+
+  private history(resource: string): WatchHistory {
+    let history = this.histories.get(resource);
+    if (!history) this.histories.set(resource, (history = new WatchHistory(this.historyLimit)));
+    return history;
+  }
+}
+
+function inNamespace(object: KubeObject, namespace: string | undefined): boolean {
+  return namespace === undefined || object.metadata.namespace === namespace;
+}
+
+/** What no writer may change once the object exists. */
+function keepServerFields(draft: KubeObject, previous: KubeObject): void {
+  const { metadata } = draft;
+  const { uid, creationTimestamp, generation, resourceVersion, name, namespace } = previous.metadata;
+  const { deletionTimestamp = metadata.deletionTimestamp } = previous.metadata;
+  Object.assign(metadata, { uid, creationTimestamp, generation, resourceVersion, name, namespace, deletionTimestamp });
+  draft.apiVersion = previous.apiVersion;
+  draft.kind = previous.kind;
+}
+
+/** With a status subresource only changes outside metadata and status count, without one also those of the status. */
+function changesGeneration(
+  previous: KubeObject,
+  draft: KubeObject,
+  { statusSubresource }: ResourceDefinition,
+): boolean {
+  const ignored = statusSubresource ? ['metadata', 'status'] : ['metadata'];
+  const before = previous as unknown as Record<string, unknown>;
+  const after = draft as unknown as Record<string, unknown>;
+  const fields = new Set([...Object.keys(before), ...Object.keys(after)]);
+  return [...fields].some((field) => !ignored.includes(field) && !deepEqual(before[field], after[field]));
+}
