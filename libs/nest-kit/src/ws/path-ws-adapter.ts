@@ -1,0 +1,102 @@
+import type { IncomingMessage, Server } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { INestApplicationContext } from '@nestjs/common';
+import { AbstractWsAdapter } from '@nestjs/websockets';
+import { EMPTY, type Observable } from 'rxjs';
+import { type WebSocket, WebSocketServer } from 'ws';
+
+/** Decides whether a socket may be opened. What it throws is answered by `refuse`. */
+export type UpgradeGuard = (request: IncomingMessage) => void | Promise<void>;
+
+/** Writes the HTTP answer of an upgrade that is refused. `error` is undefined for a path without a gateway. */
+export type UpgradeRefusal = (error: unknown, request: IncomingMessage, socket: Duplex) => void;
+
+interface Route {
+  readonly pattern: RegExp;
+  readonly server: WebSocketServer;
+}
+
+export interface PathWsOptions {
+  readonly guard: UpgradeGuard;
+  readonly refuse: UpgradeRefusal;
+  /** Largest message that a client may send, in bytes. */
+  readonly maxPayload: number;
+}
+
+/**
+ * WebSocket gateways under paths with parameters, such as `@WebSocketGateway({ path: '/api/vnc/:ns/:name' })`. Nest's
+ * own WsAdapter compares whole paths only. A gateway gets the raw socket and the request; there is no message routing.
+ */
+export class PathWsAdapter extends AbstractWsAdapter {
+  private readonly routes: Route[] = [];
+  private listening = false;
+
+  constructor(
+    app: INestApplicationContext,
+    private readonly options: PathWsOptions,
+  ) {
+    super(app);
+  }
+
+  override create(_port: number, options: { path?: string } = {}): WebSocketServer {
+    const server = new WebSocketServer({
+      noServer: true,
+      maxPayload: this.options.maxPayload,
+      perMessageDeflate: false,
+      // The subprotocol names how bytes are framed; noVNC of old asks for `binary`.
+      handleProtocols: (protocols) => (protocols.has('binary') ? 'binary' : false),
+    });
+    this.routes.push({ pattern: patternOf(options.path ?? '/'), server });
+    this.listen();
+    return server;
+  }
+
+  override bindClientConnect(server: WebSocketServer, callback: (...args: unknown[]) => void): void {
+    server.on('connection', callback);
+  }
+
+  override bindClientDisconnect(client: WebSocket, callback: () => void): void {
+    client.on('close', callback);
+  }
+
+  override bindMessageHandlers(
+    _client: WebSocket,
+    _handlers: unknown[],
+    _process: (data: unknown) => Observable<unknown>,
+  ): Observable<unknown> {
+    return EMPTY;
+  }
+
+  override async close(server: WebSocketServer): Promise<void> {
+    for (const client of server.clients) client.close(1001, 'the service is ending');
+    server.close();
+  }
+
+  private listen(): void {
+    if (this.listening) return;
+    this.listening = true;
+    (this.httpServer as Server).on('upgrade', (request, socket, head) => {
+      socket.on('error', () => socket.destroy());
+      void this.upgrade(request, socket, head);
+    });
+  }
+
+  private async upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    const path = (request.url ?? '/').split('?', 1)[0] ?? '/';
+    const route = this.routes.find(({ pattern }) => pattern.test(path));
+    try {
+      await this.options.guard(request);
+      if (!route) return this.options.refuse(undefined, request, socket);
+      route.server.handleUpgrade(request, socket, head, (client) => {
+        // ws closes a client that breaks the protocol by itself; without a listener its error would end the process.
+        client.on('error', () => undefined);
+        route.server.emit('connection', client, request);
+      });
+    } catch (error) {
+      this.options.refuse(error, request, socket);
+    }
+  }
+}
+
+const patternOf = (path: string): RegExp =>
+  new RegExp(`^${path.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/:[A-Za-z]+/g, '[^/]+')}$`);
