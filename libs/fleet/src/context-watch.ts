@@ -1,0 +1,81 @@
+import {
+  formatRef,
+  Lacking,
+  type Backend,
+  type DomainError,
+  type Instance,
+  type InstanceRef,
+  type InventoryListener,
+  type InventoryWatch,
+} from '@headgate/domain-contracts';
+import type { ContextState } from './fleet-entry.js';
+import { sameInstance } from './same-instance.js';
+
+/** What a context's watch tells the fleet. */
+export interface ContextWatchListener {
+  upsert(instance: Instance): void;
+  remove(instance: Instance): void;
+  state(state: ContextState): void;
+}
+
+/** Follows one backend's inventory and hands on only what really changed. */
+export class ContextWatch implements InventoryListener {
+  private readonly known = new Map<string, Instance>();
+  private readonly watch: InventoryWatch;
+  private current: ContextState;
+
+  constructor(
+    backend: Backend,
+    private readonly fleet: ContextWatchListener,
+  ) {
+    this.current = { context: backend.context, kind: backend.kind, state: 'connecting' };
+    const inventory = backend.ability('inventory');
+    if (inventory instanceof Lacking) throw new Error(`${backend.context} has no inventory: ${inventory.reason}`);
+    this.watch = inventory.watch(this);
+  }
+
+  get state(): ContextState {
+    return this.current;
+  }
+
+  instances(): Iterable<Instance> {
+    return this.known.values();
+  }
+
+  stop(): Promise<void> {
+    return this.watch.stop();
+  }
+
+  listed(instances: readonly Instance[]): void {
+    const present = new Set(instances.map(({ ref }) => formatRef(ref)));
+    // The state first: entries that come now are live again, not stale.
+    this.become({ context: this.current.context, kind: this.current.kind, state: 'up' });
+    for (const [key, instance] of this.known) if (!present.has(key)) this.removed(instance.ref);
+    for (const instance of instances) this.changed(instance);
+  }
+
+  changed(instance: Instance): void {
+    const key = formatRef(instance.ref);
+    const before = this.known.get(key);
+    this.known.set(key, instance);
+    if (!before || !sameInstance(before, instance)) this.fleet.upsert(instance);
+  }
+
+  removed(ref: InstanceRef): void {
+    const key = formatRef(ref);
+    const instance = this.known.get(key);
+    if (!instance) return;
+    this.known.delete(key);
+    this.fleet.remove(instance);
+  }
+
+  lost(error: DomainError): void {
+    this.become({ context: this.current.context, kind: this.current.kind, state: 'lost', reason: error.message });
+  }
+
+  private become(next: ContextState): void {
+    if (next.state === this.current.state && next.reason === this.current.reason) return;
+    this.current = next;
+    this.fleet.state(next);
+  }
+}

@@ -1,0 +1,163 @@
+import {
+  DomainError,
+  formatRef,
+  InstanceInventory,
+  type Backend,
+  type Instance,
+  type InventoryListener,
+} from '@headgate/domain-contracts';
+import { buildContainer, buildVm, FixedClock } from '@headgate/testing';
+import type { FleetEntry, FleetEvent } from './fleet-entry.js';
+import { Fleet } from './fleet.js';
+
+const present = ({ instance, stale }: FleetEntry): unknown => ({ ref: formatRef(instance.ref), stale });
+
+/** A backend whose inventory the test speaks for. */
+class SpokenFor {
+  listener!: InventoryListener;
+  stopped = false;
+  readonly backend: Backend;
+
+  constructor(context: string) {
+    const inventory = {
+      watch: (listener: InventoryListener) => {
+        this.listener = listener;
+        return { stop: async () => void (this.stopped = true) };
+      },
+    } as unknown as InstanceInventory;
+    this.backend = { context, kind: 'kubevirt', ability: () => inventory } as unknown as Backend;
+  }
+
+  list(...instances: Instance[]): void {
+    this.listener.listed(instances);
+  }
+}
+
+const unreachable = new DomainError('BACKEND_UNREACHABLE', 'lab does not answer.');
+const query = { kind: 'vm', namespace: 'default', name: 'web' } as const;
+
+describe('Fleet', () => {
+  let clock: FixedClock;
+  let fleet: Fleet;
+  let lab: SpokenFor;
+  let prod: SpokenFor;
+  let events: FleetEvent[];
+
+  beforeEach(() => {
+    clock = new FixedClock(0);
+    fleet = new Fleet({ clock, present });
+    lab = new SpokenFor('lab');
+    prod = new SpokenFor('prod');
+    fleet.attach(lab.backend);
+    fleet.attach(prod.backend);
+    events = [];
+    fleet.subscribe((event) => events.push(event));
+  });
+
+  const refs = (): string[] =>
+    (JSON.parse(fleet.list('vm').json.toString()) as { ref: string }[]).map(({ ref }) => ref);
+
+  test('orders the list by context, namespace and name, and keeps containers apart', () => {
+    prod.list(buildVm({ ref: { context: 'prod' } }));
+    lab.list(
+      buildVm({ ref: { namespace: 'b', name: 'a' } }),
+      buildVm({ ref: { namespace: 'a-x', name: 'a' } }),
+      buildVm({ ref: { namespace: 'a', name: 'z' } }),
+      buildContainer(),
+    );
+    expect(refs()).toEqual(['vm/lab/a/z', 'vm/lab/a-x/a', 'vm/lab/b/a', 'vm/prod/default/web']);
+    expect(fleet.count('ct')).toBe(1);
+  });
+
+  test('keeps the version while nothing changes, and raises it with each change', () => {
+    lab.list(buildVm());
+    prod.list();
+    const { version, json } = fleet.list('vm');
+    lab.listener.changed(buildVm());
+    lab.list(buildVm());
+    expect(fleet.list('vm')).toMatchObject({ version, partial: false });
+    expect(fleet.list('vm').json).toBe(json);
+    lab.listener.changed(buildVm({ status: 'Running' }));
+    expect(fleet.list('vm').version).toBeGreaterThan(version);
+    expect(fleet.list('ct').version).toBe(0);
+  });
+
+  test('drops what a new list no longer has, and only that', () => {
+    lab.list(buildVm({ ref: { name: 'a' } }), buildVm({ ref: { name: 'b' } }));
+    prod.list(buildVm({ ref: { context: 'prod', name: 'a' } }));
+    events.length = 0;
+    lab.list(buildVm({ ref: { name: 'b' } }));
+    expect(refs()).toEqual(['vm/lab/default/b', 'vm/prod/default/a']);
+    expect(events.map(({ type }) => type)).toEqual(['removed']);
+  });
+
+  test('marks the entries of a lost context stale and hides no other', () => {
+    lab.list(buildVm());
+    prod.list(buildVm({ ref: { context: 'prod' } }));
+    lab.listener.lost(unreachable);
+    expect(JSON.parse(fleet.list('vm').json.toString())).toEqual([
+      { ref: 'vm/lab/default/web', stale: true },
+      { ref: 'vm/prod/default/web', stale: false },
+    ]);
+    expect(fleet.list('vm').partial).toBe(true);
+    lab.list(buildVm());
+    expect(JSON.parse(fleet.list('vm').json.toString())[0]).toEqual({ ref: 'vm/lab/default/web', stale: false });
+    expect(fleet.list('vm').partial).toBe(false);
+  });
+
+  test('says that no context can be reached when none can', () => {
+    lab.listener.lost(unreachable);
+    expect(() => fleet.list('vm')).not.toThrow();
+    prod.listener.lost(unreachable);
+    expect(() => fleet.list('vm')).toThrow(expect.objectContaining({ code: 'BACKEND_UNREACHABLE' }));
+    expect(() => fleet.resolve(query)).toThrow(expect.objectContaining({ code: 'BACKEND_UNREACHABLE' }));
+  });
+
+  test('resolves a name over all contexts: one, none, several, picked', () => {
+    lab.list(buildVm());
+    prod.list();
+    expect(fleet.resolve(query).ref.context).toBe('lab');
+    expect(() => fleet.resolve({ ...query, kind: 'ct' })).toThrow(
+      expect.objectContaining({ code: 'INSTANCE_NOT_FOUND' }),
+    );
+    prod.list(buildVm({ ref: { context: 'prod' } }));
+    expect(() => fleet.resolve(query)).toThrow(
+      expect.objectContaining({
+        code: 'AMBIGUOUS_INSTANCE',
+        details: { candidates: ['vm/lab/default/web', 'vm/prod/default/web'] },
+      }),
+    );
+    expect(fleet.resolve({ ...query, context: 'prod' }).ref.context).toBe('prod');
+    expect(() => fleet.resolve({ ...query, context: 'none' })).toThrow(
+      expect.objectContaining({ code: 'INSTANCE_NOT_FOUND' }),
+    );
+  });
+
+  test('waits for a write to be seen, but not for ever', async () => {
+    lab.list();
+    const ref = buildVm().ref;
+    const seen = fleet.seen(ref, (instance) => instance !== undefined);
+    lab.listener.changed(buildVm());
+    await seen;
+    const never = fleet.seen(ref, (instance) => instance === undefined, 1000);
+    clock.advance(1000);
+    await never;
+    expect(clock.pending).toBe(0);
+  });
+
+  test('is heard of when each context was listed or lost', async () => {
+    let done = false;
+    const heard = fleet.heardOf().then(() => (done = true));
+    lab.list();
+    await Promise.resolve();
+    expect(done).toBe(false);
+    prod.listener.lost(unreachable);
+    await heard;
+    expect(done).toBe(true);
+  });
+
+  test('ends every watch', async () => {
+    await fleet.close();
+    expect([lab.stopped, prod.stopped]).toEqual([true, true]);
+  });
+});

@@ -1,0 +1,49 @@
+import { buildVm } from '@headgate/testing';
+import type { FleetEntry } from './fleet-entry.js';
+import { queryEntries, type EntryQuery } from './query-entries.js';
+
+const entry = (name: string, overrides: Parameters<typeof buildVm>[0] = {}): FleetEntry => ({
+  instance: buildVm({ ...overrides, ref: { name, ...overrides.ref } }),
+  stale: false,
+});
+
+const fleet = [
+  entry('a', { cpu: 4, tags: ['prod'] }),
+  entry('b', { cpu: 1, status: 'Running', ip: '10.0.0.7' }),
+  entry('c', { cpu: 4 }),
+  entry('d', { cpu: 2, ref: { context: 'other' } }),
+];
+
+const names = (query: EntryQuery): string[] =>
+  queryEntries(fleet, query).entries.map(({ instance }) => instance.ref.name);
+
+describe('queryEntries', () => {
+  test('finds entries that have every word somewhere', () => {
+    expect(names({ words: ['PROD'] })).toEqual(['a']);
+    expect(names({ words: ['running', '10.0'] })).toEqual(['b']);
+    expect(names({ words: ['running', 'prod'] })).toEqual([]);
+    expect(names({ context: 'other' })).toEqual(['d']);
+  });
+
+  test('sorts by a field, then by ref, in both directions', () => {
+    expect(names({ sort: 'cpu' })).toEqual(['b', 'd', 'a', 'c']);
+    expect(names({ sort: 'cpu', descending: true })).toEqual(['a', 'c', 'd', 'b']);
+  });
+
+  test.each([undefined, 'cpu', 'name'] as const)('pages through all of them once, sorted by %s', (sort) => {
+    const seen: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = queryEntries(fleet, { sort, limit: 1, cursor });
+      seen.push(...page.entries.map(({ instance }) => instance.ref.name));
+      cursor = page.cursor;
+    } while (cursor);
+    expect(seen).toEqual(names({ sort }));
+  });
+
+  test('refuses a cursor that is none, and one of another order', () => {
+    expect(() => names({ cursor: 'abc' })).toThrow(expect.objectContaining({ code: 'INVALID_INPUT' }));
+    const { cursor } = queryEntries(fleet, { sort: 'cpu', limit: 1 });
+    expect(() => names({ sort: 'name', cursor })).toThrow(expect.objectContaining({ code: 'INVALID_INPUT' }));
+  });
+});

@@ -1,0 +1,96 @@
+import { DomainError, isVm } from '@headgate/domain-contracts';
+import type { FleetEntry } from './fleet-entry.js';
+import { sortKey } from './sort-key.js';
+
+export type SortField = 'name' | 'namespace' | 'status' | 'cpu' | 'mem' | 'disk' | 'node' | 'createdAt' | 'context';
+
+export interface EntryQuery {
+  readonly context?: string;
+  /** Words that must all be found. */
+  readonly words?: readonly string[];
+  readonly sort?: SortField;
+  readonly descending?: boolean;
+  readonly limit?: number;
+  /** From the page before. */
+  readonly cursor?: string;
+}
+
+export interface EntryPage {
+  readonly entries: readonly FleetEntry[];
+  /** Leads to the next page; absent on the last one. */
+  readonly cursor?: string;
+}
+
+type SortValue = string | number;
+
+const VALUES: Record<SortField, (entry: FleetEntry) => SortValue> = {
+  name: ({ instance }) => instance.ref.name,
+  namespace: ({ instance }) => instance.ref.namespace,
+  context: ({ instance }) => instance.ref.context,
+  status: ({ instance }) => (isVm(instance) ? instance.status : instance.phase),
+  cpu: ({ instance }) => instance.cpu,
+  mem: ({ instance }) => instance.memoryBytes,
+  disk: ({ instance }) => (isVm(instance) ? instance.diskBytes : 0),
+  node: ({ instance }) => instance.node ?? '',
+  createdAt: ({ instance }) => instance.createdAt ?? '',
+};
+
+/** The entries that a query asks for, in its order; a page of them where it has a limit. */
+export function queryEntries(all: Iterable<FleetEntry>, query: EntryQuery): EntryPage {
+  const words = (query.words ?? []).map((word) => word.toLowerCase());
+  let entries = [...all].filter(
+    (entry) =>
+      (query.context === undefined || entry.instance.ref.context === query.context) &&
+      words.every((word) => textOf(entry).includes(word)),
+  );
+  const compare = comparison(query.descending ?? false);
+  if (query.sort) entries.sort((a, b) => compare(placeOf(a, query.sort), placeOf(b, query.sort)));
+  if (query.cursor !== undefined) {
+    const after = readCursor(query.cursor, query.sort);
+    entries = entries.filter((entry) => compare(placeOf(entry, query.sort), after) > 0);
+  }
+  if (query.limit === undefined || entries.length <= query.limit) return { entries };
+  const page = entries.slice(0, query.limit);
+  const last = page.at(-1);
+  return { entries: page, cursor: last && writeCursor(placeOf(last, query.sort), query.sort) };
+}
+
+/** Where an entry stands in an order: its sort value, then context, namespace and name, so that no two stand in one place. */
+type Place = readonly [SortValue, string];
+
+const placeOf = (entry: FleetEntry, sort: SortField | undefined): Place => [
+  sort ? VALUES[sort](entry) : '',
+  sortKey(entry.instance.ref),
+];
+
+const comparison =
+  (descending: boolean) =>
+  (a: Place, b: Place): number => {
+    const byValue = a[0] < b[0] ? -1 : a[0] > b[0] ? 1 : 0;
+    const byRef = a[1] < b[1] ? -1 : a[1] > b[1] ? 1 : 0;
+    return (descending ? -byValue : byValue) || byRef;
+  };
+
+const writeCursor = (place: Place, sort: SortField | undefined): string =>
+  Buffer.from(JSON.stringify([sort ?? '', ...place])).toString('base64url');
+
+function readCursor(cursor: string, sort: SortField | undefined): Place {
+  try {
+    const [field, value, ref] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as unknown[];
+    const valid =
+      field === (sort ?? '') && (typeof value === 'string' || typeof value === 'number') && typeof ref === 'string';
+    if (valid) return [value, ref];
+  } catch {
+    // Said below, in the one sentence for every cursor that is none.
+  }
+  throw new DomainError(
+    'INVALID_INPUT',
+    'cursor must be the Svc-Cursor of the page before, asked for with the same sort.',
+  );
+}
+
+function textOf({ instance }: FleetEntry): string {
+  const { ref, node = '', tags } = instance;
+  const own = isVm(instance) ? [instance.status, instance.ip ?? ''] : [instance.phase, instance.image];
+  return [ref.name, ref.namespace, ref.context, node, ...own, ...tags].join(' ').toLowerCase();
+}

@@ -1,0 +1,120 @@
+/** How many entries a page holds before it is cut in two. Small enough that writing one page again is cheap. */
+const PAGE_SIZE = 128;
+
+interface Page<T> {
+  readonly keys: string[];
+  readonly values: T[];
+  /** The values as JSON, joined by commas, or undefined since the page changed. */
+  json: Buffer | undefined;
+}
+
+/**
+ * Values in the order of their keys, with the JSON array of all of them at hand. A change costs a binary search and the
+ * writing of one page, however many pages there are; the whole is put together when it is asked for.
+ */
+export class SortedPages<T> {
+  private pages: Page<T>[] = [];
+  private whole: Buffer | undefined;
+  private count = 0;
+
+  /** @param present what a value looks like on the wire */
+  constructor(private readonly present: (value: T) => unknown) {}
+
+  get size(): number {
+    return this.count;
+  }
+
+  set(key: string, value: T): void {
+    const page = this.pageFor(key);
+    const index = lowerBound(page.keys, key);
+    if (page.keys[index] === key) {
+      page.values[index] = value;
+    } else {
+      page.keys.splice(index, 0, key);
+      page.values.splice(index, 0, value);
+      this.count++;
+    }
+    this.touch(page);
+    if (page.keys.length > PAGE_SIZE) this.cut(page);
+  }
+
+  delete(key: string): boolean {
+    const page = this.pages[this.pageIndex(key)];
+    if (!page) return false;
+    const index = lowerBound(page.keys, key);
+    if (page.keys[index] !== key) return false;
+    page.keys.splice(index, 1);
+    page.values.splice(index, 1);
+    this.count--;
+    this.touch(page);
+    if (page.keys.length === 0) this.pages.splice(this.pages.indexOf(page), 1);
+    return true;
+  }
+
+  *values(): Generator<T> {
+    for (const page of this.pages) yield* page.values;
+  }
+
+  /** The JSON array of all values. The same buffer until something changes: it must not be written to. */
+  json(): Buffer {
+    this.whole ??= this.join();
+    return this.whole;
+  }
+
+  private join(): Buffer {
+    const parts: Buffer[] = [OPEN];
+    this.pages.forEach((page, index) => {
+      if (index > 0) parts.push(COMMA);
+      page.json ??= Buffer.from(page.values.map((value) => JSON.stringify(this.present(value))).join(','));
+      parts.push(page.json);
+    });
+    parts.push(CLOSE);
+    return Buffer.concat(parts);
+  }
+
+  private touch(page: Page<T>): void {
+    page.json = undefined;
+    this.whole = undefined;
+  }
+
+  private pageFor(key: string): Page<T> {
+    const found = this.pages[this.pageIndex(key)];
+    if (found) return found;
+    const page: Page<T> = { keys: [], values: [], json: undefined };
+    this.pages.push(page);
+    return page;
+  }
+
+  /** The last page whose first key is not after `key`. */
+  private pageIndex(key: string): number {
+    let low = 0;
+    let high = this.pages.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.pages[middle]?.keys[0] ?? '') <= key) low = middle + 1;
+      else high = middle;
+    }
+    return Math.max(0, low - 1);
+  }
+
+  private cut(page: Page<T>): void {
+    const half = page.keys.length >>> 1;
+    const rest: Page<T> = { keys: page.keys.splice(half), values: page.values.splice(half), json: undefined };
+    this.pages.splice(this.pages.indexOf(page) + 1, 0, rest);
+  }
+}
+
+const OPEN = Buffer.from('[');
+const COMMA = Buffer.from(',');
+const CLOSE = Buffer.from(']');
+
+function lowerBound(keys: readonly string[], key: string): number {
+  let low = 0;
+  let high = keys.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((keys[middle] ?? '') < key) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
