@@ -1,0 +1,10 @@
+import base from '../jest.preset.js';
+
+// Specs that start real guests.
+export default {
+  ...base,
+  displayName: 'tools, real guests',
+  testMatch: ['<rootDir>/**/*.int.spec.ts'],
+  testPathIgnorePatterns: ['/node_modules/'],
+  testTimeout: 120_000,
+};

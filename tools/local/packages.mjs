@@ -1,0 +1,39 @@
+/**
+ * What the local backend runs, and the packages that bring it. A requirement is met by any one of its programs.
+ * @typedef {{ what: string, programs: string[], apt: string[], dnf: string[] }} Requirement
+ * @type {Requirement[]}
+ */
+export const REQUIREMENTS = [
+  {
+    what: 'QEMU',
+    programs: ['qemu-system-x86_64'],
+    apt: ['qemu-system-x86'],
+    dnf: ['qemu-system-x86-core', 'qemu-device-display-virtio-gpu', 'qemu-device-display-virtio-vga'],
+  },
+  { what: 'qemu-img', programs: ['qemu-img'], apt: ['qemu-utils'], dnf: ['qemu-img'] },
+  { what: 'virsh', programs: ['virsh'], apt: ['libvirt-clients'], dnf: ['libvirt-client'] },
+  {
+    what: 'libvirt',
+    programs: ['libvirtd', 'virtqemud'],
+    apt: ['libvirt-daemon', 'libvirt-daemon-driver-qemu', 'libvirt-daemon-system'],
+    dnf: ['libvirt-daemon-kvm', 'libvirt-daemon-driver-storage-core'],
+  },
+  { what: 'virtlogd', programs: ['virtlogd'], apt: ['libvirt-daemon'], dnf: ['libvirt-daemon-log'] },
+  { what: 'an ISO 9660 writer', programs: ['xorriso', 'genisoimage', 'mkisofs'], apt: ['xorriso'], dnf: ['xorriso'] },
+  { what: 'mke2fs', programs: ['mke2fs'], apt: ['e2fsprogs'], dnf: ['e2fsprogs'] },
+];
+
+/**
+ * Without systemd, Debian's libvirt needs its SysV half: otherwise apt pulls systemd itself in, or upgrades it.
+ * It is libvirt-daemon-system that makes the user `libvirt-qemu`; without that user libvirtd ends at its start.
+ * @param {Requirement[]} missing
+ * @param {'apt' | 'dnf'} packager
+ * @param {boolean} systemd
+ * @returns {string[]}
+ */
+export function packagesFor(missing, packager, systemd) {
+  const names = missing.flatMap((requirement) => requirement[packager]);
+  if (packager === 'apt' && !systemd && names.includes('libvirt-daemon-system'))
+    names.push('libvirt-daemon-system-sysv');
+  return [...new Set(names)];
+}
