@@ -1,0 +1,3 @@
+export * from './registry-database.js';
+export * from './sqlite-audit-log.js';
+export * from './sqlite-task-store.js';

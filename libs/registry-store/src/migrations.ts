@@ -1,0 +1,21 @@
+/** The layout, step by step; a step that was released is never changed. The file's user_version counts the steps. */
+export const MIGRATIONS: readonly string[] = [
+  `CREATE TABLE task (
+     id TEXT PRIMARY KEY,
+     status TEXT NOT NULL,
+     started_at TEXT NOT NULL,
+     body TEXT NOT NULL
+   ) STRICT;
+   CREATE INDEX task_by_status ON task (status);
+   CREATE INDEX task_by_start ON task (started_at);
+   CREATE TABLE audit (
+     id INTEGER PRIMARY KEY,
+     time TEXT NOT NULL,
+     caller TEXT NOT NULL,
+     action TEXT NOT NULL,
+     ref TEXT NOT NULL,
+     outcome TEXT NOT NULL,
+     message TEXT NOT NULL
+   ) STRICT;
+   CREATE INDEX audit_by_ref ON audit (ref, id)`,
+];

@@ -1,0 +1,118 @@
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import type { AuditEntry, Task } from '@headgate/domain-contracts';
+import { RegistryDatabase } from './registry-database.js';
+import { SqliteAuditLog } from './sqlite-audit-log.js';
+import { SqliteTaskStore } from './sqlite-task-store.js';
+
+const buildTask = (overrides: Partial<Task> = {}): Task => ({
+  id: 'create-web-1',
+  kind: 'create',
+  status: 'running',
+  log: '',
+  error: '',
+  ref: 'vm/local/local/web',
+  caller: 'ann',
+  startedAt: '2026-01-01T00:00:00.000Z',
+  finishedAt: null,
+  progress: null,
+  steps: [],
+  ...overrides,
+});
+
+const buildEntry = (overrides: Partial<AuditEntry> = {}): AuditEntry => ({
+  time: '2026-01-01T00:00:00.000Z',
+  caller: 'ann',
+  action: 'start',
+  ref: 'vm/local/local/web',
+  outcome: 'ok',
+  message: '',
+  ...overrides,
+});
+
+describe('registry-store', () => {
+  let folder: string;
+  let file: string;
+  let database: RegistryDatabase;
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'headgate-registry-'));
+    file = join(folder, 'deep', 'registry.db');
+    database = RegistryDatabase.open(file);
+  });
+
+  afterEach(() => {
+    database.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  const reopen = (): void => {
+    database.close();
+    database = RegistryDatabase.open(file);
+  };
+
+  test('keeps tasks over a restart, the newest first', () => {
+    const store = new SqliteTaskStore(database);
+    store.put(buildTask());
+    store.put(buildTask({ id: 'create-web-2', startedAt: '2026-01-02T00:00:00.000Z' }));
+    store.put(buildTask({ status: 'done', log: 'a\nb' }));
+    reopen();
+    const again = new SqliteTaskStore(database);
+    expect(again.recent(10).map(({ id, status }) => [id, status])).toEqual([
+      ['create-web-2', 'running'],
+      ['create-web-1', 'done'],
+    ]);
+    expect(again.running().map(({ id }) => id)).toEqual(['create-web-2']);
+    expect(again.get('create-web-1')?.log).toBe('a\nb');
+    expect(again.get('none')).toBeUndefined();
+  });
+
+  test('hands out copies: changing one changes no store', () => {
+    const store = new SqliteTaskStore(database);
+    store.put(buildTask());
+    Object.assign(store.get('create-web-1') ?? {}, { log: 'changed' });
+    expect(store.get('create-web-1')?.log).toBe('');
+  });
+
+  test('keeps who did what, of one instance or of all', () => {
+    const log = new SqliteAuditLog(database);
+    log.append(buildEntry());
+    log.append(buildEntry({ ref: 'vm/local/local/web-2', action: 'stop' }));
+    reopen();
+    const again = new SqliteAuditLog(database);
+    expect(again.recent(10).map(({ action }) => action)).toEqual(['stop', 'start']);
+    expect(again.recent(10, 'vm/local/local/web')).toEqual([buildEntry()]);
+  });
+
+  test('takes a transaction back when it fails', () => {
+    const log = new SqliteAuditLog(database);
+    expect(() =>
+      database.transaction(() => {
+        log.append(buildEntry());
+        throw new Error('no');
+      }),
+    ).toThrow('no');
+    expect(log.recent(10)).toEqual([]);
+  });
+
+  test('is readable by its owner alone', () => {
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+  });
+
+  test('refuses a file that is no database, and one of a newer release, and leaves both as they are', () => {
+    const other = join(folder, 'other.db');
+    writeFileSync(other, 'not a database at all, but long enough to look at');
+    expect(() => RegistryDatabase.open(other)).toThrow(/can't be used as the registry/);
+    database.close();
+    const raw = new DatabaseSync(file);
+    raw.exec('PRAGMA user_version = 999');
+    raw.close();
+    expect(() => RegistryDatabase.open(file)).toThrow(/newer release/);
+    const back = new DatabaseSync(file);
+    back.exec('PRAGMA user_version = 1');
+    back.close();
+    database = RegistryDatabase.open(file);
+  });
+});
