@@ -1,0 +1,10 @@
+export type { Cap, CapOffer, CapRefusal, CapReservation, CapTerms } from './cap.js';
+export { Clock, ManualClock, MonotonicClock } from './clock.js';
+export { CapExceeded, RateExceeded } from './limit-errors.js';
+export { RateStore } from './rate-store.port.js';
+export { RateWindows, type RateWindowsOptions } from './rate-windows.js';
+export type { Claim, Rate, RateRefusal, RateTerms, Reservation, WindowView } from './rate.js';
+export { SnapshotError } from './snapshot-error.js';
+export { TurnClock } from './turn-clock.js';
+export type { TableStats } from './window-table.js';
+export { CapLedger, type CapLedgerOptions, type CountHeld } from './cap-ledger.js';

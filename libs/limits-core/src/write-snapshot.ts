@@ -1,0 +1,64 @@
+import { crc32 } from './crc32.js';
+import type { Words } from './fingerprint.js';
+import type { LocalRate } from './local-rate.js';
+import { BUCKETS } from './overflow.js';
+import { SLOT_WORDS, TAG, closesIn, rateIndex, used } from './slot.js';
+import { FRAME_BYTES, HEADER_BYTES, MAGIC, SHARED, VERSION } from './snapshot-format.js';
+import type { WindowTable } from './window-table.js';
+
+/** The blocks of a snapshot, the next one made when it is asked for. */
+export function* writeSnapshot(
+  table: WindowTable,
+  secret: Words,
+  rates: readonly LocalRate[],
+  wallTimeMs: number,
+  now: () => number,
+): Generator<Uint8Array> {
+  const started = now();
+  yield frame(header(secret, rates, wallTimeMs));
+  for (const owner of [...table.segments, table.overflow]) {
+    const records = pack(owner.slots, owner === table.overflow, now(), started);
+    if (records.length > 0) yield frame(records);
+  }
+  yield frame(new Uint8Array(0));
+}
+
+function header(secret: Words, rates: readonly LocalRate[], wallTimeMs: number): Uint8Array {
+  const names = rates.map(({ name }) => new TextEncoder().encode(name));
+  const view = new DataView(new ArrayBuffer(HEADER_BYTES + names.reduce((sum, name) => sum + 2 + name.length, 0)));
+  view.setUint32(0, MAGIC, true);
+  view.setUint16(4, VERSION, true);
+  view.setUint16(6, names.length, true);
+  view.setFloat64(8, wallTimeMs, true);
+  secret.forEach((word, index) => view.setInt32(16 + index * 4, word, true));
+  let at = HEADER_BYTES;
+  for (const name of names) {
+    view.setUint16(at, name.length, true);
+    new Uint8Array(view.buffer).set(name, at + 2);
+    at += 2 + name.length;
+  }
+  return new Uint8Array(view.buffer);
+}
+
+function pack(slots: Int32Array, shared: boolean, now: number, started: number): Uint8Array {
+  const words: number[] = [];
+  for (let at = 0; at < slots.length; at += SLOT_WORDS) {
+    const left = closesIn(slots, at, now);
+    if (slots[at + TAG] === 0 || left <= 0) continue;
+    if (shared) words.push(0, 0, (at / SLOT_WORDS) % BUCKETS, 0);
+    else words.push(slots[at]!, slots[at + 1]!, slots[at + 2]!, slots[at + 3]!);
+    words.push(left + now - started, used(slots, at), rateIndex(slots[at + TAG]!) | (shared ? SHARED : 0));
+  }
+  const view = new DataView(new ArrayBuffer(words.length * 4));
+  words.forEach((word, index) => view.setInt32(index * 4, word, true));
+  return new Uint8Array(view.buffer);
+}
+
+function frame(content: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(FRAME_BYTES + content.length);
+  const view = new DataView(bytes.buffer);
+  view.setUint32(0, content.length, true);
+  view.setUint32(4, crc32(content), true);
+  bytes.set(content, FRAME_BYTES);
+  return bytes;
+}
