@@ -1,0 +1,76 @@
+import type { Clock, Task, TaskReport, TaskStep, TaskStore } from '@headgate/domain-contracts';
+import { TaskLog } from './task-log.js';
+
+/** How often progress and log lines are written to the store while nothing else is, in milliseconds. */
+const FLUSH_EVERY = 1000;
+
+/** A task at work: it reports into memory, journals each step before it begins, and writes the rest now and then. */
+export class RunningTask implements TaskReport {
+  private readonly abort = new AbortController();
+  private readonly lines = new TaskLog();
+  private cancelFlush: (() => void) | undefined;
+
+  constructor(
+    private task: Task,
+    private readonly store: TaskStore,
+    private readonly clock: Clock,
+  ) {
+    store.put(task);
+  }
+
+  get current(): Task {
+    return { ...this.task, log: this.lines.text() };
+  }
+
+  get signal(): AbortSignal {
+    return this.abort.signal;
+  }
+
+  /** Asks the work to end; it ends as an error with this sentence. */
+  cancel(reason: string): void {
+    this.abort.abort(new Error(reason));
+  }
+
+  step(name: string): void {
+    const now = this.clock.iso();
+    this.task = { ...this.task, steps: [...finished(this.task.steps, now), { name, startedAt: now }] };
+    this.lines.append(name);
+    this.store.put(this.current);
+  }
+
+  log(line: string): void {
+    this.lines.append(line);
+    this.flushSoon();
+  }
+
+  progress(fraction: number): void {
+    this.task = { ...this.task, progress: Math.min(1, Math.max(0, fraction)) };
+    this.flushSoon();
+  }
+
+  end(error?: string): Task {
+    this.cancelFlush?.();
+    const now = this.clock.iso();
+    this.task = {
+      ...this.task,
+      status: error === undefined ? 'done' : 'error',
+      error: error ?? '',
+      progress: error === undefined ? 1 : this.task.progress,
+      steps: finished(this.task.steps, now),
+      finishedAt: now,
+    };
+    if (error !== undefined) this.lines.append(error);
+    this.store.put(this.current);
+    return this.current;
+  }
+
+  private flushSoon(): void {
+    this.cancelFlush ??= this.clock.after(FLUSH_EVERY, () => {
+      this.cancelFlush = undefined;
+      this.store.put(this.current);
+    });
+  }
+}
+
+const finished = (steps: readonly TaskStep[], now: string): TaskStep[] =>
+  steps.map((step) => (step.finishedAt === undefined ? { ...step, finishedAt: now } : step));

@@ -1,0 +1,135 @@
+import { SERVICE_CALLER, TaskStore, type InstanceRef, type Task } from '@headgate/domain-contracts';
+import { FixedClock } from '@headgate/testing';
+import { INTERRUPTED, TaskBoard } from './task-board.js';
+
+class MemoryTasks extends TaskStore {
+  readonly kept = new Map<string, Task>();
+  puts = 0;
+
+  override put(task: Task): void {
+    this.puts++;
+    this.kept.set(task.id, structuredClone(task));
+  }
+
+  override get(id: string): Task | undefined {
+    return this.kept.get(id);
+  }
+
+  override running(): readonly Task[] {
+    return [...this.kept.values()].filter(({ status }) => status === 'running');
+  }
+
+  override recent(limit: number): readonly Task[] {
+    return [...this.kept.values()].reverse().slice(0, limit);
+  }
+}
+
+const ref: InstanceRef = { kind: 'vm', context: 'lab', namespace: 'local', name: 'web' };
+
+describe('TaskBoard', () => {
+  let store: MemoryTasks;
+  let clock: FixedClock;
+  let ended: Task[];
+  let board: TaskBoard;
+
+  beforeEach(() => {
+    store = new MemoryTasks();
+    clock = new FixedClock();
+    ended = [];
+    board = new TaskBoard(store, clock, (task) => ended.push(task));
+  });
+
+  const settled = async (): Promise<void> => {
+    for (let turn = 0; turn < 5; turn++) await Promise.resolve();
+  };
+
+  test('journals the task before the work begins, and each step before it is done', async () => {
+    const seen: (string | undefined)[] = [];
+    const id = board.start('create', ref, SERVICE_CALLER, async (report) => {
+      seen.push(store.get(id)?.status);
+      report.step('download');
+      seen.push(store.get(id)?.steps.at(-1)?.name);
+    });
+    expect(store.get(id)).toMatchObject({ status: 'running', ref: 'vm/lab/local/web', caller: 'headgate' });
+    await settled();
+    expect(seen).toEqual(['running', 'download']);
+    expect(ended[0]).toMatchObject({ id, status: 'done', error: '', progress: 1, log: 'download' });
+    expect(ended[0]?.steps[0]?.finishedAt).toBeDefined();
+  });
+
+  test('gives ids that sort by time and say what they are about', () => {
+    const first = board.start('migrate', ref, SERVICE_CALLER, async () => undefined);
+    clock.advance(1);
+    const second = board.start('migrate', ref, SERVICE_CALLER, async () => undefined);
+    expect(first).toMatch(/^migrate-web-[0-9a-z]+$/);
+    expect(second > first).toBe(true);
+  });
+
+  test('ends as an error with the sentence of what went wrong', async () => {
+    const id = board.start('create', ref, SERVICE_CALLER, async (report) => {
+      report.progress(0.5);
+      throw new Error('The disk is full.');
+    });
+    await settled();
+    expect(board.get(id)).toMatchObject({
+      status: 'error',
+      error: 'The disk is full.',
+      log: 'The disk is full.',
+      progress: 0.5,
+    });
+  });
+
+  test('answers progress at once and writes it to the store now and then', async () => {
+    const gate = Promise.withResolvers<void>();
+    const id = board.start('create', ref, SERVICE_CALLER, async (report) => {
+      for (let line = 0; line < 100; line++) report.log(`line ${line}`);
+      report.progress(2);
+      await gate.promise;
+    });
+    await settled();
+    expect(board.get(id)).toMatchObject({ progress: 1 });
+    expect(board.get(id).log.split('\n')).toHaveLength(100);
+    expect(store.puts).toBe(1);
+    clock.advance(1000);
+    expect(store.puts).toBe(2);
+    gate.resolve();
+    await settled();
+  });
+
+  test('forgets the oldest lines of a log that grows without end', async () => {
+    const id = board.start('create', ref, SERVICE_CALLER, async (report) => {
+      for (let line = 0; line < 40_000; line++) report.log(`line ${line}`);
+    });
+    await settled();
+    const { log } = board.get(id);
+    expect(log.length).toBeLessThanOrEqual(262_144);
+    expect(log.endsWith('line 39999')).toBe(true);
+    expect(log).toMatch(/^line \d+\n/);
+  });
+
+  test('says of what a restart cut short that it was', () => {
+    store.put({
+      ...board.get(board.start('create', ref, SERVICE_CALLER, () => new Promise(() => undefined))),
+      id: 'old',
+      log: 'a',
+    });
+    new TaskBoard(store, clock).recover();
+    expect(store.get('old')).toMatchObject({ status: 'error', error: INTERRUPTED, log: `a\n${INTERRUPTED}` });
+    expect(store.running()).toEqual([]);
+  });
+
+  test('asks all work to end, waits for it, and tells why it ended', async () => {
+    const id = board.start('create', ref, SERVICE_CALLER, (report) => {
+      return new Promise((_resolve, reject) =>
+        report.signal.addEventListener('abort', () => reject(new Error('aborted'))),
+      );
+    });
+    await settled();
+    await board.close();
+    expect(board.get(id)).toMatchObject({ status: 'error', error: INTERRUPTED });
+  });
+
+  test('knows no other task', () => {
+    expect(() => board.get('none')).toThrow(expect.objectContaining({ code: 'TASK_NOT_FOUND' }));
+  });
+});

@@ -1,0 +1,97 @@
+import {
+  DomainError,
+  formatRef,
+  messageOf,
+  TaskRunner,
+  type Caller,
+  type Clock,
+  type InstanceRef,
+  type LongWork,
+  type Task,
+  type TaskKind,
+  type TaskStore,
+} from '@headgate/domain-contracts';
+import { RunningTask } from './running-task.js';
+import { newTaskId } from './task-id.js';
+
+/** What a task says that a restart of the service cut short. */
+export const INTERRUPTED = 'interrupted by a restart';
+
+export type TaskListener = (task: Task) => void;
+
+/** Runs long work, answers how far it is, and tells the truth about what a restart cut short. */
+export class TaskBoard extends TaskRunner {
+  private readonly running = new Map<string, { task: RunningTask; ended: Promise<void> }>();
+
+  constructor(
+    private readonly store: TaskStore,
+    private readonly clock: Clock,
+    private readonly onEnd: TaskListener = () => undefined,
+  ) {
+    super();
+  }
+
+  /** Ends what the store still calls running: nothing of it runs in this process. Call once, before the first start. */
+  recover(): void {
+    for (const task of this.store.running()) {
+      const log = task.log === '' ? INTERRUPTED : `${task.log}\n${INTERRUPTED}`;
+      this.store.put({ ...task, status: 'error', error: INTERRUPTED, log, finishedAt: this.clock.iso() });
+    }
+  }
+
+  override start(kind: TaskKind, ref: InstanceRef, caller: Caller, work: LongWork): string {
+    const task = new RunningTask(
+      {
+        id: newTaskId(kind, ref.name, this.clock.now()),
+        kind,
+        status: 'running',
+        log: '',
+        error: '',
+        ref: formatRef(ref),
+        caller: caller.login,
+        startedAt: this.clock.iso(),
+        finishedAt: null,
+        progress: null,
+        steps: [],
+      },
+      this.store,
+      this.clock,
+    );
+    const { id } = task.current;
+    this.running.set(id, { task, ended: this.run(task, work) });
+    return id;
+  }
+
+  /** @throws DomainError TASK_NOT_FOUND */
+  get(id: string): Task {
+    const task = this.running.get(id)?.task.current ?? this.store.get(id);
+    if (!task) throw new DomainError('TASK_NOT_FOUND', `There is no task ${id.slice(0, 200)}.`);
+    return task;
+  }
+
+  /** Newest first. */
+  recent(limit: number): Task[] {
+    return this.store.recent(limit).map((task) => this.running.get(task.id)?.task.current ?? task);
+  }
+
+  /** Asks all work to end and waits for it. */
+  async close(): Promise<void> {
+    const left = [...this.running.values()];
+    for (const { task } of left) task.cancel(INTERRUPTED);
+    await Promise.all(left.map(({ ended }) => ended));
+  }
+
+  private async run(task: RunningTask, work: LongWork): Promise<void> {
+    // Whoever starts a task gets its id before the work can end it.
+    await Promise.resolve();
+    let ended: Task;
+    try {
+      await work(task);
+      ended = task.end();
+    } catch (error) {
+      ended = task.end(messageOf(task.signal.aborted ? task.signal.reason : error));
+    }
+    this.running.delete(ended.id);
+    this.onEnd(ended);
+  }
+}
