@@ -1,0 +1,275 @@
+import { Duplex, PassThrough } from 'node:stream';
+import {
+  ConsoleSource,
+  DomainError,
+  type InstanceDirectory,
+  type SerialLine,
+  type Shell,
+} from '@headgate/domain-contracts';
+import { buildVm, FixedClock } from '@headgate/testing';
+import { ConsoleBroker, type ShellViewer } from './console-broker.js';
+
+/** Both ends of a console: what the guest prints and what it was sent. */
+class GuestEnd extends Duplex {
+  sent = '';
+  override _read(): void {}
+  override _write(data: Buffer, _encoding: string, done: () => void): void {
+    this.sent += data.toString('latin1');
+    done();
+  }
+  print(text: string): void {
+    this.push(Buffer.from(text));
+  }
+}
+
+class FakeConsoles extends ConsoleSource {
+  override vncViewers: 'many' | 'one' = 'many';
+  readonly lines: GuestEnd[] = [];
+  backlog = '';
+  failure: DomainError | undefined;
+
+  private next(): GuestEnd {
+    if (this.failure) throw this.failure;
+    const line = new GuestEnd();
+    this.lines.push(line);
+    return line;
+  }
+  override async openVnc(): Promise<Duplex> {
+    return this.next();
+  }
+  override async openSerial(): Promise<SerialLine> {
+    return { stream: this.next(), backlog: Buffer.from(this.backlog) };
+  }
+  override async openShell(): Promise<Shell> {
+    return { stream: this.next(), resize: (size) => this.sizes.push(size) };
+  }
+  readonly sizes: object[] = [];
+}
+
+class FakeViewer implements ShellViewer {
+  seen = '';
+  buffered = 0;
+  closed: { code: number; reason: string } | undefined;
+  private readonly inputs: ((data: Buffer) => void)[] = [];
+  private readonly closes: (() => void)[] = [];
+  private readonly resizes: ((size: { columns: number; rows: number }) => void)[] = [];
+  private waiting: (() => void)[] = [];
+  /** Takes nothing off the wire while true. */
+  stuck = false;
+  constructor(readonly viewOnly = false) {}
+  send(data: Buffer, left: () => void): void {
+    this.seen += data.toString('latin1');
+    if (!this.stuck) return left();
+    this.buffered += data.length;
+    this.waiting.push(left);
+  }
+  unstick(): void {
+    this.stuck = false;
+    this.buffered = 0;
+    for (const left of this.waiting.splice(0)) left();
+  }
+  onInput(listener: (data: Buffer) => void): void {
+    this.inputs.push(listener);
+  }
+  onClose(listener: () => void): void {
+    if (this.closed) listener();
+    else this.closes.push(listener);
+  }
+  onResize(listener: (size: { columns: number; rows: number }) => void): void {
+    this.resizes.push(listener);
+  }
+  pause(): void {}
+  resume(): void {}
+  close(code: number, reason: string): void {
+    if (this.closed) return;
+    this.closed = { code, reason };
+    for (const listener of this.closes) listener();
+  }
+  type(text: string): void {
+    for (const listener of this.inputs) listener(Buffer.from(text, 'latin1'));
+  }
+  resizeTo(columns: number, rows: number): void {
+    for (const listener of this.resizes) listener({ columns, rows });
+  }
+}
+
+const vm = buildVm({ status: 'Running' });
+
+describe('ConsoleBroker', () => {
+  let clock: FixedClock;
+  let source: FakeConsoles;
+  let running: boolean;
+  let broker: ConsoleBroker;
+
+  beforeEach(() => {
+    clock = new FixedClock();
+    source = new FakeConsoles();
+    running = true;
+    const directory = { get: () => (running ? vm : buildVm()) } as unknown as InstanceDirectory;
+    broker = new ConsoleBroker(directory, clock);
+  });
+
+  afterEach(() => broker.close());
+
+  const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+  const serial = async (viewOnly = false): Promise<FakeViewer> => {
+    const viewer = new FakeViewer(viewOnly);
+    await broker.openSerial(vm.ref, source, viewer);
+    return viewer;
+  };
+  const line = (index = 0): GuestEnd => source.lines[index] as GuestEnd;
+
+  describe('a serial line', () => {
+    test('is held once and copied to all, and who comes later sees what scrolled by', async () => {
+      source.backlog = 'BIOS\n';
+      const first = await serial();
+      line().print('boot\n');
+      await turn();
+      const second = await serial();
+      line().print('login: ');
+      await turn();
+      expect(source.lines).toHaveLength(1);
+      expect([first.seen, second.seen]).toEqual(['BIOS\nboot\nlogin: ', 'BIOS\nboot\nlogin: ']);
+    });
+
+    test('takes keys from those who may type, and drops them from those who may only look', async () => {
+      const operator = await serial();
+      const onlooker = await serial(true);
+      operator.type('root\n');
+      onlooker.type('rm -rf /\n');
+      expect(line().sent).toBe('root\n');
+    });
+
+    test('is given up some time after the last viewer left, and kept when one comes back before', async () => {
+      const first = await serial();
+      first.close(1000, '');
+      clock.advance(29_000);
+      const second = await serial();
+      clock.advance(60_000);
+      expect(line().destroyed).toBe(false);
+      second.close(1000, '');
+      clock.advance(30_000);
+      expect(line().destroyed).toBe(true);
+    });
+
+    test('is opened again when it breaks under a running guest, as in a live migration', async () => {
+      source.backlog = 'old';
+      const viewer = await serial();
+      line().print('a');
+      await turn();
+      line().destroy();
+      await turn();
+      clock.advance(100);
+      await turn();
+      line(1).print('b');
+      await turn();
+      expect(viewer.seen).toBe('oldab');
+      expect(viewer.closed).toBeUndefined();
+      viewer.type('x');
+      expect(line(1).sent).toBe('x');
+    });
+
+    test('ends with its guest', async () => {
+      const viewer = await serial();
+      running = false;
+      line().push(null);
+      line().resume();
+      await turn();
+      await turn();
+      expect(viewer.closed).toEqual({ code: 1000, reason: 'The console has ended.' });
+      expect((await serial()).closed).toBeUndefined();
+    });
+
+    test('tells why it can not be opened, and tries anew for the next viewer', async () => {
+      source.failure = new DomainError('WRONG_STATE', 'web is not running.');
+      expect((await serial()).closed).toEqual({ code: 4500, reason: 'web is not running.' });
+      source.failure = undefined;
+      expect((await serial()).closed).toBeUndefined();
+    });
+
+    test('waits for a slow viewer, and lets him go when he takes nothing for too long', async () => {
+      const slow = await serial();
+      const quick = await serial();
+      slow.stuck = true;
+      line().print('x'.repeat(2_000_000));
+      await turn();
+      expect(line().isPaused()).toBe(true);
+      slow.unstick();
+      expect(line().isPaused()).toBe(false);
+      slow.stuck = true;
+      line().print('y'.repeat(2_000_000));
+      await turn();
+      clock.advance(10_000);
+      expect(slow.closed?.code).toBe(4508);
+      expect(line().isPaused()).toBe(false);
+      expect(quick.closed).toBeUndefined();
+    });
+  });
+
+  describe('a graphical console', () => {
+    const handshake = 'RFB 003.008\n\u0001\u0000';
+    const vnc = async (viewOnly = false): Promise<FakeViewer> => {
+      const viewer = new FakeViewer(viewOnly);
+      await broker.openVnc(vm.ref, source, viewer);
+      return viewer;
+    };
+
+    test('gives each viewer his own stream where the backend serves many', async () => {
+      const operator = await vnc();
+      const onlooker = await vnc(true);
+      line(0).print('RFB 003.008\n');
+      await turn();
+      expect([operator.seen, onlooker.seen]).toEqual(['RFB 003.008\n', '']);
+      operator.type(`${handshake}\u0005\u0001\u0000\u0001\u0000\u0001`);
+      onlooker.type(`${handshake}\u0005\u0001\u0000\u0001\u0000\u0001`);
+      expect(line(0).sent).toBe('RFB 003.008\n\u0001\u0001\u0005\u0001\u0000\u0001\u0000\u0001');
+      expect(line(1).sent).toBe('RFB 003.008\n\u0001\u0001');
+    });
+
+    test('never ends the first viewer for a second one where the backend serves one', async () => {
+      source.vncViewers = 'one';
+      const first = await vnc();
+      const second = await vnc();
+      expect(first.closed).toBeUndefined();
+      expect(second.closed?.reason).toMatch(/^Somebody else is looking/);
+      first.close(1000, '');
+      expect((await vnc()).closed).toBeUndefined();
+    });
+
+    test('ends a viewer that can not be followed, and his stream with him', async () => {
+      const viewer = await vnc(true);
+      viewer.type(`${handshake}\u0063`);
+      expect(viewer.closed?.code).toBe(1002);
+      expect(line().destroyed).toBe(true);
+    });
+  });
+
+  describe('a shell', () => {
+    test('belongs to its viewer and follows his window', async () => {
+      const viewer = new FakeViewer();
+      await broker.openShell(vm.ref, source, viewer, { columns: 80, rows: 24 });
+      viewer.type('ls\n');
+      viewer.resizeTo(120, 40);
+      expect(line().sent).toBe('ls\n');
+      expect(source.sizes).toEqual([{ columns: 120, rows: 40 }]);
+      viewer.close(1000, '');
+      expect(line().destroyed).toBe(true);
+    });
+
+    test('is not for those who may only look', async () => {
+      const viewer = new FakeViewer(true);
+      await broker.openShell(vm.ref, source, viewer, { columns: 80, rows: 24 });
+      expect(viewer.closed?.reason).toBe('A shell is for administrators.');
+      expect(source.lines).toHaveLength(0);
+    });
+  });
+
+  test('is fed by streams of any kind', async () => {
+    const pass = new PassThrough();
+    source.openSerial = async () => ({ stream: pass, backlog: Buffer.alloc(0) });
+    const viewer = await serial();
+    viewer.type('echo');
+    await turn();
+    expect(viewer.seen).toBe('echo');
+  });
+});

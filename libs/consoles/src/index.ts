@@ -1,0 +1,2 @@
+export * from './console-broker.js';
+export * from './viewer.js';
