@@ -7,6 +7,7 @@ export * from './values/names.js';
 export * from './values/quantity.js';
 export * from './model/instance.js';
 export * from './model/instance-status.js';
+export * from './model/namespaces.js';
 export * from './model/plan.js';
 export * from './model/task.js';
 export * from './ports/audit-log.port.js';

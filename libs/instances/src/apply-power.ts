@@ -1,0 +1,35 @@
+import {
+  planOf,
+  type BackendDirectory,
+  type Caller,
+  type InstanceDirectory,
+  type InstanceQuery,
+  type Plan,
+  type PowerAction,
+  type PowerOptions,
+} from '@headgate/domain-contracts';
+import type { Audit } from './audit.js';
+
+/** Turns a VM on or off. */
+export class ApplyPower {
+  constructor(
+    private readonly directory: InstanceDirectory,
+    private readonly backends: BackendDirectory,
+    private readonly audit: Audit,
+  ) {}
+
+  /** What would be done; changes nothing. */
+  async plan(query: InstanceQuery, action: PowerAction, { force = false }: PowerOptions = {}): Promise<Plan> {
+    const { ref } = this.directory.resolve(query);
+    this.backends.get(ref.context).need('power');
+    return planOf([{ name: action, detail: `${ref.name}${force ? ', by force' : ''}` }]);
+  }
+
+  async run(query: InstanceQuery, action: PowerAction, options: PowerOptions, caller: Caller): Promise<void> {
+    const { ref } = this.directory.resolve(query);
+    const name = options.force ? `${action} by force` : action;
+    await this.audit.of(caller, name, ref, () =>
+      this.backends.get(ref.context).need('power').apply(ref, action, options),
+    );
+  }
+}

@@ -1,0 +1,31 @@
+import {
+  formatRef,
+  messageOf,
+  type AuditLog,
+  type Caller,
+  type Clock,
+  type InstanceRef,
+} from '@headgate/domain-contracts';
+
+/** Writes down who did what to which instance, and how it went. */
+export class Audit {
+  constructor(
+    private readonly log: AuditLog,
+    private readonly clock: Clock,
+  ) {}
+
+  async of<T>(caller: Caller, action: string, ref: InstanceRef, work: () => Promise<T>): Promise<T> {
+    try {
+      const result = await work();
+      this.write(caller, action, ref, 'ok', '');
+      return result;
+    } catch (error) {
+      this.write(caller, action, ref, 'error', messageOf(error));
+      throw error;
+    }
+  }
+
+  private write(caller: Caller, action: string, ref: InstanceRef, outcome: 'ok' | 'error', message: string): void {
+    this.log.append({ time: this.clock.iso(), caller: caller.login, action, ref: formatRef(ref), outcome, message });
+  }
+}

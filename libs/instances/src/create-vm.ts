@@ -1,0 +1,80 @@
+import {
+  DomainError,
+  parseBytes,
+  type Backend,
+  type Caller,
+  type ImageCatalog,
+  type InstanceDirectory,
+  type InstanceRef,
+  type Plan,
+  type TaskRunner,
+  type VmSpec,
+} from '@headgate/domain-contracts';
+import type { Audit } from './audit.js';
+import type { PlaceInstance } from './place-instance.js';
+import { chooseSource, type SourceFields } from './vm-source.js';
+
+/** A request to make a VM; quantities in Kubernetes notation. */
+export interface CreateVmRequest extends SourceFields {
+  readonly name: string;
+  readonly namespace?: string;
+  readonly context?: string;
+  readonly cpu?: number;
+  readonly mem?: string;
+  readonly disk?: string;
+  readonly node?: string;
+  readonly cloudInit?: string;
+  readonly instancetype?: string;
+  readonly preference?: string;
+  readonly start?: boolean;
+}
+
+export interface CreatedVm {
+  readonly ref: InstanceRef;
+  /** The task that fills the disk, when there is one. */
+  readonly task?: string;
+}
+
+/** What a VM gets where the request is silent. Source: the API contract. */
+const DEFAULTS = { cpu: 2, mem: '4G', disk: '20G' } as const;
+
+/** Makes a VM. */
+export class CreateVm {
+  constructor(
+    private readonly place: PlaceInstance,
+    private readonly catalog: ImageCatalog,
+    private readonly directory: InstanceDirectory,
+    private readonly tasks: TaskRunner,
+    private readonly audit: Audit,
+  ) {}
+
+  /** What would be done; changes nothing. */
+  async plan(request: CreateVmRequest): Promise<Plan> {
+    const { backend, spec } = this.prepare(request);
+    return backend.need('provisioning').planCreate(spec);
+  }
+
+  async run(request: CreateVmRequest, caller: Caller): Promise<CreatedVm> {
+    const { backend, spec } = this.prepare(request);
+    return this.audit.of(caller, 'create', spec.ref, async () => {
+      const { remaining } = await backend.need('provisioning').create(spec);
+      const task = remaining && this.tasks.start('create', spec.ref, caller, remaining);
+      await this.directory.seen(spec.ref, (instance) => instance !== undefined);
+      return { ref: spec.ref, task };
+    });
+  }
+
+  private prepare(request: CreateVmRequest): { backend: Backend; spec: VmSpec } {
+    const source = chooseSource(request, this.catalog);
+    const { backend, ref } = this.place.place({ kind: 'vm', ...request });
+    const possible = backend.need('provisioning').sources()[source.kind];
+    if (possible !== true) throw new DomainError('NOT_SUPPORTED', possible);
+    const { node, cloudInit, instancetype, preference, start = false, cpu = DEFAULTS.cpu } = request;
+    const memoryBytes = parseBytes(request.mem ?? DEFAULTS.mem, 'mem');
+    const diskBytes = parseBytes(request.disk ?? DEFAULTS.disk, 'disk');
+    return {
+      backend,
+      spec: { ref, cpu, memoryBytes, diskBytes, source, node, cloudInit, instancetype, preference, start },
+    };
+  }
+}

@@ -1,0 +1,43 @@
+import {
+  DomainError,
+  isVm,
+  type BackendDirectory,
+  type Caller,
+  type InstanceDirectory,
+  type InstanceQuery,
+  type InstanceRef,
+  type Plan,
+} from '@headgate/domain-contracts';
+import type { Audit } from './audit.js';
+
+/** Removes a VM with everything that belongs to it. */
+export class DeleteVm {
+  constructor(
+    private readonly directory: InstanceDirectory,
+    private readonly backends: BackendDirectory,
+    private readonly audit: Audit,
+  ) {}
+
+  /** What would be removed and what would stay; changes nothing. */
+  async plan(query: InstanceQuery): Promise<Plan> {
+    const ref = this.find(query);
+    return this.backends.get(ref.context).need('provisioning').planDelete(ref);
+  }
+
+  async run(query: InstanceQuery, caller: Caller): Promise<void> {
+    const ref = this.find(query);
+    await this.audit.of(caller, 'delete', ref, () => this.backends.get(ref.context).need('provisioning').delete(ref));
+    await this.directory.seen(
+      ref,
+      (instance) => instance === undefined || (isVm(instance) && instance.status === 'Terminating'),
+    );
+  }
+
+  private find(query: InstanceQuery): InstanceRef {
+    const vm = this.directory.resolve(query);
+    if (isVm(vm) && vm.protected) {
+      throw new DomainError('WRONG_STATE', `${vm.ref.name} is protected from deletion; take the protection off first.`);
+    }
+    return vm.ref;
+  }
+}

@@ -1,0 +1,321 @@
+import {
+  DomainError,
+  ImageCatalog,
+  Lacking,
+  planOf,
+  type AuditEntry,
+  type AuditLog,
+  type Backend,
+  type BackendDirectory,
+  type Caller,
+  type CatalogEntry,
+  type Instance,
+  type InstanceDirectory,
+  type InstanceRef,
+  type LongWork,
+  type TaskRunner,
+  type VmSpec,
+} from '@headgate/domain-contracts';
+import { buildContainer, buildVm, FixedClock } from '@headgate/testing';
+import { ApplyPower } from './apply-power.js';
+import { Audit } from './audit.js';
+import { CreateVm, type CreateVmRequest } from './create-vm.js';
+import { DeleteVm } from './delete-vm.js';
+import { MigrateVm } from './migrate-vm.js';
+import { PlaceInstance } from './place-instance.js';
+import { RunContainer } from './run-container.js';
+import { TagVm } from './tag-vm.js';
+
+const ann: Caller = { login: 'ann', name: 'Ann', admin: true };
+const tiny: CatalogEntry = {
+  name: 'tiny',
+  description: '',
+  containerDisk: '',
+  defaultUser: 'root',
+  builtOnTheSpot: 'tiny',
+};
+
+class OneImage extends ImageCatalog {
+  override entries(): readonly CatalogEntry[] {
+    return [tiny];
+  }
+  override find(name: string): CatalogEntry {
+    if (name === 'tiny') return tiny;
+    throw new DomainError('UNKNOWN_CATALOG_ENTRY', name);
+  }
+}
+
+/** Two backends that write down what they are asked; `lab` is a cluster, `local` a libvirt host. */
+function house() {
+  const done: string[] = [];
+  const specs: VmSpec[] = [];
+  const entries: AuditEntry[] = [];
+  const started: LongWork[] = [];
+  const known: Instance[] = [];
+  let remaining: LongWork | undefined;
+  let failure: DomainError | undefined;
+  const act = async (what: string, ref: InstanceRef): Promise<void> => {
+    if (failure) throw failure;
+    done.push(`${what} ${ref.context}/${ref.namespace}/${ref.name}`);
+  };
+  const abilities: Record<string, unknown> = {
+    power: {
+      apply: (ref: InstanceRef, action: string, options?: { force?: boolean }) =>
+        act(options?.force ? `${action}!` : action, ref),
+    },
+    provisioning: {
+      sources: () => ({
+        containerDisk: true,
+        image: true,
+        import: true,
+        iso: true,
+        bootc: 'The bootc plugin is not here.',
+        pvc: true,
+      }),
+      planCreate: async (spec: VmSpec) => planOf([{ name: 'define', detail: spec.ref.name }]),
+      create: async (spec: VmSpec) => {
+        specs.push(spec);
+        await act('create', spec.ref);
+        return { remaining };
+      },
+      planDelete: async (ref: InstanceRef) => planOf([{ name: 'delete', detail: ref.name }]),
+      delete: (ref: InstanceRef) => act('delete', ref),
+      setTag: (ref: InstanceRef, tag: string, on: boolean) => act(`${on ? '+' : '-'}${tag}`, ref),
+    },
+    migration: {
+      migrate: async (ref: InstanceRef, node?: string) => (await act(`migrate to ${node}`, ref), async () => undefined),
+    },
+    containers: {
+      planCreate: async () => planOf([]),
+      create: (spec: { ref: InstanceRef }) => act('create', spec.ref),
+      start: (ref: InstanceRef) => act('start', ref),
+      stop: (ref: InstanceRef) => act('stop', ref),
+      planDelete: async () => planOf([]),
+      delete: (ref: InstanceRef) => act('delete', ref),
+    },
+  };
+  const backend = (context: string, kind: 'kubevirt' | 'libvirt'): Backend =>
+    ({
+      context,
+      kind,
+      need: (name: string) => {
+        const found =
+          kind === 'libvirt' && name === 'migration'
+            ? new Lacking('One host has nowhere to migrate to.')
+            : abilities[name];
+        if (found instanceof Lacking) throw new DomainError('NOT_SUPPORTED', found.reason);
+        return found;
+      },
+    }) as unknown as Backend;
+  const all = [backend('lab', 'kubevirt'), backend('local', 'libvirt')];
+  const backends = {
+    all: () => all,
+    get: (context: string) => {
+      const found = all.find((one) => one.context === context);
+      if (!found) throw new DomainError('CONTEXT_NOT_FOUND', context);
+      return found;
+    },
+  } as BackendDirectory;
+  const same = (ref: InstanceRef, other: Partial<InstanceRef>): boolean =>
+    Object.entries(other).every(([key, value]) => value === undefined || ref[key as keyof InstanceRef] === value);
+  const directory = {
+    get: (ref: InstanceRef) => known.find((one) => same(one.ref, ref)),
+    resolve: (query: Partial<InstanceRef>) => {
+      const found = known.find((one) => same(one.ref, query));
+      if (!found) throw new DomainError('INSTANCE_NOT_FOUND', 'none');
+      return found;
+    },
+    seen: async () => undefined,
+  } as unknown as InstanceDirectory;
+  const tasks = {
+    start: (_kind: string, _ref: InstanceRef, _caller: Caller, work: LongWork) => `task-${started.push(work)}`,
+  } as TaskRunner;
+  const audit = new Audit(
+    { append: (entry: AuditEntry) => void entries.push(entry) } as unknown as AuditLog,
+    new FixedClock(),
+  );
+  const place = new PlaceInstance(backends, directory);
+  return {
+    done,
+    specs,
+    entries,
+    started,
+    known,
+    goesOn: (work: LongWork) => (remaining = work),
+    fails: (error: DomainError) => (failure = error),
+    createVm: new CreateVm(place, new OneImage(), directory, tasks, audit),
+    deleteVm: new DeleteVm(directory, backends, audit),
+    power: new ApplyPower(directory, backends, audit),
+    tag: new TagVm(directory, backends, audit),
+    migrate: new MigrateVm(directory, backends, tasks, audit),
+    containers: new RunContainer(place, directory, backends, audit),
+  };
+}
+
+const code = (expected: string): unknown => expect.objectContaining({ code: expected });
+const web = { kind: 'vm', namespace: 'default', name: 'web' } as const;
+
+describe('CreateVm', () => {
+  const request: CreateVmRequest = { name: 'web', image: 'tiny' };
+
+  test('fills in what the request leaves open', async () => {
+    const { createVm, specs, entries } = house();
+    await expect(createVm.run(request, ann)).resolves.toEqual({
+      ref: { kind: 'vm', context: 'lab', namespace: 'tailvm', name: 'web' },
+      task: undefined,
+    });
+    expect(specs[0]).toMatchObject({
+      cpu: 2,
+      memoryBytes: 4e9,
+      diskBytes: 20e9,
+      start: false,
+      source: { kind: 'image', entry: tiny },
+    });
+    expect(entries).toMatchObject([{ caller: 'ann', action: 'create', ref: 'vm/lab/tailvm/web', outcome: 'ok' }]);
+  });
+
+  test('goes on as a task while the disk is being filled', async () => {
+    const { createVm, goesOn, started } = house();
+    const work: LongWork = async () => undefined;
+    goesOn(work);
+    await expect(createVm.run({ name: 'web', import: 'https://example.org/a.qcow2' }, ann)).resolves.toMatchObject({
+      task: 'task-1',
+    });
+    expect(started).toEqual([work]);
+  });
+
+  test('takes the one namespace of a libvirt host, and no other', async () => {
+    const { createVm } = house();
+    await expect(createVm.run({ ...request, context: 'local' }, ann)).resolves.toMatchObject({
+      ref: { namespace: 'local' },
+    });
+    await expect(createVm.run({ ...request, context: 'local', namespace: 'lab' }, ann)).rejects.toEqual(
+      code('INVALID_INPUT'),
+    );
+  });
+
+  test.each([
+    [{ image: undefined }, 'INVALID_SOURCE'],
+    [{ iso: 'https://example.org/a.iso' }, 'INVALID_SOURCE'],
+    [{ sshKey: 'ssh-ed25519 AAAA' }, 'INVALID_SOURCE'],
+    [{ image: 'none' }, 'UNKNOWN_CATALOG_ENTRY'],
+    [{ image: undefined, bootc: 'a/b' }, 'NOT_SUPPORTED'],
+    [{ context: 'nowhere' }, 'CONTEXT_NOT_FOUND'],
+    [{ mem: '4 Gi' }, 'INVALID_QUANTITY'],
+    [{ name: 'Web' }, 'INVALID_NAME'],
+  ])('refuses %j as %s, when rehearsed too, and asks no backend', async (change, expected) => {
+    const { createVm, done } = house();
+    await expect(createVm.run({ ...request, ...change }, ann)).rejects.toEqual(code(expected));
+    await expect(createVm.plan({ ...request, ...change })).rejects.toEqual(code(expected));
+    expect(done).toEqual([]);
+  });
+
+  test('refuses a name that is taken, but not by a container', async () => {
+    const { createVm, known } = house();
+    known.push(buildContainer({ ref: { namespace: 'tailvm', name: 'web' } }));
+    await createVm.plan(request);
+    known.push(buildVm({ ref: { namespace: 'tailvm', name: 'web' } }));
+    await expect(createVm.run(request, ann)).rejects.toEqual(code('ALREADY_EXISTS'));
+  });
+
+  test('writes down a create that failed, and for whom', async () => {
+    const { createVm, fails, entries } = house();
+    fails(new DomainError('INSUFFICIENT_STORAGE', 'The disk is full.'));
+    await expect(createVm.run(request, ann)).rejects.toEqual(code('INSUFFICIENT_STORAGE'));
+    expect(entries).toMatchObject([{ outcome: 'error', message: 'The disk is full.', caller: 'ann' }]);
+  });
+
+  test('changes nothing when it is rehearsed', async () => {
+    const { createVm, done, entries } = house();
+    await expect(createVm.plan(request)).resolves.toEqual(planOf([{ name: 'define', detail: 'web' }]));
+    expect([done, entries]).toEqual([[], []]);
+  });
+});
+
+describe('DeleteVm', () => {
+  test('removes the one it was asked to, and says so', async () => {
+    const { deleteVm, known, done, entries } = house();
+    known.push(buildVm({ ref: { name: 'web-2' } }), buildVm());
+    await deleteVm.run(web, ann);
+    expect(done).toEqual(['delete lab/default/web']);
+    expect(entries).toMatchObject([{ action: 'delete', ref: 'vm/lab/default/web' }]);
+  });
+
+  test('leaves a protected VM alone, when rehearsed too', async () => {
+    const { deleteVm, known, done } = house();
+    known.push(buildVm({ protected: true }));
+    await expect(deleteVm.run(web, ann)).rejects.toEqual(code('WRONG_STATE'));
+    await expect(deleteVm.plan(web)).rejects.toEqual(code('WRONG_STATE'));
+    expect(done).toEqual([]);
+  });
+});
+
+describe('ApplyPower, TagVm and MigrateVm', () => {
+  test('act on the backend of the instance, with the caller written down', async () => {
+    const { power, tag, migrate, known, done, entries } = house();
+    known.push(buildVm({ status: 'Running' }));
+    await power.run(web, 'stop', {}, ann);
+    await power.run(web, 'stop', { force: true }, ann);
+    await tag.run(web, 'prod', true, ann);
+    await expect(migrate.run(web, '', ann)).resolves.toBe('task-1');
+    await migrate.run(web, 'node-2', ann);
+    expect(done).toEqual([
+      'stop lab/default/web',
+      'stop! lab/default/web',
+      '+prod lab/default/web',
+      'migrate to undefined lab/default/web',
+      'migrate to node-2 lab/default/web',
+    ]);
+    expect(entries.map(({ action }) => action)).toEqual([
+      'stop',
+      'stop by force',
+      'add tag prod',
+      'migrate',
+      'migrate',
+    ]);
+  });
+
+  test('do nothing when rehearsed', async () => {
+    const { power, tag, migrate, known, done } = house();
+    known.push(buildVm({ status: 'Running', tags: ['prod'] }));
+    await power.plan(web, 'start');
+    expect((await tag.plan(web, 'prod', true)).steps).toEqual([]);
+    expect((await tag.plan(web, 'prod', false)).steps).toHaveLength(1);
+    await migrate.plan(web);
+    expect(done).toEqual([]);
+  });
+
+  test('say what a backend lacks, and that only a running VM can be migrated', async () => {
+    const { migrate, known } = house();
+    known.push(buildVm(), buildVm({ status: 'Running', ref: { context: 'local', namespace: 'local' } }));
+    await expect(migrate.run(web, undefined, ann)).rejects.toEqual(code('WRONG_STATE'));
+    await expect(migrate.run({ ...web, namespace: 'local' }, undefined, ann)).rejects.toEqual(code('NOT_SUPPORTED'));
+  });
+});
+
+describe('RunContainer', () => {
+  test('makes, starts, stops and removes, and touches no VM of the same name', async () => {
+    const { containers, known, done } = house();
+    known.push(buildVm({ ref: { name: 'box' } }));
+    await containers.create({ name: 'box', image: 'debian:12', namespace: 'default' }, ann);
+    known.push(buildContainer());
+    const box = { kind: 'ct', namespace: 'default', name: 'box' } as const;
+    await containers.act(box, 'stop', ann);
+    await containers.act(box, 'start', ann);
+    await containers.delete(box, ann);
+    expect(done).toEqual([
+      'create lab/default/box',
+      'stop lab/default/box',
+      'start lab/default/box',
+      'delete lab/default/box',
+    ]);
+  });
+
+  test('refuses a name that is taken', async () => {
+    const { containers, known } = house();
+    known.push(buildContainer());
+    await expect(containers.create({ name: 'box', image: 'a', namespace: 'default' }, ann)).rejects.toEqual(
+      code('ALREADY_EXISTS'),
+    );
+  });
+});

@@ -1,0 +1,50 @@
+import {
+  DomainError,
+  isRunningStatus,
+  isVm,
+  planOf,
+  type BackendDirectory,
+  type Caller,
+  type InstanceDirectory,
+  type InstanceQuery,
+  type InstanceRef,
+  type Plan,
+  type TaskRunner,
+} from '@headgate/domain-contracts';
+import type { Audit } from './audit.js';
+
+/** Moves a running VM to another node of its backend, without stopping it. */
+export class MigrateVm {
+  constructor(
+    private readonly directory: InstanceDirectory,
+    private readonly backends: BackendDirectory,
+    private readonly tasks: TaskRunner,
+    private readonly audit: Audit,
+  ) {}
+
+  async plan(query: InstanceQuery, targetNode?: string): Promise<Plan> {
+    const ref = this.find(query);
+    this.backends.get(ref.context).need('migration');
+    return planOf([{ name: 'migrate', detail: `${ref.name} to ${targetNode || 'a node of the same CPU vendor'}` }]);
+  }
+
+  /** @returns the id of the task that follows it */
+  async run(query: InstanceQuery, targetNode: string | undefined, caller: Caller): Promise<string> {
+    const ref = this.find(query);
+    return this.audit.of(caller, 'migrate', ref, async () => {
+      const work = await this.backends
+        .get(ref.context)
+        .need('migration')
+        .migrate(ref, targetNode || undefined);
+      return this.tasks.start('migrate', ref, caller, work);
+    });
+  }
+
+  private find(query: InstanceQuery): InstanceRef {
+    const vm = this.directory.resolve(query);
+    if (isVm(vm) && !isRunningStatus(vm.status)) {
+      throw new DomainError('WRONG_STATE', `${vm.ref.name} does not run; only a running VM can be migrated.`);
+    }
+    return vm.ref;
+  }
+}

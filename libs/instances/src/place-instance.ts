@@ -1,0 +1,55 @@
+import {
+  DomainError,
+  expectInstanceName,
+  formatRef,
+  NAMESPACE_RULES,
+  type Backend,
+  type BackendDirectory,
+  type InstanceDirectory,
+  type InstanceKind,
+  type InstanceRef,
+} from '@headgate/domain-contracts';
+
+export interface Placement {
+  readonly kind: InstanceKind;
+  readonly name: string;
+  readonly namespace?: string;
+  readonly context?: string;
+}
+
+/** Decides where a new instance goes: which backend, which namespace. */
+export class PlaceInstance {
+  constructor(
+    private readonly backends: BackendDirectory,
+    private readonly directory: InstanceDirectory,
+  ) {}
+
+  /**
+   * Without a context the first configured one is taken, without a namespace its default.
+   * @throws DomainError CONTEXT_NOT_FOUND, INVALID_INPUT for a namespace that the backend can't have, ALREADY_EXISTS
+   */
+  place({ kind, name, namespace, context }: Placement): { backend: Backend; ref: InstanceRef } {
+    const backend = context === undefined ? this.first() : this.backends.get(context);
+    const rule = NAMESPACE_RULES[backend.kind];
+    if (rule.only && namespace !== undefined && namespace !== rule.default) {
+      throw new DomainError(
+        'INVALID_INPUT',
+        `namespace must be "${rule.default}" on ${backend.context}, which has no other.`,
+      );
+    }
+    const ref = {
+      kind,
+      context: backend.context,
+      namespace: expectInstanceName(namespace ?? rule.default, 'namespace'),
+      name: expectInstanceName(name),
+    };
+    if (this.directory.get(ref)) throw new DomainError('ALREADY_EXISTS', `${formatRef(ref)} is there already.`);
+    return { backend, ref };
+  }
+
+  private first(): Backend {
+    const [backend] = this.backends.all();
+    if (!backend) throw new DomainError('BACKEND_UNREACHABLE', 'No context is configured.');
+    return backend;
+  }
+}

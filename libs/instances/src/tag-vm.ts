@@ -1,0 +1,33 @@
+import {
+  planOf,
+  type BackendDirectory,
+  type Caller,
+  type InstanceDirectory,
+  type InstanceQuery,
+  type Plan,
+} from '@headgate/domain-contracts';
+import type { Audit } from './audit.js';
+
+/** Adds a tag to a VM, or takes it away. */
+export class TagVm {
+  constructor(
+    private readonly directory: InstanceDirectory,
+    private readonly backends: BackendDirectory,
+    private readonly audit: Audit,
+  ) {}
+
+  async plan(query: InstanceQuery, tag: string, on: boolean): Promise<Plan> {
+    const { ref, tags } = this.directory.resolve(query);
+    this.backends.get(ref.context).need('provisioning');
+    const done = tags.includes(tag) === on;
+    return planOf(done ? [] : [{ name: on ? 'add tag' : 'remove tag', detail: `${tag} on ${ref.name}` }]);
+  }
+
+  async run(query: InstanceQuery, tag: string, on: boolean, caller: Caller): Promise<void> {
+    const { ref } = this.directory.resolve(query);
+    await this.audit.of(caller, `${on ? 'add' : 'remove'} tag ${tag}`, ref, () =>
+      this.backends.get(ref.context).need('provisioning').setTag(ref, tag, on),
+    );
+    await this.directory.seen(ref, (instance) => instance === undefined || instance.tags.includes(tag) === on);
+  }
+}

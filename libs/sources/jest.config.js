@@ -1,0 +1,1 @@
+export default { displayName: 'sources', preset: '../../jest.preset.js' };
