@@ -1,5 +1,5 @@
 import type { Words } from './fingerprint.js';
-import { COUNTED, IN_FLIGHT, MOST_RATES, SLOT_WORDS, TAG, closesIn } from './slot.js';
+import { COUNTED, IN_FLIGHT, MOST_RATES, SLOT_WORDS, TAG, closesAt } from './slot.js';
 
 /** For each rate. */
 export const BUCKETS = 64;
@@ -20,7 +20,7 @@ export class Overflow {
   find(rate: number, key: Words, now: number): number {
     if (now >= this.#lastClosing) return -1;
     const at = this.#bucket(rate, key);
-    return this.slots[at + TAG] !== 0 && closesIn(this.slots, at, now) > 0 ? at : -1;
+    return this.slots[at + TAG] !== 0 && closesAt(this.slots, at) > now ? at : -1;
   }
 
   /** The bucket, emptied. */

@@ -86,7 +86,7 @@ describe('RateWindows.count', () => {
     [{ limit: 0, windowMs: 1000 }, /the limit/],
     [{ limit: 1.5, windowMs: 1000 }, /the limit/],
     [{ limit: 1, windowMs: 0 }, /the window/],
-    [{ limit: 1, windowMs: 2 ** 30 }, /the window/],
+    [{ limit: 1, windowMs: 2 ** 31 }, /the window/],
   ])('refuses terms that make no sense: %j', (terms, message) => {
     expect(() => open().windows.define('ring', terms)).toThrow(message);
   });
@@ -235,6 +235,6 @@ test.each([1, 2, 3, 4, 5, 6, 7, 8])('agrees with the naive model over 5,000 rand
     expect({ counted, inFlight }).toEqual(model.counts(key, now));
   }
   clock.advance(10_000);
-  windows.sweep(10_000);
+  windows.sweep();
   expect(windows.stats.keys).toBe(0);
 });

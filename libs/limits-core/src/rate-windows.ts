@@ -4,7 +4,7 @@ import { LocalRate } from './local-rate.js';
 import { type Hold, LocalReservation, type Outcome } from './local-reservation.js';
 import { RateStore } from './rate-store.port.js';
 import type { Claim, Rate, RateRefusal, RateTerms, WindowView } from './rate.js';
-import { COUNTED, IN_FLIGHT, MOST_RATES, TAG, closesIn, opening, used } from './slot.js';
+import { COUNTED, IN_FLIGHT, MOST_RATES, TAG, closesAt, opening, used } from './slot.js';
 import { readSnapshot } from './read-snapshot.js';
 import { TurnClock } from './turn-clock.js';
 import { type TableStats, WindowTable } from './window-table.js';
@@ -26,7 +26,6 @@ export class RateWindows extends RateStore {
   readonly #table: WindowTable;
   readonly #rates = new Map<string, LocalRate>();
   #secret = randomStart();
-  #sweptSegment = 0;
 
   constructor({ clock = new TurnClock(), maxKeys = 1_000_000 }: RateWindowsOptions = {}) {
     super();
@@ -52,7 +51,7 @@ export class RateWindows extends RateStore {
     const hash = local.fingerprintOf(key);
     let at = table.find(local.index, hash, now);
     if (at === -1) at = table.open(local.index, hash, now);
-    else if (used(table.slots, at) >= local.limit) return refusal(local, closesIn(table.slots, at, now));
+    else if (used(table.slots, at) >= local.limit) return refusal(local, closesAt(table.slots, at) - now);
     if (table.slots[at + COUNTED]!++ === 0) table.setClosing(at, now + local.windowMs);
     return undefined;
   }
@@ -79,7 +78,7 @@ export class RateWindows extends RateStore {
     if (at === -1) return { counted: 0, inFlight: 0, limit: rate.limit, closesInMs: 0, shared: false };
     const { slots, shared } = this.#table;
     const [counted, inFlight] = [slots[at + COUNTED]!, slots[at + IN_FLIGHT]!];
-    return { counted, inFlight, limit: rate.limit, closesInMs: closesIn(slots, at, now), shared };
+    return { counted, inFlight, limit: rate.limit, closesInMs: closesAt(slots, at) - now, shared };
   }
 
   override forgive(rate: Rate, key: string): boolean {
@@ -102,18 +101,15 @@ export class RateWindows extends RateStore {
   }
 
   /**
-   * Clears closed windows out of a few segments (about a thousand keys each) and gives their memory back. New keys do
-   * that on their way; calling this now and then does it for a process that has gone quiet.
+   * Clears closed windows out of some thousand slots and gives memory back, in well under a millisecond. New keys do the
+   * same on their way; calling this now and then does it for a process that has gone quiet.
    */
-  sweep(segments = 8): void {
-    const all = this.#table.segments;
-    for (let left = Math.min(segments, all.length); left > 0; left--) {
-      all[this.#sweptSegment++ % all.length]!.sweepAll(this.#now());
-    }
+  sweep(steps = 1000): void {
+    this.#table.upkeep(steps, this.#now());
   }
 
   /**
-   * The state in pieces, one about a thousand keys long, so that whoever writes them can let others work in between.
+   * The state in pieces, one of at most a thousand keys each, so that whoever writes them can let others work in between.
    * They carry the hash's secret: keep them as private as a key. What is in flight is written as counted.
    */
   *snapshot(wallTimeMs: number): Generator<Uint8Array> {
@@ -136,7 +132,7 @@ export class RateWindows extends RateStore {
   #check({ rate, key }: Claim, now: number): RateRefusal | undefined {
     const at = this.#find(rate, key, now);
     if (at === -1 || used(this.#table.slots, at) < rate.limit) return undefined;
-    return refusal(rate, closesIn(this.#table.slots, at, now));
+    return refusal(rate, closesAt(this.#table.slots, at) - now);
   }
 
   #hold(claim: Claim, now: number): Hold {
@@ -161,7 +157,7 @@ export class RateWindows extends RateStore {
     if (outcome === 'keep') {
       const first = table.slots[at + COUNTED]!++ === 0;
       const closes = takenAt + rate.windowMs;
-      if (first || now + closesIn(table.slots, at, now) > closes) table.setClosing(at, closes);
+      if (first || closesAt(table.slots, at) > closes) table.setClosing(at, closes);
       return;
     }
     if (outcome === 'forget') {

@@ -4,8 +4,8 @@ export interface RateTerms {
   readonly windowMs: number;
 }
 
-/** Longest window that a slot's 32-bit time can tell from an old one: 12.4 days. */
-export const LONGEST_WINDOW_MS = 2 ** 30 - 1;
+/** The longest window: 24 days. */
+export const LONGEST_WINDOW_MS = 2 ** 31 - 1;
 export const HIGHEST_LIMIT = 2 ** 31 - 1;
 
 /** A rate under its name. Made by `RateWindows.define`; its terms change when the name is defined again. */

@@ -1,27 +1,31 @@
-import { COUNTED, IN_FLIGHT, SLOT_WORDS, TAG, rateIndex } from './slot.js';
+import type { SlotArray } from './slot-array.js';
+import { COUNTED, IN_FLIGHT, TAG, rateIndex } from './slot.js';
 
 /** Keys among which the one farthest from its limit gives way. */
 const CANDIDATES = 32;
+/** Slots looked at before the table is taken to be full of keys that must stay: a bound on the time of one decision. */
+const MOST_LOOKED_AT = 16_384;
 
 /**
  * Among the next few keys from a slot on that may give way, the one that has used the smallest part of its limit. A key
- * at its limit may not, nor one with something in flight; -1 when that is all of them.
+ * at its limit may not, nor one with something in flight; -1 when there is none far and wide.
  */
-export function findVictim(slots: Int32Array, from: number, limits: Float64Array): number {
+export function findVictim(array: SlotArray, from: number, limits: Float64Array): number {
   let victim = -1;
   let smallest = 1;
-  let seen = 0;
-  let at = from;
-  do {
-    if (slots[at + TAG] !== 0 && slots[at + IN_FLIGHT] === 0) {
-      const share = slots[at + COUNTED]! / limits[rateIndex(slots[at + TAG]!)]!;
-      if (share < 1) seen++;
-      if (share < smallest) {
-        victim = at;
-        smallest = share;
-      }
+  let candidates = 0;
+  let slot = from;
+  for (let left = Math.min(array.length, MOST_LOOKED_AT); left > 0 && candidates < CANDIDATES; left--, slot++) {
+    if (slot >= array.length) slot = 0;
+    const page = array.page(slot);
+    const at = array.word(slot);
+    if (page[at + TAG] === 0 || page[at + IN_FLIGHT] !== 0) continue;
+    const share = page[at + COUNTED]! / limits[rateIndex(page[at + TAG]!)]!;
+    if (share < 1) candidates++;
+    if (share < smallest) {
+      victim = slot;
+      smallest = share;
     }
-    at = at + SLOT_WORDS === slots.length ? 0 : at + SLOT_WORDS;
-  } while (at !== from && seen < CANDIDATES);
+  }
   return victim;
 }

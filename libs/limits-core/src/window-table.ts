@@ -1,10 +1,7 @@
 import type { Words } from './fingerprint.js';
 import { MOST_OVERFLOW_BYTES, Overflow } from './overflow.js';
-import { FULLEST, Segment } from './segment.js';
-import { CLOSES, COUNTED, IN_FLIGHT, MOST_RATES, SLOT_BYTES, TAG, closesIn, tagOf } from './slot.js';
-
-const KEYS_PER_SEGMENT = 1024;
-const OPENINGS = 2 ** 24;
+import { SlotTable } from './slot-table.js';
+import { COUNTED, IN_FLIGHT, MOST_RATES, OPENINGS, TAG, setClosesAt, tagOf } from './slot.js';
 
 /** What a table of windows takes and has had to do. */
 export interface TableStats {
@@ -18,30 +15,19 @@ export interface TableStats {
   readonly shared: number;
 }
 
-/** All windows of all rates, within a memory bound. A position is only good until the next `open`, `find` or `close`. */
+/** All windows of all rates, within a memory bound. A position is good until the next `find`, `open` or `close`. */
 export class WindowTable {
   readonly limits = new Float64Array(MOST_RATES);
-  readonly segments: readonly Segment[];
   readonly overflow = new Overflow();
   /** The memory that the last position points into. */
-  slots = new Int32Array(0);
-  #owner: Segment | Overflow = this.overflow;
+  slots: Int32Array = new Int32Array(0);
+  /** The last position lies in a bucket that keys share. */
+  shared = false;
+  readonly #own: SlotTable;
   #openings = 0;
-  readonly #mask: number;
-  readonly #mostSlots: number;
 
   constructor(maxKeys: number) {
-    const count = 2 ** Math.max(0, Math.ceil(Math.log2(maxKeys / KEYS_PER_SEGMENT)));
-    const mean = maxKeys / count;
-    // Keys fall on segments by chance: four standard deviations more than the mean, so that a full table evicts no early.
-    const most = Math.ceil(count === 1 ? mean : mean + 4 * Math.sqrt(mean));
-    this.#mostSlots = Math.ceil(most / FULLEST);
-    this.#mask = count - 1;
-    this.segments = Array.from({ length: count }, () => new Segment(this.#mostSlots, this.limits));
-  }
-
-  get shared(): boolean {
-    return this.#owner === this.overflow;
+    this.#own = new SlotTable(maxKeys, this.limits);
   }
 
   /** The position of the key's open window; -1: none is open. */
@@ -51,38 +37,32 @@ export class WindowTable {
   }
 
   findOwn(key: Words, now: number): number {
-    const segment = this.#segment(key);
-    const at = segment.find(key, now);
-    if (at === -1) return -1;
-    if (closesIn(segment.slots, at, now) > 0) return this.#at(segment, at);
-    segment.remove(at);
-    return -1;
+    return this.#own.find(key, now) ? this.#atOwn() : -1;
   }
 
   findShared(rate: number, key: Words, now: number): number {
     const at = this.overflow.find(rate, key, now);
-    return at === -1 ? -1 : this.#at(this.overflow, at);
+    return at === -1 ? -1 : this.#atShared(at);
   }
 
   /** Opens a window for a key that `find` has not found. Its counts are 0; the caller sets when it closes. */
   open(rate: number, key: Words, now: number): number {
-    const segment = this.#segment(key);
-    const at = segment.insert(key, now);
-    return at === -1 ? this.openShared(rate, key) : this.#tag(rate, this.#at(segment, at));
+    return this.#own.insert(key, now) ? this.#tag(rate, this.#atOwn()) : this.openShared(rate, key);
   }
 
   openShared(rate: number, key: Words): number {
-    const at = this.overflow.open(rate, key);
-    return this.#tag(rate, this.#at(this.overflow, at));
+    return this.#tag(rate, this.#atShared(this.overflow.open(rate, key)));
   }
 
   setClosing(at: number, time: number): void {
-    this.slots[at + CLOSES] = time;
-    this.#owner.closing(time);
+    setClosesAt(this.slots, at, time);
+    if (this.shared) this.overflow.closing(time);
+    else this.#own.array.closing(this.#own.slot, time);
   }
 
   close(at: number): void {
-    this.#owner.remove(at);
+    if (this.shared) this.overflow.remove(at);
+    else this.#own.remove();
   }
 
   /** Closes the window when nothing counts in it any more. */
@@ -90,25 +70,29 @@ export class WindowTable {
     if (this.slots[at + COUNTED] === 0 && this.slots[at + IN_FLIGHT] === 0) this.close(at);
   }
 
+  upkeep(keys: number, now: number): void {
+    this.#own.upkeep(keys, now);
+  }
+
   clear(): void {
-    for (const segment of this.segments) segment.clear();
+    this.#own.clear();
     this.overflow.clear();
   }
 
-  stats(): TableStats {
-    let [keys, slots, evicted] = [0, 0, 0];
-    for (const segment of this.segments) {
-      keys += segment.size;
-      slots += segment.capacity;
-      evicted += segment.evicted;
-    }
-    const bytes = slots * SLOT_BYTES + this.overflow.slots.byteLength;
-    const mostBytes = this.segments.length * this.#mostSlots * SLOT_BYTES + MOST_OVERFLOW_BYTES;
-    return { keys, bytes, mostBytes, evicted, shared: this.overflow.opened };
+  /** All memory that may hold windows, in pieces. */
+  *pages(): Generator<Int32Array> {
+    yield* this.#own.pages();
+    yield this.overflow.slots;
   }
 
-  #segment(key: Words): Segment {
-    return this.segments[key[0]! & this.#mask]!;
+  stats(): TableStats {
+    return {
+      keys: this.#own.size,
+      bytes: this.#own.bytes + this.overflow.slots.byteLength,
+      mostBytes: this.#own.mostBytes + MOST_OVERFLOW_BYTES,
+      evicted: this.#own.evicted,
+      shared: this.overflow.opened,
+    };
   }
 
   #tag(rate: number, at: number): number {
@@ -117,9 +101,15 @@ export class WindowTable {
     return at;
   }
 
-  #at(owner: Segment | Overflow, at: number): number {
-    this.#owner = owner;
-    this.slots = owner.slots;
+  #atOwn(): number {
+    this.shared = false;
+    this.slots = this.#own.page;
+    return this.#own.at;
+  }
+
+  #atShared(at: number): number {
+    this.shared = true;
+    this.slots = this.overflow.slots;
     return at;
   }
 }

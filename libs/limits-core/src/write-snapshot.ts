@@ -2,7 +2,7 @@ import { crc32 } from './crc32.js';
 import type { Words } from './fingerprint.js';
 import type { LocalRate } from './local-rate.js';
 import { BUCKETS } from './overflow.js';
-import { SLOT_WORDS, TAG, closesIn, rateIndex, used } from './slot.js';
+import { SLOT_WORDS, TAG, closesAt, rateIndex, used } from './slot.js';
 import { FRAME_BYTES, HEADER_BYTES, MAGIC, SHARED, VERSION } from './snapshot-format.js';
 import type { WindowTable } from './window-table.js';
 
@@ -16,8 +16,8 @@ export function* writeSnapshot(
 ): Generator<Uint8Array> {
   const started = now();
   yield frame(header(secret, rates, wallTimeMs));
-  for (const owner of [...table.segments, table.overflow]) {
-    const records = pack(owner.slots, owner === table.overflow, now(), started);
+  for (const page of table.pages()) {
+    const records = pack(page, page === table.overflow.slots, now(), started);
     if (records.length > 0) yield frame(records);
   }
   yield frame(new Uint8Array(0));
@@ -43,7 +43,7 @@ function header(secret: Words, rates: readonly LocalRate[], wallTimeMs: number):
 function pack(slots: Int32Array, shared: boolean, now: number, started: number): Uint8Array {
   const words: number[] = [];
   for (let at = 0; at < slots.length; at += SLOT_WORDS) {
-    const left = closesIn(slots, at, now);
+    const left = closesAt(slots, at) - now;
     if (slots[at + TAG] === 0 || left <= 0) continue;
     if (shared) words.push(0, 0, (at / SLOT_WORDS) % BUCKETS, 0);
     else words.push(slots[at]!, slots[at + 1]!, slots[at + 2]!, slots[at + 3]!);

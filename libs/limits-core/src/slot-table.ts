@@ -1,0 +1,171 @@
+import type { Words } from './fingerprint.js';
+import { PAGE_BYTES, PAGE_SLOTS, PagePool } from './page.js';
+import { SlotArray } from './slot-array.js';
+import { TAG, closesAt } from './slot.js';
+import { findVictim } from './victim.js';
+
+const SMALLEST = PAGE_SLOTS;
+const FULLEST = 0.75;
+const GROWTH = 1.25;
+/** Slots that each new key moves into the next array: enough to be done long before that one is full. */
+const MOVED_PER_INSERT = 8;
+/** New keys for each page that is swept of closed windows: few enough that sweeping overtakes growing. */
+const INSERTS_PER_SWEEP = 128;
+/** Pages that one new key sweeps at most when the table is full. */
+const MOST_SWEPT_AT_ONCE = 8;
+
+/**
+ * A table of slots that grows and shrinks a few slots at a time. While it does there are two arrays: what lay before
+ * `#moved` is in the next one, the rest still in the present one. Homes keep their order, so the next one fills from its
+ * start while the present one empties from its own, and the pages that one gives back serve the other.
+ */
+export class SlotTable {
+  /** Keys that gave way to others although their window was open. */
+  evicted = 0;
+  /** Where the last slot found or made lies: its array, its number in it, its page, its first word in the page. */
+  array: SlotArray;
+  slot = 0;
+  page: Int32Array = new Int32Array(0);
+  at = 0;
+  readonly #pool = new PagePool();
+  readonly #most: number;
+  readonly #limits: Float64Array;
+  #present: SlotArray;
+  #next: SlotArray | undefined;
+  #moved = 0;
+  #hand = 0;
+  #inserts = 0;
+
+  /** @param limits the limit of each rate by its index, shared with whoever changes them. */
+  constructor(maxKeys: number, limits: Float64Array) {
+    this.#most = Math.ceil(maxKeys / FULLEST);
+    this.#limits = limits;
+    this.#present = new SlotArray(Math.min(SMALLEST, this.#most), this.#pool);
+    this.array = this.#present;
+  }
+
+  get size(): number {
+    return this.#present.size + (this.#next?.size ?? 0);
+  }
+
+  get bytes(): number {
+    return this.#pool.pages * PAGE_BYTES;
+  }
+
+  /** The slots' most bytes: a full table, and some pages that are spare, begun or behind the end. */
+  get mostBytes(): number {
+    return (Math.ceil(this.#most / PAGE_SLOTS) + 8) * PAGE_BYTES;
+  }
+
+  /** Finds the key's slot if its window is open; a closed one is taken out. */
+  find(key: Words, now: number): boolean {
+    const array = this.#arrayOf(key[1]!);
+    const slot = array.find(key);
+    if (slot === -1) return false;
+    this.#at(array, slot);
+    if (closesAt(this.page, this.at) > now) return true;
+    array.remove(slot);
+    return false;
+  }
+
+  /**
+   * Makes a slot for a key that has none, filled but for its counts, its closing time and its tag. Closed windows give
+   * way first, then a key far from its limit; false when every key must stay.
+   */
+  insert(key: Words, now: number): boolean {
+    this.#tidy(now);
+    if (!this.#next && this.#present.size + 1 > this.#present.capacity * FULLEST && !this.#makeRoom(now)) return false;
+    const array = this.#arrayOf(key[1]!);
+    this.#at(array, array.take(key[1]!));
+    for (let word = 0; word < 4; word++) this.page[this.at + word] = key[word]!;
+    return true;
+  }
+
+  remove(): void {
+    this.array.remove(this.slot);
+  }
+
+  /** Does some upkeep without a new key: what that many new keys would do. */
+  upkeep(keys: number, now: number): void {
+    for (let left = keys; left > 0; left--) {
+      this.#tidy(now);
+      const { size, capacity } = this.#present;
+      if (!this.#next && capacity > SMALLEST && size < (capacity * FULLEST) / 4) this.#resize(Math.ceil(capacity / 2));
+    }
+  }
+
+  clear(): void {
+    this.#next?.drop(this.#next.length);
+    this.#next = undefined;
+    this.#present.drop(this.#present.length);
+    this.#present = new SlotArray(Math.min(SMALLEST, this.#most), this.#pool);
+    this.#hand = 0;
+  }
+
+  /** Each slot in use, page by page. */
+  *pages(): Generator<Int32Array> {
+    for (const array of this.#next ? [this.#present, this.#next] : [this.#present]) {
+      for (let slot = 0; slot < array.length; slot += PAGE_SLOTS) yield array.page(slot);
+    }
+  }
+
+  #tidy(now: number): void {
+    if (this.#next) this.#move(this.#next, now);
+    else if (++this.#inserts % INSERTS_PER_SWEEP === 0) this.#present.sweepNextPage(now);
+  }
+
+  /** Moves whole runs of slots, so that a run never lies in both arrays; leaves out windows that have closed. */
+  #move(next: SlotArray, now: number): void {
+    const present = this.#present;
+    for (let left = MOVED_PER_INSERT; this.#moved < present.length; left--, this.#moved++) {
+      const page = present.page(this.#moved);
+      const at = present.word(this.#moved);
+      if (page[at + TAG] === 0) {
+        if (left <= 0) break;
+        continue;
+      }
+      if (closesAt(page, at) > now) next.adopt(page, at);
+      page[at + TAG] = 0;
+      present.size--;
+    }
+    present.drop(this.#moved);
+    if (this.#moved < present.length) return;
+    this.#present = next;
+    this.#next = undefined;
+    this.#hand = 0;
+  }
+
+  #makeRoom(now: number): boolean {
+    const present = this.#present;
+    if (present.capacity < this.#most) {
+      this.#resize(Math.min(this.#most, Math.ceil(present.capacity * GROWTH)));
+      return true;
+    }
+    for (let left = MOST_SWEPT_AT_ONCE; left > 0 && present.sweepNextPage(now); left--) {
+      if (present.size + 1 <= present.capacity * FULLEST) return true;
+    }
+    const victim = findVictim(present, this.#hand, this.#limits);
+    if (victim === -1) return false;
+    // On from here next time: evicting from one place only would leave a hole there and crowd the rest.
+    this.#hand = victim + 1;
+    present.remove(victim);
+    this.evicted++;
+    return true;
+  }
+
+  #resize(capacity: number): void {
+    this.#next = new SlotArray(Math.min(this.#most, Math.max(SMALLEST, capacity)), this.#pool);
+    this.#moved = 0;
+  }
+
+  #arrayOf(hash: number): SlotArray {
+    return this.#next && this.#present.home(hash) < this.#moved ? this.#next : this.#present;
+  }
+
+  #at(array: SlotArray, slot: number): void {
+    this.array = array;
+    this.slot = slot;
+    this.page = array.page(slot);
+    this.at = array.word(slot);
+  }
+}
