@@ -1,0 +1,24 @@
+import { QueryClientProvider } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Router } from 'wouter';
+import { Pages } from '../routes/pages.js';
+import { FleetProvider } from '../shared/fleet/fleet-provider.js';
+import { hashRouting } from '../shared/location/hash-location.js';
+import { createQueryClient } from '../shared/queries/query-client.js';
+import { NotificationProvider } from '../shared/ui/notifications.js';
+
+/** The whole console: what every page needs around it. */
+export function App() {
+  const [queries] = useState(createQueryClient);
+  return (
+    <QueryClientProvider client={queries}>
+      <Router {...hashRouting}>
+        <NotificationProvider>
+          <FleetProvider>
+            <Pages />
+          </FleetProvider>
+        </NotificationProvider>
+      </Router>
+    </QueryClientProvider>
+  );
+}

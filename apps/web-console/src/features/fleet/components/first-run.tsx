@@ -1,0 +1,38 @@
+import { Button, EmptyState, EmptyStateActions, EmptyStateBody, EmptyStateFooter } from '@patternfly/react-core';
+import { Icon } from '../../../shared/ui/icon.js';
+
+const BigMachine = () => <Icon name="machine" className="hg-big-icon" />;
+
+/** What a new operator sees first: one thing to do. */
+export function FirstRun({ onCreate, refusal }: { onCreate: () => void; refusal?: string | undefined }) {
+  return (
+    <EmptyState titleText="No instances yet" headingLevel="h2" icon={BigMachine}>
+      <EmptyStateBody>
+        Create the first one: the dialog picks the smallest guest there is, so it is up before you have found its
+        console.
+      </EmptyStateBody>
+      <EmptyStateFooter>
+        <EmptyStateActions>
+          <Button size="lg" onClick={onCreate} isDisabled={refusal !== undefined}>
+            Create VM
+          </Button>
+        </EmptyStateActions>
+        {refusal && <p>{refusal}</p>}
+      </EmptyStateFooter>
+    </EmptyState>
+  );
+}
+
+/** Nothing matches what was asked for. */
+export function NoMatch({ onClear }: { onClear: () => void }) {
+  return (
+    <EmptyState titleText="Nothing matches" headingLevel="h2" variant="sm">
+      <EmptyStateBody>No instance has all these words and filters.</EmptyStateBody>
+      <EmptyStateFooter>
+        <Button variant="link" onClick={onClear}>
+          Clear filters
+        </Button>
+      </EmptyStateFooter>
+    </EmptyState>
+  );
+}

@@ -1,0 +1,23 @@
+const PAGE = 20;
+
+/** The row that a key leads to; undefined for a key that moves nothing. */
+export function moveActive(key: string, active: number, count: number): number | undefined {
+  if (count === 0) return undefined;
+  const clamp = (index: number): number => Math.max(0, Math.min(count - 1, index));
+  switch (key) {
+    case 'ArrowDown':
+      return clamp(active + 1);
+    case 'ArrowUp':
+      return clamp(active - 1);
+    case 'PageDown':
+      return clamp(active + PAGE);
+    case 'PageUp':
+      return clamp(active - PAGE);
+    case 'Home':
+      return 0;
+    case 'End':
+      return count - 1;
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,24 @@
+import type { InstanceAddress } from '../api/instance-path.js';
+
+export type InstanceTab = 'overview' | 'console' | 'serial' | 'manifest';
+
+const encoded = ({ context, namespace, name }: InstanceAddress): string =>
+  [context, namespace, name].map(encodeURIComponent).join('/');
+
+/** Addresses inside the console. */
+export const places = {
+  fleet: '/vms',
+  createVm: '/vms?create=1',
+  vm: (address: InstanceAddress, tab: InstanceTab = 'overview') => `/vms/${encoded(address)}/${tab}`,
+  containers: '/containers',
+  container: (address: InstanceAddress) => `/containers/${encoded(address)}`,
+  nodes: '/nodes',
+  doctor: '/doctor',
+} as const;
+
+/** Reads the three parts that `places.vm` wrote. */
+export const addressOf = (params: Readonly<Record<string, string | undefined>>): InstanceAddress => ({
+  context: decodeURIComponent(params['context'] ?? ''),
+  namespace: decodeURIComponent(params['namespace'] ?? ''),
+  name: decodeURIComponent(params['name'] ?? ''),
+});

@@ -1,0 +1,81 @@
+import type { VmView, WhoamiView } from '@headgate/api-contracts';
+import type { IconName } from '../../icons.js';
+import { lackOf, type ContextAbilities } from '../queries/use-capabilities.js';
+import { readOnlyReason } from '../queries/use-whoami.js';
+
+export const POWER_ACTIONS = ['start', 'stop', 'force-stop', 'restart', 'pause', 'unpause'] as const;
+export type PowerAction = (typeof POWER_ACTIONS)[number];
+export type InstanceAction = PowerAction | 'migrate' | 'delete';
+
+interface Wording {
+  readonly label: string;
+  readonly icon: IconName;
+  /** What is said once it was accepted. */
+  readonly done: string;
+}
+
+export const POWER_WORDING: Readonly<Record<PowerAction, Wording>> = {
+  start: { label: 'Start', icon: 'play', done: 'is starting' },
+  stop: { label: 'Shut down', icon: 'power', done: 'was asked to shut down' },
+  'force-stop': { label: 'Force stop', icon: 'plug', done: 'was switched off' },
+  restart: { label: 'Restart', icon: 'restart', done: 'is restarting' },
+  pause: { label: 'Pause', icon: 'pause', done: 'is paused' },
+  unpause: { label: 'Resume', icon: 'play', done: 'goes on' },
+};
+
+export interface PowerSurroundings {
+  readonly context?: ContextAbilities | undefined;
+  readonly whoami?: WhoamiView | undefined;
+}
+
+/** Why an action makes no sense right now, as a sentence; undefined when it may be tried. The service decides. */
+export function actionRefusal(
+  action: InstanceAction,
+  vm: VmView,
+  { context, whoami }: PowerSurroundings = {},
+): string | undefined {
+  return (
+    readOnlyReason(whoami) ??
+    (vm.stale || context?.up === false ? `The context ${vm.context} can't be reached.` : undefined) ??
+    lackOf(context, ABILITY[action]) ??
+    stateRefusal(action, vm)
+  );
+}
+
+const ABILITY: Readonly<Record<InstanceAction, string>> = {
+  start: 'power',
+  stop: 'power',
+  'force-stop': 'power',
+  restart: 'power',
+  pause: 'power',
+  unpause: 'power',
+  migrate: 'migration',
+  delete: 'provisioning',
+};
+
+const NO_GUEST = ['Stopped', 'Provisioning', 'WaitingForVolumeBinding', 'Terminating'];
+
+function stateRefusal(action: InstanceAction, { status, liveMigratable }: VmView): string | undefined {
+  if (status === 'Terminating') return 'It is being deleted.';
+  if (action === 'delete') return undefined;
+  if (status === 'Provisioning') return 'Its disk is still being made.';
+  const hasGuest = !NO_GUEST.includes(status);
+  switch (action) {
+    case 'start':
+      return hasGuest ? `It is not stopped but ${status}.` : undefined;
+    case 'stop':
+      if (!hasGuest) return 'It is stopped already.';
+      return status === 'Stopping' ? 'It is shutting down already.' : undefined;
+    case 'force-stop':
+      return hasGuest ? undefined : 'It is stopped already.';
+    case 'restart':
+      return hasGuest && status !== 'Stopping' ? undefined : 'Only a running instance can be restarted.';
+    case 'pause':
+      return status === 'Running' ? undefined : 'Only a running instance can be paused.';
+    case 'unpause':
+      return status === 'Paused' ? undefined : 'It is not paused.';
+    case 'migrate':
+      if (status !== 'Running') return 'Only a running instance can migrate.';
+      return liveMigratable ? undefined : 'This instance is not live-migratable.';
+  }
+}

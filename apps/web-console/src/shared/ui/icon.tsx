@@ -1,0 +1,21 @@
+import { ICONS, type IconName } from '../../icons.js';
+
+/** A pictogram. It says nothing to a screen reader: the text beside it does. */
+export function Icon({ name, className }: { name: IconName; className?: string }) {
+  const { path, solid } = ICONS[name];
+  return (
+    <svg
+      className={className ? `hg-icon ${className}` : 'hg-icon'}
+      viewBox="0 0 24 24"
+      aria-hidden="true"
+      focusable="false"
+      fill={solid ? 'currentColor' : 'none'}
+      stroke="currentColor"
+      strokeWidth={solid ? 1 : 2}
+      strokeLinecap="round"
+      strokeLinejoin="round"
+    >
+      <path d={path} />
+    </svg>
+  );
+}

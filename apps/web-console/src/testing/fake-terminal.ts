@@ -1,0 +1,32 @@
+/** Stands where xterm's Terminal would: it records what is written and lets a test type. */
+export class Terminal {
+  static opened: Terminal[] = [];
+  readonly columns = 80;
+  readonly cols = 80;
+  readonly rows = 24;
+  options: Record<string, unknown>;
+  written = '';
+  disposed = false;
+  private readonly onDataListeners: ((data: string) => void)[] = [];
+
+  constructor(options: Record<string, unknown> = {}) {
+    this.options = options;
+    Terminal.opened.push(this);
+  }
+
+  loadAddon = (): void => undefined;
+  open = (element: HTMLElement): void => void (element.textContent = 'terminal');
+  focus = (): void => undefined;
+  write = (data: Uint8Array | string): void =>
+    void (this.written += typeof data === 'string' ? data : new TextDecoder().decode(data));
+  onData = (listener: (data: string) => void) => {
+    this.onDataListeners.push(listener);
+    return { dispose: () => undefined };
+  };
+  onBinary = () => ({ dispose: () => undefined });
+  onResize = () => ({ dispose: () => undefined });
+  getSelection = (): string => 'selected text';
+  paste = (text: string): void => this.type(text);
+  dispose = (): void => void (this.disposed = true);
+  type = (text: string): void => this.onDataListeners.forEach((listener) => listener(text));
+}

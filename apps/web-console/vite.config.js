@@ -1,0 +1,40 @@
+import react from '@vitejs/plugin-react';
+import { defineConfig } from 'vite';
+import { dropCssAssets } from './build/drop-css-assets.js';
+import { dropUnusedProperties } from './build/drop-unused-properties.js';
+
+const SERVED = ['index.html', 'app.js', 'style.css', 'icons.js'];
+
+/** The service serves exactly four files, so a fifth one is a broken build. */
+const exactlyFourFiles = {
+  name: 'exactly-four-files',
+  writeBundle(_options, bundle) {
+    const files = Object.keys(bundle).sort();
+    if (files.join() !== [...SERVED].sort().join())
+      this.error(`Expected ${SERVED.join(', ')}; built ${files.join(', ')}.`);
+  },
+};
+
+export default defineConfig({
+  plugins: [dropCssAssets, react(), dropUnusedProperties, exactlyFourFiles],
+  base: './',
+  build: {
+    outDir: 'dist',
+    emptyOutDir: true,
+    target: 'es2022',
+    modulePreload: false,
+    cssCodeSplit: false,
+    assetsInlineLimit: 0,
+    chunkSizeWarningLimit: 2000,
+    rolldownOptions: {
+      output: {
+        entryFileNames: 'app.js',
+        chunkFileNames: '[name].js',
+        assetFileNames: (asset) =>
+          asset.names.some((name) => name.endsWith('.css')) ? 'style.css' : 'unexpected/[name][extname]',
+        // icons.ts holds only data: a group with imports of its own would bring a fifth file, the bundler's runtime.
+        codeSplitting: { groups: [{ name: 'icons', test: /\/icons\.ts$/ }] },
+      },
+    },
+  },
+});
