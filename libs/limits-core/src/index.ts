@@ -8,3 +8,5 @@ export { SnapshotError } from './snapshot-error.js';
 export { TurnClock } from './turn-clock.js';
 export type { TableStats } from './window-table.js';
 export { CapLedger, type CapLedgerOptions, type CountHeld } from './cap-ledger.js';
+export { FallbackWindows, type FallbackWindowsOptions } from './fallback-windows.js';
+export { SharedWindows } from './shared-windows.port.js';

@@ -1,0 +1,1 @@
+export default { displayName: 'limits-redis', preset: '../../jest.preset.js' };
