@@ -1,0 +1,58 @@
+import { RESOURCES } from '../../resources.js';
+import type { Condition } from '../../types/condition.js';
+import type { PersistentVolumeClaim } from '../../types/core-kinds.js';
+import type { VirtualMachineInstance } from '../../types/virtual-machine-instance.js';
+import type { World } from '../../world.js';
+import { claimNameOf } from '../virtual-machine/volume-snapshot-statuses.js';
+
+const ALLOW_BRIDGE = 'kubevirt.io/allow-pod-bridge-network-live-migration';
+
+type Verdict = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
+
+/** The conditions LiveMigratable and StorageLiveMigratable of a running VMI. */
+export function migratability(world: World, vmi: VirtualMachineInstance): Verdict[] {
+  const obstacle = networkObstacle(vmi) ?? cpuObstacle(vmi) ?? diskObstacle(world, vmi);
+  const storage = networkObstacle(vmi) ?? cpuObstacle(vmi);
+  return [
+    { type: 'LiveMigratable', ...verdict(obstacle) },
+    { type: 'StorageLiveMigratable', ...verdict(storage) },
+  ];
+}
+
+type Obstacle = { reason: string; message: string } | undefined;
+
+const verdict = (obstacle: Obstacle): Omit<Verdict, 'type'> =>
+  obstacle ? { status: 'False', ...obstacle } : { status: 'True' };
+
+function networkObstacle({ spec, metadata }: VirtualMachineInstance): Obstacle {
+  const pod = spec.networks?.find((network) => network.pod);
+  const nic = spec.domain.devices.interfaces?.find(({ name }) => name === pod?.name);
+  if (!nic || nic.masquerade || nic.binding || metadata.annotations?.[ALLOW_BRIDGE] !== undefined) return undefined;
+  return {
+    reason: 'InterfaceNotLiveMigratable',
+    message: 'cannot migrate VMI which does not use masquerade or a migratable plugin to connect to the pod network',
+  };
+}
+
+function cpuObstacle({ spec }: VirtualMachineInstance): Obstacle {
+  if (spec.domain.cpu?.model !== 'host-passthrough') return undefined;
+  return { reason: 'CPUModeLiveMigratable', message: 'VMI uses host-passthrough CPU mode' };
+}
+
+function diskObstacle(world: World, vmi: VirtualMachineInstance): Obstacle {
+  for (const volume of vmi.spec.volumes ?? []) {
+    const name = claimNameOf(volume);
+    if (!name) continue;
+    const claim = world.find<PersistentVolumeClaim>(RESOURCES.claim, vmi.metadata.namespace, name);
+    if (!claim || claim.spec.accessModes?.includes('ReadWriteMany')) continue;
+    return {
+      reason: 'DisksNotLiveMigratable',
+      message: `cannot migrate VMI: PVC ${name} is not shared, live migration requires that all PVCs must be shared (using ReadWriteMany access mode)`,
+    };
+  }
+  return undefined;
+}
+
+/** Disks that only this node has are copied along. */
+export const migrationMethodOf = ({ spec }: VirtualMachineInstance): string =>
+  (spec.volumes ?? []).some((volume) => !claimNameOf(volume)) ? 'BlockMigration' : 'LiveMigration';

@@ -1,0 +1,50 @@
+import type { Pod } from '../../types/core-kinds.js';
+import { findCondition, isTrue, removeCondition } from '../../types/condition.js';
+import type { VirtualMachineInstance } from '../../types/virtual-machine-instance.js';
+import type { World } from '../../world.js';
+import { enterPhase, GUEST_NOT_RUNNING, noteCondition } from './instance-phase.js';
+import { interfaceStatuses } from './interface-status.js';
+import { migratability, migrationMethodOf } from './migratability.js';
+import { bootVolumes, bootVolumeStatus, diskTargets } from './volume-status.js';
+
+/** The status of a VMI whose guest has just been started, on a draft. */
+export function becomeRunning(world: World, vmi: VirtualMachineInstance, pod: Pod): void {
+  const now = world.clock.timestamp();
+  const { spec } = vmi;
+  const status = (vmi.status ??= {});
+  enterPhase(vmi, 'Running', now);
+  const { sockets, cores, threads } = spec.domain.cpu ?? {};
+  const targets = diskTargets(vmi);
+  Object.assign(status, {
+    machine: { type: spec.domain.machine?.type === 'q35' ? 'pc-q35-rhel9.6.0' : spec.domain.machine?.type },
+    currentCPUTopology: { sockets, cores, threads },
+    memory: {
+      guestAtBoot: spec.domain.memory?.guest,
+      guestCurrent: spec.domain.memory?.guest,
+      guestRequested: spec.domain.memory?.guest,
+    },
+    migrationMethod: migrationMethodOf(vmi),
+    migrationTransport: 'Unix',
+    runtimeUser: 107,
+    volumeStatus: bootVolumes(vmi).map((volume) =>
+      bootVolumeStatus(world, vmi, volume, targets.get(volume.name) ?? ''),
+    ),
+  });
+  status.interfaces = interfaceStatuses(vmi, pod.status?.podIP);
+  removeCondition((status.conditions ??= []), 'Provisioning');
+  if (spec.startStrategy === 'Paused') {
+    const message = 'VMI was paused by user';
+    noteCondition(vmi, { type: 'Paused', status: 'True', reason: 'PausedByUser', message }, now);
+  }
+  noteReadiness(vmi, now);
+  for (const condition of migratability(world, vmi)) {
+    noteCondition(vmi, condition, now);
+    findCondition(status.conditions, condition.type)!.lastTransitionTime = null;
+  }
+}
+
+/** A running guest is ready unless it is held. */
+export function noteReadiness(vmi: VirtualMachineInstance, now: string): void {
+  const ready = !isTrue(vmi.status?.conditions, 'Paused');
+  noteCondition(vmi, ready ? { type: 'Ready', status: 'True' } : GUEST_NOT_RUNNING, now);
+}

@@ -1,0 +1,48 @@
+import { RESOURCES } from '../../resources.js';
+import { isTrue } from '../../types/condition.js';
+import type { Node, Pod } from '../../types/core-kinds.js';
+import type { World } from '../../world.js';
+import { admitsNode, untoleratedTaint } from './node-affinity.js';
+import { podRequests } from './node-load.js';
+
+export interface NodeChoice {
+  node?: Node;
+  /** Why there is none, in the scheduler's words. */
+  message: string;
+}
+
+/** The least loaded node that takes the pod. */
+export function chooseNode(world: World, pod: Pod): NodeChoice {
+  const nodes = world.store.list<Node>(RESOURCES.node);
+  const reasons = new Map<string, number>();
+  const fitting = nodes.filter((node) => {
+    const why = world.faults.has('unschedulable', vmOf(pod))
+      ? ["node(s) didn't satisfy the injected fault"]
+      : obstacles(world, pod, node);
+    for (const reason of why) reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
+    return why.length === 0;
+  });
+  fitting.sort((a, b) => world.loads.pods(a.metadata.name) - world.loads.pods(b.metadata.name));
+  const counted = [...reasons].map(([reason, count]) => `${count} ${reason}`).sort();
+  const message =
+    nodes.length === 0
+      ? 'no nodes available to schedule pods'
+      : `0/${nodes.length} nodes are available: ${counted.join(', ')}.`;
+  return { node: fitting[0], message };
+}
+
+function obstacles(world: World, pod: Pod, node: Node): string[] {
+  if (node.spec?.unschedulable) return ['node(s) were unschedulable'];
+  if (!isTrue(node.status?.conditions, 'Ready'))
+    return ['node(s) had untolerated taint {node.kubernetes.io/not-ready: }'];
+  const taint = untoleratedTaint(pod, node);
+  if (taint) return [`node(s) had untolerated taint {${taint.key}: ${taint.value ?? ''}}`];
+  if (!admitsNode(pod, node)) return ["node(s) didn't match Pod's node affinity/selector"];
+  return world.loads.shortages(node, podRequests(pod));
+}
+
+/** Faults are set on a VM; its launcher pods carry its name. */
+export function vmOf(pod: Pod): { metadata: Pod['metadata'] } {
+  const name = pod.metadata.annotations?.['kubevirt.io/domain'];
+  return { metadata: name ? { ...pod.metadata, name } : pod.metadata };
+}

@@ -1,0 +1,53 @@
+import { quantityValue } from '../../quantity.js';
+import type { Node, Pod } from '../../types/core-kinds.js';
+
+/** What a pod asks of its node. */
+export interface PodRequests {
+  cpu: number;
+  memory: number;
+}
+
+export function podRequests({ spec }: Pod): PodRequests {
+  const sum = (resource: string): number =>
+    spec.containers.reduce((total, { resources }) => {
+      const asked = resources?.requests?.[resource] ?? resources?.limits?.[resource];
+      return total + (asked === undefined ? 0 : quantityValue(asked) || 0);
+    }, 0);
+  return { cpu: sum('cpu'), memory: sum('memory') };
+}
+
+const isOver = ({ status }: Pod): boolean => ['Succeeded', 'Failed'].includes(status?.phase ?? '');
+
+/** How full each node is, kept up with every change of a pod. */
+export class NodeLoads {
+  private readonly loads = new Map<string, { cpu: number; memory: number; pods: number }>();
+
+  note(before: Pod | undefined, after: Pod | undefined): void {
+    const was = before && !isOver(before) ? before.spec.nodeName : undefined;
+    const is = after && !isOver(after) ? after.spec.nodeName : undefined;
+    if (was === is) return;
+    if (was) this.add(was, before!, -1);
+    if (is) this.add(is, after!, 1);
+  }
+
+  pods(node: string): number {
+    return this.loads.get(node)?.pods ?? 0;
+  }
+
+  /** What of a pod's requests the node can't give; empty when it fits. */
+  shortages({ metadata, status }: Node, { cpu, memory }: PodRequests): string[] {
+    const load = this.loads.get(metadata.name) ?? { cpu: 0, memory: 0, pods: 0 };
+    const allocatable = status?.allocatable ?? {};
+    const short: string[] = [];
+    if (load.cpu + cpu > quantityValue(allocatable.cpu ?? '0')) short.push('Insufficient cpu');
+    if (load.memory + memory > quantityValue(allocatable.memory ?? '0')) short.push('Insufficient memory');
+    if (load.pods + 1 > quantityValue(allocatable.pods ?? '110')) short.push('Too many pods');
+    return short;
+  }
+
+  private add(node: string, pod: Pod, sign: 1 | -1): void {
+    const { cpu, memory } = podRequests(pod);
+    const load = this.loads.get(node) ?? { cpu: 0, memory: 0, pods: 0 };
+    this.loads.set(node, { cpu: load.cpu + sign * cpu, memory: load.memory + sign * memory, pods: load.pods + sign });
+  }
+}

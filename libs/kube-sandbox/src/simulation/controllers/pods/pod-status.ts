@@ -1,0 +1,83 @@
+import { createHash } from 'node:crypto';
+import { setCondition } from '../../types/condition.js';
+import type { Container, ContainerState, ContainerStatus, Pod } from '../../types/core-kinds.js';
+import { vmOf } from './node-choice.js';
+
+const digest = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+export function containerStatus(pod: Pod, { name, image }: Container, state: ContainerState): ContainerStatus {
+  const running = state.running !== undefined;
+  return {
+    name,
+    image,
+    imageID: state.waiting ? '' : `${image.split(/[@:](?!.*\/)/)[0]}@sha256:${digest(image)}`,
+    ...(state.waiting ? {} : { containerID: `containerd://${digest(`${pod.metadata.uid}/${name}`)}` }),
+    ready: running,
+    started: running,
+    restartCount: 0,
+    state,
+    lastState: {},
+  };
+}
+
+/** `status.qosClass`, told from requests and limits. */
+export function qosClass({ spec }: Pod): string {
+  const resources = spec.containers.map((container) => container.resources ?? {});
+  if (resources.every(({ requests, limits }) => !Object.keys({ ...requests, ...limits }).length)) return 'BestEffort';
+  const guaranteed = resources.every(({ requests = {}, limits = {} }) =>
+    ['cpu', 'memory'].every((name) => limits[name] !== undefined && (requests[name] ?? limits[name]) === limits[name]),
+  );
+  return guaranteed ? 'Guaranteed' : 'Burstable';
+}
+
+/** Containers that wait, with their reason, on a draft. */
+export function becomeWaiting(
+  pod: Pod,
+  reason: string,
+  message: string | undefined,
+  now: string,
+  initializing = false,
+): void {
+  const status = (pod.status ??= {});
+  const state = { waiting: { reason, ...(message ? { message } : {}) } };
+  status.phase = 'Pending';
+  status.startTime ??= now;
+  status.qosClass ??= qosClass(pod);
+  status.containerStatuses = pod.spec.containers.map((container) => containerStatus(pod, container, state));
+  const conditions = (status.conditions ??= []);
+  setCondition(conditions, { type: 'Initialized', status: initializing ? 'False' : 'True' }, now);
+  for (const type of ['Ready', 'ContainersReady']) {
+    const unready = `containers with unready status: [${pod.spec.containers.map(({ name }) => name).join(' ')}]`;
+    setCondition(conditions, { type, status: 'False', reason: 'ContainersNotReady', message: unready }, now);
+  }
+}
+
+/** All containers up, on a draft. */
+export function becomeRunning(pod: Pod, address: string, hostAddress: string, now: string): void {
+  const status = (pod.status ??= {});
+  status.phase = 'Running';
+  status.podIP = address;
+  status.podIPs = [{ ip: address }];
+  status.hostIP = hostAddress;
+  status.containerStatuses = pod.spec.containers.map((container) =>
+    containerStatus(pod, container, { running: { startedAt: now } }),
+  );
+  if (pod.spec.initContainers?.length) {
+    status.initContainerStatuses = pod.spec.initContainers.map((container) => ({
+      ...containerStatus(pod, container, {
+        terminated: { exitCode: 0, reason: 'Completed', startedAt: now, finishedAt: now },
+      }),
+      ready: true,
+    }));
+  }
+  const conditions = (status.conditions ??= []);
+  for (const type of ['Initialized', 'Ready', 'ContainersReady'])
+    setCondition(conditions, { type, status: 'True' }, now);
+}
+
+/** Images that no registry has: named so by their reference, or by a fault on the pod. */
+export function badImage(pod: Pod, isFaulty: (owner: ReturnType<typeof vmOf>) => boolean): string | undefined {
+  const containers = [...(pod.spec.initContainers ?? []), ...pod.spec.containers];
+  if (isFaulty(vmOf(pod))) return containers[containers.length - 1]!.image;
+  return containers.find(({ image }) => /(^|[/.-])(does-not-exist|nonexistent|invalid)([/:.-]|$)/.test(image))?.image;
+}

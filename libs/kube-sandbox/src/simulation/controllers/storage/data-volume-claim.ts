@@ -1,0 +1,102 @@
+import { binaryQuantity, quantityValue } from '../../quantity.js';
+import { RESOURCES } from '../../resources.js';
+import type { PersistentVolumeClaim } from '../../types/core-kinds.js';
+import type { DataSource, DataVolume, DataVolumeSource } from '../../types/data-volume.js';
+import type { StorageProfile, VolumeSnapshot } from '../../types/kubevirt-kinds.js';
+import { controlledBy, type World } from '../../world.js';
+import { defaultStorageClass, defaultVirtClass } from './default-storage-class.js';
+
+const FILESYSTEM_OVERHEAD = 0.055;
+export const BIND_IMMEDIATELY = 'cdi.kubevirt.io/storage.bind.immediate.requested';
+
+/** Why no claim can be made for a DataVolume. */
+export class UnusableRequest extends Error {
+  constructor(
+    readonly reason: string,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** Where the content comes from; a DataSource is followed. */
+export function sourceOf(world: World, { spec, metadata }: DataVolume): DataVolumeSource | undefined {
+  if (spec.source || !spec.sourceRef) return spec.source;
+  const { namespace = metadata.namespace, name } = spec.sourceRef;
+  return world.find<DataSource>(RESOURCES.dataSource, namespace, name)?.spec.source;
+}
+
+/** @throws UnusableRequest */
+export function claimFor(world: World, dataVolume: DataVolume): PersistentVolumeClaim {
+  const { metadata, spec } = dataVolume;
+  const request = spec.storage ?? spec.pvc ?? {};
+  const fallback = spec.storage ? defaultVirtClass(world) : defaultStorageClass(world);
+  const storageClassName = request.storageClassName ?? fallback?.metadata.name;
+  const profile = storageClassName
+    ? world.find<StorageProfile>(RESOURCES.storageProfile, undefined, storageClassName)
+    : undefined;
+  const properties = profile?.status?.claimPropertySets?.[0];
+  const accessModes = request.accessModes ?? (spec.storage ? properties?.accessModes : undefined);
+  if (!storageClassName && spec.storage && !accessModes) {
+    throw new UnusableRequest(
+      'ErrClaimNotValid',
+      'PVC spec is missing accessMode and no storageClass to choose profile',
+    );
+  }
+  if (!accessModes) {
+    throw new UnusableRequest(
+      'ErrClaimNotValid',
+      `no accessMode specified in StorageProfile ${storageClassName ?? ''}`,
+    );
+  }
+  const volumeMode = request.volumeMode ?? (spec.storage ? properties?.volumeMode : undefined) ?? 'Filesystem';
+  const bytes = requestedBytes(world, dataVolume);
+  const grown = spec.storage && volumeMode === 'Filesystem' ? Math.ceil(bytes / (1 - FILESYSTEM_OVERHEAD)) : bytes;
+  const storage = grown === bytes ? (request.resources?.requests?.storage ?? binaryQuantity(bytes)) : String(grown);
+  return {
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata: {
+      name: metadata.name,
+      namespace: metadata.namespace,
+      labels: {
+        app: 'containerized-data-importer',
+        'alerts.k8s.io/KubePersistentVolumeFillingUp': 'disabled',
+        ...metadata.labels,
+      },
+      annotations: {
+        'cdi.kubevirt.io/storage.contentType': spec.contentType ?? 'kubevirt',
+        'cdi.kubevirt.io/storage.deleteAfterCompletion': 'true',
+        ...metadata.annotations,
+      },
+      ownerReferences: [controlledBy(dataVolume)],
+    },
+    spec: {
+      accessModes,
+      ...(storageClassName ? { storageClassName } : {}),
+      volumeMode,
+      resources: { requests: { storage } },
+    },
+  };
+}
+
+/** The size asked for; a copy may leave it out and takes its source's. */
+export function requestedBytes(world: World, dataVolume: DataVolume): number {
+  const request = dataVolume.spec.storage ?? dataVolume.spec.pvc;
+  const asked = quantityValue(request?.resources?.requests?.storage);
+  if (asked > 0) return asked;
+  const source = sourceOf(world, dataVolume);
+  if (source?.pvc) {
+    const origin = world.find<PersistentVolumeClaim>(RESOURCES.claim, source.pvc.namespace, source.pvc.name);
+    return quantityValue(origin?.status?.capacity?.storage) || 0;
+  }
+  if (source?.snapshot && !world.without.has('snapshots')) {
+    const origin = world.find<VolumeSnapshot>(
+      RESOURCES.volumeSnapshot,
+      source.snapshot.namespace,
+      source.snapshot.name,
+    );
+    return quantityValue(origin?.status?.restoreSize) || 0;
+  }
+  return 0;
+}

@@ -1,0 +1,20 @@
+import { RESOURCES } from '../../resources.js';
+import type { StorageClass } from '../../types/core-kinds.js';
+import type { World } from '../../world.js';
+
+export const DEFAULT_CLASS = 'storageclass.kubernetes.io/is-default-class';
+export const DEFAULT_VIRT_CLASS = 'storageclass.kubevirt.io/is-default-virt-class';
+
+/** The class for claims that name none; of several defaults the newest. */
+export const defaultStorageClass = (world: World): StorageClass | undefined => annotated(world, DEFAULT_CLASS);
+
+/** The class for disks of VMs that name none. */
+export const defaultVirtClass = (world: World): StorageClass | undefined =>
+  annotated(world, DEFAULT_VIRT_CLASS) ?? defaultStorageClass(world);
+
+const annotated = (world: World, annotation: string): StorageClass | undefined =>
+  world.store
+    .list<StorageClass>(RESOURCES.storageClass, {
+      where: ({ metadata }) => metadata.annotations?.[annotation] === 'true',
+    })
+    .sort((a, b) => (b.metadata.creationTimestamp ?? '').localeCompare(a.metadata.creationTimestamp ?? ''))[0];

@@ -1,0 +1,55 @@
+import { RESOURCES } from '../../resources.js';
+import type { StorageClass } from '../../types/core-kinds.js';
+import type { StorageProfile } from '../../types/kubevirt-kinds.js';
+import type { World } from '../../world.js';
+import { Controller } from '../controller.js';
+import { snapshotClassFor } from './snapshot-class.js';
+
+/** What CDI knows of provisioners: how their volumes can be used. An unknown one has no property sets. */
+const CLAIM_PROPERTIES: Record<string, { accessModes: string[]; volumeMode: string }[]> = {
+  'rook-ceph.rbd.csi.ceph.com': [
+    { accessModes: ['ReadWriteMany'], volumeMode: 'Block' },
+    { accessModes: ['ReadWriteOnce'], volumeMode: 'Block' },
+    { accessModes: ['ReadWriteOnce'], volumeMode: 'Filesystem' },
+  ],
+  'rook-ceph.cephfs.csi.ceph.com': [{ accessModes: ['ReadWriteMany'], volumeMode: 'Filesystem' }],
+  'rancher.io/local-path': [{ accessModes: ['ReadWriteOnce'], volumeMode: 'Filesystem' }],
+  'driver.longhorn.io': [{ accessModes: ['ReadWriteMany'], volumeMode: 'Block' }],
+  'hostpath.csi.k8s.io': [{ accessModes: ['ReadWriteOnce'], volumeMode: 'Filesystem' }],
+};
+
+/** Keeps one StorageProfile per storage class. */
+export class StorageProfileController extends Controller<StorageClass> {
+  constructor(world: World) {
+    super(world, RESOURCES.storageClass, 'storageprofile-controller');
+  }
+
+  protected override reconcile(storageClass: StorageClass): void {
+    const { name } = storageClass.metadata;
+    const snapshotClass = snapshotClassFor(this.world, storageClass);
+    const claimPropertySets = CLAIM_PROPERTIES[storageClass.provisioner];
+    const status = {
+      storageClass: name,
+      provisioner: storageClass.provisioner,
+      cloneStrategy: snapshotClass ? 'snapshot' : 'copy',
+      ...(claimPropertySets ? { claimPropertySets } : {}),
+      ...(snapshotClass ? { snapshotClass } : {}),
+    };
+    const { store } = this.world;
+    if (!this.world.find(RESOURCES.storageProfile, undefined, name)) {
+      store.create<StorageProfile>(RESOURCES.storageProfile, {
+        apiVersion: 'cdi.kubevirt.io/v1beta1',
+        kind: 'StorageProfile',
+        metadata: { name },
+        spec: {},
+      });
+    }
+    store.patch<StorageProfile>(RESOURCES.storageProfile, { name }, (draft) => {
+      draft.status = status;
+    });
+  }
+
+  protected override cleanUp({ name }: { name: string }): void {
+    this.world.discard(RESOURCES.storageProfile, { name });
+  }
+}

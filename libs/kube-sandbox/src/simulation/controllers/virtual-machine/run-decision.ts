@@ -1,0 +1,45 @@
+import type { VirtualMachineInstance } from '../../types/virtual-machine-instance.js';
+import { runStrategyOf, type VirtualMachine } from '../../types/virtual-machine.js';
+import { isFinal } from './printable-status.js';
+
+/** What the controller of a VM does next about its VMI. */
+export type RunDecision = 'create' | 'delete' | 'start-paused' | 'none';
+
+/**
+ * The run strategy, applied to the present state. Requests of the subresources stand in `status.stateChangeRequests`; the
+ * first of them counts.
+ */
+export function runDecision(vm: VirtualMachine, vmi: VirtualMachineInstance | undefined): RunDecision {
+  const request = vm.status?.stateChangeRequests?.[0];
+  const stopAsked = vmi !== undefined && request?.action === 'Stop' && request.uid === vmi.metadata.uid;
+  const startAsked = request?.action === 'Start';
+  if (vmi?.metadata.deletionTimestamp) return 'none';
+  if (stopAsked) return 'delete';
+
+  switch (runStrategyOf(vm)) {
+    case 'Always':
+      if (!vmi) return 'create';
+      return isFinal(vmi) ? 'delete' : 'none';
+    case 'RerunOnFailure':
+      if (vmi) return vmi.status?.phase === 'Failed' ? 'delete' : 'none';
+      return startAsked || vm.status?.runStrategy !== 'RerunOnFailure' ? 'create' : 'none';
+    case 'Once':
+      return !vmi && (startAsked || vm.status?.runStrategy !== 'Once') ? 'create' : 'none';
+    case 'Manual':
+      if (!vmi) return startAsked ? 'create' : 'none';
+      return startAsked && isFinal(vmi) ? 'delete' : 'none';
+    case 'Halted':
+      if (vmi) return 'delete';
+      return startAsked ? 'start-paused' : 'none';
+    default:
+      return 'none';
+  }
+}
+
+/** Requests that are done, or can't be done any more, leave the list. */
+export function openRequests(vm: VirtualMachine, vmi: VirtualMachineInstance | undefined) {
+  return (vm.status?.stateChangeRequests ?? []).filter(({ action, uid }, index) => {
+    if (action === 'Stop') return vmi !== undefined && vmi.metadata.uid === uid;
+    return index > 0 || vmi === undefined || isFinal(vmi) || vmi.metadata.deletionTimestamp !== undefined;
+  });
+}

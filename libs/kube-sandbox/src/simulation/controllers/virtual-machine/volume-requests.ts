@@ -1,0 +1,26 @@
+import type { AddVolumeOptions, VirtualMachine, VolumeRequest } from '../../types/virtual-machine.js';
+import type { VmiSpec } from '../../types/virtual-machine-instance.js';
+
+/** Adds a volume and its disk to a spec, unless they are there already. */
+export function addVolume(spec: VmiSpec, { name, disk, volumeSource }: AddVolumeOptions): void {
+  spec.volumes ??= [];
+  if (spec.volumes.some((volume) => volume.name === name)) return;
+  const source = volumeSource.dataVolume
+    ? { dataVolume: { ...volumeSource.dataVolume, hotpluggable: true } }
+    : { persistentVolumeClaim: { ...volumeSource.persistentVolumeClaim!, hotpluggable: true } };
+  spec.volumes.push({ name, ...source });
+  const wired = disk.disk || disk.lun || disk.cdrom ? disk : { ...disk, disk: { bus: 'scsi' } };
+  spec.domain.devices.disks = [...(spec.domain.devices.disks ?? []), { ...wired, name }];
+}
+
+export function removeVolume(spec: VmiSpec, name: string): void {
+  spec.volumes = spec.volumes?.filter((volume) => volume.name !== name);
+  spec.domain.devices.disks = spec.domain.devices.disks?.filter((disk) => disk.name !== name);
+}
+
+export function applyVolumeRequest(spec: VmiSpec, { addVolumeOptions, removeVolumeOptions }: VolumeRequest): void {
+  if (addVolumeOptions) addVolume(spec, addVolumeOptions);
+  if (removeVolumeOptions) removeVolume(spec, removeVolumeOptions.name);
+}
+
+export const volumeRequestsOf = (vm: VirtualMachine): readonly VolumeRequest[] => vm.status?.volumeRequests ?? [];

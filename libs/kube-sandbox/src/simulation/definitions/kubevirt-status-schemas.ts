@@ -1,0 +1,148 @@
+import {
+  anything,
+  condition,
+  flag,
+  int64,
+  integer,
+  labels,
+  list,
+  object,
+  phaseTimestamps,
+  quantities,
+  quantity,
+  text,
+  time,
+  nullableTime,
+} from './schema-builder.js';
+import { vmStateChanges } from './domain-schema.js';
+
+const matcherStatus = object({
+  controllerRevisionRef: object({ name: text }),
+  inferFromVolume: text,
+  inferFromVolumeFailurePolicy: text,
+  kind: text,
+  name: text,
+});
+
+/** `status` of a VirtualMachine. */
+export const vmStatus = object({
+  changedBlockTracking: anything,
+  conditions: list(condition),
+  created: flag,
+  desiredGeneration: int64,
+  instancetypeRef: matcherStatus,
+  memoryDumpRequest: anything,
+  observedGeneration: int64,
+  preferenceRef: matcherStatus,
+  printableStatus: { ...text, default: 'Stopped' },
+  ready: flag,
+  restoreInProgress: text,
+  runStrategy: text,
+  snapshotInProgress: text,
+  startFailure: object({ consecutiveFailCount: integer, lastFailedVMIUID: text, retryAfterTimestamp: time }),
+  stateChangeRequests: vmStateChanges,
+  volumeRequests: list(anything),
+  volumeSnapshotStatuses: list(object({ 'enabled!': flag, 'name!': text, reason: text })),
+  volumeUpdateState: anything,
+});
+
+/** `status.migrationState` of a VMI, copied to its migration at the end. */
+export const migrationState = object({
+  abortRequested: flag,
+  abortStatus: text,
+  completed: flag,
+  endTimestamp: nullableTime,
+  failed: flag,
+  failureReason: text,
+  migrationConfiguration: anything,
+  migrationNetworkType: text,
+  migrationPolicyName: text,
+  migrationUid: text,
+  mode: text,
+  sourceNode: text,
+  sourcePod: text,
+  sourceState: anything,
+  startTimestamp: nullableTime,
+  targetAttachmentPodUID: text,
+  targetNode: text,
+  targetNodeAddress: text,
+  targetNodeDomainDetected: flag,
+  targetNodeDomainReadyTimestamp: time,
+  targetPod: text,
+  targetState: anything,
+});
+
+const claimInfo = object({
+  accessModes: list(text),
+  capacity: quantities,
+  claimName: text,
+  filesystemOverhead: text,
+  preallocated: flag,
+  requests: quantities,
+  volumeMode: text,
+});
+
+const volumeStatus = object({
+  containerDiskVolume: object({ checksum: int64 }),
+  hotplugVolume: object({ attachPodName: text, attachPodUID: text }),
+  memoryDumpVolume: anything,
+  message: text,
+  'name!': text,
+  persistentVolumeClaimInfo: claimInfo,
+  phase: text,
+  reason: text,
+  size: int64,
+  'target!': text,
+});
+
+const interfaceStatus = object({
+  infoSource: text,
+  interfaceName: text,
+  ipAddress: text,
+  ipAddresses: list(text),
+  linkState: text,
+  mac: text,
+  name: text,
+  podInterfaceName: text,
+  queueCount: integer,
+});
+
+/** `status` of a VirtualMachineInstance. */
+export const vmiStatus = object({
+  VSOCKCID: int64,
+  activePods: labels,
+  changedBlockTracking: anything,
+  conditions: list(condition),
+  currentCPUTopology: object({ cores: integer, sockets: integer, threads: integer }),
+  evacuationNodeName: text,
+  fsFreezeStatus: text,
+  guestOSInfo: object({
+    id: text,
+    kernelRelease: text,
+    kernelVersion: text,
+    machine: text,
+    name: text,
+    prettyName: text,
+    version: text,
+    versionId: text,
+  }),
+  interfaces: list(interfaceStatus),
+  kernelBootStatus: anything,
+  launcherContainerImageVersion: text,
+  machine: object({ type: text }),
+  memory: object({ guestAtBoot: quantity, guestCurrent: quantity, guestRequested: quantity, memoryOverhead: quantity }),
+  migratedVolumes: list(anything),
+  migrationMethod: text,
+  migrationState,
+  migrationTransport: text,
+  nodeName: text,
+  phase: text,
+  phaseTransitionTimestamps: phaseTimestamps,
+  qosClass: text,
+  reason: text,
+  runtimeUser: int64,
+  selinuxContext: text,
+  topologyHints: anything,
+  virtualMachineRevisionName: text,
+  volumeStatus: list(volumeStatus),
+});

@@ -1,0 +1,55 @@
+import type { KubevirtRelease, KubevirtVersion } from './kubevirt-version.js';
+
+/** Gates whose state a client of the VM API can meet: since when they are on by themselves. */
+const ON_SINCE: Record<string, KubevirtVersion> = {
+  LiveMigration: '1.3',
+  HotplugNICs: '1.4',
+  NUMA: '1.4',
+  GPU: '1.4',
+  VMLiveUpdateFeatures: '1.5',
+  VolumeMigration: '1.5',
+  VolumesUpdateStrategy: '1.5',
+  NetworkBindingPlugins: '1.5',
+  VMPersistentState: '1.6',
+  Snapshot: '1.9',
+  VMExport: '1.9',
+  ExpandDisks: '1.9',
+  DeclarativeHotplugVolumes: '1.9',
+  LiveUpdateNADRef: '1.9',
+};
+
+/** What the sandbox's KubeVirt lists when nothing else is asked for, so that every ability can be tried. */
+export const DEFAULT_GATES: readonly string[] = [
+  'Snapshot',
+  'VMExport',
+  'ExpandDisks',
+  'HotplugVolumes',
+  'VMLiveUpdateFeatures',
+];
+
+/** Tells which feature gates work: those that the KubeVirt resource lists, and those that the release has on by itself. */
+export class FeatureGates {
+  constructor(
+    private readonly release: KubevirtRelease,
+    readonly listed: readonly string[],
+    readonly disabled: readonly string[] = [],
+  ) {}
+
+  /** The gates that the sandbox lists by default: 1.9 needs none. */
+  static defaultsOf(release: KubevirtRelease): readonly string[] {
+    return release.since('1.9') ? [] : DEFAULT_GATES;
+  }
+
+  isOn(gate: string): boolean {
+    if (this.listed.includes(gate)) return true;
+    if (this.disabled.includes(gate)) return false;
+    const since = ON_SINCE[gate];
+    return since !== undefined && this.release.since(since);
+  }
+
+  /** The imperative way wins where it is listed; otherwise volumes are plugged by editing the VM. */
+  get hotplug(): 'imperative' | 'declarative' | 'off' {
+    if (this.listed.includes('HotplugVolumes')) return 'imperative';
+    return this.isOn('DeclarativeHotplugVolumes') && this.release.since('1.6') ? 'declarative' : 'off';
+  }
+}

@@ -1,0 +1,111 @@
+import { Colour, Framebuffer, type Rectangle } from './framebuffer.js';
+
+const BANNER_HEIGHT = 32;
+const CELL = { width: 12, height: 18 };
+const MARGIN = 12;
+const LABEL = 'simulated guest';
+
+/**
+ * What the graphical console shows: a banner that says plainly that this is a simulation, and under it a text terminal.
+ * Viewers are told which rectangle changed.
+ */
+export class GuestScreen {
+  readonly framebuffer = new Framebuffer(800, 600);
+  private readonly lines: string[] = [''];
+  private readonly viewers = new Set<(changed: Rectangle) => void>();
+
+  constructor(private readonly title: string) {
+    this.redraw();
+  }
+
+  onChange(listener: (changed: Rectangle) => void): () => void {
+    this.viewers.add(listener);
+    return () => this.viewers.delete(listener);
+  }
+
+  /** Changes the size of the desktop, as a guest does when its graphics driver takes over. */
+  resize(width: number, height: number): void {
+    this.framebuffer.resize(width, height);
+    this.redraw();
+  }
+
+  clear(): void {
+    this.lines.splice(0, this.lines.length, '');
+    this.redraw();
+  }
+
+  /** Prints text at the cursor. Understands new line, carriage return and backspace. */
+  write(text: string): void {
+    const before = this.lines.length;
+    for (const character of text) this.put(character);
+    while (this.lines.length > this.rows) this.lines.shift();
+    if (this.lines.length === before && !text.includes('\n')) this.redrawLine(this.lines.length - 1);
+    else this.redrawBody();
+  }
+
+  /** The text that stands on the terminal, for tests and for the screen's own drawing. */
+  get text(): string {
+    return this.lines.join('\n');
+  }
+
+  private get rows(): number {
+    return Math.floor((this.framebuffer.height - BANNER_HEIGHT - 2 * MARGIN) / CELL.height);
+  }
+
+  private get columns(): number {
+    return Math.floor((this.framebuffer.width - 2 * MARGIN) / CELL.width);
+  }
+
+  private put(character: string): void {
+    const last = this.lines.length - 1;
+    if (character === '\n') this.lines.push('');
+    else if (character === '\b') this.lines[last] = this.lines[last]!.slice(0, -1);
+    else if (character >= ' ') {
+      if (this.lines[last]!.length >= this.columns - 1) this.lines.push(character);
+      else this.lines[last] += character;
+    }
+  }
+
+  private redraw(): void {
+    const { width, height } = this.framebuffer;
+    this.framebuffer.fill({ x: 0, y: 0, width, height: BANNER_HEIGHT }, Colour.blue);
+    this.framebuffer.text(MARGIN, 9, `${this.title} - ${LABEL}`, Colour.white);
+    this.drawBody();
+    this.changed({ x: 0, y: 0, width, height });
+  }
+
+  private redrawBody(): void {
+    this.drawBody();
+    const { width, height } = this.framebuffer;
+    this.changed({ x: 0, y: BANNER_HEIGHT, width, height: height - BANNER_HEIGHT });
+  }
+
+  private drawBody(): void {
+    const { width, height } = this.framebuffer;
+    this.framebuffer.fill({ x: 0, y: BANNER_HEIGHT, width, height: height - BANNER_HEIGHT }, Colour.night);
+    this.lines.forEach((_line, index) => this.drawLine(index));
+  }
+
+  private redrawLine(index: number): void {
+    const area = { x: 0, y: this.lineTop(index), width: this.framebuffer.width, height: CELL.height };
+    this.framebuffer.fill(area, Colour.night);
+    this.drawLine(index);
+    this.changed(area);
+  }
+
+  private drawLine(index: number): void {
+    const line = this.lines[index]!;
+    this.framebuffer.text(MARGIN, this.lineTop(index), line, Colour.white);
+    if (index < this.lines.length - 1) return;
+    const x = MARGIN + line.length * CELL.width;
+    this.framebuffer.fill({ x, y: this.lineTop(index), width: CELL.width - 2, height: 14 }, Colour.green);
+  }
+
+  private lineTop(index: number): number {
+    return BANNER_HEIGHT + MARGIN + index * CELL.height;
+  }
+
+  private changed(area: Rectangle): void {
+    for (const viewer of this.viewers) viewer(area);
+  }
+}

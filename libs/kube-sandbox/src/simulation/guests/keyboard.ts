@@ -1,0 +1,27 @@
+const KEYSYMS = new Map<number, string>([
+  [0xff0d, '\r'],
+  [0xff8d, '\r'],
+  [0xff08, '\b'],
+  [0xff09, '\t'],
+  [0xff1b, '\x1b'],
+  [0xffff, '\x7f'],
+]);
+
+const CONTROL_KEYS = new Set([0xffe3, 0xffe4]);
+
+/** Turns X11 keysyms, as RFB carries them, into what a tty would read. */
+export class Keyboard {
+  private control = false;
+
+  constructor(private readonly type: (text: string) => void) {}
+
+  key(keysym: number, down: boolean): void {
+    if (CONTROL_KEYS.has(keysym)) this.control = down;
+    else if (down) {
+      const text = KEYSYMS.get(keysym) ?? (keysym >= 0x20 && keysym < 0x100 ? String.fromCharCode(keysym) : '');
+      this.type(
+        this.control && /^[a-z]$/i.test(text) ? String.fromCharCode(text.toUpperCase().charCodeAt(0) - 64) : text,
+      );
+    }
+  }
+}

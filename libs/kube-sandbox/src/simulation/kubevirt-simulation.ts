@@ -1,0 +1,108 @@
+import type { SandboxContext, SandboxExtension } from '../sandbox-extension.js';
+import { admitInstances } from './admission/instance-admission.js';
+import { admitMigrations } from './admission/migration-admission.js';
+import { admitVirtualMachines } from './admission/virtual-machine-admission.js';
+import type { Controller } from './controllers/controller.js';
+import { GuestRegistry } from './controllers/instance/guest-registry.js';
+import { InstanceController } from './controllers/instance/instance-controller.js';
+import { PodController } from './controllers/pods/pod-controller.js';
+import { ClaimController } from './controllers/storage/claim-controller.js';
+import { DataVolumeController } from './controllers/storage/data-volume-controller.js';
+import { StorageProfileController } from './controllers/storage/storage-profile-controller.js';
+import { VirtualMachineController } from './controllers/virtual-machine/virtual-machine-controller.js';
+import { type OptionalPart, simulatedDefinitions } from './definitions/simulated-definitions.js';
+import { Faults } from './faults.js';
+import { KubevirtRelease, type KubevirtVersion } from './kubevirt-version.js';
+import { type ClusterSeed, seedCluster } from './seeds/seed-cluster.js';
+import { Timings, type TimingName } from './timings.js';
+import type { SimulatedGuest } from './guests/simulated-guest.js';
+import { RESOURCES } from './resources.js';
+import type { VirtualMachineInstance } from './types/virtual-machine-instance.js';
+import { World } from './world.js';
+
+export interface SimulationOptions {
+  /** Default: the newest known. */
+  kubevirtVersion?: KubevirtVersion;
+  /** Parts that this cluster does not have. */
+  without?: readonly OptionalPart[];
+  /** Factor on every duration: 0 makes everything happen at once, 1 (default) is lively. */
+  timeScale?: number;
+  timings?: Partial<Record<TimingName, number>>;
+  /** What the cluster starts with; false leaves it bare. */
+  cluster?: ClusterSeed | false;
+  /** Hears of mistakes inside the simulation. Default: they are collected in `errors`. */
+  onError?: (error: unknown, key: string) => void;
+}
+
+/** KubeVirt, CDI and their neighbours, with simulated guests, on top of the bare API server. */
+export class KubevirtSimulation implements SandboxExtension {
+  readonly faults = new Faults();
+  /** Mistakes inside the simulation, the newest hundred; empty when all is well. */
+  readonly errors: unknown[] = [];
+  private installed: World | undefined;
+  private guests: GuestRegistry | undefined;
+
+  constructor(private readonly options: SimulationOptions = {}) {}
+
+  /** @throws Error before the sandbox has installed the simulation */
+  get world(): World {
+    if (!this.installed) throw new Error('the simulation is not installed in a sandbox yet');
+    return this.installed;
+  }
+
+  /** The inside of a running VM. @throws ApiError 404 */
+  guestOf(namespace: string, name: string): SimulatedGuest {
+    return this.guests!.of(this.world.store.require<VirtualMachineInstance>(RESOURCES.vmi, { namespace, name }));
+  }
+
+  install(context: SandboxContext): () => void {
+    const { kubevirtVersion, without = [], timeScale, timings, cluster } = this.options;
+    const world = new World(
+      context.store,
+      context.registry,
+      context.clock,
+      context.events,
+      context.admission,
+      context.subresources,
+      new KubevirtRelease(kubevirtVersion),
+      new Timings(timeScale, timings),
+      this.faults,
+      new Set(without),
+      (error, key) => this.report(error, key),
+    );
+    this.installed = world;
+    for (const definition of simulatedDefinitions(world.release, world.without)) context.registry.register(definition);
+    this.guests = new GuestRegistry(world);
+    const controllers = startControllers(world, this.guests);
+    if (cluster !== false) seedCluster(world, cluster);
+    return () => {
+      for (const controller of controllers) controller.stop();
+    };
+  }
+
+  private report(error: unknown, key: string): void {
+    if (this.options.onError) return this.options.onError(error, key);
+    this.errors.push(error);
+    if (this.errors.length > 100) this.errors.shift();
+  }
+}
+
+type AnyController = Pick<Controller<never>, 'start' | 'stop'>;
+
+function startControllers(world: World, guests: GuestRegistry): AnyController[] {
+  const kubevirt = !world.without.has('kubevirt');
+  const cdi = !world.without.has('cdi');
+  const instances = new InstanceController(world, guests);
+  const dataVolumes = new DataVolumeController(world);
+  // Order matters: whoever keeps an index hears of a change before those who read it.
+  const controllers: AnyController[] = [new PodController(world), new ClaimController(world)];
+  if (cdi) controllers.push(new StorageProfileController(world), dataVolumes);
+  if (kubevirt) {
+    controllers.push(new VirtualMachineController(world), instances);
+    admitVirtualMachines(world);
+    admitInstances(world);
+    admitMigrations(world);
+  }
+  for (const controller of controllers) controller.start();
+  return controllers;
+}

@@ -1,0 +1,38 @@
+export const KUBEVIRT_VERSIONS = ['1.3', '1.4', '1.5', '1.6', '1.7', '1.8', '1.9'] as const;
+
+/** The KubeVirt release whose behaviour is simulated, as `major.minor`. */
+export type KubevirtVersion = (typeof KUBEVIRT_VERSIONS)[number];
+
+export const LATEST_KUBEVIRT: KubevirtVersion = '1.9';
+
+/** The releases differ in small things; code asks `release.since('1.6')` where one of them matters. */
+export class KubevirtRelease {
+  constructor(readonly version: KubevirtVersion = LATEST_KUBEVIRT) {}
+
+  since(version: KubevirtVersion): boolean {
+    return KUBEVIRT_VERSIONS.indexOf(this.version) >= KUBEVIRT_VERSIONS.indexOf(version);
+  }
+
+  /** `v1.9.0` */
+  get tag(): string {
+    return `v${this.version}.0`;
+  }
+
+  /** The CDI release of about the same time. */
+  get cdiTag(): string {
+    return {
+      '1.3': 'v1.60.3',
+      '1.4': 'v1.61.1',
+      '1.5': 'v1.62.0',
+      '1.6': 'v1.63.1',
+      '1.7': 'v1.64.0',
+      '1.8': 'v1.65.0',
+      '1.9': 'v1.66.0',
+    }[this.version];
+  }
+
+  /** Finalizer with which the deletion of a VMI waits for its guest. */
+  get vmiFinalizer(): string {
+    return this.since('1.7') ? 'kubevirt.io/foregroundDeleteVirtualMachine' : 'foregroundDeleteVirtualMachine';
+  }
+}

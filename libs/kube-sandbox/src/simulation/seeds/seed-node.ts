@@ -1,0 +1,92 @@
+import type { Node } from '../types/core-kinds.js';
+
+export interface NodeSeed {
+  name: string;
+  /** Default Intel. */
+  cpuVendor?: 'Intel' | 'AMD';
+  roles?: string[];
+  cpus?: number;
+  /** A quantity, such as `256Gi`. */
+  memory?: string;
+  pods?: number;
+  ready?: boolean;
+  /** Whether VMs may run here: false on a node without KVM. */
+  kvm?: boolean;
+  labels?: Record<string, string>;
+  address?: string;
+}
+
+/** A node with what KubeVirt puts on it. */
+export function buildNode(seed: NodeSeed, now: string): Node {
+  const { name, cpus = 32, memory = '256Gi', pods = 250, ready = true, kvm = true, roles = ['worker'] } = seed;
+  const capacity = {
+    cpu: String(cpus),
+    memory,
+    pods: String(pods),
+    'ephemeral-storage': '200Gi',
+    ...(kvm
+      ? { 'devices.kubevirt.io/kvm': '1k', 'devices.kubevirt.io/tun': '1k', 'devices.kubevirt.io/vhost-net': '1k' }
+      : {}),
+  };
+  return {
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: {
+      name,
+      labels: { ...baseLabels(name, roles), ...(kvm ? kubevirtLabels(seed.cpuVendor ?? 'Intel') : {}), ...seed.labels },
+      annotations: { 'kubevirt.io/heartbeat': now },
+    },
+    spec: { podCIDR: '10.128.0.0/9' },
+    status: {
+      capacity,
+      allocatable: capacity,
+      conditions: [
+        condition('MemoryPressure', 'False', 'KubeletHasSufficientMemory', now),
+        condition('DiskPressure', 'False', 'KubeletHasNoDiskPressure', now),
+        condition('PIDPressure', 'False', 'KubeletHasSufficientPID', now),
+        ready
+          ? condition('Ready', 'True', 'KubeletReady', now)
+          : condition('Ready', 'Unknown', 'NodeStatusUnknown', now),
+      ],
+      addresses: [
+        { type: 'InternalIP', address: seed.address ?? '192.0.2.10' },
+        { type: 'Hostname', address: name },
+      ],
+      nodeInfo: {
+        architecture: 'amd64',
+        containerRuntimeVersion: 'containerd://2.1.4',
+        kernelVersion: '6.12.41',
+        kubeletVersion: 'v1.34.1',
+        operatingSystem: 'linux',
+        osImage: 'Sandbox Linux (simulated node)',
+      },
+    },
+  };
+}
+
+const condition = (type: string, status: 'True' | 'False' | 'Unknown', reason: string, now: string) => ({
+  type,
+  status,
+  reason,
+  message: '',
+  lastHeartbeatTime: now,
+  lastTransitionTime: now,
+});
+
+const baseLabels = (name: string, roles: string[]): Record<string, string> => ({
+  'kubernetes.io/hostname': name,
+  'kubernetes.io/arch': 'amd64',
+  'kubernetes.io/os': 'linux',
+  ...Object.fromEntries(roles.map((role) => [`node-role.kubernetes.io/${role}`, ''])),
+});
+
+const MODELS = { Intel: 'Cascadelake-Server', AMD: 'EPYC-Milan' } as const;
+
+const kubevirtLabels = (vendor: 'Intel' | 'AMD'): Record<string, string> => ({
+  'kubevirt.io/schedulable': 'true',
+  [`cpu-vendor.node.kubevirt.io/${vendor}`]: 'true',
+  [`host-model-cpu.node.kubevirt.io/${MODELS[vendor]}`]: 'true',
+  [`cpu-model.node.kubevirt.io/${MODELS[vendor]}`]: 'true',
+  [`cpu-model-migration.node.kubevirt.io/${MODELS[vendor]}`]: 'true',
+  'machine-type.node.kubevirt.io/q35': 'true',
+});

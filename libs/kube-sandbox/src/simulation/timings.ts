@@ -1,0 +1,73 @@
+/** How long the simulated world takes, in milliseconds at scale 1. The only place where durations stand. */
+export const TIMINGS = {
+  /** VMI created → launcher pod created. */
+  vmiScheduling: 300,
+  /** Launcher pod created → on its node, its containers up. */
+  vmiScheduled: 1_200,
+  /** Containers up → guest defined and started. */
+  vmiRunning: 1_500,
+  /** Power-on → login prompt. */
+  guestBoot: 8_000,
+  /** Power-on → guest agent answers. */
+  agentConnected: 12_000,
+  /** How long a well-behaved guest takes to power off when asked. */
+  gracefulShutdown: 3_000,
+  /** Guest off → VMI object gone. */
+  vmiTeardown: 500,
+  /** A guest that was told to hold or to go on → the condition says so. */
+  pauseConfirmed: 300,
+  migrationScheduling: 500,
+  migrationScheduled: 1_000,
+  migrationTargetReady: 2_500,
+  /** Copying one GiB of guest memory. */
+  migrationPerGiB: 2_000,
+  migrationCleanup: 500,
+  /** How long a migration's target pod may stay unschedulable. */
+  migrationUnschedulableTimeout: 300_000,
+  podScheduled: 200,
+  podImagePull: 1_500,
+  podStart: 500,
+  podStop: 800,
+  imagePullRetry: 10_000,
+  crashLoopBase: 10_000,
+  crashLoopLongest: 300_000,
+  pvcBind: 400,
+  pvcExpand: 1_500,
+  importScheduled: 700,
+  /** Fetching one GiB of virtual disk. */
+  importPerGiB: 1_000,
+  importShortest: 3_000,
+  importStep: 500,
+  importRetry: 10_000,
+  blankImport: 800,
+  uploadReady: 1_500,
+  cloneTime: 3_000,
+  hotplugStep: 1_200,
+  nicHotplugGrace: 15_000,
+  snapshotTime: 2_500,
+  restoreTime: 4_000,
+  cloneStep: 1_000,
+  exportReady: 5_000,
+  exportPoll: 1_000,
+  metricsFirst: 45_000,
+  eventLifetime: 3_600_000,
+} as const;
+
+export type TimingName = keyof typeof TIMINGS;
+
+/** The table of durations, scaled and with single entries replaced. Scale 0 makes everything happen at once. */
+export class Timings {
+  private readonly table: Record<TimingName, number>;
+
+  constructor(
+    readonly scale = 1,
+    overrides: Partial<Record<TimingName, number>> = {},
+  ) {
+    this.table = { ...TIMINGS, ...overrides };
+  }
+
+  /** The duration in milliseconds of sandbox time. */
+  ms(name: TimingName): number {
+    return this.table[name] * this.scale;
+  }
+}
