@@ -1,0 +1,69 @@
+import type { ConsoleSource } from '@headgate/domain-contracts';
+import { bytesUntil } from '../bytes-until.js';
+import { missingRef, type BackendHarness, type ContractOptions, type OpenHarness } from './backend-harness.js';
+
+export interface ConsoleContractOptions extends ContractOptions {
+  /** What a guest that was just started says on its serial line, sooner or later. */
+  readonly greeting: RegExp;
+}
+
+/** What every `ConsoleSource` keeps. */
+export function consoleSourceContract(
+  adapter: string,
+  open: OpenHarness,
+  { timeoutMs = 5000, greeting }: ConsoleContractOptions,
+): void {
+  describe(`ConsoleSource, ${adapter}`, () => {
+    let harness: BackendHarness;
+    let consoles: ConsoleSource;
+
+    beforeAll(async () => {
+      harness = await open();
+      consoles = harness.backend.need('consoles');
+    }, timeoutMs);
+    afterAll(() => harness?.close(), timeoutMs);
+
+    const inTime = (title: string, rule: () => Promise<void>): void => test(title, rule, timeoutMs);
+
+    inTime('opens the graphical console of a running VM: it speaks RFB', async () => {
+      const stream = await consoles.openVnc(await harness.givenVm('Running'));
+      expect(await bytesUntil(stream, /\n/)).toMatch(/^RFB 003\./);
+      stream.destroy();
+    });
+
+    inTime('opens the serial console of a running VM, with what was printed before', async () => {
+      const { stream, backlog } = await consoles.openSerial(await harness.givenVm('Running'));
+      const printed = backlog.toString('latin1');
+      if (!greeting.test(printed)) expect(await bytesUntil(stream, greeting, printed)).toMatch(greeting);
+      stream.destroy();
+    });
+
+    inTime('opens the serial console anew after it was closed', async () => {
+      const vm = await harness.givenVm('Running');
+      const first = await consoles.openSerial(vm);
+      first.stream.destroy();
+      const { stream, backlog } = await consoles.openSerial(vm);
+      const printed = backlog.toString('latin1');
+      if (!greeting.test(printed)) await bytesUntil(stream, greeting, printed);
+      stream.destroy();
+    });
+
+    inTime('refuses the consoles of a stopped VM', async () => {
+      const vm = await harness.givenVm('Stopped');
+      await expect(consoles.openVnc(vm)).rejects.toMatchObject({ code: 'WRONG_STATE' });
+      await expect(consoles.openSerial(vm)).rejects.toMatchObject({ code: 'WRONG_STATE' });
+    });
+
+    inTime('refuses the consoles of a VM that is not there', async () => {
+      await expect(consoles.openVnc(missingRef(harness))).rejects.toMatchObject({ code: 'INSTANCE_NOT_FOUND' });
+      await expect(consoles.openSerial(missingRef(harness))).rejects.toMatchObject({ code: 'INSTANCE_NOT_FOUND' });
+    });
+
+    inTime('has no shell for a VM', async () => {
+      const vm = await harness.givenVm('Stopped');
+      await expect(consoles.openShell(vm, { columns: 80, rows: 24 })).rejects.toMatchObject({
+        code: expect.stringMatching(/^(NOT_SUPPORTED|INSTANCE_NOT_FOUND)$/),
+      });
+    });
+  });
+}

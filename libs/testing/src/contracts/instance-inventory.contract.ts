@@ -1,0 +1,116 @@
+import { formatRef, sameRef, type InstanceInventory } from '@headgate/domain-contracts';
+import { InventoryRecorder } from '../inventory-recorder.js';
+import { missingRef, type BackendHarness, type ContractOptions, type OpenHarness } from './backend-harness.js';
+
+/** What every `InstanceInventory` keeps. */
+export function instanceInventoryContract(
+  adapter: string,
+  open: OpenHarness,
+  { timeoutMs = 5000 }: ContractOptions = {},
+): void {
+  describe(`InstanceInventory, ${adapter}`, () => {
+    let harness: BackendHarness;
+    let inventory: InstanceInventory;
+    const recorders: InventoryRecorder[] = [];
+    const record = (): InventoryRecorder => {
+      const recorder = InventoryRecorder.over(inventory);
+      recorders.push(recorder);
+      return recorder;
+    };
+
+    beforeAll(async () => {
+      harness = await open();
+      inventory = harness.backend.need('inventory');
+    }, timeoutMs);
+    afterEach(async () => {
+      await Promise.all(recorders.splice(0).map((recorder) => recorder.stop()));
+    }, timeoutMs);
+    afterAll(() => harness?.close(), timeoutMs);
+
+    const inTime = (title: string, rule: () => Promise<void>): void => test(title, rule, timeoutMs);
+
+    inTime('tells everything there is before any change', async () => {
+      const ref = await harness.givenVm('Stopped');
+      const recorder = record();
+      await recorder.listedOnce();
+      expect(recorder.calls[0]).toBe('listed');
+      expect(recorder.vm(ref)).toMatchObject({ status: 'Stopped', backend: harness.backend.kind });
+    });
+
+    inTime('names each instance under its own context, once', async () => {
+      await harness.givenVm('Stopped');
+      const recorder = record();
+      await recorder.listedOnce();
+      const contexts = [...recorder.instances.values()].map(({ ref }) => ref.context);
+      expect(new Set(contexts)).toEqual(new Set([harness.backend.context]));
+      const uids = [...recorder.instances.values()].map(({ uid }) => uid);
+      expect(new Set(uids).size).toBe(uids.length);
+    });
+
+    inTime('tells a VM that somebody else made, without being asked', async () => {
+      const recorder = record();
+      await recorder.listedOnce();
+      const ref = await harness.givenVm('Stopped');
+      await recorder.untilVm(ref, ({ status }) => status === 'Stopped');
+    });
+
+    inTime('tells a VM that somebody else removed', async () => {
+      const ref = await harness.givenVm('Stopped');
+      const recorder = record();
+      await recorder.untilVm(ref, () => true);
+      await harness.removeOutside(ref);
+      await recorder.until(() => recorder.vm(ref) === undefined);
+      expect(recorder.calls).toContain(`removed ${formatRef(ref)}`);
+    });
+
+    inTime('shows node only while the VM runs', async () => {
+      const [stopped, running] = [await harness.givenVm('Stopped'), await harness.givenVm('Running')];
+      const recorder = record();
+      await recorder.untilVm(running, ({ status }) => status === 'Running');
+      expect(recorder.vm(running)?.node).toEqual(expect.any(String));
+      expect(recorder.vm(stopped)?.node).toBeUndefined();
+      expect(recorder.vm(stopped)?.ip).toBeUndefined();
+    });
+
+    inTime('tells two watchers the same', async () => {
+      const ref = await harness.givenVm('Stopped');
+      const [one, two] = [record(), record()];
+      await Promise.all([one.untilVm(ref, () => true), two.untilVm(ref, () => true)]);
+      expect(one.vm(ref)).toEqual(two.vm(ref));
+    });
+
+    inTime('tells nothing after its watch was stopped', async () => {
+      const stopped = record();
+      await stopped.listedOnce();
+      await stopped.stop();
+      const told = stopped.calls.length;
+      const witness = record();
+      const ref = await harness.givenVm('Stopped');
+      await witness.untilVm(ref, () => true);
+      expect(stopped.calls.slice(told)).toEqual([]);
+    });
+
+    inTime("answers the backend's own object as JSON, a new one each time", async () => {
+      const ref = await harness.givenVm('Stopped');
+      const one = await inventory.manifest(ref, { masked: true });
+      expect(JSON.parse(JSON.stringify(one))).toEqual(one);
+      expect(JSON.stringify(one)).toContain(ref.name);
+      Object.assign(one as object, { changed: true });
+      expect(await inventory.manifest(ref, { masked: true })).not.toHaveProperty('changed');
+    });
+
+    inTime('refuses the manifest of a VM that is not there', async () => {
+      await expect(inventory.manifest(missingRef(harness), { masked: true })).rejects.toMatchObject({
+        code: 'INSTANCE_NOT_FOUND',
+      });
+    });
+
+    inTime('shows a running VM as ready and a stopped one as not', async () => {
+      const [stopped, running] = [await harness.givenVm('Stopped'), await harness.givenVm('Running')];
+      const recorder = record();
+      await recorder.untilVm(running, ({ ready }) => ready);
+      expect(recorder.vm(stopped)?.ready).toBe(false);
+      expect(sameRef(stopped, running)).toBe(false);
+    });
+  });
+}

@@ -1,0 +1,86 @@
+import { type InstancePower, type InstanceRef, type VmStatus } from '@headgate/domain-contracts';
+import { InventoryRecorder } from '../inventory-recorder.js';
+import { missingRef, type BackendHarness, type ContractOptions, type OpenHarness } from './backend-harness.js';
+
+/** What every `InstancePower` keeps. */
+export function instancePowerContract(
+  adapter: string,
+  open: OpenHarness,
+  { timeoutMs = 5000 }: ContractOptions = {},
+): void {
+  describe(`InstancePower, ${adapter}`, () => {
+    let harness: BackendHarness;
+    let power: InstancePower;
+    let recorder: InventoryRecorder;
+
+    beforeAll(async () => {
+      harness = await open();
+      power = harness.backend.need('power');
+      recorder = InventoryRecorder.over(harness.backend.need('inventory'));
+      await recorder.listedOnce();
+    }, timeoutMs);
+    afterAll(async () => {
+      await recorder?.stop();
+      await harness?.close();
+    }, timeoutMs);
+
+    const inTime = (title: string, rule: () => Promise<void>): void => test(title, rule, timeoutMs);
+    const becomes = (ref: InstanceRef, status: VmStatus) => recorder.untilVm(ref, (vm) => vm.status === status);
+
+    inTime('starts a stopped VM, and leaves a running one running', async () => {
+      const vm = await harness.givenVm('Stopped');
+      await power.apply(vm, 'start');
+      const { uid } = await becomes(vm, 'Running');
+      await power.apply(vm, 'start');
+      expect(recorder.vm(vm)).toMatchObject({ uid, status: 'Running' });
+    });
+
+    inTime('pulls the plug when told to force a stop', async () => {
+      const vm = await harness.givenVm('Running');
+      await power.apply(vm, 'stop', { force: true });
+      await becomes(vm, 'Stopped');
+    });
+
+    inTime('stops a guest that heeds its power button', async () => {
+      const vm = await harness.givenVm('Running');
+      await power.apply(vm, 'stop');
+      await becomes(vm, 'Stopped');
+    });
+
+    inTime('takes the stop of a stopped VM as done', async () => {
+      const vm = await harness.givenVm('Stopped');
+      await power.apply(vm, 'stop');
+      await power.apply(vm, 'stop', { force: true });
+      await becomes(vm, 'Stopped');
+    });
+
+    inTime('freezes and unfreezes, and takes each twice', async () => {
+      const vm = await harness.givenVm('Running');
+      await power.apply(vm, 'pause');
+      await becomes(vm, 'Paused');
+      await power.apply(vm, 'pause');
+      await power.apply(vm, 'unpause');
+      await becomes(vm, 'Running');
+      await power.apply(vm, 'unpause');
+    });
+
+    inTime('restarts a running VM by force', async () => {
+      const vm = await harness.givenVm('Running');
+      await power.apply(vm, 'restart', { force: true });
+      await becomes(vm, 'Running');
+    });
+
+    for (const action of ['restart', 'pause', 'unpause'] as const) {
+      inTime(`refuses to ${action} a stopped VM`, async () => {
+        const vm = await harness.givenVm('Stopped');
+        await expect(power.apply(vm, action)).rejects.toMatchObject({ code: 'WRONG_STATE' });
+      });
+    }
+
+    for (const action of ['start', 'stop', 'restart', 'pause', 'unpause'] as const) {
+      inTime(`refuses to ${action} a VM that is not there`, async () => {
+        await expect(power.apply(missingRef(harness), action)).rejects.toMatchObject({ code: 'INSTANCE_NOT_FOUND' });
+      });
+    }
+  });
+}

@@ -1,0 +1,141 @@
+import { VM_SOURCES, type Creation, type InstanceProvisioning, type VmSpec } from '@headgate/domain-contracts';
+import { InventoryRecorder } from '../inventory-recorder.js';
+import { missingRef, type BackendHarness, type ContractOptions, type OpenHarness } from './backend-harness.js';
+import { silentReport } from './silent-report.js';
+
+const MIB = 1024 ** 2;
+
+/** What every `InstanceProvisioning` keeps. */
+export function instanceProvisioningContract(
+  adapter: string,
+  open: OpenHarness,
+  { timeoutMs = 5000 }: ContractOptions = {},
+): void {
+  describe(`InstanceProvisioning, ${adapter}`, () => {
+    let harness: BackendHarness;
+    let provisioning: InstanceProvisioning;
+    let recorder: InventoryRecorder;
+
+    beforeAll(async () => {
+      harness = await open();
+      provisioning = harness.backend.need('provisioning');
+      recorder = InventoryRecorder.over(harness.backend.need('inventory'));
+      await recorder.listedOnce();
+    }, timeoutMs);
+    afterAll(async () => {
+      await recorder?.stop();
+      await harness?.close();
+    }, timeoutMs);
+
+    const inTime = (title: string, rule: () => Promise<void>): void => test(title, rule, timeoutMs);
+    const spec = async (overrides: Partial<VmSpec> = {}): Promise<VmSpec> => ({
+      ref: harness.freshRef(),
+      cpu: 1,
+      memoryBytes: 256 * MIB,
+      diskBytes: 1024 * MIB,
+      source: overrides.source ?? (await harness.quickSource()),
+      start: false,
+      ...overrides,
+    });
+    const finish = async ({ remaining }: Creation): Promise<void> => remaining?.(silentReport());
+    const created = async (overrides: Partial<VmSpec> = {}): Promise<VmSpec> => {
+      const wanted = await spec(overrides);
+      await finish(await provisioning.create(wanted));
+      return wanted;
+    };
+
+    test('says of every source whether it can create from it', () => {
+      expect(Object.keys(provisioning.sources()).sort()).toEqual([...VM_SOURCES].sort());
+      for (const can of Object.values(provisioning.sources())) expect(can === true || can.length > 0).toBe(true);
+    });
+
+    inTime('plans a creation step by step and makes nothing', async () => {
+      const wanted = await spec();
+      const plan = await provisioning.planCreate(wanted);
+      expect(plan.refusals).toEqual([]);
+      expect(plan.steps.length).toBeGreaterThan(0);
+      expect(recorder.vm(wanted.ref)).toBeUndefined();
+      await expect(provisioning.delete(wanted.ref)).rejects.toMatchObject({ code: 'INSTANCE_NOT_FOUND' });
+    });
+
+    inTime('makes a stopped VM as it was specified', async () => {
+      const { ref } = await created({ cpu: 2 });
+      const vm = await recorder.untilVm(ref, ({ status }) => status === 'Stopped');
+      expect(vm).toMatchObject({ cpu: 2, memoryBytes: 256 * MIB, diskBytes: 1024 * MIB, tags: [] });
+      expect(Date.parse(vm.createdAt ?? '')).not.toBeNaN();
+    });
+
+    inTime('starts the VM when told to', async () => {
+      const { ref } = await created({ start: true });
+      await recorder.untilVm(ref, ({ status }) => status === 'Running');
+    });
+
+    inTime('refuses a name that is taken, in the plan too', async () => {
+      const { ref } = await created();
+      const again = await spec({ ref });
+      await expect(provisioning.create(again)).rejects.toMatchObject({ code: 'ALREADY_EXISTS' });
+      const { refusals } = await provisioning.planCreate(again);
+      expect(refusals.map(({ code }) => code)).toContain('ALREADY_EXISTS');
+    });
+
+    inTime('makes one VM when two of one name are asked for at the same time', async () => {
+      const wanted = await spec();
+      const results = await Promise.allSettled([provisioning.create(wanted), provisioning.create(wanted)]);
+      expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+      expect(results.find(({ status }) => status === 'rejected')).toMatchObject({ reason: { code: 'ALREADY_EXISTS' } });
+      for (const result of results) if (result.status === 'fulfilled') await finish(result.value);
+      await recorder.untilVm(wanted.ref, ({ status }) => status === 'Stopped');
+    });
+
+    inTime('refuses a volume that is not there, and makes nothing', async () => {
+      const wanted = await spec({ source: { kind: 'pvc', claim: 'no-such-volume' } });
+      await expect(provisioning.create(wanted)).rejects.toMatchObject({ code: 'VOLUME_NOT_FOUND' });
+      await expect(provisioning.delete(wanted.ref)).rejects.toMatchObject({ code: 'INSTANCE_NOT_FOUND' });
+    });
+
+    inTime('removes a VM, running or not', async () => {
+      for (const start of [false, true]) {
+        const { ref } = await created({ start });
+        await recorder.untilVm(ref, ({ status }) => status === (start ? 'Running' : 'Stopped'));
+        const plan = await provisioning.planDelete(ref);
+        expect(plan.steps.length).toBeGreaterThan(0);
+        await provisioning.delete(ref);
+        await recorder.until(() => recorder.vm(ref) === undefined);
+      }
+    });
+
+    inTime('gives a VM made anew under the same name another identity', async () => {
+      const first = await created();
+      const { uid } = await recorder.untilVm(first.ref, ({ status }) => status === 'Stopped');
+      await provisioning.delete(first.ref);
+      await recorder.until(() => recorder.vm(first.ref) === undefined);
+      await created({ ref: first.ref });
+      const vm = await recorder.untilVm(first.ref, ({ status }) => status === 'Stopped');
+      expect(vm.uid).not.toBe(uid);
+    });
+
+    inTime('refuses to remove or tag a VM that is not there', async () => {
+      const missing = missingRef(harness);
+      await expect(provisioning.delete(missing)).rejects.toMatchObject({ code: 'INSTANCE_NOT_FOUND' });
+      await expect(provisioning.planDelete(missing)).rejects.toMatchObject({ code: 'INSTANCE_NOT_FOUND' });
+      await expect(provisioning.setTag(missing, 'web', true)).rejects.toMatchObject({ code: 'INSTANCE_NOT_FOUND' });
+    });
+
+    inTime('adds and removes tags, each twice, and shows them sorted', async () => {
+      const { ref } = await created();
+      await provisioning.setTag(ref, 'web', true);
+      await provisioning.setTag(ref, 'Blue.1', true);
+      await provisioning.setTag(ref, 'web', true);
+      await recorder.untilVm(ref, ({ tags }) => tags.join() === 'Blue.1,web');
+      await provisioning.setTag(ref, 'web', false);
+      await provisioning.setTag(ref, 'web', false);
+      await recorder.untilVm(ref, ({ tags }) => tags.join() === 'Blue.1');
+    });
+
+    inTime('keeps every tag when several are set at the same time', async () => {
+      const { ref } = await created();
+      await Promise.all(['a', 'b', 'c', 'd'].map((tag) => provisioning.setTag(ref, tag, true)));
+      await recorder.untilVm(ref, ({ tags }) => tags.join() === 'a,b,c,d');
+    });
+  });
+}

@@ -1,0 +1,23 @@
+import type { TaskReport } from '@headgate/domain-contracts';
+
+export interface RecordedReport extends TaskReport {
+  readonly steps: string[];
+  readonly lines: string[];
+  readonly fractions: number[];
+}
+
+/** A report of long work that nobody reads but the test. */
+export function silentReport(signal: AbortSignal = new AbortController().signal): RecordedReport {
+  const steps: string[] = [];
+  const lines: string[] = [];
+  const fractions: number[] = [];
+  return {
+    steps,
+    lines,
+    fractions,
+    signal,
+    step: (name) => void steps.push(name),
+    log: (line) => void lines.push(line),
+    progress: (fraction) => void fractions.push(fraction),
+  };
+}

@@ -1,0 +1,89 @@
+import {
+  formatRef,
+  isVm,
+  type DomainError,
+  type Instance,
+  type InstanceInventory,
+  type InstanceRef,
+  type InventoryListener,
+  type InventoryWatch,
+  type VirtualMachine,
+} from '@headgate/domain-contracts';
+
+interface Waiter {
+  readonly isMet: () => boolean;
+  readonly resolve: () => void;
+}
+
+/** Watches an inventory and keeps what it tells, so that a test can wait for a state instead of for a time. */
+export class InventoryRecorder implements InventoryListener {
+  readonly instances = new Map<string, Instance>();
+  /** What was told, in order: `listed`, `changed vm/…`, `removed vm/…`, `lost CODE`. */
+  readonly calls: string[] = [];
+  private readonly waiters = new Set<Waiter>();
+  private watch?: InventoryWatch;
+
+  static over(inventory: InstanceInventory): InventoryRecorder {
+    const recorder = new InventoryRecorder();
+    recorder.watch = inventory.watch(recorder);
+    return recorder;
+  }
+
+  listed(instances: readonly Instance[]): void {
+    this.instances.clear();
+    for (const instance of instances) this.instances.set(formatRef(instance.ref), instance);
+    this.told('listed');
+  }
+
+  changed(instance: Instance): void {
+    this.instances.set(formatRef(instance.ref), instance);
+    this.told(`changed ${formatRef(instance.ref)}`);
+  }
+
+  removed(ref: InstanceRef): void {
+    this.instances.delete(formatRef(ref));
+    this.told(`removed ${formatRef(ref)}`);
+  }
+
+  lost(error: DomainError): void {
+    this.told(`lost ${error.code}`);
+  }
+
+  vm(ref: InstanceRef): VirtualMachine | undefined {
+    const found = this.instances.get(formatRef(ref));
+    return found && isVm(found) ? found : undefined;
+  }
+
+  /** Resolves as soon as the condition holds; at once when it does already. */
+  until(isMet: () => boolean): Promise<void> {
+    if (isMet()) return Promise.resolve();
+    return new Promise((resolve) => this.waiters.add({ isMet, resolve }));
+  }
+
+  listedOnce(): Promise<void> {
+    return this.until(() => this.calls.includes('listed'));
+  }
+
+  /** Resolves with the VM as soon as it is as the test wants it. */
+  async untilVm(ref: InstanceRef, isMet: (vm: VirtualMachine) => boolean): Promise<VirtualMachine> {
+    const met = (): boolean => {
+      const vm = this.vm(ref);
+      return vm !== undefined && isMet(vm);
+    };
+    await this.until(met);
+    return this.vm(ref) as VirtualMachine;
+  }
+
+  async stop(): Promise<void> {
+    await this.watch?.stop();
+  }
+
+  private told(call: string): void {
+    this.calls.push(call);
+    for (const waiter of this.waiters) {
+      if (!waiter.isMet()) continue;
+      this.waiters.delete(waiter);
+      waiter.resolve();
+    }
+  }
+}
