@@ -1,0 +1,7 @@
+/** What the adapter tells its operator. A pino logger fits. Never given a secret. */
+export interface AdapterLog {
+  info(data: object, message: string): void;
+  warn(data: object, message: string): void;
+}
+
+export const SILENT_LOG: AdapterLog = { info: () => undefined, warn: () => undefined };

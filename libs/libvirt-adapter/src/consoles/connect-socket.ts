@@ -1,0 +1,42 @@
+import { connect, type NetConnectOpts, type Socket } from 'node:net';
+import { DomainError } from '@headgate/domain-contracts';
+
+const TIMEOUT_MS = 5000;
+
+/**
+ * Connects to a socket of a running guest.
+ * @throws DomainError BACKEND_FORBIDDEN, BACKEND_FAILED, BACKEND_TIMEOUT
+ */
+export function connectSocket(where: { path: string } | { host: string; port: number }): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ ...where, noDelay: true } as NetConnectOpts);
+    const fail = (error: DomainError): void => {
+      socket.destroy();
+      reject(error);
+    };
+    const failed = (error: NodeJS.ErrnoException): void => fail(translate(error));
+    socket.setTimeout(TIMEOUT_MS, () =>
+      fail(new DomainError('BACKEND_TIMEOUT', 'The console of the VM did not answer in time.')),
+    );
+    socket.once('error', failed);
+    socket.once('connect', () => {
+      socket.setTimeout(0);
+      socket.removeAllListeners('timeout');
+      socket.removeListener('error', failed);
+      resolve(socket);
+    });
+  });
+}
+
+function translate(error: NodeJS.ErrnoException): DomainError {
+  if (error.code === 'EACCES' || error.code === 'EPERM') {
+    return new DomainError(
+      'BACKEND_FORBIDDEN',
+      "The service may not open the VM's console: run it as root, or connect it to qemu:///session.",
+      { cause: error },
+    );
+  }
+  return new DomainError('BACKEND_FAILED', `The VM's console can't be opened (${error.code ?? error.message}).`, {
+    cause: error,
+  });
+}

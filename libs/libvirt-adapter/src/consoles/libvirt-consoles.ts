@@ -1,0 +1,100 @@
+import type { Duplex } from 'node:stream';
+import { ConsoleSource, DomainError, type InstanceRef, type SerialLine, type Shell } from '@headgate/domain-contracts';
+import { describeDomain, type DomainDescription } from '../domain-xml/domain-description.js';
+import type { DomainFinder } from '../domains/domain-finder.js';
+import { parseDomainState } from '../domains/domain-state.js';
+import type { Virsh } from '../virsh/virsh.js';
+import { connectSocket } from './connect-socket.js';
+import { openTerminal } from './open-terminal.js';
+import { readSerialLog, withoutOverlap } from './serial-log.js';
+import { isRemote, sshForward, sshTargetOf } from './ssh-forward.js';
+
+export class LibvirtConsoles extends ConsoleSource {
+  override readonly vncViewers = 'many';
+
+  constructor(
+    private readonly virsh: Virsh,
+    private readonly finder: DomainFinder,
+  ) {
+    super();
+  }
+
+  override async openVnc(ref: InstanceRef): Promise<Duplex> {
+    const { name, vnc, graphics } = await this.running(ref);
+    if (!vnc) {
+      const has = graphics.length > 0 ? `only ${graphics.join(' and ')}` : 'none';
+      throw new DomainError('NOT_SUPPORTED', `${name} has no VNC console (graphics: ${has}).`);
+    }
+    const address = vnc.port === undefined ? undefined : { host: reachable(vnc.address), port: vnc.port };
+    if (isRemote(this.virsh.uri)) return this.openRemoteVnc(name, address);
+    if (vnc.socket !== undefined) return connectSocket({ path: vnc.socket });
+    if (address) return connectSocket(address);
+    throw new DomainError('NOT_SUPPORTED', `The VNC console of ${name} listens nowhere.`);
+  }
+
+  /**
+   * The line opens before the log is read, so that nothing is lost in between. One client at a time: QEMU serves the next
+   * one when this stream is closed.
+   */
+  override async openSerial(ref: InstanceRef): Promise<SerialLine> {
+    const { name, serial } = await this.running(ref);
+    if (isRemote(this.virsh.uri)) {
+      throw new DomainError(
+        'NOT_SUPPORTED',
+        `The serial console of ${name} is on another machine: only the graphical console can be reached over ssh.`,
+      );
+    }
+    if (serial?.path === undefined || !['unix', 'pty'].includes(serial.type)) {
+      throw new DomainError(
+        'NOT_SUPPORTED',
+        `${name} has no serial console that can be opened (it needs one of type pty or unix).`,
+      );
+    }
+    const stream = serial.type === 'unix' ? await connectSocket({ path: serial.path }) : openTerminal(serial.path);
+    const delivered: Buffer[] = [];
+    const collect = (chunk: Buffer): void => void delivered.push(chunk);
+    stream.on('data', collect);
+    const log = await readSerialLog(serial.logFile);
+    stream.pause();
+    stream.removeListener('data', collect);
+    const again = Buffer.concat(delivered);
+    if (again.length > 0) stream.unshift(again);
+    return { stream, backlog: withoutOverlap(log, again) };
+  }
+
+  override openShell(): Promise<Shell> {
+    return Promise.reject(new DomainError('NOT_SUPPORTED', 'libvirt runs no containers: there is no shell to open.'));
+  }
+
+  private openRemoteVnc(name: string, address: { host: string; port: number } | undefined): Promise<Duplex> | Duplex {
+    const target = sshTargetOf(this.virsh.uri);
+    if (!target)
+      throw new DomainError(
+        'NOT_SUPPORTED',
+        'Consoles of another machine are reached over ssh only: use a qemu+ssh:// URI.',
+      );
+    if (!address) {
+      throw new DomainError(
+        'NOT_SUPPORTED',
+        `The VNC console of ${name} is a socket on another machine: let it listen on 127.0.0.1 there.`,
+      );
+    }
+    return sshForward(target, address);
+  }
+
+  private async running(ref: InstanceRef): Promise<DomainDescription> {
+    const { uuid, name } = await this.finder.find(ref);
+    const [xml = '', state = ''] = await this.virsh.batch([
+      ['dumpxml', uuid],
+      ['domstate', uuid],
+    ]);
+    if (xml.trim() === '') throw new DomainError('INSTANCE_NOT_FOUND', `There is no domain ${name} any more.`);
+    if (!parseDomainState(state).isActive)
+      throw new DomainError('WRONG_STATE', `${name} does not run, so it has no console: start it.`);
+    return describeDomain(xml);
+  }
+}
+
+/** QEMU that listens everywhere is reached at home. */
+const reachable = (address: string | undefined): string =>
+  address === undefined || address === '0.0.0.0' ? '127.0.0.1' : address === '::' ? '::1' : address;

@@ -1,0 +1,94 @@
+import { attribute, element, elements, formatXml, text, type XmlElement } from './xml.js';
+
+/** The namespace of what the service notes in a domain's description. */
+export const INSTANCE_XMLNS = 'https://headgate.dev/xmlns/instance/1';
+export const INSTANCE_PREFIX = 'headgate';
+
+export type VolumeRole = 'disk' | 'seed' | 'cdrom' | 'serial-log';
+
+/** A volume that the service made for one domain. */
+export interface OwnedVolume {
+  readonly pool: string;
+  readonly name: string;
+  readonly role: VolumeRole;
+}
+
+export interface InstanceMetadata {
+  /** UUID of the domain that this was written for. Another one's means that somebody copied the domain: nothing is owned then. */
+  readonly owner: string;
+  /** ISO 8601. */
+  readonly createdAt?: string;
+  readonly tags: readonly string[];
+  readonly isTemplate: boolean;
+  readonly isProtected: boolean;
+  /** The disk is still being filled, by the run of the service that this names. */
+  readonly provisioning?: string;
+  readonly volumes: readonly OwnedVolume[];
+}
+
+export const NO_METADATA: InstanceMetadata = {
+  owner: '',
+  tags: [],
+  isTemplate: false,
+  isProtected: false,
+  volumes: [],
+};
+
+/** What the service noted in a parsed `<domain>`. */
+export function readMetadata(domain: XmlElement): InstanceMetadata {
+  const found = findInstance(element(domain, 'metadata'));
+  if (!found) return NO_METADATA;
+  const { root, children } = found;
+  return {
+    owner: attribute(root, 'owner') ?? '',
+    createdAt: attribute(root, 'created'),
+    tags: elements(root, children('tag'))
+      .map((tag) => text(tag) ?? '')
+      .filter((tag) => tag !== '')
+      .sort(),
+    isTemplate: attribute(root, 'template') === 'yes',
+    isProtected: attribute(root, 'protected') === 'yes',
+    provisioning: attribute(root, 'provisioning'),
+    volumes: elements(root, children('volume')).map((volume) => ({
+      pool: attribute(volume, 'pool') ?? '',
+      name: attribute(volume, 'name') ?? '',
+      role: (attribute(volume, 'role') ?? 'disk') as VolumeRole,
+    })),
+  };
+}
+
+/** The element without a prefix; libvirt puts the prefix on itself when it is set with `virsh metadata`. */
+export const formatMetadata = (metadata: InstanceMetadata): string =>
+  formatXml({ instance: metadataElement(metadata) });
+
+export const metadataElement = ({
+  owner,
+  createdAt,
+  tags,
+  isTemplate,
+  isProtected,
+  provisioning,
+  volumes,
+}: InstanceMetadata): XmlElement => ({
+  '@owner': owner,
+  ...(createdAt !== undefined && { '@created': createdAt }),
+  ...(isTemplate && { '@template': 'yes' }),
+  ...(isProtected && { '@protected': 'yes' }),
+  ...(provisioning !== undefined && { '@provisioning': provisioning }),
+  tag: [...tags],
+  volume: volumes.map(({ pool, name, role }) => ({ '@pool': pool, '@name': name, '@role': role })),
+});
+
+/** Finds our element by its namespace: prefixes are whatever the writer chose. */
+function findInstance(metadata: XmlElement | undefined) {
+  for (const name of Object.keys(metadata ?? {})) {
+    const [prefix, local] = name.includes(':') ? (name.split(':') as [string, string]) : ['', name];
+    if (local !== 'instance') continue;
+    const root = element(metadata, name);
+    if (attribute(root, prefix === '' ? 'xmlns' : `xmlns:${prefix}`) !== INSTANCE_XMLNS) continue;
+    // Children may carry the prefix or not.
+    const children = (child: string): string => (root && `${prefix}:${child}` in root ? `${prefix}:${child}` : child);
+    return { root: root as XmlElement, children };
+  }
+  return undefined;
+}

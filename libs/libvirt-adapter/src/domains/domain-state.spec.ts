@@ -1,0 +1,28 @@
+import { parseDomainState, statusOf } from './domain-state.js';
+
+describe('domain state', () => {
+  test.each([
+    ['running (booted)\n', 'Running', true],
+    ['paused (user)\n\n', 'Paused', true],
+    ['paused (starting up)\n', 'Starting', true],
+    ['paused (migrating)\n', 'Migrating', true],
+    ['in shutdown (user)\n', 'Stopping', true],
+    ['shut off (destroyed)\n', 'Stopped', false],
+    ['crashed (panicked)\n', 'CrashLoopBackOff', false],
+    ['pmsuspended (unknown)\n', 'Paused', true],
+    ['no state\n', 'Unknown', false],
+  ])('reads %j as %s', (output, status, isActive) => {
+    const state = parseDomainState(output);
+    expect(statusOf(state).status).toBe(status);
+    expect(state.isActive).toBe(isActive);
+  });
+
+  test('says what is wrong where the state is a problem', () => {
+    expect(statusOf(parseDomainState('paused (I/O error)')).reason).toContain('no space left');
+    expect(statusOf(parseDomainState('shut off (crashed)'))).toEqual({
+      status: 'Stopped',
+      reason: expect.stringContaining('QEMU'),
+    });
+    expect(statusOf(parseDomainState('shut off (shutdown)')).reason).toBeUndefined();
+  });
+});

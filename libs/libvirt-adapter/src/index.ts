@@ -1,0 +1,2 @@
+export * from './adapter-log.js';
+export * from './libvirt-backend.js';

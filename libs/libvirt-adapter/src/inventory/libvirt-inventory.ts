@@ -1,0 +1,42 @@
+import {
+  InstanceInventory,
+  type InstanceRef,
+  type InventoryListener,
+  type InventoryWatch,
+  type Json,
+} from '@headgate/domain-contracts';
+import { element, parseXml, toJson } from '../domain-xml/xml.js';
+import { DomainWatch, type DomainWatchParts } from './domain-watch.js';
+import { maskSecrets } from './mask-secrets.js';
+
+export class LibvirtInventory extends InstanceInventory {
+  private readonly watches = new Set<InventoryWatch>();
+
+  constructor(private readonly parts: DomainWatchParts) {
+    super();
+  }
+
+  override watch(listener: InventoryListener): InventoryWatch {
+    const watch = new DomainWatch(this.parts, listener);
+    this.watches.add(watch);
+    return {
+      stop: async () => {
+        this.watches.delete(watch);
+        await watch.stop();
+      },
+    };
+  }
+
+  /** The domain's description (https://libvirt.org/formatdomain.html) as `{domain: …}`: attributes begin with `@`, text stands under `#text`. */
+  override async manifest(ref: InstanceRef, { masked }: { masked: boolean }): Promise<Json> {
+    const { uuid } = await this.parts.finder.find(ref);
+    const xml = await this.parts.virsh.run(['dumpxml', uuid, ...(masked ? [] : ['--security-info'])]);
+    const domain = element(parseXml(xml), 'domain') ?? {};
+    return toJson({ domain: masked ? maskSecrets(domain) : domain });
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.watches].map((watch) => watch.stop()));
+    this.watches.clear();
+  }
+}

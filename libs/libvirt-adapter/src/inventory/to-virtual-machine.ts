@@ -1,0 +1,47 @@
+import type { InstanceRef, VirtualMachine } from '@headgate/domain-contracts';
+import { statusOf, type StatusAndReason } from '../domains/domain-state.js';
+import type { DomainSnapshot } from '../domains/domain-reader.js';
+
+/** What is known about a domain beside libvirt's own description. */
+export interface Observations {
+  readonly ref: InstanceRef & { readonly kind: 'vm' };
+  /** Name of the machine that libvirt runs on. */
+  readonly host: string;
+  readonly ip?: string;
+  /** A graceful stop under way, and what to say about it. */
+  readonly stopping?: { readonly reason?: string };
+}
+
+export function toVirtualMachine(snapshot: DomainSnapshot, { ref, host, ip, stopping }: Observations): VirtualMachine {
+  const { description, diskBytes } = snapshot;
+  const { metadata, agent } = description;
+  const { status, reason } = shownStatus(snapshot, stopping);
+  const { isActive } = snapshot.state;
+  return {
+    ref,
+    backend: 'libvirt',
+    uid: description.uuid,
+    status,
+    ready: status === 'Running',
+    cpu: description.cpu,
+    memoryBytes: description.memoryBytes,
+    diskBytes,
+    ...(isActive && { node: host }),
+    ...(isActive && ip !== undefined && { ip }),
+    tags: metadata.tags,
+    ...(metadata.createdAt !== undefined && { createdAt: metadata.createdAt }),
+    ...(reason !== undefined && { reason }),
+    isTemplate: metadata.isTemplate,
+    liveMigratable: false,
+    agentConnected: isActive && agent === 'connected',
+    protected: metadata.isProtected,
+    restartRequired: snapshot.hasPendingChanges,
+  };
+}
+
+function shownStatus({ state, description }: DomainSnapshot, stopping: Observations['stopping']): StatusAndReason {
+  if (!state.isActive && description.metadata.provisioning !== undefined) return { status: 'Provisioning' };
+  const shown = statusOf(state);
+  // libvirt goes on saying "running" until the guest has gone down.
+  return shown.status === 'Running' && stopping ? { status: 'Stopping', reason: stopping.reason } : shown;
+}

@@ -1,0 +1,106 @@
+import {
+  DomainError,
+  InstancePower,
+  type InstanceRef,
+  type PowerAction,
+  type PowerOptions,
+} from '@headgate/domain-contracts';
+import { describeDomain } from '../domain-xml/domain-description.js';
+import type { DomainFinder, DomainId } from '../domains/domain-finder.js';
+import { parseDomainState, type DomainState } from '../domains/domain-state.js';
+import type { KeyedLock } from '../virsh/keyed-lock.js';
+import type { Virsh } from '../virsh/virsh.js';
+import type { StopRequests } from './stop-requests.js';
+
+export interface PowerParts {
+  readonly virsh: Virsh;
+  readonly finder: DomainFinder;
+  readonly stops: StopRequests;
+  /** One operation on a domain at a time. */
+  readonly lock: KeyedLock;
+}
+
+/** Starting QEMU under load, with its disks on a slow machine, takes its time. */
+const START_TIMEOUT_MS = 90_000;
+
+export class LibvirtPower extends InstancePower {
+  constructor(private readonly parts: PowerParts) {
+    super();
+  }
+
+  override async apply(ref: InstanceRef, action: PowerAction, { force = false }: PowerOptions = {}): Promise<void> {
+    const domain = await this.parts.finder.find(ref);
+    await this.parts.lock.run(domain.uuid, async () => {
+      const state = await this.stateOf(domain);
+      await this[action](domain, state, force);
+    });
+  }
+
+  private async start({ uuid }: DomainId, state: DomainState): Promise<void> {
+    if (state.word === 'pmsuspended') await this.virsh(['dompmwakeup', uuid]);
+    else if (state.word === 'crashed') await this.virsh(['reset', uuid]);
+    else if (!state.isActive) await this.virsh(['start', uuid], START_TIMEOUT_MS);
+  }
+
+  private async stop({ uuid, name }: DomainId, state: DomainState, force: boolean): Promise<void> {
+    // A crashed machine that was kept for inspection still has its QEMU.
+    if (!state.isActive && state.word !== 'crashed') return;
+    if (force) {
+      await this.virsh(['destroy', uuid]);
+      return this.parts.stops.end(uuid);
+    }
+    if (isFrozen(state)) {
+      throw new DomainError(
+        'WRONG_STATE',
+        `${name} is paused and can't react to its power button: unpause it first, or stop it with force.`,
+      );
+    }
+    await this.virsh(['shutdown', uuid]);
+    this.parts.stops.begin(uuid);
+  }
+
+  private async restart({ uuid, name }: DomainId, state: DomainState, force: boolean): Promise<void> {
+    if (!state.isActive)
+      throw new DomainError('WRONG_STATE', `${name} does not run, so it can't be restarted: start it.`);
+    if (force) {
+      await this.virsh(['destroy', uuid]);
+      this.parts.stops.end(uuid);
+      await this.virsh(['start', uuid], START_TIMEOUT_MS);
+      return;
+    }
+    if (isFrozen(state))
+      throw new DomainError('WRONG_STATE', `${name} is paused: unpause it first, or restart it with force.`);
+    await this.virsh(['reboot', uuid]);
+  }
+
+  private async pause({ uuid, name }: DomainId, state: DomainState): Promise<void> {
+    if (!state.isActive) throw new DomainError('WRONG_STATE', `${name} does not run, so it can't be paused.`);
+    if (!isFrozen(state)) await this.virsh(['suspend', uuid]);
+  }
+
+  private async unpause({ uuid, name }: DomainId, state: DomainState): Promise<void> {
+    if (!state.isActive)
+      throw new DomainError('WRONG_STATE', `${name} does not run, so it can't be unpaused: start it.`);
+    if (state.word === 'pmsuspended') await this.virsh(['dompmwakeup', uuid]);
+    else if (isFrozen(state)) await this.virsh(['resume', uuid]);
+  }
+
+  /** @throws DomainError BUSY while its disk is being filled */
+  private async stateOf({ uuid, name }: DomainId): Promise<DomainState> {
+    const [state = '', xml = ''] = await this.parts.virsh.batch([
+      ['domstate', uuid, '--reason'],
+      ['dumpxml', uuid],
+    ]);
+    if (xml.trim() === '') throw new DomainError('INSTANCE_NOT_FOUND', `There is no domain ${name} any more.`);
+    if (describeDomain(xml).metadata.provisioning !== undefined) {
+      throw new DomainError('BUSY', `${name} is still being made: wait until its disk is there.`);
+    }
+    return parseDomainState(state);
+  }
+
+  private virsh(args: readonly string[], timeoutMs?: number): Promise<string> {
+    return this.parts.virsh.run(args, { timeoutMs });
+  }
+}
+
+const isFrozen = ({ word }: DomainState): boolean => word === 'paused' || word === 'pmsuspended';

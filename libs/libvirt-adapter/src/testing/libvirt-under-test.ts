@@ -1,0 +1,79 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { SystemClock, type InstanceRef } from '@headgate/domain-contracts';
+import { LOCAL_NAMESPACE } from '../domains/instance-name.js';
+import { LibvirtBackend, type LibvirtBackendOptions } from '../libvirt-backend.js';
+import { parseDomainList } from '../domains/domain-finder.js';
+import { Virsh } from '../virsh/virsh.js';
+
+export const TEST_URI = process.env['HEADGATE_TEST_LIBVIRT_URI'] ?? 'qemu:///system';
+const CONTEXT = 'local';
+
+/** Why the integration tests can't run on this machine; undefined where they can. */
+export async function whyNoLibvirt(): Promise<string | undefined> {
+  try {
+    await new Virsh({ uri: TEST_URI }).run(['version'], { timeoutMs: 20_000 });
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+/** The libvirt of this machine, with everything that a test makes there removed at the end. */
+export class LibvirtUnderTest {
+  readonly virsh = new Virsh({ uri: TEST_URI });
+  /** Names of every domain made here begin with it. */
+  readonly prefix = `hgtest-${randomBytes(4).toString('hex')}`;
+  private readonly backends: LibvirtBackend[] = [];
+  private count = 0;
+
+  private constructor(readonly dataDir: string) {}
+
+  static async open(): Promise<LibvirtUnderTest> {
+    return new LibvirtUnderTest(await mkdtemp(join(tmpdir(), 'headgate-libvirt-')));
+  }
+
+  backend(options: Partial<LibvirtBackendOptions> = {}): LibvirtBackend {
+    const backend = LibvirtBackend.open({
+      context: CONTEXT,
+      uri: TEST_URI,
+      dataDir: this.dataDir,
+      clock: new SystemClock(),
+      accelerator: () => Promise.resolve('tcg'),
+      ...options,
+    });
+    this.backends.push(backend);
+    return backend;
+  }
+
+  freshName(): string {
+    return `${this.prefix}-${++this.count}`;
+  }
+
+  refOf(name: string): InstanceRef {
+    return { kind: 'vm', context: CONTEXT, namespace: LOCAL_NAMESPACE, name };
+  }
+
+  define(xml: string): Promise<string> {
+    return this.virsh.withXml(xml, (file) => ['define', file]);
+  }
+
+  async domains(): Promise<string[]> {
+    return parseDomainList(await this.virsh.run(['list', '--all', '--uuid', '--name']))
+      .map(({ name }) => name)
+      .filter((name) => name.startsWith(this.prefix));
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.backends.map((backend) => backend.close()));
+    for (const name of await this.domains()) {
+      await this.virsh.run(['destroy', name]).catch(() => undefined);
+      await this.virsh
+        .run(['undefine', name, '--nvram', '--managed-save', '--snapshots-metadata'])
+        .catch(() => undefined);
+    }
+    await rm(this.dataDir, { recursive: true, force: true });
+  }
+}

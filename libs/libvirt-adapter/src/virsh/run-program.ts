@@ -1,0 +1,54 @@
+import { execFile } from 'node:child_process';
+
+export interface RunOptions {
+  /** Milliseconds until the program is ended. */
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal;
+  /** The program is ended when it prints more. */
+  readonly maxBytes?: number;
+}
+
+export interface ProgramResult {
+  /** The exit code, or null when the program did not end by itself. */
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly ended?: 'timeout' | 'aborted' | 'too-much-output';
+  /** The program is not installed. */
+  readonly missing?: boolean;
+}
+
+/** Runs one program with an argument array. Never rejects: what went wrong is in the result. */
+export type RunProgram = (program: string, args: readonly string[], options: RunOptions) => Promise<ProgramResult>;
+
+const MAX_OUTPUT_BYTES = 64 * 1024 ** 2;
+
+/** Runs it on this machine, without a shell, in English, with nothing on its standard input. */
+export const runProgram: RunProgram = (program, args, { timeoutMs, signal, maxBytes = MAX_OUTPUT_BYTES }) =>
+  new Promise((resolve) => {
+    const child = execFile(
+      program,
+      [...args],
+      // SIGKILL: a virsh that waits for a silent daemon does not heed SIGTERM in time.
+      { timeout: timeoutMs, maxBuffer: maxBytes, signal, killSignal: 'SIGKILL', env: englishEnvironment() },
+      (error, stdout, stderr) => {
+        if (!error) return resolve({ code: 0, stdout, stderr });
+        const code = typeof error.code === 'number' ? error.code : null;
+        resolve({
+          code,
+          stdout,
+          stderr,
+          missing: (error as NodeJS.ErrnoException).code === 'ENOENT',
+          ...(code === null && { ended: howItEnded(error, signal) }),
+        });
+      },
+    );
+    child.stdin?.end();
+  });
+
+export const englishEnvironment = (): NodeJS.ProcessEnv => ({ ...process.env, LC_ALL: 'C', LANGUAGE: 'C' });
+
+function howItEnded(error: Error & { code?: unknown }, signal: AbortSignal | undefined): ProgramResult['ended'] {
+  if (signal?.aborted) return 'aborted';
+  return error.code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER' ? 'too-much-output' : 'timeout';
+}
