@@ -78,6 +78,8 @@ export class ContextCapabilitiesView {
   /** Whether it can be reached right now. */
   @IsBoolean() up!: boolean;
   @Optional() @IsString() reason?: string;
+  /** Whether its guests are simulated. */
+  @IsBoolean() simulated!: boolean;
   /** Ability name → true, or a sentence that says why not. */
   @IsObject() abilities!: Record<string, true | string>;
   /** Source of a new VM → true, or a sentence that says why not. */

@@ -23,6 +23,18 @@ export interface Abilities {
 
 export type AbilityName = keyof Abilities;
 
+/** The names, in the order in which they are told. */
+export const ABILITY_NAMES: readonly AbilityName[] = [
+  'inventory',
+  'power',
+  'provisioning',
+  'migration',
+  'containers',
+  'consoles',
+  'cluster',
+  'diagnostics',
+];
+
 /** Stands where a backend has no such ability. */
 export class Lacking {
   /** @param reason one sentence that says what is missing */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
+import type { FastifyReply } from 'fastify';
 
 export interface EdgeLimits {
   /** Largest request body in bytes. */
@@ -9,13 +10,15 @@ export interface EdgeLimits {
   readonly requestMs: number;
   /** Longest path parameter in characters; Fastify's own 100 is less than a percent-encoded Matrix identifier. */
   readonly parameterLength: number;
+  /** The answer to a request that the server itself refuses, such as a path that is not validly encoded. */
+  readonly refuse: (error: Error) => { readonly status: number; readonly body: object };
 }
 
 /** A request id that a proxy may hand on: short and without anything that could break a log line. */
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
 
 /** Fastify as both applications run it: bounded in every direction, no logging of its own, an id on each request. */
-export const edgeAdapter = ({ bodyBytes, requestMs, parameterLength }: EdgeLimits): FastifyAdapter =>
+export const edgeAdapter = ({ bodyBytes, requestMs, parameterLength, refuse }: EdgeLimits): FastifyAdapter =>
   new FastifyAdapter({
     bodyLimit: bodyBytes,
     requestTimeout: requestMs,
@@ -26,6 +29,10 @@ export const edgeAdapter = ({ bodyBytes, requestMs, parameterLength }: EdgeLimit
     genReqId: (request: IncomingMessage) => {
       const given = request.headers['x-request-id'];
       return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
+    },
+    frameworkErrors: (error: Error, _request: unknown, reply: FastifyReply) => {
+      const { status, body } = refuse(error);
+      void reply.status(status).header('content-type', 'application/json; charset=utf-8').send(JSON.stringify(body));
     },
     logger: false,
     trustProxy: false,

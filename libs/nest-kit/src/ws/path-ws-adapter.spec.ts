@@ -28,7 +28,12 @@ describe('PathWsAdapter', () => {
   beforeEach(async () => {
     app = await NestFactory.create<NestFastifyApplication>(
       EchoModule,
-      edgeAdapter({ bodyBytes: 1024, requestMs: 1000, parameterLength: 100 }),
+      edgeAdapter({
+        bodyBytes: 1024,
+        requestMs: 1000,
+        parameterLength: 100,
+        refuse: ({ message }) => ({ status: 400, body: { error: message } }),
+      }),
       { logger: false },
     );
     app.useWebSocketAdapter(

@@ -1,0 +1,75 @@
+import 'reflect-metadata';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseCommandLine } from './command-line.js';
+import { loadSettings } from './load-config.js';
+
+describe('parseCommandLine', () => {
+  test('reads every option', () => {
+    expect(parseCommandLine(['--sandbox', '--metrics', '--listen', '[::1]:80'])).toMatchObject({
+      sandbox: 40,
+      metrics: true,
+      listen: '[::1]:80',
+    });
+    expect(parseCommandLine(['--sandbox=0', '--local'])).toMatchObject({ sandbox: 0, local: true });
+  });
+
+  test.each([['--sandbox=x'], ['--sandbox=-1'], ['--sandbox=10001'], ['--accelerator=xen'], ['--nope'], ['word']])(
+    'refuses %s',
+    (arg) => {
+      expect(() => parseCommandLine([arg])).toThrow(/the command line/);
+    },
+  );
+});
+
+describe('loadSettings', () => {
+  let folder: string;
+  beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'headgate-config-'))));
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  const load = (yaml: string, env = {}, args: string[] = []) => {
+    const file = join(folder, 'headgate.yaml');
+    writeFileSync(file, yaml);
+    return loadSettings(parseCommandLine(['--config', file, ...args]), env);
+  };
+
+  test('takes the command line before the environment before the file before the defaults', () => {
+    const settings = load(
+      'listen: 127.0.0.1:1\nadmins: [file]\ncontexts:\n  - { name: a/b, kind: libvirt, uri: "qemu:///system" }',
+      { SVC_ADMINS: 'ann@example.org, bob  carol' },
+      ['--listen', '127.0.0.1:2', '--data-dir', '/d'],
+    );
+    expect(settings).toMatchObject({
+      listen: '127.0.0.1:2',
+      admins: ['ann@example.org', 'bob', 'carol'],
+      dataDir: '/d',
+      metrics: false,
+      loginHeader: 'Tailscale-User-Login',
+    });
+    expect(settings.contexts[0]).toMatchObject({ name: 'a/b' });
+  });
+
+  test('treats an empty SVC_ADMINS as no allowlist', () => {
+    expect(load('{}', { SVC_ADMINS: ' , ' }).admins).toEqual([]);
+  });
+
+  test.each([
+    ['listen: 8006', 'listen must be HOST:PORT'],
+    ['lisen: a', 'lisen is not a known key'],
+    ['trustedProxies: [nowhere]', 'trustedProxies must be a list of addresses'],
+    ['contexts: [{ name: a, kind: proxmox }]', 'contexts.0.kind must be kubevirt, libvirt or sandbox'],
+    ['contexts: [{ name: a, kind: sandbox }, { name: a, kind: sandbox }]', 'contexts must have different names'],
+    ['metrics: "yes"', 'metrics must be a boolean value'],
+    ['- a', 'it must hold keys and values'],
+    ['a: [', 'it is no YAML'],
+  ])('stops at «%s» and names it', (yaml, problem) => {
+    expect(() => load(yaml)).toThrow(problem);
+  });
+
+  test('says which file it can not read', () => {
+    expect(() => loadSettings(parseCommandLine(['--config', join(folder, 'none.yaml')]), {})).toThrow(
+      /none\.yaml: the file can't be read \(ENOENT\)/,
+    );
+  });
+});

@@ -1,0 +1,53 @@
+import { readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import type { CommandLine } from './command-line.js';
+import { ConfigError, parseServiceConfig, type ServiceConfig } from './service-config.js';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The service's configuration with everything decided: file, then environment, then command line. */
+export type Settings = Readonly<ServiceConfig> & { readonly dataDir: string };
+
+/** @throws ConfigError when the file can't be read or a value can't be used */
+export function loadSettings(options: CommandLine, env: Environment): Settings {
+  const file = options.config === undefined ? {} : readYaml(options.config);
+  const source = options.config ?? 'the command line and environment';
+  const raw = {
+    ...file,
+    ...(env['SVC_ADMINS'] === undefined ? {} : { admins: words(env['SVC_ADMINS']) }),
+    ...(env['SVC_TRUSTED_PROXIES'] === undefined ? {} : { trustedProxies: words(env['SVC_TRUSTED_PROXIES']) }),
+    ...(env['SVC_ALLOWED_HOSTS'] === undefined ? {} : { allowedHosts: words(env['SVC_ALLOWED_HOSTS']) }),
+    ...(options.listen === undefined ? {} : { listen: options.listen }),
+    ...(options.dataDir === undefined ? {} : { dataDir: options.dataDir }),
+    ...(options.metrics ? { metrics: true } : {}),
+  };
+  const config = parseServiceConfig(raw, source);
+  return Object.freeze({ ...config, dataDir: config.dataDir ?? defaultDataDir(env) });
+}
+
+/** Split at commas or white space, as the contract says for SVC_ADMINS. */
+export const words = (text: string): string[] => text.split(/[\s,]+/).filter(Boolean);
+
+function defaultDataDir(env: Environment): string {
+  if (process.getuid?.() === 0) return '/var/lib/headgate';
+  return join(env['XDG_DATA_HOME'] || join(homedir(), '.local/share'), 'headgate');
+}
+
+function readYaml(file: string): Record<string, unknown> {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new ConfigError(file, [`the file can't be read (${(error as NodeJS.ErrnoException).code})`]);
+  }
+  let value: unknown;
+  try {
+    value = parse(text) ?? {};
+  } catch (error) {
+    throw new ConfigError(file, [`it is no YAML: ${(error as Error).message.split('\n')[0]}`]);
+  }
+  if (typeof value !== 'object' || Array.isArray(value)) throw new ConfigError(file, ['it must hold keys and values']);
+  return value as Record<string, unknown>;
+}

@@ -1,0 +1,102 @@
+import { isContextName } from '@headgate/domain-contracts';
+import { parseSection, ConfigError, TrustedProxies } from '@headgate/nest-kit';
+import { Type } from 'class-transformer';
+import {
+  ArrayUnique,
+  IsArray,
+  IsBoolean,
+  IsIn,
+  IsInt,
+  IsNotEmpty,
+  IsOptional,
+  IsString,
+  Matches,
+  Max,
+  Min,
+  ValidateBy,
+  ValidateNested,
+} from 'class-validator';
+
+const IsContextNameKey = (): PropertyDecorator =>
+  ValidateBy({
+    name: 'isContextName',
+    validator: {
+      validate: (value: unknown) => typeof value === 'string' && isContextName(value),
+      defaultMessage: (args) => `${args?.property} must be a name of letters, digits and . _ @ : / -`,
+    },
+  });
+
+const IsProxyList = (): PropertyDecorator =>
+  ValidateBy({
+    name: 'isProxyList',
+    validator: {
+      validate: (value: unknown) => {
+        try {
+          return TrustedProxies.of(value as string[]) !== undefined;
+        } catch {
+          return false;
+        }
+      },
+      defaultMessage: (args) => `${args?.property} must be a list of addresses and CIDRs such as 10.0.0.0/8`,
+    },
+  });
+
+/** One backend. */
+export class ContextSection {
+  /** What the operator calls it. */
+  @IsContextNameKey() name!: string;
+  @IsIn(['kubevirt', 'libvirt', 'sandbox'], { message: '$property must be kubevirt, libvirt or sandbox' })
+  kind!: 'kubevirt' | 'libvirt' | 'sandbox';
+  /** libvirt: the connection's URI, such as qemu:///system or qemu+ssh://root@host/system. */
+  @IsOptional()
+  @Matches(/^[a-z]+(\+[a-z]+)?:\/\/\S*$/, { message: '$property must be a libvirt URI such as qemu:///system' })
+  uri?: string;
+  /** kubevirt: the kubeconfig file; absent: KUBECONFIG, ~/.kube/config, or the pod's service account. */
+  @IsOptional() @IsString() @IsNotEmpty() kubeconfig?: string;
+  /** kubevirt: the context in that file; absent: its current one. */
+  @IsOptional() @IsString() @IsNotEmpty() kubeContext?: string;
+  /** sandbox: how many simulated instances it begins with. */
+  @IsOptional() @IsInt() @Min(0) @Max(10_000) instances?: number;
+}
+
+/** An image of the catalog. */
+export class ImageSection {
+  @IsString() @IsNotEmpty() name!: string;
+  @IsString() description = '';
+  @IsString() @IsNotEmpty() containerDisk!: string;
+  @IsString() defaultUser = '';
+}
+
+/** The configuration file of the VM service. Every key has a default; docs/operate.md tells them one by one. */
+export class ServiceConfig {
+  /** HOST:PORT */
+  @Matches(/^(\[[0-9a-fA-F:]+\]|[^\s:]+):\d{1,5}$/, { message: '$property must be HOST:PORT, such as 127.0.0.1:8006' })
+  listen = '127.0.0.1:8006';
+  /** Where the registry file lives. */
+  @IsOptional() @IsString() @IsNotEmpty() dataDir?: string;
+  /** Whether /metrics tells everything. */
+  @IsBoolean() metrics = false;
+  /** Logins of administrators; empty: no allowlist, everyone is one. SVC_ADMINS comes before. */
+  @IsArray() @IsString({ each: true }) admins: string[] = [];
+  /** Proxies whose identity headers are believed. SVC_TRUSTED_PROXIES comes before. */
+  @IsProxyList() trustedProxies: string[] = [...TrustedProxies.loopback];
+  /** Host headers beside the loopback names and the listen address. SVC_ALLOWED_HOSTS comes before. */
+  @IsArray() @IsString({ each: true }) allowedHosts: string[] = [];
+  @IsString() @Matches(/^[A-Za-z0-9-]+$/) loginHeader = 'Tailscale-User-Login';
+  @IsString() @Matches(/^[A-Za-z0-9-]+$/) nameHeader = 'Tailscale-User-Name';
+  /** Host and port of a registry that carries the KubeVirt project's container disks. */
+  @IsOptional() @IsString() @IsNotEmpty() imageRegistry?: string;
+  @IsArray() @ValidateNested({ each: true }) @Type(() => ImageSection) images: ImageSection[] = [];
+  @IsArray()
+  @ValidateNested({ each: true })
+  @Type(() => ContextSection)
+  @ArrayUnique((context: ContextSection) => context.name, { message: '$property must have different names' })
+  contexts: ContextSection[] = [];
+}
+
+/** @throws ConfigError naming every key that is wrong */
+export function parseServiceConfig(raw: unknown, source: string): Readonly<ServiceConfig> {
+  return parseSection(ServiceConfig, raw, '', source);
+}
+
+export { ConfigError };

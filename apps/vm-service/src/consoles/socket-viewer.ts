@@ -1,0 +1,66 @@
+import type { ShellViewer } from '@headgate/consoles';
+import type { TerminalSize } from '@headgate/domain-contracts';
+import type { RawData, WebSocket } from 'ws';
+
+/** A browser's socket as the console broker sees it. Console bytes travel in binary frames; a text frame may carry a new window size. */
+export class SocketViewer implements ShellViewer {
+  constructor(
+    private readonly socket: WebSocket,
+    readonly viewOnly: boolean,
+  ) {}
+
+  get buffered(): number {
+    return this.socket.bufferedAmount;
+  }
+
+  send(data: Buffer, left: () => void): void {
+    if (this.socket.readyState !== this.socket.OPEN) return left();
+    this.socket.send(data, { binary: true }, left);
+  }
+
+  onInput(listener: (data: Buffer) => void): void {
+    this.socket.on('message', (data: RawData, binary: boolean) => {
+      if (binary) listener(data as Buffer);
+      else if (sizeIn(data) === undefined) listener(data as Buffer);
+    });
+  }
+
+  onResize(listener: (size: TerminalSize) => void): void {
+    this.socket.on('message', (data: RawData, binary: boolean) => {
+      const size = binary ? undefined : sizeIn(data);
+      if (size) listener(size);
+    });
+  }
+
+  onClose(listener: () => void): void {
+    if (this.socket.readyState >= this.socket.CLOSING) listener();
+    else this.socket.once('close', listener);
+  }
+
+  pause(): void {
+    this.socket.pause();
+  }
+
+  resume(): void {
+    this.socket.resume();
+  }
+
+  close(code: number, reason: string): void {
+    this.socket.close(code, reason);
+  }
+}
+
+const MAX_SIDE = 1000;
+
+/** `{"resize":{"columns":80,"rows":24}}`, or undefined for what is plain input. */
+function sizeIn(data: RawData): TerminalSize | undefined {
+  const text = String(data);
+  if (!text.startsWith('{"resize"')) return undefined;
+  try {
+    const { columns, rows } = (JSON.parse(text) as { resize: TerminalSize }).resize;
+    const valid = [columns, rows].every((side) => Number.isInteger(side) && side > 0 && side <= MAX_SIDE);
+    return valid ? { columns, rows } : undefined;
+  } catch {
+    return undefined;
+  }
+}

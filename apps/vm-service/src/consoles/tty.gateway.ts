@@ -1,0 +1,26 @@
+import type { IncomingMessage } from 'node:http';
+import { ConsoleBroker } from '@headgate/consoles';
+import { isContainer } from '@headgate/domain-contracts';
+import { WebSocketGateway, type OnGatewayConnection } from '@nestjs/websockets';
+import type { WebSocket } from 'ws';
+import { ConsoleRequests } from './console-request.js';
+import { SocketViewer } from './socket-viewer.js';
+
+/** The window of a terminal that has not said yet how large it is. */
+const FIRST_SIZE = { columns: 80, rows: 24 };
+
+/** The serial console of a VM, or a shell in a container: raw bytes in binary frames. */
+@WebSocketGateway({ path: '/api/tty/:ns/:name' })
+export class TtyGateway implements OnGatewayConnection {
+  constructor(
+    private readonly requests: ConsoleRequests,
+    private readonly broker: ConsoleBroker,
+  ) {}
+
+  async handleConnection(socket: WebSocket, request: IncomingMessage): Promise<void> {
+    const { instance, source, caller } = this.requests.admit(request);
+    const viewer = new SocketViewer(socket, !caller.admin);
+    if (isContainer(instance)) await this.broker.openShell(instance.ref, source, viewer, FIRST_SIZE);
+    else await this.broker.openSerial(instance.ref, source, viewer);
+  }
+}

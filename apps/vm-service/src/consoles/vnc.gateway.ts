@@ -1,0 +1,20 @@
+import type { IncomingMessage } from 'node:http';
+import { ConsoleBroker } from '@headgate/consoles';
+import { WebSocketGateway, type OnGatewayConnection } from '@nestjs/websockets';
+import type { WebSocket } from 'ws';
+import { ConsoleRequests } from './console-request.js';
+import { SocketViewer } from './socket-viewer.js';
+
+/** The graphical console of a VM: RFB in binary frames. */
+@WebSocketGateway({ path: '/api/vnc/:ns/:name' })
+export class VncGateway implements OnGatewayConnection {
+  constructor(
+    private readonly requests: ConsoleRequests,
+    private readonly broker: ConsoleBroker,
+  ) {}
+
+  async handleConnection(socket: WebSocket, request: IncomingMessage): Promise<void> {
+    const { instance, source, caller } = this.requests.admit(request);
+    await this.broker.openVnc(instance.ref, source, new SocketViewer(socket, !caller.admin));
+  }
+}

@@ -1,0 +1,18 @@
+import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import type { Caller } from '@headgate/domain-contracts';
+import type { FastifyRequest } from 'fastify';
+
+const CALLER = Symbol('caller');
+
+type WithCaller = FastifyRequest & { [CALLER]?: Caller };
+
+export const rememberCaller = (request: FastifyRequest, caller: Caller): void => {
+  (request as WithCaller)[CALLER] = caller;
+};
+
+/** Who asks, as the identity guard found out. */
+export const CurrentCaller = createParamDecorator((_data: unknown, context: ExecutionContext): Caller => {
+  const caller = context.switchToHttp().getRequest<WithCaller>()[CALLER];
+  if (!caller) throw new Error('the identity guard did not run');
+  return caller;
+});

@@ -1,0 +1,90 @@
+import type { IncomingMessage } from 'node:http';
+import { CallerIdentity } from './caller-identity.js';
+import { EdgePolicy } from './edge-policy.js';
+
+const from = (address: string, headers: Record<string, string | string[]> = {}) =>
+  ({ headers, socket: { remoteAddress: address } }) as unknown as IncomingMessage;
+
+describe('CallerIdentity', () => {
+  const identity = (admins: string[]) =>
+    new CallerIdentity({
+      admins,
+      trustedProxies: ['127.0.0.0/8', '::1'],
+      loginHeader: 'Tailscale-User-Login',
+      nameHeader: 'Tailscale-User-Name',
+    });
+  const ann = { 'tailscale-user-login': 'Ann@Example.org', 'tailscale-user-name': 'Ann' };
+
+  test('believes a trusted proxy and nobody else', () => {
+    const list = identity(['ann@example.org']);
+    expect(list.of(from('127.0.0.1', ann))).toEqual({ login: 'Ann@Example.org', name: 'Ann', admin: true });
+    expect(list.of(from('::ffff:127.0.0.1', ann)).admin).toBe(true);
+    expect(list.of(from('203.0.113.5', ann))).toEqual({ login: '', name: '', admin: false });
+  });
+
+  test('makes everyone an administrator while there is no allowlist', () => {
+    expect(identity([]).of(from('203.0.113.5')).admin).toBe(true);
+    expect(identity([]).enforced).toBe(false);
+  });
+
+  test('believes no header that is there twice', () => {
+    expect(identity(['ann']).of(from('127.0.0.1', { 'tailscale-user-login': ['bob', 'ann'] })).admin).toBe(false);
+    expect(identity(['ann']).of(from('127.0.0.1', { 'tailscale-user-login': 'bob, ann' })).admin).toBe(false);
+  });
+
+  test('reads a name beyond ASCII', () => {
+    expect(identity([]).of(from('127.0.0.1', { 'tailscale-user-name': '=?utf-8?q?J=C3=B6rg_M.?=' })).name).toBe(
+      'Jörg M.',
+    );
+  });
+});
+
+describe('EdgePolicy', () => {
+  const policy = new EdgePolicy({
+    listen: '192.0.2.7:8006',
+    allowedHosts: ['Console.example.org', 'other.example.org:444'],
+  });
+
+  test.each([
+    'localhost:8006',
+    '127.0.0.1:9999',
+    '[::1]:8006',
+    '192.0.2.7:8006',
+    'console.example.org',
+    'CONSOLE.example.org:443',
+    'other.example.org:444',
+  ])('takes the Host %s', (host) => expect(() => policy.checkHost({ host })).not.toThrow());
+
+  test.each([
+    undefined,
+    '',
+    'evil.example.org',
+    'localhost.evil.example.org',
+    'other.example.org',
+    '127.0.0.1.evil.example.org:8006',
+    '0.0.0.0:8006',
+  ])('refuses the Host %s', (host) =>
+    expect(() => policy.checkHost({ host })).toThrow(expect.objectContaining({ code: 'UNKNOWN_HOST' })),
+  );
+
+  test('takes its own page and what is no page, and refuses any other', () => {
+    const host = 'localhost:8006';
+    for (const origin of [undefined, 'http://localhost:8006', 'https://localhost:8006'])
+      policy.checkOrigin({ host, origin });
+    for (const origin of [
+      'http://localhost',
+      'http://localhost:8007',
+      'null',
+      'http://evil.example.org',
+      '',
+      'http://localhost:8006.evil.example.org',
+    ])
+      expect(() => policy.checkOrigin({ host, origin })).toThrow(expect.objectContaining({ code: 'FOREIGN_ORIGIN' }));
+  });
+
+  test('knows no name of its own when it listens everywhere', () => {
+    expect(() =>
+      new EdgePolicy({ listen: '0.0.0.0:8006', allowedHosts: [] }).checkHost({ host: '0.0.0.0:8006' }),
+    ).toThrow();
+  });
+});

@@ -1,0 +1,54 @@
+import { randomBytes } from 'node:crypto';
+import type { ListQuery, SortField } from '@headgate/api-contracts';
+import { DomainError, type InstanceKind } from '@headgate/domain-contracts';
+import { queryEntries, type Fleet } from '@headgate/fleet';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { presentEntry } from './present.js';
+
+/** Largest page. */
+const MAX_LIMIT = 10_000;
+
+/** Answers the lists from the fleet, and nothing else: no backend is asked. */
+export class ListReader {
+  /** Versions begin anew with each start of the service; this part of the ETag does not repeat. */
+  private readonly boot = randomBytes(6).toString('base64url');
+
+  constructor(private readonly fleet: Fleet) {}
+
+  async answer(kind: InstanceKind, query: ListQuery, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    await this.fleet.heardOf();
+    const { version, partial, json } = this.fleet.list(kind);
+    const etag = `"${this.boot}-${kind}-${version}${partial ? '-p' : ''}"`;
+    void reply.header('cache-control', 'no-cache').header('vary', 'accept');
+    if (partial) void reply.header('svc-partial', 'true');
+    if (isWhole(query)) {
+      void reply.header('etag', etag);
+      if (matches(request.headers['if-none-match'], etag)) return void reply.status(304).send();
+    }
+    void reply.header('content-type', 'application/json; charset=utf-8');
+    void reply.send(isWhole(query) ? json : this.page(kind, query, reply));
+  }
+
+  private page(kind: InstanceKind, { context, q, sort, limit, cursor }: ListQuery, reply: FastifyReply): string {
+    if (limit !== undefined && Number(limit) > MAX_LIMIT) {
+      throw new DomainError('INVALID_INPUT', `limit must be a number from 1 to ${MAX_LIMIT}.`);
+    }
+    const page = queryEntries(this.fleet.all(kind), {
+      context,
+      words: q?.split(/\s+/).filter(Boolean),
+      sort: sort?.replace('-', '') as SortField | undefined,
+      descending: sort?.startsWith('-'),
+      limit: limit === undefined ? undefined : Number(limit),
+      cursor,
+    });
+    if (page.cursor !== undefined) void reply.header('svc-cursor', page.cursor);
+    return JSON.stringify(page.entries.map(presentEntry));
+  }
+}
+
+const isWhole = ({ context, q, sort, limit, cursor }: ListQuery): boolean =>
+  [context, q, sort, limit, cursor].every((part) => part === undefined);
+
+const matches = (header: string | undefined, etag: string): boolean =>
+  header !== undefined &&
+  (header.trim() === '*' || header.split(',').some((one) => one.trim().replace(/^W\//, '') === etag));

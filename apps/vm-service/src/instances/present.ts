@@ -1,0 +1,62 @@
+import type { ContainerView, VmView } from '@headgate/api-contracts';
+import {
+  formatBytes,
+  formatRef,
+  isRunningStatus,
+  isVm,
+  type Container,
+  type VirtualMachine,
+} from '@headgate/domain-contracts';
+import type { FleetEntry } from '@headgate/fleet';
+
+/** A fleet entry as it travels. */
+export const presentEntry = ({ instance, stale }: FleetEntry): VmView | ContainerView =>
+  isVm(instance) ? presentVm(instance, stale) : presentContainer(instance, stale);
+
+// Fields that are undefined are left out by JSON.stringify: ip and node of a VM that does not run, for one.
+function presentVm(vm: VirtualMachine, stale: boolean): VmView {
+  const running = isRunningStatus(vm.status);
+  return {
+    name: vm.ref.name,
+    namespace: vm.ref.namespace,
+    status: vm.status,
+    ready: vm.ready,
+    running,
+    cpu: vm.cpu,
+    mem: formatBytes(vm.memoryBytes),
+    disk: formatBytes(vm.diskBytes),
+    ip: running ? vm.ip : undefined,
+    node: running ? vm.node : undefined,
+    tags: [...vm.tags],
+    ref: formatRef(vm.ref),
+    context: vm.ref.context,
+    backend: vm.backend,
+    isTemplate: vm.isTemplate,
+    liveMigratable: vm.liveMigratable,
+    agentConnected: vm.agentConnected,
+    protected: vm.protected,
+    restartRequired: vm.restartRequired,
+    reason: vm.reason,
+    createdAt: vm.createdAt,
+    stale: stale || undefined,
+  };
+}
+
+const presentContainer = (container: Container, stale: boolean): ContainerView => ({
+  name: container.ref.name,
+  namespace: container.ref.namespace,
+  node: container.node ?? '',
+  phase: container.phase,
+  ready: container.ready,
+  image: container.image,
+  cpu: container.cpu,
+  mem: formatBytes(container.memoryBytes),
+  privileged: container.privileged,
+  ref: formatRef(container.ref),
+  context: container.ref.context,
+  backend: container.backend,
+  tags: [...container.tags],
+  reason: container.reason,
+  createdAt: container.createdAt,
+  stale: stale || undefined,
+});

@@ -1,0 +1,55 @@
+import { Controller, Get, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { PageAssets, type AssetName } from './page-assets.js';
+
+/** The page loads nothing from elsewhere, runs no script but its own, and stands in nobody's frame. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data: blob:",
+  "font-src 'self' data:",
+  "connect-src 'self'",
+  "frame-ancestors 'none'",
+  "base-uri 'none'",
+  "form-action 'none'",
+].join('; ');
+
+@Controller()
+export class PageController {
+  constructor(private readonly page: PageAssets) {}
+
+  @Get()
+  index(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    return this.answer('index.html', request, reply);
+  }
+
+  @Get('style.css')
+  style(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    return this.answer('style.css', request, reply);
+  }
+
+  @Get('app.js')
+  app(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    return this.answer('app.js', request, reply);
+  }
+
+  @Get('icons.js')
+  icons(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    return this.answer('icons.js', request, reply);
+  }
+
+  private async answer(name: AssetName, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const asset = this.page.get(name);
+    void reply.headers({
+      'content-type': asset.type,
+      'cache-control': 'no-cache',
+      etag: asset.etag,
+      vary: 'accept-encoding',
+      'content-security-policy': POLICY,
+    });
+    if (request.headers['if-none-match']?.includes(asset.etag)) return void reply.status(304).send();
+    if (!/\bgzip\b/.test(request.headers['accept-encoding'] ?? '')) return void reply.send(asset.body);
+    void reply.header('content-encoding', 'gzip').send(await asset.gzipped());
+  }
+}
