@@ -1,0 +1,8 @@
+/** Where the adapter tells what it handles by itself. Fits pino. Never gets a secret. */
+export interface AdapterLog {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+}
+
+export const SILENT: AdapterLog = { debug: () => undefined, info: () => undefined, warn: () => undefined };

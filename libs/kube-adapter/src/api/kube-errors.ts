@@ -1,0 +1,193 @@
+import { DomainError, messageOf, type ErrorCode } from '@headgate/domain-contracts';
+import { KubeApiError, type KubeAnswer } from './kube-api-error.js';
+
+/** The request that failed, for the sentence. */
+export interface FailedRequest {
+  readonly context: string;
+  readonly method: string;
+  readonly path: string;
+}
+
+interface StatusObject {
+  readonly kind?: string;
+  readonly message?: string;
+  readonly reason?: string;
+  readonly details?: { readonly kind?: string; readonly name?: string; readonly group?: string };
+}
+
+interface Verdict {
+  readonly code: ErrorCode;
+  readonly message: string;
+}
+
+/** What a person calls the parts that may be missing from a cluster. */
+const PRODUCTS: readonly (readonly [RegExp, string])[] = [
+  [/^(subresources\.)?kubevirt\.io$/, 'KubeVirt'],
+  [/^(snapshot|clone|export|instancetype)\.kubevirt\.io$/, 'a KubeVirt that serves it'],
+  [/cdi\.kubevirt\.io$/, 'CDI (containerized-data-importer)'],
+  [/^snapshot\.storage\.k8s\.io$/, 'the CSI snapshot controller'],
+  [/^k8s\.cni\.cncf\.io$/, 'Multus'],
+  [/^metrics\.k8s\.io$/, 'the metrics-server'],
+];
+
+const NOT_FOUND_CODES: Readonly<Record<string, ErrorCode>> = {
+  virtualmachines: 'INSTANCE_NOT_FOUND',
+  virtualmachineinstances: 'INSTANCE_NOT_FOUND',
+  virtualmachine: 'INSTANCE_NOT_FOUND',
+  virtualmachineinstance: 'INSTANCE_NOT_FOUND',
+  pods: 'INSTANCE_NOT_FOUND',
+  nodes: 'NODE_NOT_FOUND',
+  persistentvolumeclaims: 'VOLUME_NOT_FOUND',
+  datavolumes: 'VOLUME_NOT_FOUND',
+  virtualmachinesnapshots: 'VOLUME_NOT_FOUND',
+};
+
+const ADMISSION = /^admission webhook "[^"]+" denied the request:?\s*/;
+const FORBIDDEN_VERB =
+  /User "([^"]*)" cannot (\S+) resource "([^"]+)" in API group "([^"]*)"(?: (at the cluster scope|in the namespace "[^"]+"))?/;
+const CONFLICT = /^Operation cannot be fulfilled on \S+ "[^"]*": /;
+
+/** The one place that turns an answer of the API server into a DomainError. */
+export function errorOfAnswer(request: FailedRequest, status: number, body: string): KubeApiError {
+  const object = parseStatus(body);
+  const text = (object?.message ?? body).trim();
+  const answer: KubeAnswer = { status, reason: object?.reason ?? '', text };
+  const { code, message } = verdict(request, answer, object);
+  return new KubeApiError(code, message, answer);
+}
+
+/** The one place that turns a failed connection into a DomainError. */
+export function errorOfTransport({ context }: FailedRequest, server: string, error: unknown): DomainError {
+  if (error instanceof DomainError) return error;
+  const cause = (error as NodeJS.ErrnoException | undefined)?.code ?? '';
+  const why =
+    TRANSPORT[cause] ??
+    (/CERT|SSL|TLS/.test(cause) ? `its certificate is not accepted (${messageOf(error)})` : messageOf(error));
+  return new DomainError('BACKEND_UNREACHABLE', `The API server of ${context} at ${server} can't be reached: ${why}.`, {
+    cause: error,
+  });
+}
+
+export const errorOfTimeout = ({ context, method, path }: FailedRequest, ms: number): DomainError =>
+  new DomainError(
+    'BACKEND_TIMEOUT',
+    `The API server of ${context} did not answer ${method} ${path} within ${ms / 1000} s.`,
+  );
+
+const TRANSPORT: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'the connection is refused',
+  ECONNRESET: 'the connection was cut',
+  EPIPE: 'the connection was cut',
+  ENOTFOUND: 'its name is not known',
+  EAI_AGAIN: 'its name can not be looked up',
+  EHOSTUNREACH: 'there is no route to it',
+  ENETUNREACH: 'there is no route to it',
+  ETIMEDOUT: 'it does not answer',
+};
+
+function verdict(request: FailedRequest, answer: KubeAnswer, object: StatusObject | undefined): Verdict {
+  const { status, text } = answer;
+  if (ADMISSION.test(text)) return { code: 'REJECTED_BY_BACKEND', message: text };
+  switch (status) {
+    case 400:
+    case 413:
+    case 422:
+      return {
+        code: request.method === 'GET' ? 'BACKEND_FAILED' : 'REJECTED_BY_BACKEND',
+        message: sentence(request, text),
+      };
+    case 401:
+      return {
+        code: 'BACKEND_FORBIDDEN',
+        message: `The API server of ${request.context} does not accept the credentials: the token has expired or is not valid (${text || 'Unauthorized'}).`,
+      };
+    case 403:
+      return forbidden(request, text);
+    case 404:
+      return notFound(request, object, text);
+    case 409:
+      return conflict(answer);
+    case 429:
+      return {
+        code: 'BUSY',
+        message: `The API server of ${request.context} is overloaded: ${text || 'too many requests'}.`,
+      };
+    case 503:
+      return unavailable(request, text);
+    case 504:
+      return { code: 'BACKEND_TIMEOUT', message: sentence(request, text) };
+    default:
+      return { code: 'BACKEND_FAILED', message: sentence(request, text || `HTTP status ${status}`) };
+  }
+}
+
+function forbidden({ context }: FailedRequest, text: string): Verdict {
+  const match = FORBIDDEN_VERB.exec(text);
+  if (match) {
+    const [, user, verb, resource, group, scope = ''] = match;
+    const full = group ? `${resource}.${group}` : resource;
+    return {
+      code: 'BACKEND_FORBIDDEN',
+      message: `${context} does not let ${user} ${verb} ${full}${scope && ` ${scope}`}: grant it that verb.`,
+    };
+  }
+  if (/because it is being terminated/.test(text)) return { code: 'BUSY', message: text };
+  // Quotas, Pod Security and admission plugins answer 403 as well: they refuse what was sent, not who sent it.
+  return { code: 'REJECTED_BY_BACKEND', message: text || `${context} forbids it.` };
+}
+
+function notFound({ context, path }: FailedRequest, object: StatusObject | undefined, text: string): Verdict {
+  if (!object) {
+    const api = apiOf(path);
+    const product = PRODUCTS.find(([group]) => group.test(api.split('/')[0] ?? ''))?.[1];
+    return {
+      code: 'NOT_SUPPORTED',
+      message: `${context} does not serve the API ${api}${product ? `: it needs ${product}` : ''}.`,
+    };
+  }
+  const kind = object.details?.kind ?? /^([a-z]+)[. ]/.exec(text)?.[1] ?? '';
+  if (kind === 'namespaces') return { code: 'REJECTED_BY_BACKEND', message: `${text}: create the namespace first.` };
+  return { code: NOT_FOUND_CODES[kind] ?? 'BACKEND_FAILED', message: text };
+}
+
+function conflict({ reason, text }: KubeAnswer): Verdict {
+  if (reason === 'AlreadyExists') {
+    return { code: text.includes('object is being deleted') ? 'BUSY' : 'ALREADY_EXISTS', message: text };
+  }
+  // The action endpoints use the same reason for «in the wrong state» as the API server does for «somebody wrote in between».
+  if (/has been modified|the UID in the precondition/.test(text) || !CONFLICT.test(text))
+    return { code: 'CONFLICT', message: text };
+  return { code: 'WRONG_STATE', message: text.replace(CONFLICT, '') };
+}
+
+function unavailable({ context, path }: FailedRequest, text: string): Verdict {
+  if (/^\/apis\/(subresources|metrics|upload)\./.test(path)) {
+    return {
+      code: 'BACKEND_FAILED',
+      message: `The API ${apiOf(path)} of ${context} is not available at the moment: ${text}.`,
+    };
+  }
+  return {
+    code: 'BACKEND_UNREACHABLE',
+    message: `The API server of ${context} is not available: ${text || 'HTTP status 503'}.`,
+  };
+}
+
+const sentence = ({ context }: FailedRequest, text: string): string =>
+  text ? text.slice(0, 2000) : `The API server of ${context} gave no reason.`;
+
+/** `kubevirt.io/v1` of `/apis/kubevirt.io/v1/…`. */
+const apiOf = (path: string): string => {
+  const [, root, group = '', version = ''] = path.split('?')[0]?.split('/') ?? [];
+  return root === 'apis' ? `${group}/${version}` : group;
+};
+
+function parseStatus(body: string): StatusObject | undefined {
+  if (!body.trimStart().startsWith('{')) return undefined;
+  try {
+    const object = JSON.parse(body) as StatusObject;
+    return object.kind === 'Status' ? object : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,95 @@
+/** A kind of object, and where the API serves it. */
+export interface Resource {
+  /** `v1`, or `group/version`. */
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly plural: string;
+  readonly namespaced: boolean;
+}
+
+const resource = (apiVersion: string, kind: string, plural: string, namespaced = true): Resource => ({
+  apiVersion,
+  kind,
+  plural,
+  namespaced,
+});
+
+export const VIRTUAL_MACHINES = resource('kubevirt.io/v1', 'VirtualMachine', 'virtualmachines');
+export const INSTANCES = resource('kubevirt.io/v1', 'VirtualMachineInstance', 'virtualmachineinstances');
+export const MIGRATIONS = resource(
+  'kubevirt.io/v1',
+  'VirtualMachineInstanceMigration',
+  'virtualmachineinstancemigrations',
+);
+export const KUBEVIRTS = resource('kubevirt.io/v1', 'KubeVirt', 'kubevirts');
+export const SNAPSHOTS = resource('snapshot.kubevirt.io/v1beta1', 'VirtualMachineSnapshot', 'virtualmachinesnapshots');
+export const RESTORES = resource('snapshot.kubevirt.io/v1beta1', 'VirtualMachineRestore', 'virtualmachinerestores');
+export const CLONES = resource('clone.kubevirt.io/v1beta1', 'VirtualMachineClone', 'virtualmachineclones');
+export const EXPORTS = resource('export.kubevirt.io/v1beta1', 'VirtualMachineExport', 'virtualmachineexports');
+export const CLUSTER_INSTANCETYPES = resource(
+  'instancetype.kubevirt.io/v1beta1',
+  'VirtualMachineClusterInstancetype',
+  'virtualmachineclusterinstancetypes',
+  false,
+);
+export const CLUSTER_PREFERENCES = resource(
+  'instancetype.kubevirt.io/v1beta1',
+  'VirtualMachineClusterPreference',
+  'virtualmachineclusterpreferences',
+  false,
+);
+export const INSTANCETYPES = resource(
+  'instancetype.kubevirt.io/v1beta1',
+  'VirtualMachineInstancetype',
+  'virtualmachineinstancetypes',
+);
+export const DATA_VOLUMES = resource('cdi.kubevirt.io/v1beta1', 'DataVolume', 'datavolumes');
+export const CDIS = resource('cdi.kubevirt.io/v1beta1', 'CDI', 'cdis', false);
+export const VOLUME_SNAPSHOT_CLASSES = resource(
+  'snapshot.storage.k8s.io/v1',
+  'VolumeSnapshotClass',
+  'volumesnapshotclasses',
+  false,
+);
+export const STORAGE_CLASSES = resource('storage.k8s.io/v1', 'StorageClass', 'storageclasses', false);
+export const NODES = resource('v1', 'Node', 'nodes', false);
+export const NAMESPACES = resource('v1', 'Namespace', 'namespaces', false);
+export const PODS = resource('v1', 'Pod', 'pods');
+export const CLAIMS = resource('v1', 'PersistentVolumeClaim', 'persistentvolumeclaims');
+export const SECRETS = resource('v1', 'Secret', 'secrets');
+export const SERVICES = resource('v1', 'Service', 'services');
+export const ACCESS_REVIEWS = resource(
+  'authorization.k8s.io/v1',
+  'SelfSubjectAccessReview',
+  'selfsubjectaccessreviews',
+  false,
+);
+
+/** Which object, or which part of a collection. */
+export interface Place {
+  readonly namespace?: string;
+  readonly name?: string;
+  /** Such as `status`. */
+  readonly subresource?: string;
+}
+
+/** `/api/v1/…` for the core group, `/apis/<group>/<version>/…` for the others. */
+export const groupPath = (apiVersion: string): string => `/${apiVersion.includes('/') ? 'apis' : 'api'}/${apiVersion}`;
+
+export function pathOf(resource: Resource, { namespace, name, subresource }: Place = {}): string {
+  const parts = [groupPath(resource.apiVersion)];
+  if (resource.namespaced && namespace !== undefined) parts.push('namespaces', encodeURIComponent(namespace));
+  parts.push(resource.plural);
+  if (name !== undefined) parts.push(encodeURIComponent(name));
+  if (subresource !== undefined) parts.push(subresource);
+  return parts.join('/');
+}
+
+/** A KubeVirt action endpoint such as `virtualmachines/{name}/start`; the aggregated group has no collections. */
+export const subresourcePath = (
+  namespace: string,
+  kind: 'virtualmachines' | 'virtualmachineinstances',
+  name: string,
+  action: string,
+): string =>
+  `/apis/subresources.kubevirt.io/v1/namespaces/${encodeURIComponent(namespace)}/${kind}/${encodeURIComponent(name)}/${action}`;

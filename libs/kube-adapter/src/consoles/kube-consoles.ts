@@ -1,0 +1,109 @@
+import type { Duplex } from 'node:stream';
+import {
+  ConsoleSource,
+  DomainError,
+  type Clock,
+  type InstanceRef,
+  type SerialLine,
+  type Shell,
+  type TerminalSize,
+} from '@headgate/domain-contracts';
+import { createWebSocketStream } from 'ws';
+import { isNotFound, KubeApiError } from '../api/kube-api-error.js';
+import type { KubeApi } from '../api/kube-api.js';
+import { CLAIMS, PODS, pathOf, subresourcePath, VIRTUAL_MACHINES } from '../api/resources.js';
+import { CONTAINER, PERSISTENT_ROOT } from '../containers/container-manifest.js';
+import { instanceNotFound } from '../instance-not-found.js';
+import type { PodObject } from '../inventory/vm-object.js';
+import { containerSelector } from '../labels.js';
+import { EXEC_PROTOCOLS, ExecChannels } from './exec-channels.js';
+
+/** The raw byte stream of a guest's device. */
+const PLAIN = ['plain.kubevirt.io'] as const;
+
+const VNC_ATTEMPTS = 4;
+const VNC_PAUSE_MS = 250;
+
+/** The best shell that the image has. */
+const SHELL =
+  'TERM=xterm-256color; export TERM; if command -v bash >/dev/null 2>&1; then exec bash -l; else exec sh -l; fi';
+
+/** Consoles through the API server's WebSockets. */
+export class KubeConsoles extends ConsoleSource {
+  /** No release of KubeVirt serves two: the new viewer ends the session before, or (since 1.7, when asked) is refused. */
+  override readonly vncViewers = 'one';
+
+  constructor(
+    private readonly api: KubeApi,
+    private readonly clock: Clock,
+  ) {
+    super();
+  }
+
+  /** @throws DomainError BUSY when somebody outside of this service looks at the screen, as far as KubeVirt (1.7) can tell */
+  override async openVnc(ref: InstanceRef): Promise<Duplex> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        // Older releases take no notice of the parameter.
+        return await this.device(ref, 'vnc', '?preserveSession=true');
+      } catch (error) {
+        // A session that this service has just ended takes a moment to be over.
+        if (attempt === VNC_ATTEMPTS || !DomainError.is(error, 'BUSY')) throw error;
+        await this.clock.delay(VNC_PAUSE_MS);
+      }
+    }
+  }
+
+  override async openSerial(ref: InstanceRef): Promise<SerialLine> {
+    return { stream: await this.device(ref, 'console'), backlog: Buffer.alloc(0) };
+  }
+
+  override async openShell(ref: InstanceRef, size: TerminalSize): Promise<Shell> {
+    const settings = { namespace: ref.namespace, labelSelector: containerSelector(ref.name) };
+    const [pod] = await this.api.list<PodObject>(PODS, settings);
+    if (pod?.status?.phase !== 'Running') {
+      if (!pod && (await this.api.list(CLAIMS, settings)).length === 0) throw instanceNotFound(ref);
+      throw new DomainError('WRONG_STATE', `The container ${ref.name} does not run; start it first.`);
+    }
+    const main = pod.spec?.containers?.find(({ name }) => name === CONTAINER);
+    const inside = main?.securityContext?.privileged ? ['chroot', PERSISTENT_ROOT] : [];
+    const query = new URLSearchParams({
+      container: CONTAINER,
+      stdin: 'true',
+      stdout: 'true',
+      stderr: 'false',
+      tty: 'true',
+    });
+    for (const word of [...inside, '/bin/sh', '-c', SHELL]) query.append('command', word);
+    const path = pathOf(PODS, { namespace: ref.namespace, name: pod.metadata.name, subresource: 'exec' });
+    const stream = new ExecChannels(await this.api.socket(path, EXEC_PROTOCOLS, `?${query}`));
+    stream.resize(size);
+    return { stream, resize: (next) => stream.resize(next) };
+  }
+
+  private async device(ref: InstanceRef, device: 'vnc' | 'console', query = ''): Promise<Duplex> {
+    const path = subresourcePath(ref.namespace, 'virtualmachineinstances', ref.name, device);
+    try {
+      const socket = await this.api.socket(path, PLAIN, query);
+      return createWebSocketStream(socket);
+    } catch (error) {
+      throw await this.explained(error, ref);
+    }
+  }
+
+  private async explained(error: unknown, ref: InstanceRef): Promise<unknown> {
+    const stopped = new DomainError('WRONG_STATE', `${ref.name} does not run; start it first.`, { cause: error });
+    if (isNotFound(error)) return (await this.api.find(VIRTUAL_MACHINES, ref)) ? stopped : instanceNotFound(ref);
+    if (!(error instanceof KubeApiError)) return error;
+    const { text } = error.answer;
+    if (/Active VNC connection/.test(text)) {
+      return new DomainError('BUSY', `Somebody else looks at the screen of ${ref.name} with another program.`, {
+        cause: error,
+      });
+    }
+    if (/No (serial consoles|graphics devices) are present/.test(text)) {
+      return new DomainError('NOT_SUPPORTED', `${ref.name} has no such console: ${text}`, { cause: error });
+    }
+    return /VMI is not running|in failed status|phase is/.test(text) ? stopped : error;
+  }
+}

@@ -1,0 +1,192 @@
+import {
+  Containers,
+  DomainError,
+  isKubernetesName,
+  planOf,
+  type Clock,
+  type ContainerSpec,
+  type InstanceRef,
+  type Plan,
+  type Refusal,
+} from '@headgate/domain-contracts';
+import { isUnanswered } from '../api/kube-api-error.js';
+import type { KubeApi } from '../api/kube-api.js';
+import { CLAIMS, PODS, SERVICES, STORAGE_CLASSES, type Resource } from '../api/resources.js';
+import type { KubeObject } from '../api/kube-object.js';
+import { instanceNotFound } from '../instance-not-found.js';
+import type { ClaimObject, PodObject } from '../inventory/vm-object.js';
+import { ANNOTATION, containerSelector } from '../labels.js';
+import { ensureNamespace, namespaceExists } from '../provisioning/ensure-namespace.js';
+import { containerPod, dataClaim, dataClaimName } from './container-manifest.js';
+import { readRecordedSpec, writeRecordedSpec } from './recorded-spec.js';
+
+/** A pod that is being removed still has its name; it is waited for no longer than its grace period and some. */
+const LEAVING_PAUSE_MS = 250;
+const LEAVING_ATTEMPTS = 60;
+
+/** Containers as pods with a data volume. Everything is found by labels; nothing by a name alone. */
+export class KubeContainers extends Containers {
+  constructor(
+    private readonly api: KubeApi,
+    private readonly clock: Clock,
+  ) {
+    super();
+  }
+
+  override async planCreate(spec: ContainerSpec): Promise<Plan> {
+    const { namespace, name } = spec.ref;
+    const exists = await namespaceExists(this.api, namespace);
+    const steps = [
+      ...(exists === false ? [{ name: 'namespace', detail: `Create the namespace ${namespace}.` }] : []),
+      { name: 'volume', detail: `PersistentVolumeClaim ${dataClaimName(name)}.` },
+      ...(spec.privileged ? [{ name: 'seed', detail: `Copy the files of ${spec.image} onto the volume.` }] : []),
+      { name: 'start', detail: `Pod ${name}.` },
+    ];
+    return planOf(steps, { refusals: await this.refusals(spec) });
+  }
+
+  override async create(spec: ContainerSpec): Promise<void> {
+    const [refusal] = await this.refusals(spec);
+    if (refusal)
+      throw new DomainError(
+        refusal.code === 'ALREADY_EXISTS' ? 'ALREADY_EXISTS' : 'REJECTED_BY_BACKEND',
+        refusal.reason,
+      );
+    await ensureNamespace(this.api, spec.ref.namespace);
+    const claim = await this.createClaim(spec);
+    try {
+      await this.createPod(spec.ref, claim.metadata.name ?? '', writeRecordedSpec(spec));
+    } catch (error) {
+      await this.takeBack(spec.ref, claim);
+      throw error;
+    }
+  }
+
+  override async start(ref: InstanceRef): Promise<void> {
+    const claim = await this.claim(ref);
+    const text = claim.metadata.annotations?.[ANNOTATION.spec];
+    for (let attempt = 0; attempt < LEAVING_ATTEMPTS; attempt++) {
+      const [pod] = await this.labelled<PodObject>(PODS, ref);
+      const over = pod?.status?.phase === 'Succeeded' || pod?.status?.phase === 'Failed';
+      if (!pod) return this.createPod(ref, claim.metadata.name ?? '', text);
+      if (pod.metadata.deletionTimestamp === undefined && !over) return;
+      if (over) await this.remove(PODS, pod, 0);
+      await this.clock.delay(LEAVING_PAUSE_MS);
+    }
+    throw new DomainError('BUSY', `The container ${ref.name} is still being stopped; try again in a moment.`);
+  }
+
+  override async stop(ref: InstanceRef): Promise<void> {
+    await this.claim(ref);
+    for (const pod of await this.labelled(PODS, ref)) await this.remove(PODS, pod);
+  }
+
+  override async planDelete(ref: InstanceRef): Promise<Plan> {
+    const found = await this.everything(ref);
+    if (found.length === 0) throw instanceNotFound(ref);
+    return planOf(
+      found.map(({ resource, object }) => ({ name: 'delete', detail: `${resource.kind} ${object.metadata.name}.` })),
+    );
+  }
+
+  override async delete(ref: InstanceRef): Promise<void> {
+    const found = await this.everything(ref);
+    if (found.length === 0) throw instanceNotFound(ref);
+    for (const { resource, object } of found) await this.remove(resource, object);
+  }
+
+  private async refusals({ ref, storageClass }: ContainerSpec): Promise<Refusal[]> {
+    const { namespace, name } = ref;
+    const [claim, pod, storage] = await Promise.all([
+      this.api.find(CLAIMS, { namespace, name: dataClaimName(name) }),
+      this.api.find(PODS, { namespace, name }),
+      storageClass === '' ? undefined : this.api.find(STORAGE_CLASSES, { name: storageClass }),
+    ]);
+    const refusals: Refusal[] = [];
+    if (!isKubernetesName(name)) {
+      refusals.push({
+        code: 'INVALID_NAME',
+        reason: `name must end in a letter or a digit; "${name}" does not.`,
+        remedy: 'Choose another name.',
+      });
+    }
+    if (claim || pod) {
+      const what = claim ? `PVC ${dataClaimName(name)}` : `pod ${name}`;
+      refusals.push({
+        code: 'ALREADY_EXISTS',
+        reason: `There is a ${what} in ${namespace} already.`,
+        remedy: 'Choose another name.',
+      });
+    }
+    if (storageClass !== '' && !storage) {
+      refusals.push({
+        code: 'INVALID_INPUT',
+        reason: `storageClass ${storageClass} is not known to ${ref.context}.`,
+        remedy: 'Leave it out, or name one of its storage classes.',
+      });
+    }
+    return refusals;
+  }
+
+  private async createClaim(spec: ContainerSpec): Promise<ClaimObject> {
+    const wanted = dataClaim(spec);
+    try {
+      return await this.api.create<ClaimObject>(CLAIMS, wanted);
+    } catch (error) {
+      // The answer was lost: the claim, if it was made, must not stay without its container.
+      if (isUnanswered(error)) void this.takeBack(spec.ref, wanted);
+      throw error;
+    }
+  }
+
+  private async createPod(ref: InstanceRef, claimName: string, recorded: string | undefined): Promise<void> {
+    const spec = readRecordedSpec(recorded);
+    if (!spec) {
+      throw new DomainError(
+        'WRONG_STATE',
+        `The data volume of ${ref.name} does not carry the spec that it was made with.`,
+      );
+    }
+    await this.api.create(PODS, containerPod(ref, claimName, spec));
+  }
+
+  /** Until it succeeds or half a minute has passed: the server may be away at the moment. */
+  private async takeBack(ref: InstanceRef, claim: KubeObject): Promise<void> {
+    for (let attempt = 0; attempt < LEAVING_ATTEMPTS; attempt++) {
+      try {
+        for (const pod of await this.labelled(PODS, ref)) await this.remove(PODS, pod, 0);
+        await this.api.delete(
+          CLAIMS,
+          { namespace: ref.namespace, name: claim.metadata.name },
+          { uid: claim.metadata.uid },
+        );
+        return;
+      } catch (error) {
+        if (!isUnanswered(error)) return;
+        await this.clock.delay(2 * LEAVING_PAUSE_MS);
+      }
+    }
+  }
+
+  private async claim(ref: InstanceRef): Promise<ClaimObject> {
+    const [claim] = await this.labelled<ClaimObject>(CLAIMS, ref);
+    if (!claim) throw instanceNotFound(ref);
+    return claim;
+  }
+
+  /** The pod first: a volume in use would only be marked for deletion. */
+  private async everything(ref: InstanceRef): Promise<{ resource: Resource; object: KubeObject }[]> {
+    const kinds = [PODS, SERVICES, CLAIMS];
+    const found = await Promise.all(kinds.map((resource) => this.labelled(resource, ref)));
+    return kinds.flatMap((resource, index) => (found[index] ?? []).map((object) => ({ resource, object })));
+  }
+
+  private labelled<T extends KubeObject>(resource: Resource, { namespace, name }: InstanceRef): Promise<T[]> {
+    return this.api.list<T>(resource, { namespace, labelSelector: containerSelector(name) });
+  }
+
+  private remove(resource: Resource, { metadata }: KubeObject, gracePeriodSeconds?: number): Promise<boolean> {
+    const { namespace, name, uid } = metadata;
+    return this.api.delete(resource, { namespace, name }, { uid, gracePeriodSeconds });
+  }
+}

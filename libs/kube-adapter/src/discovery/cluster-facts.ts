@@ -1,0 +1,92 @@
+import { conditionOf, type Condition, type KubeObject } from '../api/kube-object.js';
+import {
+  isAtLeast,
+  isGateOn,
+  parseKubevirtVersion,
+  type FeatureGates,
+  type KubevirtVersion,
+} from './kubevirt-version.js';
+
+export interface ApiGroups {
+  readonly groups?: readonly {
+    readonly name: string;
+    readonly versions: readonly { readonly groupVersion: string }[];
+  }[];
+}
+
+export interface KubevirtObject extends KubeObject {
+  readonly spec?: {
+    readonly configuration?: {
+      readonly developerConfiguration?: {
+        readonly featureGates?: readonly string[];
+        readonly disabledFeatureGates?: readonly string[];
+        readonly useEmulation?: boolean;
+      };
+      readonly vmRolloutStrategy?: string;
+    };
+    readonly workloadUpdateStrategy?: { readonly workloadUpdateMethods?: readonly string[] };
+  };
+  readonly status?: {
+    readonly phase?: string;
+    readonly observedKubeVirtVersion?: string;
+    readonly defaultArchitecture?: string;
+    readonly conditions?: readonly Condition[];
+  };
+}
+
+/** What is installed in a cluster, found by asking it. */
+export class ClusterFacts {
+  private readonly served: ReadonlySet<string>;
+  readonly version: KubevirtVersion | undefined;
+
+  /** @param kubevirt the KubeVirt object, where there is one that the account may read */
+  constructor(
+    groups: ApiGroups,
+    readonly kubevirt: KubevirtObject | undefined,
+  ) {
+    this.served = new Set(groups.groups?.flatMap(({ versions }) => versions.map(({ groupVersion }) => groupVersion)));
+    this.version = parseKubevirtVersion(kubevirt?.status?.observedKubeVirtVersion);
+  }
+
+  /** @param apiVersion such as `cdi.kubevirt.io/v1beta1` */
+  serves(apiVersion: string): boolean {
+    return this.served.has(apiVersion);
+  }
+
+  servesGroup(group: string): boolean {
+    for (const apiVersion of this.served) if (apiVersion.startsWith(`${group}/`)) return true;
+    return false;
+  }
+
+  get hasKubevirt(): boolean {
+    return this.serves('kubevirt.io/v1');
+  }
+
+  get hasCdi(): boolean {
+    return this.serves('cdi.kubevirt.io/v1beta1');
+  }
+
+  get isDeployed(): boolean {
+    const { phase, conditions } = this.kubevirt?.status ?? {};
+    return phase === 'Deployed' && conditionOf(conditions, 'Available')?.status !== 'False';
+  }
+
+  gate(name: string): boolean {
+    return isGateOn(name, this.version, this.gates);
+  }
+
+  atLeast(major: number, minor: number): boolean {
+    return isAtLeast(this.version, major, minor);
+  }
+
+  /** Memory can be added to running guests only on this architecture. */
+  get isAmd64(): boolean {
+    return (this.kubevirt?.status?.defaultArchitecture ?? 'amd64') === 'amd64';
+  }
+
+  private get gates(): FeatureGates {
+    const { featureGates = [], disabledFeatureGates = [] } =
+      this.kubevirt?.spec?.configuration?.developerConfiguration ?? {};
+    return { listed: featureGates, disabled: disabledFeatureGates };
+  }
+}

@@ -1,0 +1,19 @@
+import { isAtLeast, isGateOn, parseKubevirtVersion } from './kubevirt-version.js';
+
+describe('KubeVirt versions', () => {
+  test('reads releases, and takes an unknown build for a new one', () => {
+    expect(parseKubevirtVersion('v1.6.2-rc.0')).toEqual({ major: 1, minor: 6 });
+    expect(isAtLeast(parseKubevirtVersion('v1.5.0'), 1, 6)).toBe(false);
+    expect(isAtLeast(parseKubevirtVersion('v1.6.0'), 1, 6)).toBe(true);
+    expect(isAtLeast(parseKubevirtVersion('devel'), 1, 9)).toBe(true);
+  });
+
+  test.each([
+    ['v1.8.4', [], [], false],
+    ['v1.8.4', ['Snapshot'], [], true],
+    ['v1.9.0', [], [], true],
+    ['v1.9.0', [], ['Snapshot'], false],
+  ])('knows whether the gate Snapshot is on in %s with %j on and %j off', (version, listed, disabled, on) => {
+    expect(isGateOn('Snapshot', parseKubevirtVersion(version), { listed, disabled })).toBe(on);
+  });
+});

@@ -1,0 +1,127 @@
+import type { Condition, KubeObject } from '../api/kube-object.js';
+
+/** The fields of a VirtualMachine that this adapter reads. Source: https://kubevirt.io/api-reference/ */
+export interface VmObject extends KubeObject {
+  readonly spec?: {
+    readonly runStrategy?: string;
+    readonly running?: boolean;
+    readonly instancetype?: Matcher;
+    readonly preference?: Matcher;
+    readonly dataVolumeTemplates?: readonly DataVolumeTemplate[];
+    readonly template?: { readonly spec?: GuestSpec };
+  };
+  readonly status?: {
+    readonly printableStatus?: string;
+    readonly ready?: boolean;
+    readonly created?: boolean;
+    readonly conditions?: readonly Condition[];
+  };
+}
+
+export interface Matcher {
+  readonly name?: string;
+  readonly kind?: string;
+}
+
+export interface DataVolumeTemplate extends KubeObject {
+  readonly spec?: { readonly storage?: StorageRequest; readonly pvc?: StorageRequest };
+}
+
+interface StorageRequest {
+  readonly resources?: { readonly requests?: { readonly storage?: string } };
+}
+
+export interface CpuTopology {
+  readonly cores?: number;
+  readonly sockets?: number;
+  readonly threads?: number;
+  readonly maxSockets?: number;
+}
+
+export interface GuestSpec {
+  readonly domain?: {
+    readonly cpu?: CpuTopology;
+    readonly memory?: { readonly guest?: string; readonly maxGuest?: string };
+    readonly resources?: {
+      readonly requests?: { readonly cpu?: string | number; readonly memory?: string };
+      readonly limits?: { readonly cpu?: string | number; readonly memory?: string };
+    };
+    readonly devices?: { readonly disks?: readonly GuestDisk[] };
+  };
+  readonly volumes?: readonly GuestVolume[];
+  readonly nodeSelector?: Readonly<Record<string, string>>;
+}
+
+export interface GuestDisk {
+  readonly name: string;
+  readonly bootOrder?: number;
+  readonly cdrom?: unknown;
+}
+
+export interface GuestVolume {
+  readonly name: string;
+  readonly dataVolume?: { readonly name: string };
+  readonly persistentVolumeClaim?: { readonly claimName: string };
+  readonly containerDisk?: { readonly image: string };
+  readonly emptyDisk?: { readonly capacity?: string };
+}
+
+/** The fields of a VirtualMachineInstance that this adapter reads. Same source. */
+export interface VmiObject extends KubeObject {
+  readonly spec?: GuestSpec;
+  readonly status?: {
+    readonly phase?: string;
+    readonly nodeName?: string;
+    readonly conditions?: readonly Condition[];
+    readonly interfaces?: readonly { readonly name?: string; readonly ipAddress?: string }[];
+    readonly currentCPUTopology?: CpuTopology;
+    readonly memory?: { readonly guestCurrent?: string };
+    readonly migrationState?: {
+      readonly completed?: boolean;
+      readonly failed?: boolean;
+      readonly startTimestamp?: string;
+      readonly targetNode?: string;
+      readonly failureReason?: string;
+    };
+  };
+}
+
+export interface ClaimObject extends KubeObject {
+  readonly spec?: {
+    readonly resources?: { readonly requests?: { readonly storage?: string } };
+    readonly storageClassName?: string;
+    readonly accessModes?: readonly string[];
+  };
+  readonly status?: { readonly phase?: string; readonly capacity?: { readonly storage?: string } };
+}
+
+export interface PodObject extends KubeObject {
+  readonly spec?: {
+    readonly nodeName?: string;
+    readonly containers?: readonly {
+      readonly name: string;
+      readonly image?: string;
+      readonly securityContext?: { readonly privileged?: boolean };
+    }[];
+  };
+  readonly status?: {
+    readonly phase?: string;
+    readonly reason?: string;
+    readonly message?: string;
+    readonly conditions?: readonly Condition[];
+    readonly containerStatuses?: readonly ContainerState[];
+    readonly initContainerStatuses?: readonly ContainerState[];
+  };
+}
+
+export interface ContainerState {
+  readonly name?: string;
+  readonly state?: {
+    readonly waiting?: { readonly reason?: string; readonly message?: string };
+    readonly terminated?: { readonly exitCode?: number; readonly reason?: string };
+  };
+}
+
+export interface InstancetypeObject extends KubeObject {
+  readonly spec?: { readonly cpu?: { readonly guest?: number }; readonly memory?: { readonly guest?: string } };
+}

@@ -1,0 +1,154 @@
+import type { InstanceRef, VirtualMachine } from '@headgate/domain-contracts';
+import { vmFacts, vmiFacts } from './vm-facts.js';
+import type { VmiObject, VmObject } from './vm-object.js';
+import { VmTable } from './vm-table.js';
+
+const GIB = 1024 ** 3;
+
+const vm = (
+  overrides: { labels?: Record<string, string>; status?: VmObject['status']; spec?: object } = {},
+): VmObject => ({
+  metadata: {
+    name: 'web',
+    namespace: 'lab',
+    uid: 'u1',
+    creationTimestamp: '2026-01-01T00:00:00Z',
+    labels: overrides.labels,
+  },
+  spec: {
+    dataVolumeTemplates: [
+      { metadata: { name: 'web-root' }, spec: { storage: { resources: { requests: { storage: '20Gi' } } } } },
+    ],
+    template: {
+      spec: {
+        domain: {
+          cpu: { sockets: 2, cores: 2, threads: 1 },
+          memory: { guest: '4Gi' },
+          devices: { disks: [{ name: 'cd', cdrom: {} }, { name: 'data' }, { name: 'root', bootOrder: 1 }] },
+        },
+        volumes: [
+          { name: 'data', persistentVolumeClaim: { claimName: 'other' } },
+          { name: 'root', dataVolume: { name: 'web-root' } },
+        ],
+      },
+    },
+    ...overrides.spec,
+  },
+  status: overrides.status ?? { printableStatus: 'Running', ready: true },
+});
+
+const vmi = (status: VmiObject['status'] = {}): VmiObject => ({
+  metadata: { name: 'web', namespace: 'lab' },
+  status: { nodeName: 'node-1', interfaces: [{ name: 'default', ipAddress: '10.0.0.7' }], ...status },
+});
+
+function open() {
+  const told: string[] = [];
+  const table = new VmTable('prod', {
+    changed: ({ status }: VirtualMachine) => told.push(`changed ${status}`),
+    removed: ({ name }: InstanceRef) => told.push(`removed ${name}`),
+  });
+  const record = (): VirtualMachine | undefined => [...table.records()][0];
+  return { table, told, record };
+}
+
+describe('VmTable', () => {
+  test('joins a VM with its live instance, whichever comes first', () => {
+    for (const order of ['vm first', 'instance first']) {
+      const { table, record } = open();
+      const steps = [() => table.setVm('lab/web', vmFacts(vm())), () => table.setVmi('lab/web', vmiFacts(vmi()))];
+      for (const step of order === 'vm first' ? steps : steps.reverse()) step();
+      expect(record()).toMatchObject({
+        ref: { kind: 'vm', context: 'prod', namespace: 'lab', name: 'web' },
+        status: 'Running',
+        cpu: 4,
+        memoryBytes: 4 * GIB,
+        diskBytes: 20 * GIB,
+        node: 'node-1',
+        ip: '10.0.0.7',
+      });
+    }
+  });
+
+  test('shows neither node nor address of a VM that does not run', () => {
+    const { table, record } = open();
+    table.setVmi('lab/web', vmiFacts(vmi()));
+    table.setVm('lab/web', vmFacts(vm({ status: { printableStatus: 'Starting' } })));
+    expect(record()).not.toHaveProperty('node');
+    expect(record()).not.toHaveProperty('ip');
+  });
+
+  test('shows no live instance that no VM stands for', () => {
+    const { table, told, record } = open();
+    table.setVmi('lab/web', vmiFacts(vmi()));
+    expect(record()).toBeUndefined();
+    expect(told).toEqual([]);
+  });
+
+  test('tells only what the record shows', () => {
+    const { table, told } = open();
+    table.setVm('lab/web', vmFacts(vm()));
+    table.setVm('lab/web', vmFacts(vm()));
+    table.setVm('lab/web', vmFacts(vm({ labels: { 'svc.dev/tag.blue': 'true' } })));
+    expect(told).toEqual(['changed Running', 'changed Running']);
+  });
+
+  test('reads tags from labels whose value is true, sorted', () => {
+    const { table, record } = open();
+    const labels = { 'svc.dev/tag.b': 'true', 'svc.dev/tag.a': 'true', 'svc.dev/tag.off': 'false', app: 'x' };
+    table.setVm('lab/web', vmFacts(vm({ labels })));
+    expect(record()?.tags).toEqual(['a', 'b']);
+  });
+
+  test('takes the size of the boot disk from its claim once that was expanded, not when it was merely rounded up', () => {
+    const { table, record } = open();
+    table.setVm('lab/web', vmFacts(vm()));
+    table.setClaimBytes('lab/web-root', Math.round(20 * GIB * 1.055));
+    expect(record()?.diskBytes).toBe(20 * GIB);
+    table.setClaimBytes('lab/web-root', 40 * GIB);
+    expect(record()?.diskBytes).toBe(40 * GIB);
+  });
+
+  test('takes the size of a VM with an instancetype from the instancetype', () => {
+    const { table, record } = open();
+    const spec = { instancetype: { name: 'u1.small' }, template: { spec: { domain: {} } } };
+    table.setVm('lab/web', vmFacts(vm({ spec, status: { printableStatus: 'Stopped' } })));
+    expect(record()).toMatchObject({ cpu: 1, memoryBytes: 0 });
+    table.setInstancetype('/u1.small', { cpu: 1, memoryBytes: 2 * GIB });
+    expect(record()).toMatchObject({ cpu: 1, memoryBytes: 2 * GIB });
+  });
+
+  test('shows what a live update made of CPU and memory', () => {
+    const { table, record } = open();
+    table.setVm('lab/web', vmFacts(vm()));
+    table.setVmi(
+      'lab/web',
+      vmiFacts(vmi({ currentCPUTopology: { sockets: 3, cores: 2, threads: 1 }, memory: { guestCurrent: '6Gi' } })),
+    );
+    expect(record()).toMatchObject({ cpu: 6, memoryBytes: 6 * GIB });
+  });
+
+  test('gives one sentence for a VM in trouble', () => {
+    const { table, record } = open();
+    const conditions = [{ type: 'PodScheduled', status: 'False', message: '0/3 nodes are available' }];
+    table.setVm('lab/web', vmFacts(vm({ status: { printableStatus: 'ErrorUnschedulable', conditions } })));
+    expect(record()).toMatchObject({ status: 'ErrorUnschedulable', reason: '0/3 nodes are available' });
+  });
+
+  test('calls a status that this release does not know Unknown, and says which', () => {
+    const { table, record } = open();
+    table.setVm('lab/web', vmFacts(vm({ status: { printableStatus: 'Levitating' } })));
+    expect(record()).toMatchObject({ status: 'Unknown', reason: 'KubeVirt says Levitating.' });
+  });
+
+  test('removes the record with the VM and forgets the row with its instance', () => {
+    const { table, told, record } = open();
+    table.setVm('lab/web', vmFacts(vm()));
+    table.setVmi('lab/web', vmiFacts(vmi()));
+    table.setVm('lab/web', undefined);
+    table.setVmi('lab/web', undefined);
+    expect(record()).toBeUndefined();
+    expect(told.at(-1)).toBe('removed web');
+    expect([...table.vmiKeys()]).toEqual([]);
+  });
+});

@@ -1,0 +1,146 @@
+import { type InstanceRef, type VirtualMachine } from '@headgate/domain-contracts';
+import type { GuestSize } from './guest-size.js';
+import type { VmFacts, VmiFacts } from './vm-facts.js';
+import { vmRecord } from './vm-record.js';
+
+/** Hears of every record that is new, changed or gone. */
+export interface RecordListener<R> {
+  changed(record: R): void;
+  removed(ref: InstanceRef): void;
+}
+
+interface Row {
+  readonly ref: InstanceRef & { readonly kind: 'vm' };
+  vm: VmFacts | undefined;
+  vmi: VmiFacts | undefined;
+  record: VirtualMachine | undefined;
+}
+
+/**
+ * VMs joined with their live instances (both bear one name), their boot disks and their instancetypes. A change costs
+ * the same in a small fleet and in a large one; only a changed instancetype looks at every VM.
+ */
+export class VmTable {
+  private readonly rows = new Map<string, Row>();
+  private readonly claimBytes = new Map<string, number>();
+  private readonly vmsByClaim = new Map<string, Set<string>>();
+  private readonly instancetypes = new Map<string, GuestSize>();
+
+  constructor(
+    private readonly context: string,
+    private readonly listener: RecordListener<VirtualMachine>,
+  ) {}
+
+  *records(): Generator<VirtualMachine> {
+    for (const { record } of this.rows.values()) if (record) yield record;
+  }
+
+  setVm(key: string, vm: VmFacts | undefined): void {
+    const row = this.row(key);
+    this.index(key, row, vm);
+    row.vm = vm;
+    this.refresh(key, row);
+  }
+
+  setVmi(key: string, vmi: VmiFacts | undefined): void {
+    const row = this.row(key);
+    row.vmi = vmi;
+    this.refresh(key, row);
+  }
+
+  setClaimBytes(key: string, bytes: number | undefined): void {
+    if (this.claimBytes.get(key) === bytes) return;
+    if (bytes === undefined) this.claimBytes.delete(key);
+    else this.claimBytes.set(key, bytes);
+    for (const vm of this.vmsByClaim.get(key) ?? []) this.refresh(vm, this.row(vm));
+  }
+
+  setInstancetype(key: string, size: GuestSize | undefined): void {
+    if (size) this.instancetypes.set(key, size);
+    else this.instancetypes.delete(key);
+    for (const [vm, row] of this.rows) if (row.vm?.instancetype === key) this.refresh(vm, row);
+  }
+
+  *vmKeys(): Generator<string> {
+    for (const [key, { vm }] of this.rows) if (vm) yield key;
+  }
+
+  *vmiKeys(): Generator<string> {
+    for (const [key, { vmi }] of this.rows) if (vmi) yield key;
+  }
+
+  claimKeys(): Iterable<string> {
+    return this.claimBytes.keys();
+  }
+
+  instancetypeKeys(): Iterable<string> {
+    return this.instancetypes.keys();
+  }
+
+  private row(key: string): Row {
+    let row = this.rows.get(key);
+    if (!row) {
+      const [namespace = '', name = ''] = key.split('/');
+      row = {
+        ref: { kind: 'vm', context: this.context, namespace, name },
+        vm: undefined,
+        vmi: undefined,
+        record: undefined,
+      };
+      this.rows.set(key, row);
+    }
+    return row;
+  }
+
+  private index(key: string, row: Row, vm: VmFacts | undefined): void {
+    const before = claimKey(row, row.vm);
+    const after = claimKey(row, vm);
+    if (before === after) return;
+    if (before !== undefined) {
+      const vms = this.vmsByClaim.get(before);
+      vms?.delete(key);
+      if (vms?.size === 0) this.vmsByClaim.delete(before);
+    }
+    if (after !== undefined) {
+      const vms = this.vmsByClaim.get(after);
+      if (vms) vms.add(key);
+      else this.vmsByClaim.set(after, new Set([key]));
+    }
+  }
+
+  private refresh(key: string, row: Row): void {
+    const { vm, vmi, ref } = row;
+    if (!vm) {
+      if (!vmi) this.rows.delete(key);
+      if (row.record) this.listener.removed(ref);
+      row.record = undefined;
+      return;
+    }
+    const claim = claimKey(row, vm);
+    const record = vmRecord(ref, vm, vmi, {
+      claimBytes: claim === undefined ? undefined : this.claimBytes.get(claim),
+      instancetype: vm.instancetype === undefined ? undefined : this.instancetypes.get(vm.instancetype),
+    });
+    if (row.record && sameRecord(row.record, record)) return;
+    row.record = record;
+    this.listener.changed(record);
+  }
+}
+
+const claimKey = ({ ref }: Row, vm: VmFacts | undefined): string | undefined =>
+  vm?.disk.claim === undefined ? undefined : `${ref.namespace}/${vm.disk.claim}`;
+
+/** Most writes to a VM change nothing that the record shows. */
+export function sameRecord<R extends object>(a: R, b: R): boolean {
+  const left = a as Record<string, unknown>;
+  const right = b as Record<string, unknown>;
+  const keys = Object.keys(right);
+  if (keys.length !== Object.keys(left).length) return false;
+  return keys.every((key) => {
+    const [x, y] = [left[key], right[key]];
+    if (x === y || key === 'ref') return true;
+    return (
+      Array.isArray(x) && Array.isArray(y) && x.length === y.length && x.every((value, index) => value === y[index])
+    );
+  });
+}

@@ -1,0 +1,89 @@
+import { Backend, Lacking, type Abilities, type AbilityName, type Clock } from '@headgate/domain-contracts';
+import { SILENT, type AdapterLog } from './adapter-log.js';
+import { KubeApi } from './api/kube-api.js';
+import { KubeCredentials } from './api/kube-credentials.js';
+import type { KubeconfigSource } from './api/kubeconfig-source.js';
+import { KubeClusterInventory } from './cluster/kube-cluster-inventory.js';
+import { KubeConsoles } from './consoles/kube-consoles.js';
+import { KubeContainers } from './containers/kube-containers.js';
+import { KubeDiagnostics } from './diagnostics/kube-diagnostics.js';
+import { ClusterDiscovery } from './discovery/cluster-discovery.js';
+import { KubeInventory } from './inventory/kube-inventory.js';
+import { KubeMigration } from './migration/kube-migration.js';
+import { KubePower } from './power/kube-power.js';
+import { KubeProvisioning } from './provisioning/kube-provisioning.js';
+import { Reachability } from './watch/reachability.js';
+
+export interface KubeBackendSettings {
+  /** The context's name, as the operator gave it. */
+  readonly context: string;
+  readonly kubeconfig: KubeconfigSource;
+  /** The kubeconfig's context; absent: its current one. */
+  readonly kubeContext?: string;
+  readonly clock: Clock;
+  readonly log?: AdapterLog;
+  /** Watches these only, for an account that may not look at the whole cluster. */
+  readonly namespaces?: readonly string[];
+  /** Where instances go when nobody names a namespace. */
+  readonly defaultNamespace?: string;
+}
+
+/** What means nothing without KubeVirt. Containers, consoles of containers, nodes and the doctor work without it. */
+const NEEDS_KUBEVIRT: ReadonlySet<AbilityName> = new Set<AbilityName>(['power', 'provisioning', 'migration']);
+
+/** One Kubernetes cluster with KubeVirt. */
+export class KubeBackend extends Backend {
+  override readonly kind = 'kubevirt';
+
+  private constructor(
+    override readonly context: string,
+    private readonly abilities: Abilities & { readonly inventory: KubeInventory },
+    private readonly discovery: ClusterDiscovery,
+    private readonly release: () => void,
+  ) {
+    super();
+  }
+
+  /** Asks nobody anything yet and never fails: a cluster that is away, or a kubeconfig that is broken, is told later. */
+  static open(settings: KubeBackendSettings): KubeBackend {
+    const { context, clock, log = SILENT, namespaces, defaultNamespace = 'tailvm' } = settings;
+    const credentials = new KubeCredentials(settings.kubeconfig, settings.kubeContext);
+    const api = new KubeApi(context, credentials, clock);
+    const discovery = new ClusterDiscovery(api, clock);
+    const probe = async (timeoutMs: number): Promise<void> => void (await api.text('GET', '/version', { timeoutMs }));
+    const reachability = new Reachability(probe, clock);
+    const unlisten = reachability.listen({
+      lost: () => undefined,
+      up: () => void discovery.refresh().catch(() => undefined),
+    });
+    const following = { api, clock, reachability };
+    const abilities = {
+      inventory: new KubeInventory({ context, api, clock, log, reachability, namespaces }),
+      power: new KubePower(api),
+      provisioning: new KubeProvisioning(following, discovery, log),
+      migration: new KubeMigration(following, discovery),
+      containers: new KubeContainers(api, clock),
+      consoles: new KubeConsoles(api, clock),
+      cluster: new KubeClusterInventory(api, discovery),
+      diagnostics: new KubeDiagnostics(api, discovery, defaultNamespace),
+    };
+    const release = (): void => {
+      unlisten();
+      credentials.close();
+    };
+    return new KubeBackend(context, abilities, discovery, release);
+  }
+
+  override ability<K extends AbilityName>(name: K): Abilities[K] | Lacking {
+    const facts = this.discovery.known;
+    if (facts && !facts.hasKubevirt && NEEDS_KUBEVIRT.has(name)) {
+      return new Lacking(`${this.context} has no KubeVirt: the API kubevirt.io/v1 is not served.`);
+    }
+    return this.abilities[name];
+  }
+
+  override async close(): Promise<void> {
+    await this.abilities.inventory.close();
+    this.release();
+  }
+}

@@ -1,0 +1,70 @@
+import {
+  DomainError,
+  InstancePower,
+  type InstanceRef,
+  type PowerAction,
+  type PowerOptions,
+} from '@headgate/domain-contracts';
+import { isNotFound, KubeApiError } from '../api/kube-api-error.js';
+import type { KubeApi } from '../api/kube-api.js';
+import { subresourcePath, VIRTUAL_MACHINES } from '../api/resources.js';
+import { instanceNotFound } from '../instance-not-found.js';
+
+type ActionTarget = 'virtualmachines' | 'virtualmachineinstances';
+
+/** What KubeVirt answers when the VM is where it was asked to go; its text is the only thing that tells. Source: virt-api. */
+const ALREADY: Readonly<Record<PowerAction, RegExp | undefined>> = {
+  start: /VM is already running|^Always does not support manual start requests/,
+  stop: /VM is not running|only supports manual stop requests with a shorter graceperiod/,
+  restart: undefined,
+  pause: /already paused/,
+  unpause: /VMI is not paused/,
+};
+
+/** The action endpoints of KubeVirt. */
+export class KubePower extends InstancePower {
+  constructor(private readonly api: KubeApi) {
+    super();
+  }
+
+  override async apply(ref: InstanceRef, action: PowerAction, { force = false }: PowerOptions = {}): Promise<void> {
+    const target: ActionTarget =
+      action === 'pause' || action === 'unpause' ? 'virtualmachineinstances' : 'virtualmachines';
+    try {
+      await this.api.act(subresourcePath(ref.namespace, target, ref.name, action), bodyOf(action, force));
+    } catch (error) {
+      if (isNotFound(error)) throw await this.withoutInstance(ref, action);
+      if (error instanceof KubeApiError && ALREADY[action]?.test(error.message)) return;
+      throw explained(error, ref, action);
+    }
+  }
+
+  /** 404 of a live instance means a stopped VM, unless the VM is not there either. */
+  private async withoutInstance(ref: InstanceRef, action: PowerAction): Promise<DomainError> {
+    const vm = await this.api.find(VIRTUAL_MACHINES, ref);
+    return vm ? notRunning(ref, action) : instanceNotFound(ref);
+  }
+}
+
+function bodyOf(action: PowerAction, force: boolean): unknown {
+  if (!force) return {};
+  if (action === 'stop') return { gracePeriod: 0 };
+  return action === 'restart' ? { gracePeriodSeconds: 0 } : {};
+}
+
+const notRunning = ({ name }: InstanceRef, action: PowerAction): DomainError =>
+  new DomainError('WRONG_STATE', `${name} does not run, so it can't ${action}; start it first.`);
+
+function explained(error: unknown, ref: InstanceRef, action: PowerAction): unknown {
+  if (!(error instanceof KubeApiError)) return error;
+  if (/stop\/start already underway/.test(error.answer.text)) {
+    return new DomainError('BUSY', `${ref.name} is being stopped or started already; try again when that is done.`, {
+      cause: error,
+    });
+  }
+  if (error.code !== 'WRONG_STATE') return error;
+  if (/not running|does not support manual restart|support manual restart requests/.test(error.message)) {
+    return notRunning(ref, action);
+  }
+  return error;
+}

@@ -1,0 +1,120 @@
+import type { VmSource, VmSpec } from '@headgate/domain-contracts';
+import { bootVolumes } from './boot-volumes.js';
+import { cloudInitInline, fitsInline } from './cloud-init.js';
+import { vmManifest } from './vm-manifest.js';
+
+const GIB = 1024 ** 3;
+
+const specOf = (overrides: Partial<VmSpec> = {}): VmSpec => ({
+  ref: { kind: 'vm', context: 'prod', namespace: 'lab', name: 'web' },
+  cpu: 2,
+  memoryBytes: 4 * GIB,
+  diskBytes: 20 * GIB,
+  source: { kind: 'import', url: 'https://images.example/a.qcow2' },
+  start: false,
+  ...overrides,
+});
+
+const manifest = (overrides: Partial<VmSpec> = {}, headroom = { cpu: true, memory: true }) => {
+  const spec = specOf(overrides);
+  const object = vmManifest({
+    spec,
+    createId: 'ab12',
+    disks: bootVolumes(spec, 'ab12'),
+    headroom,
+    runStrategy: 'Halted',
+  });
+  return JSON.parse(JSON.stringify(object));
+};
+const domain = (overrides: Partial<VmSpec> = {}, headroom?: { cpu: boolean; memory: boolean }) =>
+  manifest(overrides, headroom).spec.template.spec.domain;
+
+describe('vmManifest', () => {
+  test('writes CPUs as sockets and leaves head-room for more CPU and memory', () => {
+    expect(domain()).toMatchObject({
+      cpu: { sockets: 2, cores: 1, threads: 1, maxSockets: 8 },
+      memory: { guest: '4Gi', maxGuest: '16Gi' },
+    });
+  });
+
+  test('rounds memory up to blocks that can be grown', () => {
+    expect(domain({ memoryBytes: 4_000_000_000 }).memory).toEqual({ guest: '3816Mi', maxGuest: '15264Mi' });
+  });
+
+  test('leaves no head-room where the cluster could not use it', () => {
+    expect(domain({}, { cpu: false, memory: false })).toMatchObject({
+      cpu: { sockets: 2, cores: 1, threads: 1 },
+      memory: { guest: '4Gi' },
+    });
+    expect(domain({ memoryBytes: GIB / 2 }).memory).toEqual({ guest: '512Mi' });
+  });
+
+  test('never asks for more than 512 CPUs of head-room', () => {
+    expect(domain({ cpu: 200 }).cpu.maxSockets).toBe(512);
+  });
+
+  test('leaves size to the instancetype and devices to the preference', () => {
+    const spec = domain({ instancetype: 'u1.small', preference: 'fedora' });
+    expect(spec).not.toHaveProperty('cpu');
+    expect(spec).not.toHaveProperty('memory');
+    expect(spec.devices.disks[0]).toEqual({ name: 'root', bootOrder: 1, disk: {} });
+    expect(spec.devices.interfaces).toEqual([{ name: 'default', masquerade: {} }]);
+  });
+
+  test('joins the pod network by masquerade, so that the VM can be migrated', () => {
+    expect(domain().devices.interfaces).toEqual([{ name: 'default', masquerade: {}, model: 'virtio' }]);
+    expect(manifest().spec.template.spec.networks).toEqual([{ name: 'default', pod: {} }]);
+  });
+
+  test('labels the VM and what is made for it', () => {
+    const { metadata, spec } = manifest();
+    expect(metadata).toMatchObject({ labels: { 'svc.dev/vm': 'web' }, annotations: { 'svc.dev/create-id': 'ab12' } });
+    expect(spec.dataVolumeTemplates[0].metadata).toEqual({ name: 'web-root-ab12', labels: { 'svc.dev/vm': 'web' } });
+  });
+
+  test.each<[VmSource, string[], string[]]>([
+    [{ kind: 'containerDisk', image: 'quay.io/x/y:1' }, ['containerDisk'], []],
+    [
+      {
+        kind: 'image',
+        entry: { name: 'y', description: '', containerDisk: 'docker://quay.io/x/y:1', defaultUser: '' },
+      },
+      ['containerDisk'],
+      [],
+    ],
+    [{ kind: 'import', url: 'https://a/b' }, ['dataVolume'], ['http']],
+    [{ kind: 'iso', url: 'https://a/b' }, ['dataVolume', 'dataVolume'], ['blank', 'http']],
+    [{ kind: 'pvc', claim: 'old' }, ['persistentVolumeClaim'], []],
+  ])('boots from %j', (source, volumes, templates) => {
+    const { spec } = manifest({ source });
+    const kinds = spec.template.spec.volumes.map((volume: object) =>
+      Object.keys(volume).filter((key) => key !== 'name'),
+    );
+    expect(kinds.flat()).toEqual(volumes);
+    expect(
+      (spec.dataVolumeTemplates ?? []).flatMap((t: { spec: { source: object } }) => Object.keys(t.spec.source)),
+    ).toEqual(templates);
+  });
+
+  test('does not label a claim that was there before: it stays when the VM is deleted', () => {
+    const { spec } = manifest({ source: { kind: 'pvc', claim: 'old' } });
+    expect(spec).not.toHaveProperty('dataVolumeTemplates');
+    expect(spec.template.spec.volumes).toEqual([{ name: 'root', persistentVolumeClaim: { claimName: 'old' } }]);
+  });
+
+  test('takes user data inline up to 2048 bytes, counted as bytes', () => {
+    expect(fitsInline('x'.repeat(2048))).toBe(true);
+    expect(fitsInline('x'.repeat(2049))).toBe(false);
+    expect(fitsInline('é'.repeat(1025))).toBe(false);
+    const spec = specOf();
+    const object = vmManifest({
+      spec,
+      createId: 'a',
+      disks: bootVolumes(spec, 'a'),
+      cloudInit: cloudInitInline('#x'),
+      headroom: { cpu: true, memory: true },
+      runStrategy: 'Halted',
+    });
+    expect(JSON.stringify(object)).toContain('"cloudInitNoCloud":{"userData":"#x"}');
+  });
+});

@@ -1,0 +1,50 @@
+/** One rule of a Kubernetes role. */
+export interface RbacRule {
+  readonly apiGroups: readonly string[];
+  readonly resources: readonly string[];
+  readonly verbs: readonly string[];
+}
+
+const rule = (apiGroup: string, resources: readonly string[], verbs: readonly string[]): RbacRule => ({
+  apiGroups: [apiGroup],
+  resources,
+  verbs,
+});
+
+/**
+ * Everything that this adapter asks of a cluster, and nothing more. The manifests under `deploy/` are compared with
+ * this list by a test.
+ */
+export const RBAC_RULES: readonly RbacRule[] = [
+  rule('kubevirt.io', ['virtualmachines'], ['get', 'list', 'watch', 'create', 'patch', 'delete']),
+  rule('kubevirt.io', ['virtualmachineinstances'], ['get', 'list', 'watch']),
+  rule('kubevirt.io', ['virtualmachineinstancemigrations'], ['list', 'watch', 'create', 'delete']),
+  rule('kubevirt.io', ['kubevirts'], ['list']),
+  rule(
+    'subresources.kubevirt.io',
+    ['virtualmachines/start', 'virtualmachines/stop', 'virtualmachines/restart'],
+    ['update'],
+  ),
+  rule('subresources.kubevirt.io', ['virtualmachineinstances/pause', 'virtualmachineinstances/unpause'], ['update']),
+  rule('subresources.kubevirt.io', ['virtualmachineinstances/console', 'virtualmachineinstances/vnc'], ['get']),
+  rule('snapshot.kubevirt.io', ['virtualmachinesnapshots', 'virtualmachinerestores'], ['list', 'delete']),
+  rule('clone.kubevirt.io', ['virtualmachineclones'], ['list', 'delete']),
+  rule('export.kubevirt.io', ['virtualmachineexports'], ['list', 'delete']),
+  rule(
+    'instancetype.kubevirt.io',
+    ['virtualmachineclusterinstancetypes', 'virtualmachineclusterpreferences', 'virtualmachineinstancetypes'],
+    ['get', 'list', 'watch'],
+  ),
+  rule('cdi.kubevirt.io', ['datavolumes'], ['get', 'list', 'watch', 'delete']),
+  rule('cdi.kubevirt.io', ['cdis'], ['list']),
+  rule('storage.k8s.io', ['storageclasses'], ['get', 'list']),
+  rule('snapshot.storage.k8s.io', ['volumesnapshotclasses'], ['list']),
+  rule('', ['pods', 'persistentvolumeclaims'], ['get', 'list', 'watch', 'create', 'delete']),
+  // The API server asks for both: a WebSocket is a GET to older releases and a create to newer ones.
+  rule('', ['pods/exec'], ['get', 'create']),
+  rule('', ['secrets'], ['list', 'create', 'delete']),
+  rule('', ['services'], ['list', 'delete']),
+  rule('', ['nodes'], ['get', 'list']),
+  rule('', ['namespaces'], ['get', 'create']),
+  rule('authorization.k8s.io', ['selfsubjectaccessreviews'], ['create']),
+];

@@ -1,0 +1,90 @@
+import { DomainError } from '@headgate/domain-contracts';
+import { FixedClock } from '@headgate/testing';
+import { Reachability } from './reachability.js';
+
+const away = new DomainError('BACKEND_UNREACHABLE', 'away');
+
+/** A server whose answers the test gives. */
+function open() {
+  const clock = new FixedClock();
+  const told: string[] = [];
+  const probes: { answer: () => void; fail: () => void; timeoutMs: number }[] = [];
+  const probe = (timeoutMs: number): Promise<void> =>
+    new Promise((resolve, reject) => probes.push({ answer: resolve, fail: () => reject(away), timeoutMs }));
+  const reachability = new Reachability(probe, clock, () => 1);
+  const unlisten = reachability.listen({ up: () => told.push('up'), lost: ({ code }) => told.push(code) });
+  const settle = async (how: 'answer' | 'fail'): Promise<void> => {
+    probes.at(-1)?.[how]();
+    await Promise.resolve();
+    await Promise.resolve();
+  };
+  return { clock, told, probes, reachability, unlisten, settle };
+}
+
+describe('Reachability', () => {
+  test('asks at once and tells the first answer', async () => {
+    const { told, probes, settle } = open();
+    expect(probes).toHaveLength(1);
+    await settle('answer');
+    expect(told).toEqual(['up']);
+  });
+
+  test('asks after a silence, and notices a loss within 10 s', async () => {
+    const { clock, told, probes, settle } = open();
+    await settle('answer');
+    clock.advance(2_500);
+    expect(probes).toHaveLength(2);
+    expect(2_500 + (probes[1]?.timeoutMs ?? 0)).toBeLessThan(10_000);
+    await settle('fail');
+    expect(told).toEqual(['up', 'BACKEND_UNREACHABLE']);
+  });
+
+  test('does not ask while the watches are heard of', async () => {
+    const { clock, probes, reachability, settle } = open();
+    await settle('answer');
+    for (let second = 0; second < 20; second++) {
+      clock.advance(1_000);
+      reachability.heard();
+    }
+    expect(probes).toHaveLength(1);
+  });
+
+  test('notices the return within 5 s, and tells loss and return once each', async () => {
+    const { clock, told, probes, settle } = open();
+    await settle('answer');
+    clock.advance(2_500);
+    for (let attempt = 0; attempt < 8; attempt++) {
+      await settle('fail');
+      clock.advance(1_500);
+    }
+    expect(1_500 + (probes.at(-1)?.timeoutMs ?? 0)).toBeLessThan(5_000);
+    await settle('answer');
+    expect(told).toEqual(['up', 'BACKEND_UNREACHABLE', 'up']);
+  });
+
+  test('asks at once when something else failed', async () => {
+    const { probes, reachability, settle } = open();
+    await settle('answer');
+    reachability.suspect();
+    expect(probes).toHaveLength(2);
+  });
+
+  test('lets wait until the server is up', async () => {
+    const { reachability, settle } = open();
+    let up = false;
+    const waiting = reachability.whenUp().then(() => (up = true));
+    expect(up).toBe(false);
+    await settle('answer');
+    await waiting;
+    expect(up).toBe(true);
+  });
+
+  test('asks no more when nobody listens', async () => {
+    const { clock, unlisten, probes, settle } = open();
+    await settle('answer');
+    unlisten();
+    clock.advance(60_000);
+    expect(probes).toHaveLength(1);
+    expect(clock.pending).toBe(0);
+  });
+});
