@@ -275,7 +275,8 @@ export class ObjectStore {
     }
     if (dryRun) return deepFreeze(draft);
     const { deletionTimestamp, finalizers = [], deletionGracePeriodSeconds = 0 } = draft.metadata;
-    const released = deletionTimestamp !== undefined && finalizers.length === 0 && deletionGracePeriodSeconds === 0;
+    const held = finalizers.length > 0 || deletionGracePeriodSeconds > 0 || definition.strategy?.holdsDeletion?.(draft);
+    const released = deletionTimestamp !== undefined && !held;
     return this.commitAndTell({ type: released ? 'DELETED' : 'MODIFIED', resource, object: draft, previous });
   }
 

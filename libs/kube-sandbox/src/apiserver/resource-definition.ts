@@ -1,6 +1,8 @@
+import type { UserInfo } from './admission.js';
 import type { StatusCause } from './api-error.js';
 import type { KubeObject, ObjectKey } from './kube-object.js';
 import type { StructuralSchema } from './schema/structural-schema.js';
+import type { NameRule } from './schema/validate-meta.js';
 
 /** One column of `kubectl get`. Its cell comes from a JSON path or, for built-in kinds, from a function. */
 export interface PrinterColumn {
@@ -54,6 +56,8 @@ export interface ResourceStrategy {
   validate?: (object: KubeObject, previous: KubeObject | undefined) => StatusCause[];
   /** Seconds between the DELETE and the end of the object; absent or 0: gone at once. `requested` is the client's wish. */
   gracePeriodSeconds?: (object: KubeObject, requested: number | undefined) => number;
+  /** Whether something other than finalizers and a grace period still holds an object that is being deleted. */
+  holdsDeletion?: (object: KubeObject) => boolean;
 }
 
 export type Verb = 'create' | 'delete' | 'deletecollection' | 'get' | 'list' | 'patch' | 'update' | 'watch';
@@ -93,8 +97,14 @@ export interface ResourceDefinition {
   subresources?: { name: string; kind?: string; group?: string; version?: string; verbs: string[] }[];
   /** Field labels that a field selector may use, beside `metadata.name` and `metadata.namespace`. */
   selectableFields?: Record<string, (object: KubeObject) => string>;
+  /** How names are checked; default `subdomain`. */
+  nameRule?: NameRule;
   strategy?: ResourceStrategy;
   provider?: ReadOnlyProvider;
+  /** Answers a POST of a resource that nothing stores, such as an access review. */
+  answerCreate?: (object: KubeObject, user: UserInfo) => KubeObject;
+  /** The store's name of another resource whose objects this one shows in its own words (events.k8s.io shows `events`). */
+  aliasOf?: string;
   /** Compiled into the server: strategic merge patch works, PUT needs no resourceVersion, list items carry no kind. */
   builtIn?: boolean;
 }

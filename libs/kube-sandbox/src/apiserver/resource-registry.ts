@@ -56,7 +56,7 @@ export class ResourceRegistry {
     const name = resourceName(group, plural);
     const definition = this.byName.get(name);
     const served = definition?.versions.find((candidate) => candidate.name === version && candidate.served);
-    return definition && served ? { definition, version: served, name } : undefined;
+    return definition && served ? { definition, version: served, name: definition.aliasOf ?? name } : undefined;
   }
 
   /** The resource that holds objects of this kind, whatever version they are written in. */

@@ -129,7 +129,9 @@ export class SubresourceRegistry {
 
 function longest<H>(registered: Registered<H>[], group: string, resource: string, segments: string[]) {
   const path = `${segments.join('/')}/`;
+  // Of two for one address the later one counts: an extension may replace what is built in.
   const fitting = registered
+    .toReversed()
     .filter((each) => each.group === group && each.resource === resource && path.startsWith(`${each.subresource}/`))
     .sort((a, b) => b.subresource.length - a.subresource.length)[0];
   if (!fitting) return undefined;

@@ -31,7 +31,7 @@ export class DeletionPlan {
 
   constructor(
     private readonly object: KubeObject,
-    definition: ResourceDefinition,
+    private readonly definition: ResourceDefinition,
     private readonly clock: SandboxClock,
     private readonly options: DeleteOptions,
   ) {
@@ -55,7 +55,9 @@ export class DeletionPlan {
   }
 
   isImmediate(): boolean {
-    return this.finalizers.length === 0 && this.graceSeconds === 0;
+    return (
+      this.finalizers.length === 0 && this.graceSeconds === 0 && !this.definition.strategy?.holdsDeletion?.(this.object)
+    );
   }
 
   mark<T extends KubeObject>(draft: T): T {

@@ -1,0 +1,63 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { UserInfo } from '../admission.js';
+import { unauthorized } from '../api-error.js';
+
+export const ADMIN: UserInfo = { username: 'kubernetes-admin', groups: ['system:masters', 'system:authenticated'] };
+const ANONYMOUS: UserInfo = { username: 'system:anonymous', groups: ['system:unauthenticated'] };
+
+/** Browsers put a token into the list of WebSocket subprotocols under this prefix. */
+export const BEARER_PROTOCOL = 'base64url.bearer.authorization.k8s.io.';
+
+export function serviceAccountUser(namespace: string, name: string): UserInfo {
+  return {
+    username: `system:serviceaccount:${namespace}:${name}`,
+    groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated'],
+    uid: randomUUID(),
+  };
+}
+
+/** Knows who holds which bearer token. */
+export class Authenticator {
+  private readonly users = new Map<string, UserInfo>();
+
+  /** @param anonymous who asks without a token: the administrator where access is not restricted, else nobody in particular */
+  constructor(private readonly anonymous: 'admin' | 'anonymous') {}
+
+  /** A new token for a user. */
+  issue(user: UserInfo): string {
+    const token = randomBytes(24).toString('base64url');
+    this.users.set(token, user);
+    return token;
+  }
+
+  /** From now on the token is answered 401, as an expired one is. */
+  revoke(token: string): void {
+    this.users.delete(token);
+  }
+
+  /** @throws ApiError 401 for a token that nobody holds */
+  authenticate(headers: IncomingHttpHeaders): UserInfo {
+    const token = bearerToken(headers);
+    if (token === undefined) return this.anonymous === 'admin' ? ADMIN : ANONYMOUS;
+    const user = this.users.get(token);
+    if (!user) throw unauthorized();
+    return impersonated(user, headers);
+  }
+}
+
+function bearerToken(headers: IncomingHttpHeaders): string | undefined {
+  const [scheme = '', token] = (headers.authorization ?? '').split(' ');
+  if (scheme.toLowerCase() === 'bearer' && token) return token;
+  const protocols = (headers['sec-websocket-protocol'] ?? '').split(',').map((each) => each.trim());
+  const carrier = protocols.find((protocol) => protocol.startsWith(BEARER_PROTOCOL));
+  return carrier && Buffer.from(carrier.slice(BEARER_PROTOCOL.length), 'base64url').toString('utf8');
+}
+
+/** `kubectl --as`, for administrators. */
+function impersonated(user: UserInfo, headers: IncomingHttpHeaders): UserInfo {
+  const username = headers['impersonate-user'];
+  if (typeof username !== 'string' || !user.groups.includes('system:masters')) return user;
+  const groups = headers['impersonate-group'];
+  return { username, groups: [...(groups === undefined ? [] : [groups].flat()), 'system:authenticated'] };
+}

@@ -1,0 +1,87 @@
+import type { KubeObject } from '../kube-object.js';
+import type { ResourceDefinition } from '../resource-definition.js';
+import { anything, boolean, int64, integer, object, withDefault } from '../schema/schema-builders.js';
+import { builtIn } from './built-in.js';
+import { ageColumn, column } from './column.js';
+import { podTemplate } from './pod-schema.js';
+import { conditions, labelSelector } from './shared-schemas.js';
+
+interface Workload extends KubeObject {
+  spec?: { replicas?: number };
+  status?: { replicas?: number; readyReplicas?: number; updatedReplicas?: number; availableReplicas?: number };
+}
+
+const replicas = withDefault(1, integer('How many pods are wanted.'));
+const scale = {
+  specReplicasPath: '.spec.replicas',
+  statusReplicasPath: '.status.replicas',
+  labelSelectorPath: '.spec.selector',
+};
+const counts = {
+  replicas: integer(),
+  readyReplicas: integer(),
+  availableReplicas: integer(),
+  observedGeneration: int64(),
+  conditions,
+  terminatingReplicas: integer(),
+};
+const common = { group: 'apps', categories: ['all'], statusSubresource: true, scale };
+
+export const deployments: ResourceDefinition = builtIn({
+  ...common,
+  kind: 'Deployment',
+  shortNames: ['deploy'],
+  schema: object(
+    {
+      spec: object(
+        {
+          replicas,
+          selector: labelSelector,
+          template: podTemplate,
+          strategy: anything(),
+          minReadySeconds: integer(),
+          revisionHistoryLimit: withDefault(10, integer()),
+          paused: boolean(),
+          progressDeadlineSeconds: withDefault(600, integer()),
+        },
+        ['selector', 'template'],
+      ),
+      status: object({
+        ...counts,
+        updatedReplicas: integer(),
+        unavailableReplicas: integer(),
+        collisionCount: integer(),
+      }),
+    },
+    [],
+    'Keeps a number of equal pods running.',
+  ),
+  columns: [
+    column<Workload>('Ready', ({ spec, status }) => `${status?.readyReplicas ?? 0}/${spec?.replicas ?? 0}`),
+    column<Workload>('Up-to-date', ({ status }) => status?.updatedReplicas ?? 0),
+    column<Workload>('Available', ({ status }) => status?.availableReplicas ?? 0),
+    ageColumn,
+  ],
+});
+
+export const replicaSets: ResourceDefinition = builtIn({
+  ...common,
+  kind: 'ReplicaSet',
+  shortNames: ['rs'],
+  schema: object(
+    {
+      spec: object({ replicas, selector: labelSelector, template: podTemplate, minReadySeconds: integer() }, [
+        'selector',
+      ]),
+      status: object({ ...counts, fullyLabeledReplicas: integer() }),
+    },
+    [],
+    'Keeps a number of pods of one template running.',
+  ),
+  columns: [
+    column<Workload>('Desired', ({ spec }) => spec?.replicas ?? 0),
+    column<Workload>('Current', ({ status }) => status?.replicas ?? 0),
+    column<Workload>('Ready', ({ status }) => status?.readyReplicas ?? 0),
+    ageColumn,
+  ],
+});

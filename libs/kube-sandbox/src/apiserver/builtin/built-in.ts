@@ -1,0 +1,37 @@
+import type { PrinterColumn, ResourceDefinition } from '../resource-definition.js';
+import type { StructuralSchema } from '../schema/structural-schema.js';
+import { ageColumn } from './column.js';
+
+interface BuiltIn extends Partial<Omit<ResourceDefinition, 'versions' | 'namespaced'>> {
+  kind: string;
+  /** Default: the kind in lower case with an `s`. */
+  plural?: string;
+  /** Default v1. */
+  version?: string;
+  /** Default true. */
+  namespaced?: boolean;
+  schema: StructuralSchema;
+  columns?: PrinterColumn[];
+}
+
+/** A resource that is compiled into the server, of one version. */
+export function builtIn({
+  kind,
+  version = 'v1',
+  schema,
+  columns = [ageColumn],
+  namespaced = true,
+  ...rest
+}: BuiltIn): ResourceDefinition {
+  const singular = kind.toLowerCase();
+  return {
+    group: '',
+    plural: `${singular}s`,
+    singular,
+    kind,
+    namespaced,
+    builtIn: true,
+    ...rest,
+    versions: [{ name: version, served: true, schema, columns }],
+  };
+}

@@ -1,0 +1,151 @@
+import type { KubeObject } from '../kube-object.js';
+import type { ResourceDefinition } from '../resource-definition.js';
+import { anything, atomic, integer, listBy, listOf, object, oneOf, string } from '../schema/schema-builders.js';
+import { builtIn } from './built-in.js';
+import { ageColumn, column } from './column.js';
+import { labelSelector } from './shared-schemas.js';
+
+const RBAC = 'rbac.authorization.k8s.io';
+
+const rules = {
+  ...listOf(
+    object(
+      {
+        apiGroups: listOf(string()),
+        resources: listOf(string()),
+        verbs: listOf(string()),
+        resourceNames: listOf(string()),
+        nonResourceURLs: listOf(string()),
+      },
+      ['verbs'],
+    ),
+    'What is allowed.',
+  ),
+  nullable: true,
+};
+
+const roleRef = atomic(
+  object({ apiGroup: string(), kind: oneOf(['Role', 'ClusterRole']), name: string() }, ['kind', 'name']),
+);
+const subjects = listOf(
+  object(
+    { apiGroup: string(), kind: oneOf(['User', 'Group', 'ServiceAccount']), name: string(), namespace: string() },
+    ['kind', 'name'],
+  ),
+);
+
+interface Binding extends KubeObject {
+  roleRef: { kind: string; name: string };
+}
+
+const roleColumn = column<Binding>('Role', ({ roleRef: { kind, name } }) => `${kind}/${name}`);
+const createdAt = column('Created At', ({ metadata }) => metadata.creationTimestamp ?? '');
+
+const rbac: ResourceDefinition[] = [
+  builtIn({
+    group: RBAC,
+    kind: 'Role',
+    nameRule: 'path',
+    schema: object({ rules }, [], 'Rights within a namespace.'),
+    columns: [createdAt],
+  }),
+  builtIn({
+    group: RBAC,
+    kind: 'ClusterRole',
+    nameRule: 'path',
+    namespaced: false,
+    schema: object(
+      { rules, aggregationRule: object({ clusterRoleSelectors: listOf(labelSelector) }) },
+      [],
+      'Rights in the whole cluster.',
+    ),
+    columns: [createdAt],
+  }),
+  builtIn({
+    group: RBAC,
+    kind: 'RoleBinding',
+    nameRule: 'path',
+    schema: object({ roleRef, subjects }, ['roleRef'], 'Who has a role in a namespace.'),
+    columns: [roleColumn, ageColumn],
+  }),
+  builtIn({
+    group: RBAC,
+    kind: 'ClusterRoleBinding',
+    nameRule: 'path',
+    namespaced: false,
+    schema: object({ roleRef, subjects }, ['roleRef'], 'Who has a role in the whole cluster.'),
+    columns: [roleColumn, ageColumn],
+  }),
+];
+
+interface Lease extends KubeObject {
+  spec?: { holderIdentity?: string };
+}
+
+const leases = builtIn({
+  group: 'coordination.k8s.io',
+  kind: 'Lease',
+  schema: object(
+    {
+      spec: object({
+        holderIdentity: string(),
+        leaseDurationSeconds: integer(),
+        acquireTime: string(),
+        renewTime: string(),
+        leaseTransitions: integer(),
+        strategy: string(),
+        preferredHolder: string(),
+      }),
+    },
+    [],
+    'A lock that has to be renewed.',
+  ),
+  columns: [column<Lease>('Holder', ({ spec }) => spec?.holderIdentity ?? ''), ageColumn],
+});
+
+const names = object(
+  {
+    plural: string(),
+    singular: string(),
+    kind: string(),
+    listKind: string(),
+    shortNames: listOf(string()),
+    categories: listOf(string()),
+  },
+  ['plural', 'kind'],
+);
+
+const customResourceDefinitions = builtIn({
+  group: 'apiextensions.k8s.io',
+  kind: 'CustomResourceDefinition',
+  shortNames: ['crd', 'crds'],
+  categories: ['api-extensions'],
+  namespaced: false,
+  statusSubresource: true,
+  schema: object(
+    {
+      spec: object(
+        {
+          group: string(),
+          scope: oneOf(['Cluster', 'Namespaced']),
+          names,
+          versions: listBy(['name'], anything()),
+          conversion: anything(),
+          preserveUnknownFields: { type: 'boolean' },
+        },
+        ['group', 'scope', 'names', 'versions'],
+      ),
+      status: object({
+        conditions: listBy(['type'], anything()),
+        acceptedNames: names,
+        storedVersions: listOf(string()),
+        observedGeneration: integer(),
+      }),
+    },
+    ['spec'],
+    'A kind that clients may use like a built-in one.',
+  ),
+  columns: [createdAt],
+});
+
+export const clusterResources: ResourceDefinition[] = [...rbac, leases, customResourceDefinitions];

@@ -1,0 +1,128 @@
+import type { SandboxClock } from '../clock.js';
+import type { KubeObject } from '../kube-object.js';
+import type { ObjectStore } from '../object-store.js';
+import type { PrinterColumn, ResourceDefinition, ResourceVersion } from '../resource-definition.js';
+import { nameOf, type ResourceRegistry } from '../resource-registry.js';
+import type { StructuralSchema } from '../schema/structural-schema.js';
+import type { StoreEvent } from '../store/store-event.js';
+import { evaluateJsonPath } from '../table/json-path.js';
+
+export const CRDS = 'customresourcedefinitions.apiextensions.k8s.io';
+
+interface CrdVersion {
+  name: string;
+  served: boolean;
+  storage: boolean;
+  deprecated?: boolean;
+  deprecationWarning?: string;
+  schema?: { openAPIV3Schema?: StructuralSchema };
+  subresources?: { status?: object; scale?: ResourceDefinition['scale'] };
+  additionalPrinterColumns?: PrinterColumn[];
+  selectableFields?: { jsonPath: string }[];
+}
+
+export interface CustomResourceDefinition extends KubeObject {
+  spec: {
+    group: string;
+    scope: 'Namespaced' | 'Cluster';
+    names: {
+      plural: string;
+      singular?: string;
+      kind: string;
+      listKind?: string;
+      shortNames?: string[];
+      categories?: string[];
+    };
+    versions: CrdVersion[];
+  };
+  status?: object;
+}
+
+/** Serves the resources that CustomResourceDefinitions in the store describe, from the moment they are there. */
+export class CustomResourceDefinitions {
+  constructor(
+    private readonly store: ObjectStore,
+    private readonly registry: ResourceRegistry,
+    private readonly clock: SandboxClock,
+  ) {}
+
+  /** @returns a function that stops it */
+  start(): () => void {
+    return this.store.subscribe(CRDS, (event) => this.react(event as StoreEvent<CustomResourceDefinition>));
+  }
+
+  private react({ type, object, previous }: StoreEvent<CustomResourceDefinition>): void {
+    if (type === 'DELETED') return this.remove(object);
+    const isNew = object.spec !== previous?.spec && object.metadata.generation !== previous?.metadata.generation;
+    if (!isNew) return;
+    this.registry.register(definitionOf(object));
+    this.establish(object);
+  }
+
+  private establish({ metadata, spec }: CustomResourceDefinition): void {
+    const condition = (kind: string, reason: string, message: string) => ({
+      type: kind,
+      status: 'True',
+      lastTransitionTime: this.clock.timestamp(),
+      reason,
+      message,
+    });
+    this.store.patch<CustomResourceDefinition>(CRDS, metadata, (draft) => {
+      draft.status = {
+        conditions: [
+          condition('NamesAccepted', 'NoConflicts', 'no conflicts found'),
+          condition('Established', 'InitialNamesAccepted', 'the initial names have been accepted'),
+        ],
+        acceptedNames: { singular: spec.names.kind.toLowerCase(), listKind: `${spec.names.kind}List`, ...spec.names },
+        storedVersions: spec.versions.filter(({ storage }) => storage).map(({ name }) => name),
+      };
+    });
+  }
+
+  private remove(crd: CustomResourceDefinition): void {
+    const resource = nameOf(definitionOf(crd));
+    for (const { metadata } of this.store.list(resource))
+      if (this.store.get(resource, metadata)) this.store.delete(resource, metadata);
+    this.registry.unregister(resource);
+  }
+}
+
+export function definitionOf({ spec }: CustomResourceDefinition): ResourceDefinition {
+  const { group, names, scope, versions } = spec;
+  const storage = versions.find((version) => version.storage) ?? versions[0];
+  const selectable = storage?.selectableFields ?? [];
+  return {
+    group,
+    plural: names.plural,
+    singular: names.singular ?? names.kind.toLowerCase(),
+    kind: names.kind,
+    listKind: names.listKind ?? `${names.kind}List`,
+    ...(names.shortNames && { shortNames: names.shortNames }),
+    ...(names.categories && { categories: names.categories }),
+    namespaced: scope === 'Namespaced',
+    versions: versions.map((version) => versionOf(version, group, names.kind)),
+    ...(storage && { storageVersion: storage.name }),
+    statusSubresource: storage?.subresources?.status !== undefined,
+    ...(storage?.subresources?.scale && { scale: storage.subresources.scale }),
+    selectableFields: Object.fromEntries(
+      selectable.map(({ jsonPath }) => [
+        jsonPath.replace(/^\./, ''),
+        (object: KubeObject) => String(evaluateJsonPath(object, jsonPath)[0] ?? ''),
+      ]),
+    ),
+  };
+}
+
+function versionOf(
+  { name, served, deprecated, deprecationWarning, schema, additionalPrinterColumns }: CrdVersion,
+  group: string,
+  kind: string,
+): ResourceVersion {
+  return {
+    name,
+    served,
+    ...(schema?.openAPIV3Schema && { schema: schema.openAPIV3Schema }),
+    ...(additionalPrinterColumns && { columns: additionalPrinterColumns }),
+    ...(deprecated && { deprecationWarning: deprecationWarning ?? `${group}/${name} ${kind} is deprecated` }),
+  };
+}

@@ -1,0 +1,41 @@
+import type { ApiError } from '../api-error.js';
+import type { RequestContext } from './request-context.js';
+
+/** Headers that every answer carries. */
+export function headersOf({ warnings }: RequestContext, contentType: string): Record<string, string | string[]> {
+  return {
+    'Content-Type': contentType,
+    'Cache-Control': 'no-cache, private',
+    'Audit-Id': crypto.randomUUID(),
+    ...(warnings.length > 0 && { Warning: warnings.map((text) => `299 - ${JSON.stringify(text)}`) }),
+  };
+}
+
+export function answerJson(
+  context: RequestContext,
+  code: number,
+  body: unknown,
+  contentType = 'application/json',
+): void {
+  const data = Buffer.from(JSON.stringify(body));
+  context.response.writeHead(code, { ...headersOf(context, contentType), 'Content-Length': data.length });
+  context.response.end(context.info.method === 'HEAD' ? undefined : data);
+}
+
+export function answerText(context: RequestContext, code: number, text: string): void {
+  const headers = { ...headersOf(context, 'text/plain; charset=utf-8'), 'X-Content-Type-Options': 'nosniff' };
+  context.response.writeHead(code, { ...headers, 'Content-Length': Buffer.byteLength(text) });
+  context.response.end(text);
+}
+
+/** What a path outside every served API answers. */
+export function answerNoSuchPath(context: RequestContext): void {
+  answerText(context, 404, '404 page not found\n');
+}
+
+export function answerError(context: RequestContext, { status }: ApiError): void {
+  const retryAfter = status.details?.retryAfterSeconds;
+  if (retryAfter !== undefined) context.response.setHeader('Retry-After', String(retryAfter));
+  if (status.code === 401) context.response.setHeader('WWW-Authenticate', 'Bearer realm="kubernetes"');
+  answerJson(context, status.code, status);
+}

@@ -1,0 +1,36 @@
+import { notAcceptable } from '../api-error.js';
+
+/** What the client wants to be shown: objects as they are, rows of a table, or metadata only. */
+export type Presentation = { as: 'object' } | { as: 'Table' | 'PartialObjectMetadata'; version: string };
+
+interface MediaType {
+  type: string;
+  parameters: Map<string, string>;
+}
+
+const ACCEPTED = ['application/json', 'application/yaml'];
+
+export function parseAccept(header: string | undefined): MediaType[] {
+  return (header || '*/*').split(',').map((range) => {
+    const [type = '', ...parameters] = range.split(';').map((part) => part.trim());
+    return {
+      type: type.toLowerCase(),
+      parameters: new Map(parameters.map((each) => each.split('=', 2) as [string, string])),
+    };
+  });
+}
+
+/** The first range that can be served decides. @throws ApiError 406 */
+export function presentationOf(header: string | undefined): Presentation {
+  for (const { type, parameters } of parseAccept(header)) {
+    if (type !== 'application/json' && type !== '*/*' && type !== 'application/*') continue;
+    const as = parameters.get('as');
+    if (as === undefined) return { as: 'object' };
+    const version = parameters.get('v') ?? 'v1';
+    if (parameters.get('g') !== 'meta.k8s.io' || !['v1', 'v1beta1'].includes(version)) continue;
+    if (as === 'Table') return { as, version };
+    if (as === 'PartialObjectMetadata' || as === 'PartialObjectMetadataList')
+      return { as: 'PartialObjectMetadata', version };
+  }
+  throw notAcceptable(ACCEPTED);
+}

@@ -1,0 +1,52 @@
+import { ApiError } from '../api-error.js';
+import { keyOf, type KubeObject } from '../kube-object.js';
+import type { ObjectStore } from '../object-store.js';
+import type { ServedResource } from '../resource-registry.js';
+import { compareKeys } from '../store/resource-table.js';
+import { continueTooOld, encodeContinue } from './continue-token.js';
+import { listTooOld, selects, type ListOptions, type Selection } from './list-options.js';
+
+export interface Page {
+  objects: KubeObject[];
+  metadata: { resourceVersion: string; continue?: string; remainingItemCount?: number };
+}
+
+/** Answers lists: all at once, page by page at one revision, or as things were. */
+export class ObjectLister {
+  constructor(private readonly store: ObjectStore) {}
+
+  /** Objects in the storage version. @throws ApiError 410 when the history no longer reaches back */
+  list({ name, definition }: ServedResource, selection: Selection, { limit, token, exactRevision }: ListOptions): Page {
+    const { provider } = definition;
+    if (provider) {
+      const objects = provider.list(selection.namespace).filter((object) => selects(selection, object));
+      return { objects, metadata: { resourceVersion: String(this.store.revision) } };
+    }
+    const revision = token?.revision ?? exactRevision ?? this.store.revision;
+    const all = this.at(name, revision, selection, token ? continueTooOld : listTooOld);
+    const start = token ? all.findIndex((object) => compareKeys(keyOf(object), token.after) > 0) : 0;
+    const rest = start < 0 ? [] : start === 0 ? all : all.slice(start);
+    if (limit === undefined || rest.length <= limit)
+      return { objects: rest, metadata: { resourceVersion: String(revision) } };
+    const objects = rest.slice(0, limit);
+    const isFiltered = selection.labels !== undefined || selection.fields !== undefined;
+    return {
+      objects,
+      metadata: {
+        resourceVersion: String(revision),
+        continue: encodeContinue({ revision, after: keyOf(objects.at(-1)!) }),
+        ...(isFiltered ? {} : { remainingItemCount: rest.length - limit }),
+      },
+    };
+  }
+
+  private at(resource: string, revision: number, selection: Selection, tooOld: () => ApiError): KubeObject[] {
+    const query = { namespace: selection.namespace, labels: selection.labels, where: selection.fields?.matches };
+    if (revision === this.store.revision) return this.store.list(resource, query);
+    try {
+      return this.store.listAt(resource, revision, query);
+    } catch (error) {
+      throw error instanceof ApiError && error.code === 410 ? tooOld() : error;
+    }
+  }
+}

@@ -1,0 +1,108 @@
+import { apiError, badRequest, unsupportedMediaType } from '../api-error.js';
+import { serverSideApply } from '../apply/server-side-apply.js';
+import type { SandboxClock } from '../clock.js';
+import { apiVersionOf, type KubeObject } from '../kube-object.js';
+import { applyJsonPatch } from '../patch/json-patch.js';
+import { applyMergePatch, isObject } from '../patch/merge-patch.js';
+import { applyStrategicMergePatch } from '../patch/strategic-merge-patch.js';
+import type { ServedResource } from '../resource-registry.js';
+import { rootSchema } from '../schema/object-meta-schema.js';
+import { judgeUnknown, readIncoming, unknownInApply } from './incoming-object.js';
+import { decodeJson, decodeYaml } from './request-body.js';
+import { toServed } from './served-form.js';
+import type { WriteRequestOptions } from './write-options.js';
+
+export const JSON_PATCH = 'application/json-patch+json';
+export const MERGE_PATCH = 'application/merge-patch+json';
+export const STRATEGIC_MERGE_PATCH = 'application/strategic-merge-patch+json';
+export const APPLY_PATCH = 'application/apply-patch+yaml';
+
+export function patchTypesOf({ definition }: Pick<ServedResource, 'definition'>): string[] {
+  return [JSON_PATCH, MERGE_PATCH, ...(definition.builtIn ? [STRATEGIC_MERGE_PATCH] : []), APPLY_PATCH];
+}
+
+/** @throws ApiError 415 */
+export function checkPatchType(type: string, served: Pick<ServedResource, 'definition'>): void {
+  if (!patchTypesOf(served).includes(type)) throw unsupportedMediaType(patchTypesOf(served));
+}
+
+/**
+ * Works a JSON, merge or strategic merge patch into a live object.
+ * @returns the changed draft in the storage version, and warnings
+ * @throws ApiError 400, 422
+ */
+export function patchObject(
+  live: KubeObject,
+  type: string,
+  body: Buffer,
+  served: ServedResource,
+  options: WriteRequestOptions,
+): { draft: KubeObject; warnings: string[] } {
+  const target = toServed(live, served);
+  const patch = decodeJson(body);
+  const patched = transform(target, type, patch, served);
+  if (!isObject(patched) || !isObject(patched['metadata'])) throw badRequest('the patch leaves no object');
+  const { draft, unknown } = readIncoming(patched, served);
+  if (unknown.length > 0 && options.fieldValidation === 'Strict') {
+    const lines = unknown.map((path) => `unknown field "${path}"`).join(', ');
+    const why = `patch: Invalid value: ${JSON.stringify(JSON.stringify(patch))}: strict decoding error: ${lines}`;
+    throw apiError(422, 'Invalid', ` "" is invalid: ${why}`, {
+      causes: [{ reason: 'FieldValueInvalid', message: why.slice('patch: '.length), field: 'patch' }],
+    });
+  }
+  return { draft, warnings: judgeUnknown(unknown, options.fieldValidation, served) };
+}
+
+function transform(target: KubeObject, type: string, patch: unknown, { version }: ServedResource): unknown {
+  if (type === JSON_PATCH) return applyJsonPatch(target, patch);
+  if (!isObject(patch)) throw badRequest('json: cannot unmarshal array into Go value of type map[string]interface {}');
+  return type === MERGE_PATCH
+    ? applyMergePatch(target, patch)
+    : applyStrategicMergePatch(target, patch, rootSchema(version.schema));
+}
+
+export interface ApplyOptions extends WriteRequestOptions {
+  subresource?: string;
+  /** Top-level fields that this endpoint does not write. */
+  skip: readonly string[];
+  /** Name and namespace of the URL. */
+  key: { namespace?: string; name: string };
+}
+
+/**
+ * Works a server-side apply into a live object, or makes the object it describes.
+ * @throws ApiError 400, 409
+ */
+export function applyObject(
+  live: KubeObject | undefined,
+  body: Buffer,
+  served: ServedResource,
+  clock: SandboxClock,
+  options: ApplyOptions,
+): KubeObject {
+  const configuration = decodeYaml(body);
+  if (!isObject(configuration)) throw badRequest('error decoding YAML: the apply configuration is no object');
+  const metadata = isObject(configuration['metadata']) ? configuration['metadata'] : {};
+  if (metadata['managedFields']) throw badRequest('metadata.managedFields must be nil');
+  const { draft, unknown } = readIncoming({ ...configuration, metadata: { ...metadata, ...options.key } }, served);
+  if (metadata['name'] !== undefined && metadata['name'] !== options.key.name) {
+    throw badRequest(
+      `the name of the object (${String(metadata['name'])}) does not match the name on the URL (${options.key.name})`,
+    );
+  }
+  if (unknown.length > 0) throw unknownInApply(unknown, draft, served);
+  return serverSideApply({
+    configuration: draft,
+    live,
+    schema: rootSchema(served.version.schema),
+    manager: {
+      name: options.fieldManager,
+      operation: 'Apply',
+      apiVersion: apiVersionOf(served.definition.group, served.version.name),
+      ...(options.subresource && { subresource: options.subresource }),
+    },
+    force: options.force,
+    time: clock.timestamp(),
+    skip: options.skip,
+  });
+}

@@ -1,0 +1,165 @@
+import { apiError, methodNotAllowed, notFound } from '../api-error.js';
+import type { SandboxClock } from '../clock.js';
+import type { KubeObject } from '../kube-object.js';
+import type { ObjectStore } from '../object-store.js';
+import type { ServedResource } from '../resource-registry.js';
+import { columnsOf, partialMetadata, tableOf, type IncludeObject } from '../table/table.js';
+import { answerJson, headersOf } from './answer.js';
+import { answerList } from './answer-list.js';
+import { parseListOptions, parseRevision, parseSelection } from './list-options.js';
+import { presentationOf, type Presentation } from './negotiation.js';
+import { ObjectLister } from './object-lister.js';
+import type { RequestContext } from './request-context.js';
+import { isTrue } from './request-info.js';
+import { toServed } from './served-form.js';
+import { WatchSession } from './watch-session.js';
+
+const MINUTE_MS = 60_000;
+
+/** Answers get, list and watch. */
+export class ObjectReader {
+  /** The watches that are open now. */
+  readonly watches = new Set<WatchSession>();
+  private readonly lister: ObjectLister;
+
+  constructor(
+    private readonly store: ObjectStore,
+    private readonly clock: SandboxClock,
+  ) {
+    this.lister = new ObjectLister(store);
+  }
+
+  get(context: RequestContext, served: ServedResource): void {
+    const { namespace, name = '' } = context.info;
+    this.answerObject(context, served, 200, this.find(served, { namespace, name }));
+  }
+
+  /** @throws ApiError 404 */
+  find({ definition, name: resource }: ServedResource, key: { namespace?: string; name: string }): KubeObject {
+    const { provider } = definition;
+    if (!provider) {
+      const found = this.store.get(resource, key);
+      if (found) return found;
+    }
+    const provided = provider?.get(key);
+    if (!provided) throw notFound({ group: definition.group, resource: definition.plural, name: key.name });
+    return provided;
+  }
+
+  /** Sends one stored object the way the client wants to see it. */
+  answerObject(context: RequestContext, served: ServedResource, code: number, object: KubeObject): void {
+    const presentation = presentationOf(context.request.headers.accept);
+    const form = toServed(object, served);
+    if (presentation.as === 'object') return answerJson(context, code, form);
+    const { resourceVersion } = form.metadata;
+    const body =
+      presentation.as === 'Table'
+        ? tableOf([form], served.version, {
+            ...this.tableOptions(context, presentation),
+            metadata: { resourceVersion },
+          })
+        : partialMetadata(form, presentation.version);
+    answerJson(context, code, body);
+  }
+
+  async list(context: RequestContext, served: ServedResource): Promise<void> {
+    const { info, request } = context;
+    const presentation = presentationOf(request.headers.accept);
+    const selection = parseSelection(info.query, info.namespace, served.definition);
+    const page = this.lister.list(served, selection, parseListOptions(info.query, this.store.revision));
+    if (presentation.as === 'object') return answerList(context, served, page);
+    const objects = page.objects.map((object) => toServed(object, served));
+    if (presentation.as === 'Table') {
+      answerJson(
+        context,
+        200,
+        tableOf(objects, served.version, { ...this.tableOptions(context, presentation), metadata: page.metadata }),
+      );
+      return;
+    }
+    const { version } = presentation;
+    const items = objects.map((object) => partialMetadata(object, version));
+    answerJson(context, 200, {
+      kind: 'PartialObjectMetadataList',
+      apiVersion: `meta.k8s.io/${version}`,
+      metadata: page.metadata,
+      items,
+    });
+  }
+
+  watch(context: RequestContext, served: ServedResource): void {
+    const { info, request, response } = context;
+    if (served.definition.provider) throw methodNotAllowed();
+    const { query } = info;
+    const presentation = presentationOf(request.headers.accept);
+    const selection = parseSelection(query, info.namespace, served.definition);
+    if (info.name !== undefined)
+      selection.fields = { name: info.name, matches: ({ metadata }) => metadata.name === info.name };
+    const revision = query.get('resourceVersion') ?? '';
+    const sendInitialEvents = query.get('sendInitialEvents');
+    checkInitialEvents(sendInitialEvents, query.get('resourceVersionMatch'));
+    const bookmarks = isTrue(query.get('allowWatchBookmarks'));
+    const initialEvents = sendInitialEvents === null ? revision === '' || revision === '0' : isTrue(sendInitialEvents);
+    const fromRevision = initialEvents ? 0 : parseRevision(revision) || this.store.revision;
+    const timeoutSeconds = Number(query.get('timeoutSeconds') ?? 0);
+    const session = new WatchSession(
+      this.store,
+      this.clock,
+      response,
+      {
+        served,
+        selection,
+        initialEvents,
+        fromRevision,
+        bookmarks,
+        markInitialEnd: bookmarks && sendInitialEvents !== null && initialEvents,
+        timeoutMs: timeoutSeconds > 0 ? timeoutSeconds * 1000 : (30 + Math.random() * 30) * MINUTE_MS,
+        render: this.renderer(context, served, presentation),
+        sharedForm: presentation.as === 'object' ? served.version.name : undefined,
+      },
+      () => this.watches.delete(session),
+    );
+    response.writeHead(200, { ...headersOf(context, 'application/json'), 'Transfer-Encoding': 'chunked' });
+    response.flushHeaders();
+    this.watches.add(session);
+    session.open();
+  }
+
+  private renderer(
+    context: RequestContext,
+    served: ServedResource,
+    presentation: Presentation,
+  ): (object: KubeObject, isFirst: boolean) => unknown {
+    if (presentation.as === 'object') return (object) => toServed(object, served);
+    if (presentation.as === 'PartialObjectMetadata')
+      return (object) => partialMetadata(toServed(object, served), presentation.version);
+    const version = { columns: columnsOf(served.version) };
+    return (object, isFirst) =>
+      tableOf(
+        [toServed(object, served)],
+        { name: '', served: true, ...version },
+        {
+          ...this.tableOptions(context, presentation),
+          metadata: { resourceVersion: object.metadata.resourceVersion },
+          withoutColumns: !isFirst,
+        },
+      );
+  }
+
+  private tableOptions({ info }: RequestContext, presentation: { version: string }) {
+    const includeObject = (info.query.get('includeObject') || 'Metadata') as IncludeObject;
+    return { version: presentation.version, includeObject, nowMs: this.clock.now() };
+  }
+}
+
+/** @throws ApiError 422 */
+function checkInitialEvents(sendInitialEvents: string | null, match: string | null): void {
+  if (sendInitialEvents !== null && match !== 'NotOlderThan') {
+    const why = 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan';
+    throw apiError(422, 'Invalid', `ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Forbidden: ${why}`, {
+      group: 'meta.k8s.io',
+      kind: 'ListOptions',
+      causes: [{ reason: 'FieldValueForbidden', message: `Forbidden: ${why}`, field: 'resourceVersionMatch' }],
+    });
+  }
+}

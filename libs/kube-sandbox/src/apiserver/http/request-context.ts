@@ -1,0 +1,13 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { UserInfo } from '../admission.js';
+import type { RequestInfo } from './request-info.js';
+
+/** One request on its way through the server. */
+export interface RequestContext {
+  request: IncomingMessage;
+  response: ServerResponse;
+  info: RequestInfo;
+  user: UserInfo;
+  /** Texts for `Warning: 299` headers of the answer. */
+  warnings: string[];
+}

@@ -1,0 +1,80 @@
+import { methodNotAllowed } from '../api-error.js';
+import type { ResourceRegistry, ServedResource } from '../resource-registry.js';
+import { answerNoSuchPath } from './answer.js';
+import type { ObjectReader } from './object-reader.js';
+import type { ObjectWriter } from './object-writer.js';
+import type { RequestContext } from './request-context.js';
+import { answerScale } from './scale.js';
+import type { SubresourceDispatch } from './subresource-dispatch.js';
+import type { WritePipeline } from './write-pipeline.js';
+
+/** Finds who answers a request about a resource. */
+export class ResourceRouter {
+  constructor(
+    private readonly registry: ResourceRegistry,
+    private readonly reader: ObjectReader,
+    private readonly writer: ObjectWriter,
+    private readonly pipeline: WritePipeline,
+    private readonly subresources: SubresourceDispatch,
+  ) {}
+
+  async route(context: RequestContext): Promise<void> {
+    const { info, warnings } = context;
+    const served = this.registry.findServed(info.group, info.version, info.resource);
+    if (served?.version.deprecationWarning) warnings.push(served.version.deprecationWarning);
+    if (info.subresource.length > 0) return this.routeSubresource(context, served);
+    if (!served) return answerNoSuchPath(context);
+    checkScope(served, context);
+    switch (info.verb) {
+      case 'get':
+        return this.reader.get(context, served);
+      case 'list':
+        return this.reader.list(context, served);
+      case 'watch':
+        return this.reader.watch(context, served);
+      case 'create':
+        if (info.name !== undefined) throw methodNotAllowed();
+        return this.writer.create(context, served);
+      case 'update':
+        return this.writer.update(context, served);
+      case 'patch':
+        return this.writer.patch(context, served);
+      case 'delete':
+        return this.writer.delete(context, served);
+      case 'deletecollection':
+        return this.writer.deleteCollection(context, served);
+      default:
+        throw methodNotAllowed();
+    }
+  }
+
+  private async routeSubresource(context: RequestContext, served: ServedResource | undefined): Promise<void> {
+    const { info } = context;
+    if (await this.subresources.handle(context)) return;
+    const [subresource, ...rest] = info.subresource;
+    if (!served || rest.length > 0) return answerNoSuchPath(context);
+    const { statusSubresource, scale } = served.definition;
+    const isStatus =
+      (subresource === 'status' && statusSubresource) || (subresource === 'finalize' && served.name === 'namespaces');
+    if (isStatus && info.verb === 'get') return this.reader.get(context, served);
+    if (isStatus && info.verb === 'update') return this.writer.update(context, served, subresource);
+    if (isStatus && info.verb === 'patch') return this.writer.patch(context, served, subresource);
+    if (subresource === 'scale' && scale && ['get', 'update', 'patch'].includes(info.verb)) {
+      return answerScale(context, served, scale, this.reader, this.pipeline);
+    }
+    if (isStatus || (subresource === 'scale' && scale)) throw methodNotAllowed();
+    answerNoSuchPath(context);
+  }
+}
+
+/** Objects of namespaced resources have no address without a namespace; lists and watches have. */
+function checkScope({ definition }: ServedResource, { info }: RequestContext): void {
+  if (
+    definition.answerCreate
+      ? info.verb !== 'create'
+      : definition.verbs && !(definition.verbs as string[]).includes(info.verb)
+  )
+    throw methodNotAllowed();
+  if (definition.namespaced && info.namespace === undefined && !['list', 'watch'].includes(info.verb))
+    throw methodNotAllowed();
+}

@@ -1,0 +1,18 @@
+import { deepCopy } from '../deep-copy.js';
+import { apiVersionOf, type KubeObject } from '../kube-object.js';
+import { storageApiVersion, type ServedResource } from '../resource-registry.js';
+
+/** The object in the version a client asked for. The stored one itself when that is its version. */
+export function toServed(object: KubeObject, { definition, version }: ServedResource): KubeObject {
+  if (version.fromStorage) return version.fromStorage(deepCopy(object));
+  const apiVersion = apiVersionOf(definition.group, version.name);
+  return object.apiVersion === apiVersion ? object : { ...object, apiVersion, kind: definition.kind };
+}
+
+/** A copy of a client's object in the version that is stored. */
+export function toStored(object: KubeObject, { definition, version }: ServedResource): KubeObject {
+  const copy = deepCopy(object);
+  const stored = version.toStorage ? version.toStorage(copy) : copy;
+  if (!definition.aliasOf) stored.apiVersion = storageApiVersion(definition);
+  return stored;
+}

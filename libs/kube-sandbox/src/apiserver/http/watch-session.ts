@@ -1,0 +1,166 @@
+import type { ServerResponse } from 'node:http';
+import { ApiError, apiError, type Status } from '../api-error.js';
+import type { Cancel, SandboxClock } from '../clock.js';
+import { apiVersionOf, type KubeObject } from '../kube-object.js';
+import type { ObjectStore } from '../object-store.js';
+import type { ServedResource } from '../resource-registry.js';
+import type { StoreEvent } from '../store/store-event.js';
+import { selects, type Selection } from './list-options.js';
+
+export interface WatchOptions {
+  served: ServedResource;
+  selection: Selection;
+  /** Show everything first, then changes. */
+  initialEvents: boolean;
+  /** Changes after this revision; ignored with `initialEvents`. */
+  fromRevision: number;
+  bookmarks: boolean;
+  /** Ends the initial events with a bookmark that says so. */
+  markInitialEnd: boolean;
+  timeoutMs: number;
+  /** Renders an object that a line carries. */
+  render: (object: KubeObject, isFirst: boolean) => unknown;
+  /** Lines of the same rendering are serialised once for all watches; undefined when the rendering is the watch's own. */
+  sharedForm?: string;
+}
+
+const BOOKMARK_PERIOD_MS = 60_000;
+/** A client that reads this much too slowly is cut off, as a real server does. */
+const MAX_UNREAD_BYTES = 64 * 1024 * 1024;
+
+const sharedLines = new WeakMap<StoreEvent, Map<string, string>>();
+
+/** One open watch: JSON lines on a response that does not end. */
+export class WatchSession {
+  private readonly cancels: Cancel[] = [];
+  private isFirst = true;
+  private ended = false;
+  private delivered = 0;
+
+  constructor(
+    private readonly store: ObjectStore,
+    private readonly clock: SandboxClock,
+    private readonly response: ServerResponse,
+    private readonly options: WatchOptions,
+    private readonly onEnd: () => void,
+  ) {}
+
+  /** Starts to stream. History that is gone is told in the stream. */
+  open(): void {
+    const { served, fromRevision, initialEvents, bookmarks, timeoutMs } = this.options;
+    this.response.on('close', () => this.end());
+    try {
+      if (initialEvents) this.sendPresent();
+      else for (const event of this.store.eventsSince(served.name, fromRevision)) this.deliver(event);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      return this.fail(error.status);
+    }
+    this.delivered = Math.max(this.delivered, initialEvents ? this.store.revision : fromRevision);
+    this.cancels.push(this.store.subscribe(served.name, (event) => this.deliver(event)));
+    this.cancels.push(this.clock.schedule(() => this.finish(), timeoutMs));
+    if (bookmarks) this.cancels.push(this.clock.repeat(() => this.bookmark(), BOOKMARK_PERIOD_MS));
+  }
+
+  get resource(): string {
+    return this.options.served.name;
+  }
+
+  /** Ends the stream as a server does when the time is up: a last bookmark, then a clean end. */
+  finish(): void {
+    if (this.options.bookmarks) this.bookmark();
+    this.end();
+  }
+
+  /** Tells the client of an error in the stream, and ends it. */
+  fail(status: Status): void {
+    this.write(JSON.stringify({ type: 'ERROR', object: status }));
+    this.end();
+  }
+
+  expire(): void {
+    this.fail(apiError(410, 'Expired', `too old resource version: ${this.delivered} (${this.store.revision})`).status);
+  }
+
+  /** Breaks the connection in the middle of a line, as a crash of the server or of the network does. */
+  cutMidLine(): void {
+    this.response.write('{"type":"MODIFIED","object":{"apiVersion":"');
+    this.release();
+    // After the half line is out.
+    setImmediate(() => this.response.destroy());
+  }
+
+  private sendPresent(): void {
+    const { served, selection, markInitialEnd } = this.options;
+    const { namespace, labels, fields } = selection;
+    for (const object of this.store.list(served.name, { namespace, labels, where: fields?.matches }))
+      this.line('ADDED', object);
+    if (markInitialEnd) this.bookmark({ 'k8s.io/initial-events-end': 'true' });
+  }
+
+  private deliver(event: StoreEvent): void {
+    if (event.revision <= this.delivered) return;
+    this.delivered = event.revision;
+    const type = this.typeFor(event);
+    if (!type) return;
+    const { sharedForm } = this.options;
+    if (sharedForm === undefined) return this.line(type, event.object);
+    const lines = sharedLines.get(event) ?? new Map<string, string>();
+    sharedLines.set(event, lines);
+    const id = `${type} ${sharedForm}`;
+    const text = lines.get(id) ?? JSON.stringify({ type, object: this.options.render(event.object, false) });
+    lines.set(id, text);
+    this.write(text);
+  }
+
+  /** What a change means for those who see only the selected objects. */
+  private typeFor({ type, object, previous }: StoreEvent): StoreEvent['type'] | undefined {
+    const { selection } = this.options;
+    const isSelected = selects(selection, object);
+    const wasSelected = previous !== undefined && selects(selection, previous);
+    if (type === 'DELETED') return wasSelected ? 'DELETED' : undefined;
+    if (isSelected) return wasSelected ? 'MODIFIED' : 'ADDED';
+    return wasSelected ? 'DELETED' : undefined;
+  }
+
+  private line(type: string, object: KubeObject): void {
+    this.write(JSON.stringify({ type, object: this.options.render(object, this.isFirst) }));
+    this.isFirst = false;
+  }
+
+  private bookmark(annotations?: Record<string, string>): void {
+    const { definition, version } = this.options.served;
+    const object = {
+      kind: definition.kind,
+      apiVersion: apiVersionOf(definition.group, version.name),
+      metadata: {
+        resourceVersion: String(this.store.revision),
+        creationTimestamp: null,
+        ...(annotations && { annotations }),
+      },
+    };
+    this.write(JSON.stringify({ type: 'BOOKMARK', object }));
+  }
+
+  private write(text: string): void {
+    if (this.ended) return;
+    if (this.response.writableLength > MAX_UNREAD_BYTES) {
+      this.release();
+      this.response.destroy();
+      return;
+    }
+    this.response.write(`${text}\n`);
+  }
+
+  private end(): void {
+    this.release();
+    if (!this.response.writableEnded) this.response.end();
+  }
+
+  private release(): void {
+    if (this.ended) return;
+    this.ended = true;
+    for (const cancel of this.cancels) cancel();
+    this.onEnd();
+  }
+}

@@ -1,0 +1,63 @@
+import { badRequest } from '../api-error.js';
+import type { DeleteOptions } from '../store/deletion-plan.js';
+import type { RequestContext } from './request-context.js';
+
+export type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
+
+export interface WriteRequestOptions {
+  dryRun: boolean;
+  fieldManager: string;
+  fieldValidation: FieldValidation;
+  force: boolean;
+}
+
+const DEFAULT_MANAGER = 'unknown';
+
+/** @throws ApiError 400 */
+export function parseWriteOptions({ info, request }: RequestContext): WriteRequestOptions {
+  const { query } = info;
+  const fieldValidation = query.get('fieldValidation') || 'Warn';
+  if (!['Ignore', 'Warn', 'Strict'].includes(fieldValidation)) {
+    throw badRequest(
+      `fieldValidation: Unsupported value: "${fieldValidation}": supported values: "", "Ignore", "Warn", "Strict"`,
+    );
+  }
+  return {
+    dryRun: parseDryRun(query.getAll('dryRun')),
+    fieldManager: query.get('fieldManager') || (request.headers['user-agent'] ?? '').split('/')[0] || DEFAULT_MANAGER,
+    fieldValidation: fieldValidation as FieldValidation,
+    force: query.get('force') === 'true',
+  };
+}
+
+function parseDryRun(values: string[]): boolean {
+  const given = values.filter(Boolean);
+  if (given.some((value) => value !== 'All'))
+    throw badRequest(`dryRun: Unsupported value: "${given[0]}": supported values: "All"`);
+  return given.length > 0;
+}
+
+/** Options of a DELETE from its query and its body; the body wins. @throws ApiError 400 */
+export function parseDeleteOptions(
+  { info: { query } }: RequestContext,
+  body: unknown,
+): DeleteOptions & { dryRun: boolean; legacyOrphan: boolean } {
+  const fields = (body ?? {}) as DeleteOptions & { dryRun?: string[]; orphanDependents?: boolean };
+  const grace =
+    fields.gracePeriodSeconds ??
+    (query.has('gracePeriodSeconds') ? Number(query.get('gracePeriodSeconds')) : undefined);
+  const policy = fields.propagationPolicy ?? (query.get('propagationPolicy') || undefined);
+  if (policy !== undefined && !['Background', 'Foreground', 'Orphan'].includes(policy)) {
+    throw badRequest(
+      `propagationPolicy: Unsupported value: "${policy}": supported values: "Foreground", "Background", "Orphan", "nil"`,
+    );
+  }
+  const legacy = fields.orphanDependents;
+  return {
+    propagationPolicy: (policy ?? (legacy === true ? 'Orphan' : undefined)) as DeleteOptions['propagationPolicy'],
+    gracePeriodSeconds: grace,
+    preconditions: fields.preconditions,
+    dryRun: parseDryRun([...(fields.dryRun ?? []), ...query.getAll('dryRun')]),
+    legacyOrphan: legacy === false,
+  };
+}
