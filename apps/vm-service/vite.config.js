@@ -1,3 +1,3 @@
 import { nodeApp } from '../../tools/vite.node.js';
 
-export default nodeApp();
+export default nodeApp({ 'print-reference': 'src/reference/print-reference.ts' });

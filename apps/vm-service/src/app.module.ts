@@ -1,4 +1,4 @@
-import { type DynamicModule, Module, type Provider } from '@nestjs/common';
+import { type DynamicModule, Module, type Provider, type Type } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_PIPE } from '@nestjs/core';
 import { ConsoleBroker } from '@headgate/consoles';
 import {
@@ -61,6 +61,19 @@ export interface AppParts {
   /** Folder of the built console. */
   readonly pageDir: string;
 }
+
+/** Every route of the service. */
+export const CONTROLLERS: readonly Type[] = [
+  VmsController,
+  ContainersController,
+  TasksController,
+  ClusterController,
+  DoctorController,
+  WhoamiController,
+  HealthController,
+  MetricsController,
+  PageController,
+];
 
 /** Where the parts meet: every class below is plain and gets what it needs from here. */
 @Module({})
@@ -135,17 +148,7 @@ export class AppModule {
     ];
     return {
       module: AppModule,
-      controllers: [
-        VmsController,
-        ContainersController,
-        TasksController,
-        ClusterController,
-        DoctorController,
-        WhoamiController,
-        HealthController,
-        MetricsController,
-        PageController,
-      ],
+      controllers: [...CONTROLLERS],
       providers,
     };
   }

@@ -125,3 +125,8 @@ export class CheckView {
 export class ReadyView {
   @IsString() status!: string;
 }
+
+/** POST /api/doctor/fix */
+export class FixedView {
+  @IsArray() @IsString({ each: true }) fixed!: string[];
+}

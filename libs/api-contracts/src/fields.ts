@@ -78,5 +78,29 @@ export const IsSwitch = textField('isSwitch', (text) => text === 'true' || text 
   pattern: '^(true|false)$',
 });
 
+const marked = { optional: new Map<object, Set<string>>(), nullable: new Map<object, Set<string>>() };
+type Mark = keyof typeof marked;
+
+const mark = (kind: Mark, target: object, property: string | symbol): void => {
+  marked[kind].set(target, (marked[kind].get(target) ?? new Set()).add(String(property)));
+};
+
+/** Whether a field of a DTO class may be left out, or may be null. */
+export function isMarked(kind: Mark, type: { prototype: object }, property: string): boolean {
+  for (let target: object | null = type.prototype; target; target = Object.getPrototypeOf(target) as object | null) {
+    if (marked[kind].get(target)?.has(property)) return true;
+  }
+  return false;
+}
+
 /** A field that may be left out. Unlike class-validator's IsOptional, `null` is not the same as absent. */
-export const Optional = (): PropertyDecorator => ValidateIf((_object, value) => value !== undefined);
+export const Optional = (): PropertyDecorator => (target, property) => {
+  mark('optional', target, property);
+  ValidateIf((_object, value) => value !== undefined)(target, property);
+};
+
+/** A field that is always there and may be null. */
+export const Nullable = (): PropertyDecorator => (target, property) => {
+  mark('nullable', target, property);
+  ValidateIf((_object, value) => value !== null)(target, property);
+};

@@ -1,7 +1,7 @@
 import { TASK_KINDS, type TaskKind, type TaskStatus } from '@headgate/domain-contracts';
 import { Type } from 'class-transformer';
-import { IsArray, IsIn, IsISO8601, IsNumber, IsString, Max, Min, ValidateIf, ValidateNested } from 'class-validator';
-import { Optional } from './fields.js';
+import { IsArray, IsIn, IsISO8601, IsNumber, IsString, Max, Min, ValidateNested } from 'class-validator';
+import { Nullable, Optional } from './fields.js';
 
 export class TaskStepView {
   @IsString() name!: string;
@@ -22,8 +22,8 @@ export class TaskView {
   /** Login of who asked. */
   @IsString() caller!: string;
   @IsISO8601() startedAt!: string;
-  @ValidateIf((task: TaskView) => task.finishedAt !== null) @IsISO8601() finishedAt!: string | null;
+  @Nullable() @IsISO8601() finishedAt!: string | null;
   /** 0 to 1, or null when it can't be told. */
-  @ValidateIf((task: TaskView) => task.progress !== null) @IsNumber() @Min(0) @Max(1) progress!: number | null;
+  @Nullable() @IsNumber() @Min(0) @Max(1) progress!: number | null;
   @IsArray() @ValidateNested({ each: true }) @Type(() => TaskStepView) steps!: TaskStepView[];
 }

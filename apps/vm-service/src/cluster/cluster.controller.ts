@@ -1,9 +1,10 @@
 import { Controller, Get, Res } from '@nestjs/common';
-import type { CapabilitiesView, CatalogEntryView, InstancetypesView, NodeView } from '@headgate/api-contracts';
+import { CapabilitiesView, CatalogEntryView, InstancetypesView, NodeView } from '@headgate/api-contracts';
 import { BackendDirectory, ImageCatalog } from '@headgate/domain-contracts';
 import type { FastifyReply } from 'fastify';
 import { AskBackends } from './ask-backends.js';
 import { ReadCapabilities } from './read-capabilities.js';
+import { answer, answerList, Describe } from '../platform/answers.decorator.js';
 
 /** What the backends consist of and what they can do. */
 @Controller('api')
@@ -16,6 +17,7 @@ export class ClusterController {
   ) {}
 
   @Get('nodes')
+  @Describe('The machines that guests run on.', answerList(200, NodeView))
   async nodes(@Res({ passthrough: true }) reply: FastifyReply): Promise<NodeView[]> {
     const answers = await this.ask.all(reply, async (backend) => {
       const nodes = await backend.need('cluster').nodes();
@@ -25,11 +27,13 @@ export class ClusterController {
   }
 
   @Get('capabilities')
+  @Describe('What each context can do, and why not.', answer(200, CapabilitiesView))
   capabilities(): Promise<CapabilitiesView> {
     return this.capabilitiesOf.read();
   }
 
   @Get('instancetypes')
+  @Describe('Cluster instancetypes and preferences.', answer(200, InstancetypesView))
   async instancetypes(@Res({ passthrough: true }) reply: FastifyReply): Promise<InstancetypesView> {
     const answers = await this.ask.all(reply, async (backend) => backend.need('cluster').instancetypes());
     return {
@@ -39,6 +43,7 @@ export class ClusterController {
   }
 
   @Get('images')
+  @Describe('The image catalog.', answerList(200, CatalogEntryView))
   images(): CatalogEntryView[] {
     const canTakeTiny = this.backends.all().some(({ kind }) => kind === 'libvirt');
     return this.catalog

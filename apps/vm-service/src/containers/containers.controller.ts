@@ -6,9 +6,10 @@ import {
   InstancePath,
   ListQuery,
   type ContextQuery,
-  type CreatedView,
+  ContainerView,
+  CreatedView,
+  StatusView,
   type PlanView,
-  type StatusView,
 } from '@headgate/api-contracts';
 import { DomainError, formatRef, type Caller, type InstanceQuery } from '@headgate/domain-contracts';
 import { CONTAINER_ACTIONS, RunContainer, type ContainerAction } from '@headgate/instances';
@@ -17,6 +18,7 @@ import { CurrentCaller } from '../identity/caller.decorator.js';
 import { EventStreams } from '../instances/event-stream.js';
 import { ListReader } from '../instances/list-reader.js';
 import { answerPlan, isRehearsal } from '../instances/plan-view.js';
+import { answer, answerList, Describe } from '../platform/answers.decorator.js';
 
 const ct = ({ ns, name }: InstancePath, { context }: ContextQuery): InstanceQuery => ({
   kind: 'ct',
@@ -34,12 +36,18 @@ export class ContainersController {
   ) {}
 
   @Get()
+  @Describe(
+    'All containers of all contexts; with Accept: text/event-stream a snapshot and then each change.',
+    answerList(200, ContainerView),
+    answer(200, 'text/event-stream'),
+  )
   list(@Query() query: ListQuery, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const wantsStream = request.headers.accept?.includes('text/event-stream');
     return wantsStream ? this.streams.begin('ct', reply) : this.lists.answer('ct', query, request, reply);
   }
 
   @Post()
+  @Describe('Makes a container with a persistent data volume.', answer(201, CreatedView))
   async create(
     @Body() body: CreateContainerDto,
     @Query() query: ChangeQuery,
@@ -52,6 +60,7 @@ export class ContainersController {
   }
 
   @Post(':ns/:name/:action')
+  @Describe('Starts a container from its recorded spec, or stops it and keeps its data.', answer(200, StatusView))
   @HttpCode(200)
   async act(
     @Param() path: InstanceActionPath,
@@ -66,6 +75,7 @@ export class ContainersController {
   }
 
   @Delete(':ns/:name')
+  @Describe('Removes a container with its data volume.', answer(200, StatusView))
   async delete(
     @Param() path: InstancePath,
     @Query() query: ChangeQuery,

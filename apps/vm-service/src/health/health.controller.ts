@@ -1,19 +1,22 @@
 import { Controller, Get, Header } from '@nestjs/common';
-import type { ReadyView } from '@headgate/api-contracts';
+import { ReadyView } from '@headgate/api-contracts';
 import { DomainError } from '@headgate/domain-contracts';
 import { Registry } from '../composition/registry.js';
+import { answer, Describe } from '../platform/answers.decorator.js';
 
 @Controller()
 export class HealthController {
   constructor(private readonly registry: Registry) {}
 
   @Get('healthz')
+  @Describe('Whether the server responds.', answer(200, 'text/plain'))
   @Header('content-type', 'text/plain; charset=utf-8')
   alive(): string {
     return 'ok\n';
   }
 
   @Get('readyz')
+  @Describe('Whether the registry is open.', answer(200, ReadyView))
   ready(): ReadyView {
     if (!this.registry.isOpen) throw new DomainError('NOT_READY', 'The registry is not open yet.');
     return { status: 'ready' };

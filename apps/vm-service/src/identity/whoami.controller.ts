@@ -1,14 +1,16 @@
 import { Controller, Get } from '@nestjs/common';
-import type { WhoamiView } from '@headgate/api-contracts';
+import { WhoamiView } from '@headgate/api-contracts';
 import type { Caller } from '@headgate/domain-contracts';
 import { CallerIdentity } from './caller-identity.js';
 import { CurrentCaller } from './caller.decorator.js';
+import { answer, Describe } from '../platform/answers.decorator.js';
 
 @Controller('api/whoami')
 export class WhoamiController {
   constructor(private readonly identity: CallerIdentity) {}
 
   @Get()
+  @Describe('Who the service takes the caller for.', answer(200, WhoamiView))
   whoami(@CurrentCaller() caller: Caller): WhoamiView {
     return this.identity.whoami(caller);
   }

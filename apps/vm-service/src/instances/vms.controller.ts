@@ -9,10 +9,11 @@ import {
   MigrateVmDto,
   PowerQuery,
   TagDto,
-  type AcceptedView,
-  type CreatedView,
+  AcceptedView,
+  CreatedView,
+  StatusView,
+  VmView,
   type PlanView,
-  type StatusView,
 } from '@headgate/api-contracts';
 import {
   BackendDirectory,
@@ -31,6 +32,7 @@ import { CurrentCaller } from '../identity/caller.decorator.js';
 import { EventStreams } from './event-stream.js';
 import { ListReader } from './list-reader.js';
 import { answerPlan, isRehearsal } from './plan-view.js';
+import { answer, answerList, Describe } from '../platform/answers.decorator.js';
 
 const vm = ({ ns, name }: InstancePath, { context }: ContextQuery): InstanceQuery => ({
   kind: 'vm',
@@ -55,12 +57,18 @@ export class VmsController {
   ) {}
 
   @Get()
+  @Describe(
+    'All VMs of all contexts; with Accept: text/event-stream a snapshot and then each change.',
+    answerList(200, VmView),
+    answer(200, 'text/event-stream'),
+  )
   list(@Query() query: ListQuery, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const wantsStream = request.headers.accept?.includes('text/event-stream');
     return wantsStream ? this.streams.begin('vm', reply) : this.lists.answer('vm', query, request, reply);
   }
 
   @Post()
+  @Describe('Makes a VM from exactly one source.', answer(201, CreatedView))
   async create(
     @Body() body: CreateVmDto,
     @Query() query: ChangeQuery,
@@ -73,12 +81,17 @@ export class VmsController {
   }
 
   @Get(':ns/:name')
+  @Describe(
+    "The backend's own object; secrets in it are masked for callers who are no administrators.",
+    answer(200, 'application/json'),
+  )
   manifest(@Param() path: InstancePath, @Query() query: ContextQuery, @CurrentCaller() caller: Caller): Promise<Json> {
     const { ref } = this.fleet.resolve(vm(path, query));
     return this.backends.get(ref.context).need('inventory').manifest(ref, { masked: !caller.admin });
   }
 
   @Delete(':ns/:name')
+  @Describe('Removes a VM with everything that belongs to it.', answer(200, StatusView))
   async delete(
     @Param() path: InstancePath,
     @Query() query: ChangeQuery,
@@ -91,6 +104,7 @@ export class VmsController {
   }
 
   @Post(':ns/:name/migrate')
+  @Describe('Moves a running VM to another node.', answer(202, AcceptedView))
   @HttpCode(202)
   async migrate(
     @Param() path: InstancePath,
@@ -104,6 +118,7 @@ export class VmsController {
   }
 
   @Post(':ns/:name/tags')
+  @Describe('Adds a tag, or takes it away.', answer(200, TagDto))
   @HttpCode(200)
   async tag(
     @Param() path: InstancePath,
@@ -118,6 +133,7 @@ export class VmsController {
   }
 
   @Post(':ns/:name/:action')
+  @Describe('Power: start, stop, restart, pause, unpause.', answer(200, StatusView))
   @HttpCode(200)
   async act(
     @Param() path: InstanceActionPath,

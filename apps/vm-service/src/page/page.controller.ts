@@ -1,5 +1,6 @@
 import { Controller, Get, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { answer, Describe } from '../platform/answers.decorator.js';
 import { PageAssets, type AssetName } from './page-assets.js';
 
 /** The page loads nothing from elsewhere, runs no script but its own, and stands in nobody's frame. */
@@ -20,21 +21,25 @@ export class PageController {
   constructor(private readonly page: PageAssets) {}
 
   @Get()
+  @Describe('The web console.', answer(200, 'text/html'))
   index(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     return this.answer('index.html', request, reply);
   }
 
   @Get('style.css')
+  @Describe('The web console.', answer(200, 'text/css'))
   style(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     return this.answer('style.css', request, reply);
   }
 
   @Get('app.js')
+  @Describe('The web console.', answer(200, 'text/javascript'))
   app(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     return this.answer('app.js', request, reply);
   }
 
   @Get('icons.js')
+  @Describe('The web console.', answer(200, 'text/javascript'))
   icons(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     return this.answer('icons.js', request, reply);
   }

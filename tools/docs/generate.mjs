@@ -1,0 +1,39 @@
+// npm run docs / docs:check: writes docs/reference from the code, or fails when it is not what the code says.
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { findNode, projectEnvironment, root } from '../start/workspace.mjs';
+
+const check = process.argv.includes('--check');
+
+/** Each application prints its reference pages as one JSON object: file name → text. */
+const printers = ['apps/vm-service/dist/print-reference.js'];
+
+const printed = async (script) => {
+  const child = spawn(findNode(), [join(root, script)], {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: projectEnvironment(),
+  });
+  const output = [];
+  child.stdout.on('data', (data) => output.push(data));
+  const code = await new Promise((resolve) => child.once('close', resolve));
+  if (code !== 0) throw new Error(`${script} failed`);
+  return JSON.parse(Buffer.concat(output).toString());
+};
+
+let stale = 0;
+for (const script of printers) {
+  for (const [name, text] of Object.entries(await printed(script))) {
+    const file = join(root, 'docs/reference', name);
+    if (check) {
+      if (existsSync(file) && readFileSync(file, 'utf8') === text) continue;
+      console.error(`docs/reference/${name} is not what the code says: run npm run docs`);
+      stale++;
+    } else {
+      mkdirSync(join(root, 'docs/reference'), { recursive: true });
+      writeFileSync(file, text);
+    }
+  }
+}
+process.exit(stale === 0 ? 0 : 1);

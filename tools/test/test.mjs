@@ -1,0 +1,76 @@
+// npm test: formatting, lint, types, unit, contract, integration and e2e tests, on whatever the machine has. What a
+// machine lacks is skipped and said. Ends with a line `N passed, N failed`.
+import { spawn } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { ensureInstalled, findNode, NX, projectEnvironment, root, say } from '../start/workspace.mjs';
+
+/** Folders that hold projects. */
+const projects = () =>
+  ['apps', 'libs'].flatMap((group) => readdirSync(join(root, group)).map((name) => `${group}/${name}`)).concat('tools');
+
+const run = (script, args) =>
+  new Promise((resolve, reject) => {
+    const child = spawn(findNode(), [join(root, script), ...args], {
+      cwd: root,
+      stdio: 'inherit',
+      env: projectEnvironment(),
+    });
+    child.once('error', reject);
+    child.once('close', (code) => resolve(code === 0));
+  });
+
+const nx = (...args) => run(NX, [...args, '--output-style=static', '--nxBail=false']);
+
+const stages = [
+  ['format', () => run('node_modules/prettier/bin/prettier.cjs', ['--check', '--log-level', 'warn', '.'])],
+  ['lint, types, unit and contract tests, builds', () => nx('run-many', '-t', 'lint', 'typecheck', 'test', 'build')],
+  ['generated documents', () => run('tools/docs/generate.mjs', ['--check'])],
+  ['integration tests', () => nx('run-many', '-t', 'integration', '--parallel=1')],
+  ['e2e tests', () => nx('run-many', '-t', 'e2e', '--parallel=1')],
+];
+
+/** Adds up what the runs wrote down; one that Nx took from its cache counts as well. */
+function summaries() {
+  const found = projects().flatMap((project) => {
+    const folder = join(root, project, 'test-results');
+    if (!existsSync(folder)) return [];
+    return readdirSync(folder)
+      .filter((file) => file.endsWith('.json'))
+      .map((file) => ({ project, ...JSON.parse(readFileSync(join(folder, file), 'utf8')) }));
+  });
+  return {
+    passed: found.reduce((sum, { passed }) => sum + passed, 0),
+    failed: found.reduce((sum, { failed }) => sum + failed, 0),
+    skipped: found.flatMap(({ project, skipped }) => skipped.map((title) => `${project}: ${title}`)),
+  };
+}
+
+async function main() {
+  await ensureInstalled();
+  for (const project of projects()) rmSync(join(root, project, 'test-results'), { recursive: true, force: true });
+  const broken = [];
+  for (const [name, stage] of stages) {
+    const began = Date.now();
+    say(`\n== ${name}`);
+    const ok = await stage();
+    say(`== ${name}: ${ok ? 'good' : 'FAILED'}, ${((Date.now() - began) / 1000).toFixed(1)} s`);
+    if (!ok) broken.push(name);
+  }
+  const { passed, failed, skipped } = summaries();
+  if (skipped.length > 0) say(`\nSkipped:\n${skipped.map((title) => `  ${title}`).join('\n')}`);
+  if (broken.length > 0) say(`\nFailed: ${broken.join('; ')}`);
+  // A stage without tests of its own, such as lint, counts as one failure.
+  const failures = broken.length > 0 ? Math.max(failed, broken.length) : failed;
+  say(`\n${passed} passed, ${failures} failed`);
+  return failures === 0 ? 0 : 1;
+}
+
+main().then(
+  (code) => process.exit(code),
+  (error) => {
+    process.stderr.write(`${error.message}\n`);
+    say('0 passed, 1 failed');
+    process.exit(1);
+  },
+);
