@@ -1,0 +1,88 @@
+import type { Bounds } from './bounds/bounds.js';
+import type { CountFreshness } from './bounds/caps.js';
+import type { Caps } from './bounds/caps.js';
+import type { LiveConfig } from './config/live-config.js';
+import type { CallerAddress } from './edge/caller-address.js';
+import { SystemClock } from './embedded/clock.js';
+import { EmbeddedStore } from './embedded/embedded-store.js';
+import { ApplicationServices } from './gateway/application-services.js';
+import { AskUpstream } from './gateway/ask-upstream.js';
+import { towardsUpstream } from './gateway/forwarded-headers.js';
+import { GatewayHomeserver } from './gateway/gateway-homeserver.js';
+import { GatewayIdentity } from './gateway/gateway-identity.js';
+import { SeenHoldings } from './gateway/seen-holdings.js';
+import { UpgradeProxy } from './gateway/upgrade-proxy.js';
+import { UpstreamClient } from './gateway/upstream-client.js';
+import { UpstreamHoldings } from './gateway/upstream-holdings.js';
+import { WatchAnswers } from './gateway/watch-answers.js';
+import type { Holdings } from './homeserver/holdings.port.js';
+import type { Homeserver } from './homeserver/homeserver.port.js';
+import type { Identity } from './homeserver/identity.port.js';
+
+/** What stands behind the bounds, whichever it is. */
+export interface Backend {
+  homeserver: Homeserver;
+  identity: Identity;
+  holdings: Holdings;
+  freshness: CountFreshness;
+  upgrades?: UpgradeProxy;
+  passwordVerifications: () => number;
+  start(): void;
+  close(): void;
+}
+
+export type { Bounds };
+
+/** The store answers at once, so it is asked each time. */
+const ALWAYS_ASK: CountFreshness = { believeMs: 0, believeRefusalMs: 0 };
+
+export function embeddedBackend(config: LiveConfig, dataDir: string): Backend {
+  const store = new EmbeddedStore(config, dataDir, new SystemClock());
+  const { homeserver, identity, holdings, passwords } = store;
+  return {
+    homeserver,
+    identity,
+    holdings,
+    freshness: ALWAYS_ASK,
+    passwordVerifications: () => passwords.verifications,
+    start: () => store.start(),
+    close: () => store.close(),
+  };
+}
+
+/** @param caps not made yet when the backend is: they need its holdings */
+export function gatewayBackend(
+  upstream: string,
+  { current }: LiveConfig,
+  dataDir: string,
+  addresses: CallerAddress,
+  caps: () => Caps,
+): Backend {
+  const { server, gateway } = current;
+  const base = new URL(upstream);
+  const client = new UpstreamClient(base);
+  const ask = new AskUpstream(client, base.host, gateway.timeout_ms);
+  const services = ApplicationServices.read(gateway.appservices, server.name);
+  const identity = new GatewayIdentity(ask, services, { serverName: server.name, ttlMs: gateway.whoami_ttl_ms });
+  const seen = new SeenHoldings(dataDir);
+  const trusts = (peer: string) => addresses.trusts(peer);
+  return {
+    homeserver: new GatewayHomeserver(client, identity, new WatchAnswers(identity, seen, caps), {
+      timeoutMs: gateway.timeout_ms,
+      trusts,
+    }),
+    identity,
+    holdings: new UpstreamHoldings(ask, seen),
+    freshness: { believeMs: gateway.reconcile_ms, believeRefusalMs: 1_000 },
+    upgrades: new UpgradeProxy(client, (request) => {
+      const peer = request.socket.remoteAddress ?? '';
+      return towardsUpstream(request, peer, trusts(peer));
+    }),
+    passwordVerifications: () => 0,
+    start: () => undefined,
+    close: () => {
+      client.close();
+      seen.close();
+    },
+  };
+}

@@ -1,0 +1,62 @@
+import { accountKey, isJsonObject } from '@headgate/matrix-protocol';
+import type { Claim } from '@headgate/limits-core';
+import type { LiveConfig } from '../config/live-config.js';
+import type { Answer } from '../wire/answer.js';
+import type { MatrixRequest } from '../wire/matrix-request.js';
+import { Bound, type Next, succeeded } from './bound.js';
+import { exactMembers } from './exact-members.js';
+import type { Rates } from './rates.js';
+
+const LOGIN_LIMIT_BYTES = 64 * 1024;
+const MEMBERS = ['type', 'identifier', 'user', 'password', 'medium', 'address'];
+
+/**
+ * Password logins: failures count for the account and for the source. Both windows must be open before anybody looks at
+ * the password, and room is taken in both first, so that parallel guesses cannot outrun them.
+ */
+export class LoginBound extends Bound {
+  constructor(
+    private readonly rates: Rates,
+    private readonly config: LiveConfig,
+  ) {
+    super();
+  }
+
+  override async run(request: MatrixRequest, next: Next): Promise<Answer> {
+    const body = await request.json(LOGIN_LIMIT_BYTES);
+    exactMembers(body, MEMBERS);
+    if (isJsonObject(body.identifier)) exactMembers(body.identifier, ['type', 'user', 'medium', 'address', 'phone']);
+    if (body.type !== 'm.login.password') return next();
+    const account = accountKey(body, this.config.current.server.name);
+    const source: Claim = { rate: this.rates.loginSource, key: request.source };
+    const claims = account === undefined ? [source] : [{ rate: this.rates.loginAccount, key: account }, source];
+    return this.attempt(claims, next);
+  }
+
+  private async attempt(claims: readonly Claim[], next: Next): Promise<Answer> {
+    const reservation = this.rates.reserve(claims);
+    try {
+      const answer = await next();
+      if (answer.status === 403) await reservation.keep();
+      else if (succeeded(answer)) await this.forgive(claims, reservation);
+      return answer;
+    } catch (error) {
+      if (isForbidden(error)) await reservation.keep();
+      throw error;
+    } finally {
+      await reservation.release();
+    }
+  }
+
+  private async forgive(claims: readonly Claim[], reservation: { forget(): unknown }): Promise<void> {
+    if (this.config.current.ratelimit.login_success_clears_source) {
+      await reservation.forget();
+      return;
+    }
+    // The opt-in: a good login wipes its account only; the source keeps its failures and this attempt adds none.
+    const [account] = claims.filter(({ rate }) => rate === this.rates.loginAccount);
+    if (account) await this.rates.windows.forgive(account.rate, account.key);
+  }
+}
+
+const isForbidden = (error: unknown): boolean => (error as { status?: unknown }).status === 403;

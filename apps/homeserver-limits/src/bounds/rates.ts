@@ -1,0 +1,67 @@
+import { type Claim, type Rate, RateExceeded, type Reservation, type RateWindows } from '@headgate/limits-core';
+import type { LiveConfig } from '../config/live-config.js';
+import type { DecisionWatch } from '../metrics/limits-metrics.js';
+
+const MINUTE = 60_000;
+
+const NOTHING_TAKEN: Reservation = {
+  granted: true,
+  keep: () => undefined,
+  forget: () => undefined,
+  release: () => undefined,
+};
+
+/** The six rates of the contract. Switched off, they let everything through. */
+export class Rates {
+  readonly loginAccount: Rate;
+  readonly loginSource: Rate;
+  readonly register: Rate;
+  readonly ring: Rate;
+  readonly openIdToken: Rate;
+  readonly sfuCredential: Rate;
+
+  constructor(
+    readonly windows: RateWindows,
+    private readonly config: LiveConfig,
+    private readonly watch: DecisionWatch = () => undefined,
+  ) {
+    this.loginAccount = windows.define('login_account', { limit: 5, windowMs: MINUTE });
+    this.loginSource = windows.define('login_source', { limit: 30, windowMs: MINUTE });
+    this.register = windows.define('register', { limit: 5, windowMs: 5 * MINUTE });
+    this.ring = windows.define('ring', this.ringTerms());
+    this.openIdToken = windows.define('openid_token', { limit: 20, windowMs: MINUTE });
+    this.sfuCredential = windows.define('sfu_credential', { limit: 20, windowMs: MINUTE });
+  }
+
+  /** Takes over what a reload has changed; open windows stay open. */
+  reconfigure(): void {
+    this.windows.define('ring', this.ringTerms());
+  }
+
+  /** Counts one event. @throws RateExceeded */
+  count(rate: Rate, key: string): void {
+    if (!this.enabled) return;
+    const refusal = this.windows.count(rate, key);
+    this.watch(rate.name, refusal ? 'refused' : 'granted');
+    if (refusal) throw new RateExceeded(refusal);
+  }
+
+  /** Takes room on every key or on none. @throws RateExceeded */
+  reserve(claims: readonly Claim[]): Reservation {
+    if (!this.enabled) return NOTHING_TAKEN;
+    const answer = this.windows.reserve(claims);
+    for (const { rate } of claims) {
+      if (answer.granted || answer.rate === rate.name) this.watch(rate.name, answer.granted ? 'granted' : 'refused');
+    }
+    if (!answer.granted) throw new RateExceeded(answer);
+    return answer;
+  }
+
+  private get enabled(): boolean {
+    return this.config.current.ratelimit.enabled;
+  }
+
+  private ringTerms() {
+    return { limit: this.config.current.ratelimit.rings_per_minute, windowMs: MINUTE };
+  }
+}

@@ -1,0 +1,95 @@
+import type { Route } from './path-table.js';
+
+/**
+ * Every request that a bound can refuse, and those whose answers tell the gateway what somebody holds, under every path
+ * that a server is known to answer. This table alone decides what a request is, in both modes.
+ */
+export type BoundedOperation =
+  | 'login'
+  | 'register'
+  | 'send'
+  | 'setState'
+  | 'scheduleDelayed'
+  | 'manageDelayed'
+  | 'openIdToken'
+  | 'sfuCredential'
+  | 'upload'
+  | 'uploadTo'
+  | 'mediaConfig'
+  | 'createFilter'
+  | 'getFilter'
+  | 'setAccountData'
+  | 'setRoomAccountData'
+  | 'deleteAccountData'
+  | 'deleteRoomAccountData'
+  | 'uploadKeys'
+  | 'setPusher'
+  | 'sendTransaction'
+  | 'logout'
+  | 'logoutAll'
+  | 'endTokens';
+
+const CLIENT = '/_matrix/client/{v}';
+const MEDIA = '/_matrix/media/{v}';
+const DELAYED = '/_matrix/client/unstable/org.matrix.msc4140';
+const DELETABLE = '/_matrix/client/unstable/org.matrix.msc3391';
+const SVC = '/_svc/rtc/media';
+
+export const boundedOperations: readonly Route<BoundedOperation>[] = [
+  { operation: 'login', methods: ['POST'], paths: [`${CLIENT}/login`] },
+  { operation: 'register', methods: ['POST'], paths: [`${CLIENT}/register`] },
+  { operation: 'send', methods: ['PUT', 'POST'], paths: [`${CLIENT}/rooms/:roomId/send/:eventType/:txnId?`] },
+  { operation: 'setState', methods: ['PUT'], paths: [`${CLIENT}/rooms/:roomId/state/:eventType/:stateKey?`] },
+  {
+    operation: 'scheduleDelayed',
+    methods: ['PUT', 'POST'],
+    paths: [CLIENT, DELAYED].map((prefix) => `${prefix}/rooms/:roomId/delayed_event/:eventType/:txnId?`),
+  },
+  {
+    operation: 'manageDelayed',
+    methods: ['POST'],
+    paths: [CLIENT, DELAYED].map((prefix) => `${prefix}/delayed_events/:delayId/:action?`),
+  },
+  { operation: 'openIdToken', methods: ['POST'], paths: [`${CLIENT}/user/:userId/openid/request_token`] },
+  { operation: 'sfuCredential', methods: ['POST'], paths: [`${SVC}/sfu/get`, `${SVC}/get_token`] },
+  { operation: 'upload', methods: ['POST'], paths: [`${MEDIA}/upload`] },
+  { operation: 'uploadTo', methods: ['PUT'], paths: [`${MEDIA}/upload/:serverName/:mediaId`] },
+  {
+    operation: 'mediaConfig',
+    methods: ['GET'],
+    paths: [`${MEDIA}/config`, `${CLIENT}/media/config`, '/_matrix/client/unstable/org.matrix.msc3916/media/config'],
+  },
+  { operation: 'createFilter', methods: ['POST'], paths: [`${CLIENT}/user/:userId/filter`] },
+  { operation: 'getFilter', methods: ['GET'], paths: [`${CLIENT}/user/:userId/filter/:filterId`] },
+  {
+    operation: 'setAccountData',
+    methods: ['PUT'],
+    paths: [CLIENT, DELETABLE].map((prefix) => `${prefix}/user/:userId/account_data/:type`),
+  },
+  {
+    operation: 'setRoomAccountData',
+    methods: ['PUT'],
+    paths: [CLIENT, DELETABLE].map((prefix) => `${prefix}/user/:userId/rooms/:roomId/account_data/:type`),
+  },
+  {
+    operation: 'deleteAccountData',
+    methods: ['DELETE'],
+    paths: [CLIENT, DELETABLE].map((prefix) => `${prefix}/user/:userId/account_data/:type`),
+  },
+  {
+    operation: 'deleteRoomAccountData',
+    methods: ['DELETE'],
+    paths: [CLIENT, DELETABLE].map((prefix) => `${prefix}/user/:userId/rooms/:roomId/account_data/:type`),
+  },
+  { operation: 'uploadKeys', methods: ['POST'], paths: [`${CLIENT}/keys/upload/:deviceId?`] },
+  { operation: 'setPusher', methods: ['POST'], paths: [`${CLIENT}/pushers/set`] },
+  { operation: 'sendTransaction', methods: ['PUT'], paths: ['/_matrix/federation/{v}/send/:txnId'] },
+  { operation: 'logout', methods: ['POST'], paths: [`${CLIENT}/logout`] },
+  { operation: 'logoutAll', methods: ['POST'], paths: [`${CLIENT}/logout/all`] },
+  {
+    operation: 'endTokens',
+    methods: ['POST'],
+    paths: ['refresh', 'account/password', 'account/deactivate', 'delete_devices'].map((path) => `${CLIENT}/${path}`),
+  },
+  { operation: 'endTokens', methods: ['DELETE'], paths: [`${CLIENT}/devices/:deviceId`] },
+];

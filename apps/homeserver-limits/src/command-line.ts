@@ -1,0 +1,27 @@
+import { parseArgs } from 'node:util';
+import { ConfigError } from '@headgate/nest-kit';
+import { isListenAddress } from './config/fields.js';
+
+export interface CommandLine {
+  config?: string;
+  listen?: string;
+  dataDir: string;
+}
+
+/** @throws ConfigError naming the argument that cannot be used */
+export function readCommandLine(args: readonly string[]): CommandLine {
+  const { config, listen, 'data-dir': dataDir = 'homeserver-limits-data' } = read(args);
+  if (listen !== undefined && !isListenAddress(listen)) {
+    throw new ConfigError('command line', ['--listen must be HOST:PORT']);
+  }
+  return { dataDir, ...(config !== undefined && { config }), ...(listen !== undefined && { listen }) };
+}
+
+function read(args: readonly string[]) {
+  try {
+    const options = { config: { type: 'string' }, listen: { type: 'string' }, 'data-dir': { type: 'string' } } as const;
+    return parseArgs({ args: [...args], options }).values;
+  } catch (error) {
+    throw new ConfigError('command line', [error instanceof Error ? error.message : String(error)]);
+  }
+}

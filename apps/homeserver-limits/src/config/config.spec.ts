@@ -1,0 +1,56 @@
+import { parseConfig } from './config.js';
+
+describe('parseConfig', () => {
+  test('needs nothing: the defaults are the numbers of the contract', () => {
+    const config = parseConfig('');
+    expect(config.ratelimit).toMatchObject({ enabled: true, rings_per_minute: 10 });
+    expect(config.limits).toEqual({
+      filters_per_user: 1000,
+      account_data_per_user: 20000,
+      one_time_keys_per_device: 1000,
+      pushers_per_user: 100,
+    });
+    expect(config.delayed_events).toEqual({ max_per_room: 100, max_delay_ms: 86_400_000 });
+    expect(config.server.listen).toBe('127.0.0.1:8008');
+    expect(config.gateway.upstream).toBeUndefined();
+  });
+
+  test.each([
+    ['limits', 'filters_per_user'],
+    ['limits', 'account_data_per_user'],
+    ['limits', 'one_time_keys_per_device'],
+    ['limits', 'pushers_per_user'],
+    ['delayed_events', 'max_per_room'],
+    ['delayed_events', 'max_delay_ms'],
+    ['ratelimit', 'rings_per_minute'],
+  ])('refuses %s.%s of zero and names it', (section, key) => {
+    expect(() => parseConfig(`[${section}]\n${key} = 0`)).toThrow(`${section}.${key} must be at least 1`);
+    expect(() => parseConfig(`[${section}]\n${key} = -5`)).toThrow(`${section}.${key} must be at least 1`);
+    expect(() => parseConfig(`[${section}]\n${key} = 1.5`)).toThrow(`${section}.${key} must be an integer`);
+    expect(() => parseConfig(`[${section}]\n${key} = "9"`)).toThrow(`${section}.${key} must be an integer`);
+  });
+
+  test.each([
+    ['[limits]\npusher_per_user = 5', 'limits.pusher_per_user is not a known key'],
+    ['[limit]\npushers_per_user = 5', '[limit] is not a known section'],
+    ['limits = 5', 'limits must be a section'],
+    ['[ratelimit]\nenabled = "yes"', 'ratelimit.enabled must be true or false'],
+    ['[server]\nname = "a b"', 'server.name must be a server name'],
+    ['[server]\nlisten = "8008"', 'server.listen must be HOST:PORT'],
+    ['[server]\ntrusted_proxies = ["10.0.0.0/40"]', 'server.trusted_proxies must be an address or CIDR'],
+    ['[server]\nipv6_prefix = 128', 'server.ipv6_prefix must be one of 64, 56, 48'],
+    ['[gateway]\nupstream = "ftp://x"', 'gateway.upstream must be an http or https URL'],
+    ['[rtc]\nurl = "wss://sfu.example"', 'belong together'],
+    ['[federation.peers]\n"a.example" = "nowhere"', 'federation.peers must be a table'],
+    ['[operator]\nlisten = "0.0.0.0:9000"', 'operator.token is needed'],
+    ['[limits', 'not valid TOML'],
+  ])('refuses %p', (toml, message) => expect(() => parseConfig(toml)).toThrow(message));
+
+  test('keeps the media service out of the gateway, where it could not check membership', () => {
+    const rtc = '[rtc]\nurl = "wss://sfu.example"\nkey = "k"\nsecret = "s"\n';
+    expect(parseConfig(rtc).rtc.url).toBe('wss://sfu.example');
+    expect(() => parseConfig(`${rtc}[gateway]\nupstream = "http://127.0.0.1:1"`)).toThrow(
+      'rtc.url is for the embedded',
+    );
+  });
+});

@@ -1,0 +1,70 @@
+import { ConfigError, parseSection } from '@headgate/nest-kit';
+import { parse } from 'smol-toml';
+import { DelayedEventsSection } from './delayed-events.section.js';
+import { FederationSection } from './federation.section.js';
+import { GatewaySection } from './gateway.section.js';
+import { LimitsSection } from './limits.section.js';
+import { OperatorSection } from './operator.section.js';
+import { RatelimitSection } from './ratelimit.section.js';
+import { RtcSection } from './rtc.section.js';
+import { ServerSection } from './server.section.js';
+
+const sections = {
+  server: ServerSection,
+  ratelimit: RatelimitSection,
+  limits: LimitsSection,
+  delayed_events: DelayedEventsSection,
+  gateway: GatewaySection,
+  rtc: RtcSection,
+  federation: FederationSection,
+  operator: OperatorSection,
+};
+
+export type Config = { readonly [Name in keyof typeof sections]: Readonly<InstanceType<(typeof sections)[Name]>> };
+
+/**
+ * Reads the whole configuration; every setting has a default, so an empty text is a configuration.
+ * @param source the file's name, for the messages
+ * @throws ConfigError naming the settings that cannot be used
+ */
+export function parseConfig(toml: string, source = 'configuration'): Config {
+  const document = parseToml(toml, source);
+  const unknown = Object.keys(document).filter((name) => !Object.hasOwn(sections, name));
+  if (unknown.length > 0) {
+    throw new ConfigError(
+      source,
+      unknown.map((name) => `[${name}] is not a known section`),
+    );
+  }
+  const entries = Object.entries(sections).map(([name, section]) => [
+    name,
+    parseSection<object>(section, document[name], name, source),
+  ]);
+  const config = Object.freeze(Object.fromEntries(entries)) as Config;
+  const problems = problemsTogether(config);
+  if (problems.length > 0) throw new ConfigError(source, problems);
+  return config;
+}
+
+function parseToml(toml: string, source: string): Record<string, unknown> {
+  try {
+    return parse(toml);
+  } catch (error) {
+    throw new ConfigError(source, [`not valid TOML: ${error instanceof Error ? error.message : String(error)}`]);
+  }
+}
+
+function problemsTogether({ rtc, gateway, operator }: Config): string[] {
+  const problems: string[] = [];
+  const given = [rtc.url, rtc.key, rtc.secret].filter((value) => value !== undefined).length;
+  if (given === 1 || given === 2) problems.push('rtc.url, rtc.key and rtc.secret belong together');
+  if (given > 0 && gateway.upstream !== undefined) {
+    problems.push('rtc.url is for the embedded mode; in front of a homeserver, that homeserver gives the credentials');
+  }
+  if (operator.listen !== undefined && operator.token === undefined && !isLoopback(operator.listen)) {
+    problems.push('operator.token is needed when operator.listen is not a loopback address');
+  }
+  return problems;
+}
+
+const isLoopback = (listen: string) => /^(?:127\.[0-9.]+|\[::1\]|localhost):/.test(listen);

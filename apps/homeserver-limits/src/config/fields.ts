@@ -1,0 +1,65 @@
+import { isIP } from 'node:net';
+import { applyDecorators } from '@nestjs/common';
+import { isServerName } from '@headgate/matrix-protocol';
+import { IsBoolean, IsIn, IsInt, Min, ValidateBy, type ValidationOptions } from 'class-validator';
+
+/** A rule over one setting, with the sentence that names it when it is broken. */
+const rule = (name: string, sentence: string, check: (value: unknown) => boolean, options: ValidationOptions = {}) =>
+  ValidateBy(
+    { name, validator: { validate: check, defaultMessage: () => `$property must be ${sentence}` } },
+    { message: `${options.each ? 'each of ' : ''}$property must be ${sentence}`, ...options },
+  );
+
+const textRule = (name: string, sentence: string, check: (value: string) => boolean, options?: ValidationOptions) =>
+  rule(name, sentence, (value) => typeof value === 'string' && check(value), options);
+
+/** A whole number of at least 1: zero is refused, because it is a typing error with consequences. */
+export const AtLeastOne = () =>
+  applyDecorators(
+    Min(1, { message: '$property must be at least 1' }),
+    IsInt({ message: '$property must be an integer' }),
+  );
+
+export const Flag = () => IsBoolean({ message: '$property must be true or false' });
+
+export const OneOf = (choices: readonly unknown[]) =>
+  IsIn(choices, { message: `$property must be one of ${choices.join(', ')}` });
+
+export const FilledText = (options?: ValidationOptions) =>
+  textRule('filledText', 'a text that is not empty', (value) => value.length > 0, options);
+
+export const LongText = (length: number) =>
+  textRule('longText', `at least ${length} characters`, (value) => value.length >= length);
+
+export const ServerName = (options?: ValidationOptions) =>
+  textRule('serverName', 'a server name', isServerName, options);
+
+export const HttpUrl = () => textRule('httpUrl', 'an http or https URL', hasScheme(/^https?:$/));
+
+export const WebSocketUrl = () => textRule('webSocketUrl', 'a ws or wss URL', hasScheme(/^wss?:$/));
+
+/** `HOST:PORT`, the host bracketed when it is IPv6. */
+export const ListenAddress = () => textRule('listenAddress', 'HOST:PORT', isListenAddress);
+
+export const Network = (options?: ValidationOptions) => textRule('network', 'an address or CIDR', isNetwork, options);
+
+/** A table of server names and the URLs under which they are reached. */
+export const Peers = () =>
+  rule('peers', 'a table of server names and http or https URLs', (value) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+    const isUrl = hasScheme(/^https?:$/);
+    return Object.entries(value).every(([name, url]) => isServerName(name) && typeof url === 'string' && isUrl(url));
+  });
+
+const hasScheme = (scheme: RegExp) => (value: string) => URL.canParse(value) && scheme.test(new URL(value).protocol);
+
+export const isListenAddress = (value: string): boolean =>
+  /^(?:\[[0-9a-fA-F:.]+\]|[^[\]:\s]+):[0-9]{1,5}$/.test(value) &&
+  Number(value.slice(value.lastIndexOf(':') + 1)) < 65536;
+
+function isNetwork(value: string): boolean {
+  const [address = '', prefix, ...rest] = value.split('/');
+  const family = isIP(address);
+  if (family === 0 || rest.length > 0) return false;
+  return prefix === undefined || (/^[0-9]{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128));
+}

@@ -1,0 +1,38 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseConfig } from './config.js';
+import { LiveConfig } from './live-config.js';
+
+describe('LiveConfig', () => {
+  let folder: string;
+  let path: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'live-config-'));
+    path = join(folder, 'limits.toml');
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  test('takes over bounds from the changed file', async () => {
+    const live = new LiveConfig(parseConfig(''), path);
+    await writeFile(path, '[limits]\npushers_per_user = 7');
+    expect(await live.reload()).toBe(true);
+    expect(live.current.limits.pushers_per_user).toBe(7);
+  });
+
+  test('keeps the old bounds when the file is bad or gone', async () => {
+    const live = new LiveConfig(parseConfig('[limits]\npushers_per_user = 7'), path);
+    expect(await live.reload()).toBe(false);
+    await writeFile(path, '[ratelimit]\nrings_per_minute = 3\n[limits]\npushers_per_user = 0');
+    expect(await live.reload()).toBe(false);
+    expect(live.current.limits.pushers_per_user).toBe(7);
+    expect(live.current.ratelimit.rings_per_minute).toBe(10);
+  });
+
+  test('leaves what needs a restart as it was', async () => {
+    const live = new LiveConfig(parseConfig(''), path);
+    await writeFile(path, '[server]\nname = "other.example"');
+    await live.reload();
+    expect(live.current.server.name).toBe('localhost');
+  });
+});

@@ -1,0 +1,14 @@
+import { IsArray } from 'class-validator';
+import { Flag, ListenAddress, Network, OneOf, ServerName } from './fields.js';
+
+export class ServerSection {
+  /** The name in user ids, and the destination that peers sign for. */
+  @ServerName() name = 'localhost';
+  @ListenAddress() listen = '127.0.0.1:8008';
+  /** Who may tell us the caller's address in X-Forwarded-For. */
+  @IsArray() @Network({ each: true }) trusted_proxies: string[] = [];
+  /** How much of an IPv6 address makes one caller. */
+  @OneOf([64, 56, 48]) ipv6_prefix = 64;
+  /** Embedded mode: whether accounts can be made. */
+  @Flag() registration = true;
+}

@@ -1,0 +1,25 @@
+import type { IncomingMessage } from 'node:http';
+import { TrustedProxies } from '@headgate/nest-kit';
+import { sourceKey } from '../wire/source-key.js';
+
+/** Where a request really comes from: only the word of listed proxies counts, read from the right. */
+export class CallerAddress {
+  private readonly proxies: TrustedProxies;
+
+  constructor(
+    trustedProxies: readonly string[],
+    private readonly ipv6Prefix: number,
+  ) {
+    this.proxies = TrustedProxies.of(trustedProxies);
+  }
+
+  of(request: IncomingMessage): { address: string; source: string } {
+    const peer = request.socket.remoteAddress ?? '';
+    const address = this.proxies.callerAddress(peer, request.headers['x-forwarded-for']);
+    return { address, source: sourceKey(address, this.ipv6Prefix) };
+  }
+
+  trusts(peer: string): boolean {
+    return this.proxies.trusts(peer);
+  }
+}

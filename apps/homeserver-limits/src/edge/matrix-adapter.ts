@@ -1,0 +1,37 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { FastifyInstance } from 'fastify';
+import { FastifyAdapter } from '@nestjs/platform-fastify';
+import { METRICS_PATH } from '../metrics/metrics.controller.js';
+import { MATRIX_ROUTE } from './matrix.controller.js';
+
+/** How long a client may take to send a request: a large upload over a slow line is well within it. */
+const REQUEST_MS = 30 * 60 * 1000;
+
+/**
+ * Fastify that leaves everything to the table of operations. Its router would decode, limit and refuse paths in its own
+ * way and form, so it only sees one path; its parsers would refuse bodies by their Content-Type, so there are none.
+ */
+export function matrixAdapter(): FastifyAdapter {
+  const adapter = new FastifyAdapter({
+    rewriteUrl: ({ url, method }: { url?: string; method?: string }) =>
+      url === METRICS_PATH && method === 'GET' ? METRICS_PATH : MATRIX_ROUTE,
+    requestTimeout: REQUEST_MS,
+    connectionTimeout: 0,
+    keepAliveTimeout: 72_000,
+    forceCloseConnections: 'idle',
+    logger: false,
+    trustProxy: false,
+  });
+  const fastify: FastifyInstance = adapter.getInstance();
+  fastify.removeAllContentTypeParsers();
+  fastify.addContentTypeParser('*', (_request, _payload, done) => done(null));
+  letHandlersDecideAboutBodies(fastify.server);
+  return adapter;
+}
+
+/** Node asks clients for the body by itself before anybody has looked at the request; here the handler does, if it wants it. */
+function letHandlersDecideAboutBodies(server: Server): void {
+  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+    server.emit('request', request, response);
+  });
+}

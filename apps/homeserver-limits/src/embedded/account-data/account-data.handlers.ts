@@ -1,0 +1,44 @@
+import { MatrixError } from '@headgate/matrix-protocol';
+import { scopeOf, writableType } from '../../bounds/account-data.bound.js';
+import { type Answer, ok } from '../../wire/answer.js';
+import type { MatrixRequest } from '../../wire/matrix-request.js';
+import type { EmbeddedIdentity } from '../accounts/embedded-identity.js';
+import { Handlers } from '../handlers.js';
+import { ownUser } from '../own-user.js';
+import type { AccountData } from './account-data.js';
+
+export class AccountDataHandlers extends Handlers {
+  constructor(
+    private readonly data: AccountData,
+    private readonly identity: EmbeddedIdentity,
+  ) {
+    super();
+  }
+
+  override readonly handlers = {
+    setAccountData: (request: MatrixRequest) => this.set(request),
+    setRoomAccountData: (request: MatrixRequest) => this.set(request),
+    getAccountData: (request: MatrixRequest) => this.get(request),
+    getRoomAccountData: (request: MatrixRequest) => this.get(request),
+    deleteAccountData: (request: MatrixRequest) => this.delete(request),
+    deleteRoomAccountData: (request: MatrixRequest) => this.delete(request),
+  };
+
+  private async set(request: MatrixRequest): Promise<Answer> {
+    const userId = ownUser(this.identity, request);
+    const type = writableType(request);
+    this.data.set(userId, scopeOf(request), type, await request.json());
+    return ok();
+  }
+
+  private get(request: MatrixRequest): Answer {
+    const content = this.data.get(ownUser(this.identity, request), scopeOf(request), request.param('type'));
+    if (!content) throw MatrixError.notFound('There is no account data of this type.');
+    return ok(content);
+  }
+
+  private delete(request: MatrixRequest): Answer {
+    this.data.delete(ownUser(this.identity, request), scopeOf(request), writableType(request));
+    return ok();
+  }
+}

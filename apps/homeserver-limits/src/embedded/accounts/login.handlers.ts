@@ -1,0 +1,73 @@
+import { isJsonObject, MatrixError, parseUserId } from '@headgate/matrix-protocol';
+import { type Answer, ok } from '../../wire/answer.js';
+import type { MatrixRequest } from '../../wire/matrix-request.js';
+import { Handlers } from '../handlers.js';
+import type { Accounts, Session } from './accounts.js';
+import { deviceOf } from './device-of.js';
+import type { EmbeddedIdentity } from './embedded-identity.js';
+import type { PasswordHash } from './password-hash.js';
+
+/** Logging in and out, and asking who one is. */
+export class LoginHandlers extends Handlers {
+  constructor(
+    private readonly serverName: string,
+    private readonly accounts: Accounts,
+    private readonly identity: EmbeddedIdentity,
+    private readonly passwords: PasswordHash,
+  ) {
+    super();
+  }
+
+  override readonly handlers = {
+    loginFlows: () => ok({ flows: [{ type: 'm.login.password' }] }),
+    login: (request: MatrixRequest) => this.login(request),
+    whoami: (request: MatrixRequest) => this.whoami(request),
+    devices: (request: MatrixRequest) => ok({ devices: this.accounts.devices(this.identity.require(request).userId) }),
+    logout: (request: MatrixRequest) => this.logout(request),
+    logoutAll: (request: MatrixRequest) => this.logoutAll(request),
+  };
+
+  private async login(request: MatrixRequest): Promise<Answer> {
+    const body = await request.json();
+    if (body.type !== 'm.login.password') throw new MatrixError(400, 'M_UNKNOWN', 'This login type is not supported.');
+    if (typeof body.password !== 'string') throw MatrixError.missingParam('password');
+    const device = deviceOf(body);
+    const userId = this.userNamed(body);
+    const genuine = await this.passwords.verify(body.password, userId && this.accounts.passwordHash(userId));
+    if (!genuine || userId === undefined) throw MatrixError.forbidden('The name or the password is wrong.');
+    return ok(sessionBody(this.accounts.logIn(userId, device)));
+  }
+
+  private whoami(request: MatrixRequest): Answer {
+    const { userId, deviceId } = this.identity.require(request);
+    return ok({ user_id: userId, device_id: deviceId, is_guest: false });
+  }
+
+  private logout(request: MatrixRequest): Answer {
+    const { userId, deviceId } = this.identity.require(request);
+    this.accounts.removeDevice(userId, deviceId);
+    return ok();
+  }
+
+  private logoutAll(request: MatrixRequest): Answer {
+    this.accounts.removeAllDevices(this.identity.require(request).userId);
+    return ok();
+  }
+
+  private userNamed(body: Record<string, unknown>): string | undefined {
+    const { identifier } = body;
+    if (identifier === undefined && typeof body.user !== 'string') throw MatrixError.missingParam('identifier');
+    if (identifier !== undefined && !isJsonObject(identifier))
+      throw MatrixError.badJson('identifier must be an object.');
+    const user = identifier?.type === 'm.id.user' ? identifier.user : body.user;
+    if (typeof user !== 'string') return undefined;
+    const id = parseUserId(user) ?? { localpart: user, server: this.serverName };
+    return id.server === this.serverName ? `@${id.localpart.toLowerCase()}:${id.server}` : undefined;
+  }
+}
+
+export const sessionBody = ({ userId, deviceId, accessToken }: Session) => ({
+  user_id: userId,
+  access_token: accessToken,
+  device_id: deviceId,
+});

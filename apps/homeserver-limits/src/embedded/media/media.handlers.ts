@@ -1,0 +1,87 @@
+import { createReadStream } from 'node:fs';
+import { isMediaId, MatrixError } from '@headgate/matrix-protocol';
+import { UPLOAD_LIMIT_BYTES } from '../../bounds/upload.bound.js';
+import { type Answer, jsonAnswer, ok } from '../../wire/answer.js';
+import type { MatrixRequest } from '../../wire/matrix-request.js';
+import type { EmbeddedIdentity } from '../accounts/embedded-identity.js';
+import { Handlers } from '../handlers.js';
+import type { Media, StoredMedia } from './media.js';
+
+export class MediaHandlers extends Handlers {
+  private readonly filling = new Set<string>();
+
+  constructor(
+    private readonly serverName: string,
+    private readonly media: Media,
+    private readonly identity: EmbeddedIdentity,
+  ) {
+    super();
+  }
+
+  override readonly handlers = {
+    mediaConfig: (request: MatrixRequest) => {
+      this.identity.require(request);
+      return ok({ 'm.upload.size': UPLOAD_LIMIT_BYTES });
+    },
+    upload: (request: MatrixRequest) => this.upload(request),
+    uploadTo: (request: MatrixRequest) => this.uploadTo(request),
+    createMedia: (request: MatrixRequest) => {
+      const { mediaId, expiresAt } = this.media.reserve(this.identity.require(request).userId);
+      return ok({ content_uri: this.uri(mediaId), unused_expires_at: expiresAt });
+    },
+    download: (request: MatrixRequest) => this.download(request),
+  };
+
+  private async upload(request: MatrixRequest): Promise<Answer> {
+    const { userId } = this.identity.require(request);
+    const mediaId = await this.media.store(userId, request.stream(), this.about(request));
+    return ok({ content_uri: this.uri(mediaId) });
+  }
+
+  private async uploadTo(request: MatrixRequest): Promise<Answer> {
+    const { userId } = this.identity.require(request);
+    const { media_id: id, owner, size } = this.known(request);
+    if (owner !== userId) throw MatrixError.forbidden('This id was made by another user.');
+    if (size !== null || this.filling.has(id)) {
+      throw new MatrixError(409, 'M_CANNOT_OVERWRITE_MEDIA', 'This id has its body already.');
+    }
+    this.filling.add(id);
+    try {
+      await this.media.store(userId, request.stream(), { ...this.about(request), id });
+    } finally {
+      this.filling.delete(id);
+    }
+    return ok();
+  }
+
+  private download(request: MatrixRequest): Answer {
+    this.identity.require(request);
+    const { media_id: id, size, content_type: type } = this.known(request);
+    if (size === null) return jsonAnswer(504, { errcode: 'M_NOT_YET_UPLOADED', error: 'The body has not come yet.' });
+    const headers = [
+      ...['Content-Type', type ?? 'application/octet-stream'],
+      ...['Content-Length', String(size)],
+      ...['Content-Disposition', 'attachment'],
+      ...['Content-Security-Policy', "sandbox; default-src 'none'"],
+    ];
+    return { status: 200, headers, body: createReadStream(this.media.path(id)) };
+  }
+
+  private known(request: MatrixRequest): StoredMedia {
+    const id = request.param('mediaId');
+    const own = request.param('serverName') === this.serverName && isMediaId(id);
+    const media = own ? this.media.find(id) : undefined;
+    if (!media) throw MatrixError.notFound('There is no such media.');
+    return media;
+  }
+
+  private about(request: MatrixRequest) {
+    const type = request.raw.headers['content-type'];
+    const name = request.query.get('filename');
+    return { ...(type !== undefined && { type }), ...(name !== null && { name }) };
+  }
+
+  private uri(mediaId: string): string {
+    return `mxc://${this.serverName}/${mediaId}`;
+  }
+}

@@ -1,0 +1,74 @@
+import { delayInBody, delayInQuery } from '../../bounds/delayed-event.js';
+import { isJsonObject, MatrixError } from '@headgate/matrix-protocol';
+import { type Answer, ok } from '../../wire/answer.js';
+import type { MatrixRequest } from '../../wire/matrix-request.js';
+import type { EmbeddedIdentity } from '../accounts/embedded-identity.js';
+import type { DelayedEvents } from '../delayed-events/delayed-events.js';
+import { Handlers } from '../handlers.js';
+import type { RoomRules } from './room-rules.js';
+import type { NewEvent, Rooms } from './rooms.js';
+import type { Transactions } from './transactions.js';
+
+/** Sending events and setting state, at once or later. */
+export class SendHandlers extends Handlers {
+  constructor(
+    private readonly rooms: Rooms,
+    private readonly rules: RoomRules,
+    private readonly transactions: Transactions,
+    private readonly delayed: DelayedEvents,
+    private readonly identity: EmbeddedIdentity,
+  ) {
+    super();
+  }
+
+  override readonly handlers = {
+    send: (request: MatrixRequest) => this.send(request),
+    setState: (request: MatrixRequest) => this.setState(request),
+    scheduleDelayed: (request: MatrixRequest) => this.schedule(request),
+  };
+
+  private async send(request: MatrixRequest): Promise<Answer> {
+    const caller = this.identity.require(request);
+    const event = this.eventOf(request, caller.userId, await request.json());
+    const delay = delayInQuery(request);
+    return this.transactions.once(caller, request, () =>
+      delay === undefined ? this.sendNow(event) : this.sendLater(event, delay),
+    );
+  }
+
+  private async setState(request: MatrixRequest): Promise<Answer> {
+    const { userId } = this.identity.require(request);
+    const content = await request.json();
+    const event = { ...this.eventOf(request, userId, content), stateKey: request.param('stateKey') };
+    const delay = delayInQuery(request);
+    return ok(delay === undefined ? this.sendNow(event) : this.sendLater(event, delay));
+  }
+
+  private async schedule(request: MatrixRequest): Promise<Answer> {
+    const caller = this.identity.require(request);
+    const body = await request.json();
+    const delay = delayInBody(body);
+    const { state_key: stateKey, content } = body;
+    const event: NewEvent = {
+      ...this.eventOf(request, caller.userId, isJsonObject(content) ? content : {}),
+      ...(typeof stateKey === 'string' && { stateKey }),
+    };
+    return this.transactions.once(caller, request, () => this.sendLater(event, delay));
+  }
+
+  private eventOf(request: MatrixRequest, sender: string, content: NewEvent['content']): NewEvent {
+    return { roomId: request.param('roomId'), type: request.param('eventType'), sender, content };
+  }
+
+  private sendNow(event: NewEvent) {
+    if (!this.rooms.exists(event.roomId)) throw MatrixError.forbidden('The room has no such member.');
+    this.rules.check(event);
+    return { event_id: this.rooms.append(event) };
+  }
+
+  // Who is no member now may be one when the event is due; whoever never was has no business here.
+  private sendLater(event: NewEvent, delayMs: number) {
+    this.rules.requireJoined(event.roomId, event.sender);
+    return { delay_id: this.delayed.schedule(event, delayMs) };
+  }
+}

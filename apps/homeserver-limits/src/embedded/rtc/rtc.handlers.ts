@@ -1,0 +1,61 @@
+import { MatrixError } from '@headgate/matrix-protocol';
+import { readSfuRequest } from '../../bounds/sfu-credential.bound.js';
+import type { RtcSection } from '../../config/rtc.section.js';
+import { type Answer, jsonAnswer, ok } from '../../wire/answer.js';
+import type { MatrixRequest } from '../../wire/matrix-request.js';
+import type { EmbeddedIdentity } from '../accounts/embedded-identity.js';
+import type { WallClock } from '../clock.js';
+import { Handlers } from '../handlers.js';
+import { ownUser } from '../own-user.js';
+import type { Rooms } from '../rooms/rooms.js';
+import { liveKitToken } from './livekit-token.js';
+import { OPENID_LIFETIME_S, type OpenIdTokens } from './openid-tokens.js';
+
+/** Proving who one is to third parties, and the credentials for calls that follow from it. */
+export class RtcHandlers extends Handlers {
+  constructor(
+    private readonly serverName: string,
+    private readonly rtc: Readonly<RtcSection>,
+    private readonly tokens: OpenIdTokens,
+    private readonly rooms: Rooms,
+    private readonly identity: EmbeddedIdentity,
+    private readonly clock: WallClock,
+  ) {
+    super();
+  }
+
+  override readonly handlers = {
+    openIdToken: (request: MatrixRequest) => this.openIdToken(request),
+    openIdUserInfo: (request: MatrixRequest) => this.userInfo(request),
+    sfuCredential: (request: MatrixRequest) => this.sfuCredential(request),
+  };
+
+  private openIdToken(request: MatrixRequest): Answer {
+    const userId = ownUser(this.identity, request);
+    return ok({
+      access_token: this.tokens.mint(userId),
+      token_type: 'Bearer',
+      matrix_server_name: this.serverName,
+      expires_in: OPENID_LIFETIME_S,
+    });
+  }
+
+  private userInfo(request: MatrixRequest): Answer {
+    const token = request.query.get('access_token');
+    if (!token) throw MatrixError.missingToken();
+    const userId = this.tokens.userOf(token);
+    if (userId === undefined) throw MatrixError.unknownToken();
+    return ok({ sub: userId });
+  }
+
+  private async sfuCredential(request: MatrixRequest): Promise<Answer> {
+    const { url, key, secret } = this.rtc;
+    if (url === undefined || key === undefined || secret === undefined) throw MatrixError.unrecognized();
+    const { roomId, deviceId, serverName, openIdToken } = readSfuRequest(await request.json());
+    const userId = await this.identity.openIdUser(serverName, openIdToken);
+    if (userId === undefined) throw MatrixError.unknownToken();
+    if (this.rooms.membership(roomId, userId) !== 'join') throw MatrixError.forbidden('The room has no such member.');
+    const now = Math.floor(this.clock.now() / 1000);
+    return jsonAnswer(200, { url, jwt: liveKitToken({ key, secret, userId, deviceId, roomId, now }) });
+  }
+}

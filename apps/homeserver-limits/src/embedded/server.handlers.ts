@@ -1,0 +1,37 @@
+import type { DelayedEventsSection } from '../config/delayed-events.section.js';
+import type { RtcSection } from '../config/rtc.section.js';
+import { ok } from '../wire/answer.js';
+import type { MatrixRequest } from '../wire/matrix-request.js';
+import { Handlers } from './handlers.js';
+
+/** What the server says about itself. It promises no more than it does. */
+export class ServerHandlers extends Handlers {
+  constructor(
+    private readonly rtc: Readonly<RtcSection>,
+    private readonly delayedEvents: () => Readonly<DelayedEventsSection>,
+  ) {
+    super();
+  }
+
+  override readonly handlers = {
+    versions: () =>
+      ok({
+        versions: ['v1.11'],
+        unstable_features: { 'org.matrix.msc4140': true, 'org.matrix.msc3391': true },
+      }),
+    capabilities: () => {
+      const { max_delay_ms, max_per_room } = this.delayedEvents();
+      const delayed = { max_delay_ms, max_scheduled: max_per_room };
+      return ok({ capabilities: { 'm.delayed_events': delayed, 'org.matrix.msc4140.delayed_events': delayed } });
+    },
+    wellKnownClient: (request: MatrixRequest) => {
+      const base = `${request.raw.headers['x-forwarded-proto'] === 'https' ? 'https' : 'http'}://${request.raw.headers.host}`;
+      const foci = [{ type: 'livekit', livekit_service_url: `${base}/_svc/rtc/media` }];
+      return ok({
+        'm.homeserver': { base_url: base },
+        ...(this.rtc.url !== undefined && { 'org.matrix.msc4143.rtc_foci': foci }),
+      });
+    },
+    pushRules: () => ok({ global: { override: [], content: [], room: [], sender: [], underride: [] } }),
+  };
+}

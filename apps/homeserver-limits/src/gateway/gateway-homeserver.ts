@@ -1,0 +1,102 @@
+import { UPLOAD_LIMIT_BYTES } from '../bounds/upload.bound.js';
+import { Homeserver } from '../homeserver/homeserver.port.js';
+import type { Answer } from '../wire/answer.js';
+import type { MatrixRequest } from '../wire/matrix-request.js';
+import { bodyOf } from './body-of.js';
+import { endToEnd, towardsUpstream } from './forwarded-headers.js';
+import type { GatewayIdentity } from './gateway-identity.js';
+import { lowerUploadSize } from './media-config.js';
+import type { UpstreamClient } from './upstream-client.js';
+
+/** Told of every answer to an operation of the table. */
+export interface AnswerObserver {
+  /** Operations whose answers are read whole, because they tell what somebody holds. */
+  wants(request: MatrixRequest, operation: string): boolean;
+  observe(request: MatrixRequest, operation: string, answer: Answer): Promise<void>;
+}
+
+const MAX_READ_BYTES = 1024 * 1024;
+
+/** Forwards to the upstream: the target byte for byte, bodies as they stream, both ways. */
+export class GatewayHomeserver extends Homeserver {
+  constructor(
+    private readonly upstream: UpstreamClient,
+    private readonly identity: GatewayIdentity,
+    private readonly observer: AnswerObserver,
+    private readonly options: { timeoutMs: number; trusts: (peer: string) => boolean },
+  ) {
+    super();
+  }
+
+  override async answer(request: MatrixRequest, operation: string): Promise<Answer> {
+    const read = operation === 'mediaConfig' || this.observer.wants(request, operation);
+    const answer = await this.forward(request, read);
+    this.dropEndedTokens(request, operation, answer);
+    await this.observer.observe(request, operation, answer);
+    return operation === 'mediaConfig' ? lowerUploadSize(answer, UPLOAD_LIMIT_BYTES) : answer;
+  }
+
+  override answerUnknown(request: MatrixRequest): Promise<Answer> {
+    return this.forward(request, false);
+  }
+
+  override preflight(request: MatrixRequest): Promise<Answer> {
+    return this.forward(request, false);
+  }
+
+  private async forward(request: MatrixRequest, read: boolean): Promise<Answer> {
+    const { raw, response, method, target } = request;
+    const peer = raw.socket.remoteAddress ?? '';
+    const headers = towardsUpstream(raw, peer, this.options.trusts(peer));
+    const answer = await this.upstream.send({
+      method,
+      target,
+      headers: read ? withoutCompression(headers) : headers,
+      body: await bodyFor(request),
+      timeoutMs: this.options.timeoutMs + requestedWait(request),
+      caller: response,
+    });
+    const { statusCode: status = 502 } = answer;
+    if (status === 401) this.forgetToken(request);
+    if (!read) return { status, headers: endToEnd(answer), body: answer };
+    return { status, headers: endToEnd(answer), body: await bodyOf(answer, MAX_READ_BYTES) };
+  }
+
+  private dropEndedTokens(request: MatrixRequest, operation: string, { status }: Answer): void {
+    const token = TOKEN_ENDING.has(operation) && status < 300 ? request.token() : undefined;
+    if (token === undefined) return;
+    this.identity.forgetUserOf(token);
+    this.identity.forget(token);
+  }
+
+  private forgetToken(request: MatrixRequest): void {
+    try {
+      const token = request.token();
+      if (token !== undefined) this.identity.forget(token);
+    } catch {
+      // two different tokens: none of them is remembered
+    }
+  }
+}
+
+const TOKEN_ENDING = new Set(['logout', 'logoutAll', 'endTokens']);
+
+async function bodyFor(request: MatrixRequest) {
+  if (request.bodyWasRead) return request.bytes(0);
+  const { raw } = request;
+  const hasBody = raw.headers['transfer-encoding'] !== undefined || Number(raw.headers['content-length'] ?? 0) > 0;
+  return hasBody ? request.stream() : undefined;
+}
+
+/** A long poll says itself how long it may take. */
+function requestedWait(request: MatrixRequest): number {
+  const wait = request.target.includes('timeout=') ? Number(request.query.get('timeout')) : 0;
+  return Number.isFinite(wait) && wait > 0 ? Math.min(wait, LONGEST_WAIT_MS) : 0;
+}
+
+const LONGEST_WAIT_MS = 10 * 60 * 1000;
+
+function withoutCompression(headers: readonly string[]): string[] {
+  const kept = headers.filter((_, index) => headers[index - (index % 2)]?.toLowerCase() !== 'accept-encoding');
+  return [...kept, 'Accept-Encoding', 'identity'];
+}

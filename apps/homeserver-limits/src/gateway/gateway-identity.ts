@@ -1,0 +1,89 @@
+import { MatrixError, parseUserId } from '@headgate/matrix-protocol';
+import { digest } from '../homeserver/digest.js';
+import { type Caller, Identity } from '../homeserver/identity.port.js';
+import { LeastRecentlyUsed } from '../homeserver/least-recently-used.js';
+import { ForeignRefusal } from '../wire/error-answer.js';
+import type { MatrixRequest } from '../wire/matrix-request.js';
+import type { ApplicationServices } from './application-services.js';
+import type { AskUpstream } from './ask-upstream.js';
+
+const MAX_TOKENS = 100_000;
+
+export interface GatewayIdentityOptions {
+  serverName: string;
+  /** How long the owner of a token is remembered, in ms. */
+  ttlMs: number;
+  now?: () => number;
+}
+
+/** Knows callers by asking the upstream who they are. Tokens are remembered by digest, for a short time. */
+export class GatewayIdentity extends Identity {
+  private readonly known = new LeastRecentlyUsed<string, { caller: Caller; until: number }>(MAX_TOKENS);
+  private readonly openIdUsers = new LeastRecentlyUsed<string, { userId: string; until: number }>(MAX_TOKENS);
+  private readonly asking = new Map<string, Promise<Caller>>();
+  private readonly now: () => number;
+
+  constructor(
+    private readonly upstream: AskUpstream,
+    private readonly services: ApplicationServices,
+    private readonly options: GatewayIdentityOptions,
+  ) {
+    super();
+    this.now = options.now ?? Date.now;
+  }
+
+  override async callerOf(request: MatrixRequest): Promise<Caller> {
+    const token = request.token();
+    if (token === undefined) throw MatrixError.missingToken();
+    const service = this.services.callerOf(token, request.query.get('user_id'));
+    if (service) return service;
+    const mark = digest(token);
+    const remembered = this.known.get(mark);
+    if (remembered && remembered.until > this.now()) return remembered.caller;
+    return this.askOnce(mark, request);
+  }
+
+  override async openIdUser(serverName: string, token: string): Promise<string | undefined> {
+    if (serverName !== this.options.serverName) return undefined;
+    const mark = digest(token);
+    const remembered = this.openIdUsers.get(mark);
+    if (remembered && remembered.until > this.now()) return remembered.userId;
+    const path = `/_matrix/federation/v1/openid/userinfo?access_token=${encodeURIComponent(token)}`;
+    const { status, body } = await this.upstream.get(path);
+    if (status >= 500) throw new MatrixError(502, 'M_UNKNOWN', 'The homeserver cannot check the token.');
+    const sub = body?.sub;
+    if (status !== 200 || parseUserId(sub)?.server !== serverName) return undefined;
+    this.openIdUsers.set(mark, { userId: String(sub), until: this.now() + this.options.ttlMs });
+    return String(sub);
+  }
+
+  /** The upstream did not know this token, or it is being ended. */
+  forget(token: string): void {
+    this.known.delete(digest(token));
+  }
+
+  /** Something ended tokens that we do not see: every token of this token's user. */
+  forgetUserOf(token: string): void {
+    const caller = this.known.get(digest(token))?.caller;
+    if (caller) this.known.deleteWhere((entry) => entry.caller.userId === caller.userId);
+  }
+
+  private askOnce(mark: string, request: MatrixRequest): Promise<Caller> {
+    const underway = this.asking.get(mark);
+    if (underway) return underway;
+    const asking = this.ask(mark, request).finally(() => this.asking.delete(mark));
+    this.asking.set(mark, asking);
+    return asking;
+  }
+
+  private async ask(mark: string, request: MatrixRequest): Promise<Caller> {
+    const { status, body } = await this.upstream.as(request, 'GET', '/_matrix/client/v3/account/whoami');
+    if (status === 200 && typeof body?.user_id === 'string') {
+      const { user_id: userId, device_id: deviceId } = body;
+      const caller: Caller = { userId, exemptFromRates: false, ...(typeof deviceId === 'string' && { deviceId }) };
+      this.known.set(mark, { caller, until: this.now() + this.options.ttlMs });
+      return caller;
+    }
+    throw new ForeignRefusal(status, body ?? {});
+  }
+}

@@ -1,0 +1,133 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { digest } from '../homeserver/digest.js';
+import type { Caller } from '../homeserver/identity.port.js';
+import { LeastRecentlyUsed } from '../homeserver/least-recently-used.js';
+import type { MatrixRequest } from '../wire/matrix-request.js';
+
+const SCHEMA = `
+  PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
+  CREATE TABLE IF NOT EXISTS filters (
+    user_id TEXT NOT NULL, filter_id TEXT NOT NULL, print TEXT, PRIMARY KEY (user_id, filter_id)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX IF NOT EXISTS filters_by_print ON filters (user_id, print);
+  CREATE TABLE IF NOT EXISTS account_data (
+    user_id TEXT NOT NULL, scope TEXT NOT NULL, type TEXT NOT NULL, PRIMARY KEY (user_id, scope, type)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS seeded (user_id TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+`;
+
+interface Scheduled {
+  holder: string;
+  delayMs: number;
+  due: number;
+}
+
+/**
+ * What came by and cannot be asked for: filter ids, account-data types, delayed events. The first two outlive a restart,
+ * because the upstream keeps them too.
+ */
+export class SeenHoldings {
+  private readonly db: DatabaseSync;
+  private readonly scheduled = new LeastRecentlyUsed<string, Scheduled>(100_000);
+  private readonly transactions = new LeastRecentlyUsed<string, true>(100_000);
+
+  constructor(
+    dataDir: string | undefined,
+    private readonly now: () => number = Date.now,
+  ) {
+    if (dataDir !== undefined) mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    this.db = new DatabaseSync(dataDir === undefined ? ':memory:' : join(dataDir, 'gateway.db'));
+    this.db.exec(SCHEMA);
+  }
+
+  close(): void {
+    if (this.db.isOpen) this.db.close();
+  }
+
+  filters(userId: string): number {
+    return this.count('SELECT count(*) AS n FROM filters WHERE user_id = ?', userId);
+  }
+
+  /** Held under one id. Where the upstream gave one filter two ids, sending it again makes a third. */
+  hasFilter(userId: string, print: string): boolean {
+    return this.count('SELECT count(*) AS n FROM filters WHERE user_id = ? AND print = ?', userId, print) === 1;
+  }
+
+  addFilter(userId: string, filterId: string, print: string | undefined): void {
+    const sql = `INSERT INTO filters VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET print = coalesce(excluded.print, print)`;
+    this.db.prepare(sql).run(userId, filterId, print ?? null);
+  }
+
+  accountData(userId: string): number {
+    return this.count('SELECT count(*) AS n FROM account_data WHERE user_id = ?', userId);
+  }
+
+  hasAccountData(...entry: [userId: string, scope: string, type: string]): boolean {
+    return (
+      this.count('SELECT count(*) AS n FROM account_data WHERE user_id = ? AND scope = ? AND type = ?', ...entry) > 0
+    );
+  }
+
+  addAccountData(...entry: [userId: string, scope: string, type: string]): void {
+    this.db.prepare('INSERT INTO account_data VALUES (?, ?, ?) ON CONFLICT DO NOTHING').run(...entry);
+  }
+
+  removeAccountData(...entry: [userId: string, scope: string, type: string]): void {
+    this.db.prepare('DELETE FROM account_data WHERE user_id = ? AND scope = ? AND type = ?').run(...entry);
+  }
+
+  accountDataIsSeeded(userId: string): boolean {
+    return this.count('SELECT count(*) AS n FROM seeded WHERE user_id = ?', userId) > 0;
+  }
+
+  accountDataWasSeeded(userId: string): void {
+    this.db.prepare('INSERT INTO seeded VALUES (?) ON CONFLICT DO NOTHING').run(userId);
+  }
+
+  addDelayedEvent(holder: string, delayId: string, delayMs: number): void {
+    this.scheduled.set(delayId, { holder, delayMs, due: this.now() + delayMs });
+  }
+
+  /** @returns the holder who has one fewer now, if we knew of the event */
+  endDelayedEvent(delayId: string): string | undefined {
+    const { holder } = this.scheduled.get(delayId) ?? {};
+    this.scheduled.delete(delayId);
+    return holder;
+  }
+
+  restartDelayedEvent(delayId: string): void {
+    const event = this.scheduled.get(delayId);
+    if (event) this.scheduled.set(delayId, { ...event, due: this.now() + event.delayMs });
+  }
+
+  delayedEvents(holder: string): number {
+    this.scheduled.deleteWhere(({ due }) => due <= this.now());
+    return this.scheduled.countWhere((event) => event.holder === holder);
+  }
+
+  rememberTransaction(caller: Caller, request: MatrixRequest): void {
+    if (request.params.txnId) this.transactions.set(transactionMark(caller, request), true);
+  }
+
+  wasScheduled(caller: Caller, request: MatrixRequest): boolean {
+    return request.params.txnId ? this.transactions.get(transactionMark(caller, request)) === true : false;
+  }
+
+  private count(sql: string, ...values: string[]): number {
+    return Number((this.db.prepare(sql).get(...values) as { n: number }).n);
+  }
+}
+
+const transactionMark = ({ userId, deviceId = '' }: Caller, { params, target }: MatrixRequest): string =>
+  digest(
+    JSON.stringify([
+      userId,
+      deviceId,
+      target.includes('/delayed_event/'),
+      params.roomId,
+      params.eventType,
+      params.txnId,
+    ]),
+  );

@@ -1,0 +1,77 @@
+import { GLOBAL_SCOPE } from '../bounds/account-data.bound.js';
+import { succeeded } from '../bounds/bound.js';
+import type { Caps } from '../bounds/caps.js';
+import { DELAY_PARAMETER, delayedHolder } from '../bounds/delayed-event.js';
+import type { Caller, Identity } from '../homeserver/identity.port.js';
+import { type Answer, answeredObject } from '../wire/answer.js';
+import type { MatrixRequest } from '../wire/matrix-request.js';
+import type { AnswerObserver } from './gateway-homeserver.js';
+import type { SeenHoldings } from './seen-holdings.js';
+import { filterPrint } from './upstream-holdings.js';
+
+const READ = new Set(['createFilter', 'scheduleDelayed']);
+const MAY_SCHEDULE = new Set(['send', 'setState']);
+
+/** Learns from the upstream's answers what callers hold now. */
+export class WatchAnswers implements AnswerObserver {
+  constructor(
+    private readonly identity: Identity,
+    private readonly seen: SeenHoldings,
+    private readonly caps: () => Caps,
+  ) {}
+
+  wants(request: MatrixRequest, operation: string): boolean {
+    return READ.has(operation) || (MAY_SCHEDULE.has(operation) && request.query.has(DELAY_PARAMETER));
+  }
+
+  async observe(request: MatrixRequest, operation: string, answer: Answer): Promise<void> {
+    if (succeeded(answer)) await this.learn(request, operation, answer);
+  }
+
+  private async learn(request: MatrixRequest, operation: string, answer: Answer): Promise<void> {
+    switch (operation) {
+      case 'createFilter':
+        return this.learnFilter(await this.identity.callerOf(request), request, answer);
+      case 'getFilter':
+        return this.seen.addFilter(request.param('userId'), request.param('filterId'), undefined);
+      case 'setAccountData':
+      case 'setRoomAccountData':
+        return this.seen.addAccountData(request.param('userId'), scope(request), request.param('type'));
+      case 'deleteAccountData':
+      case 'deleteRoomAccountData':
+        this.seen.removeAccountData(request.param('userId'), scope(request), request.param('type'));
+        return this.caps().ledger.doubt(this.caps().accountData, request.param('userId'));
+      case 'send':
+      case 'setState':
+      case 'scheduleDelayed':
+        return this.learnDelayed(request, operation, answer);
+      case 'manageDelayed':
+        return this.learnManaged(request);
+    }
+  }
+
+  private async learnFilter(caller: Caller, request: MatrixRequest, answer: Answer): Promise<void> {
+    const id = answeredObject(answer)?.filter_id;
+    if (typeof id === 'string') this.seen.addFilter(caller.userId, id, filterPrint(await request.json()));
+  }
+
+  private async learnDelayed(request: MatrixRequest, operation: string, answer: Answer): Promise<void> {
+    const delayId = this.wants(request, operation) ? answeredObject(answer)?.delay_id : undefined;
+    if (typeof delayId !== 'string') return;
+    const caller = await this.identity.callerOf(request);
+    const delay =
+      operation === 'scheduleDelayed' ? (await request.json()).delay_ms : request.query.get(DELAY_PARAMETER);
+    this.seen.addDelayedEvent(delayedHolder(caller.userId, request.param('roomId')), delayId, Number(delay));
+    this.seen.rememberTransaction(caller, request);
+  }
+
+  private async learnManaged(request: MatrixRequest): Promise<void> {
+    const action = request.params.action ?? (await request.json(undefined, { optional: true })).action;
+    const delayId = request.param('delayId');
+    if (action === 'restart') return this.seen.restartDelayedEvent(delayId);
+    const holder = this.seen.endDelayedEvent(delayId);
+    if (holder !== undefined) this.caps().ledger.removed(this.caps().delayedEvents, holder);
+  }
+}
+
+const scope = (request: MatrixRequest): string => request.params.roomId ?? GLOBAL_SCOPE;

@@ -1,0 +1,125 @@
+import { mkdirSync } from 'node:fs';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { CapLedger, RateWindows } from '@headgate/limits-core';
+import { MatrixErrorFilter } from '@headgate/limits-nest';
+import { PinoNestLogger } from '@headgate/nest-kit';
+import { NestFactory } from '@nestjs/core';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { Logger } from 'pino';
+import { AppModule } from './app.module.js';
+import { type Backend, embeddedBackend, gatewayBackend } from './backend.js';
+import { makeBounds } from './bounds/bounds.js';
+import { Caps } from './bounds/caps.js';
+import { Rates } from './bounds/rates.js';
+import { boundedOperations } from './classify/bounded-operations.js';
+import { PathTable } from './classify/path-table.js';
+import type { LiveConfig } from './config/live-config.js';
+import { CallerAddress } from './edge/caller-address.js';
+import { Dispatcher } from './edge/dispatcher.js';
+import { matrixAdapter } from './edge/matrix-adapter.js';
+import { type EmbeddedOperation, embeddedOperations } from './embedded/embedded-operations.js';
+import { LimitsMetrics } from './metrics/limits-metrics.js';
+import { OperatorApi } from './operator/operator-api.js';
+import { OperatorServer } from './operator/operator-server.js';
+import { WindowStateFile } from './state/window-state-file.js';
+
+/** What is still under way when the server ends gets this long. */
+const DRAIN_MS = 3_000;
+
+/** The whole application, in the mode that its configuration asks for. */
+export class LimitsServer {
+  private readonly backend: Backend;
+  private readonly state: WindowStateFile;
+  private readonly rates: Rates;
+  private readonly caps: Caps;
+  private readonly operator?: OperatorServer;
+  private readonly dispatcher: Dispatcher;
+  private readonly metrics: LimitsMetrics;
+  private app?: NestFastifyApplication;
+
+  constructor(
+    private readonly config: LiveConfig,
+    dataDir: string,
+    private readonly log: Logger,
+  ) {
+    const { server, gateway, operator } = config.current;
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    const windows = new RateWindows();
+    const ledger = new CapLedger();
+    const addresses = new CallerAddress(server.trusted_proxies, server.ipv6_prefix);
+    this.metrics = new LimitsMetrics(windows);
+    const { watch } = this.metrics;
+    this.rates = new Rates(windows, config, watch);
+    this.backend =
+      gateway.upstream === undefined
+        ? embeddedBackend(config, dataDir)
+        : gatewayBackend(gateway.upstream, config, dataDir, addresses, () => this.caps);
+    this.caps = new Caps(ledger, config, this.backend.freshness, { watch });
+    this.state = new WindowStateFile(windows, dataDir, log);
+    const { identity, holdings, homeserver } = this.backend;
+    const bounds = makeBounds({ config, rates: this.rates, caps: this.caps, identity, holdings, log, watch });
+    const routes = this.embedded ? embeddedOperations : boundedOperations;
+    this.dispatcher = new Dispatcher(new PathTable<EmbeddedOperation>(routes), bounds, homeserver, addresses, log);
+    if (this.embedded) this.metrics.showPasswords(this.backend.passwordVerifications);
+    if (operator.listen !== undefined) {
+      this.operator = new OperatorServer(new OperatorApi(windows, ledger), operator.listen, operator.token);
+    }
+  }
+
+  get embedded(): boolean {
+    return this.config.current.gateway.upstream === undefined;
+  }
+
+  /** @returns the URL under which it listens */
+  async start(): Promise<string> {
+    await this.state.restore();
+    const app = await NestFactory.create<NestFastifyApplication>(
+      AppModule.over(this.dispatcher, this.metrics),
+      matrixAdapter(),
+      { logger: new PinoNestLogger(this.log), bodyParser: false },
+    );
+    app.useGlobalFilters(new MatrixErrorFilter());
+    this.app = app;
+    await app.init();
+    const server: Server = app.getHttpServer();
+    server.on('upgrade', (request, socket, head) => {
+      if (this.backend.upgrades) this.backend.upgrades.handle(request, socket, head);
+      else socket.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
+    });
+    const { host, port } = hostAndPort(this.config.current.server.listen);
+    await app.listen(port, host);
+    await this.operator?.listen();
+    this.backend.start();
+    this.state.start();
+    const { port: bound } = server.address() as AddressInfo;
+    return `http://${host.includes(':') ? `[${host}]` : host}:${bound}`;
+  }
+
+  /** Where the operator's API listens, if it does. */
+  get operatorUrl(): string | undefined {
+    return this.operator?.url;
+  }
+
+  async reload(): Promise<void> {
+    if (!(await this.config.reload())) return;
+    this.rates.reconfigure();
+    this.caps.reconfigure();
+  }
+
+  /** Ends: no new connections, those at work get a moment, the windows are written. */
+  async close(): Promise<void> {
+    const server: Server | undefined = this.app?.getHttpServer();
+    const cut = setTimeout(() => server?.closeAllConnections(), DRAIN_MS);
+    await this.operator?.close();
+    await this.app?.close();
+    clearTimeout(cut);
+    this.backend.close();
+    await this.state.stop();
+  }
+}
+
+export function hostAndPort(listen: string): { host: string; port: number } {
+  const colon = listen.lastIndexOf(':');
+  return { host: listen.slice(0, colon).replace(/^\[|\]$/g, ''), port: Number(listen.slice(colon + 1)) };
+}

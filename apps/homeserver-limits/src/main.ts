@@ -1,0 +1,46 @@
+import 'reflect-metadata';
+import { readFile } from 'node:fs/promises';
+import { ConfigError, runUntilSignal } from '@headgate/nest-kit';
+import { pino } from 'pino';
+import { readCommandLine } from './command-line.js';
+import { type Config, parseConfig } from './config/config.js';
+import { LiveConfig } from './config/live-config.js';
+import { LimitsServer } from './limits-server.js';
+
+const log = pino({ level: process.env.LOG_LEVEL ?? 'info' });
+
+async function readConfig(path: string | undefined, listen: string | undefined): Promise<Config> {
+  const config = parseConfig(path === undefined ? '' : await readText(path), path);
+  return listen === undefined ? config : { ...config, server: { ...config.server, listen } };
+}
+
+async function readText(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    throw new ConfigError(path, [`cannot be read: ${error instanceof Error ? error.message : String(error)}`]);
+  }
+}
+
+async function run(): Promise<void> {
+  const { config: path, listen, dataDir } = readCommandLine(process.argv.slice(2));
+  const config = new LiveConfig(await readConfig(path, listen), path, log);
+  const server = new LimitsServer(config, dataDir, log);
+  const url = await server.start();
+  const { upstream } = config.current.gateway;
+  const mode = upstream === undefined ? 'embedded' : 'gateway';
+  log.info({ url, mode, upstream, operator: server.operatorUrl }, 'homeserver-limits listens');
+  if (server.embedded) {
+    log.warn(
+      'this is no full homeserver: it answers the bounded endpoints from an embedded store, for trying them out',
+    );
+  }
+  process.on('SIGHUP', () => void server.reload());
+  runUntilSignal(server, { log: (line) => log.info(line) });
+}
+
+run().catch((error: unknown) => {
+  if (error instanceof ConfigError) log.fatal(error.message);
+  else log.fatal({ err: error }, 'homeserver-limits could not start');
+  process.exit(1);
+});

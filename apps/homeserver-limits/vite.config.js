@@ -1,0 +1,3 @@
+import { nodeApp } from '../../tools/vite.node.js';
+
+export default nodeApp();
