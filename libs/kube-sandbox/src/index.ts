@@ -15,3 +15,4 @@ export * from './apiserver/store/store-event.js';
 export * from './apiserver/subresources.js';
 export * from './kube-sandbox.js';
 export * from './sandbox-extension.js';
+export * from './simulation/kubevirt-simulation.js';
