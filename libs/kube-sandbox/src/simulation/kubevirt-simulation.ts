@@ -1,4 +1,6 @@
 import type { SandboxContext, SandboxExtension } from '../sandbox-extension.js';
+import { admitClaims } from './admission/claim-admission.js';
+import { admitDataVolumes } from './admission/data-volume-admission.js';
 import { admitInstances } from './admission/instance-admission.js';
 import { admitMigrations } from './admission/migration-admission.js';
 import { admitVirtualMachines } from './admission/virtual-machine-admission.js';
@@ -12,6 +14,8 @@ import { StorageProfileController } from './controllers/storage/storage-profile-
 import { VirtualMachineController } from './controllers/virtual-machine/virtual-machine-controller.js';
 import { type OptionalPart, simulatedDefinitions } from './definitions/simulated-definitions.js';
 import { Faults } from './faults.js';
+import { registerKubevirtSubresources } from './subresources/kubevirt-subresources.js';
+import { PodSubresources } from './subresources/pod-subresources.js';
 import { KubevirtRelease, type KubevirtVersion } from './kubevirt-version.js';
 import { type ClusterSeed, seedCluster } from './seeds/seed-cluster.js';
 import { Timings, type TimingName } from './timings.js';
@@ -96,13 +100,17 @@ function startControllers(world: World, guests: GuestRegistry): AnyController[] 
   const dataVolumes = new DataVolumeController(world);
   // Order matters: whoever keeps an index hears of a change before those who read it.
   const controllers: AnyController[] = [new PodController(world), new ClaimController(world)];
+  admitClaims(world);
+  if (cdi) admitDataVolumes(world);
   if (cdi) controllers.push(new StorageProfileController(world), dataVolumes);
   if (kubevirt) {
     controllers.push(new VirtualMachineController(world), instances);
+    registerKubevirtSubresources(world, instances, guests);
     admitVirtualMachines(world);
     admitInstances(world);
     admitMigrations(world);
   }
+  new PodSubresources(world).register();
   for (const controller of controllers) controller.start();
   return controllers;
 }

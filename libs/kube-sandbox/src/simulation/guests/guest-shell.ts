@@ -14,6 +14,8 @@ type Command = (args: string[], shell: GuestShell) => string;
 export class GuestShell {
   directory: string;
   finished = false;
+  /** As `$?` after the last line: 127 for a command that is not there. */
+  exitCode = 0;
   readonly files: GuestFiles;
 
   constructor(
@@ -21,9 +23,10 @@ export class GuestShell {
     readonly user: string,
     readonly power: GuestPower,
     readonly now: () => number,
+    files?: GuestFiles,
   ) {
     this.directory = user === 'root' ? '/root' : `/home/${user}`;
-    this.files = guestFiles(facts, user === 'root' ? facts.profile.defaultUser : user);
+    this.files = files ?? guestFiles(facts, user === 'root' ? facts.profile.defaultUser : user);
   }
 
   get prompt(): string {
@@ -51,6 +54,7 @@ export class GuestShell {
     const [name, ...args] = words.map((word) => word.replace(/^(['"])(.*)\1$/, '$2'));
     if (name === 'sudo') return this.runOne(line.replace(/^sudo\s*/, ''));
     const command = COMMANDS.get(name!);
+    this.exitCode = command ? 0 : 127;
     const output = command ? command(args, this) : `-bash: ${name}: command not found\n`;
     if (target === undefined) return output;
     this.files.set(this.resolve(target), output);

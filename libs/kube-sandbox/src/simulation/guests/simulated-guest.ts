@@ -78,8 +78,9 @@ export class SimulatedGuest {
     this.cancelBoot();
     const now = (): number => this.clock.now();
     const facts = { ...this.facts, bootedAt };
-    this.serial = new TerminalSession(facts, this.power, now, (text) => this.printSerial(text), 'ttyS0');
-    this.terminal = new TerminalSession(facts, this.power, now, (text) => this.printScreen(text), 'tty1');
+    const { power } = this;
+    this.serial = new TerminalSession({ facts, power, now, device: 'ttyS0', print: (text) => this.printSerial(text) });
+    this.terminal = new TerminalSession({ facts, power, now, device: 'tty1', print: (text) => this.printScreen(text) });
     this.screen.clear();
     const elapsed = this.clock.now() - bootedAt;
     this.booting = elapsed < this.bootMs;

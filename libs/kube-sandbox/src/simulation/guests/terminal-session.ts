@@ -1,7 +1,23 @@
 import type { GuestFacts } from './guest-facts.js';
+import type { GuestFiles } from './guest-files.js';
 import { type GuestPower, GuestShell } from './guest-shell.js';
 
 const ESCAPE_SEQUENCE = /^\x1b(\[[0-9;?]*[A-Za-z~]|O[A-Z])/;
+
+export interface TerminalSetup {
+  facts: GuestFacts;
+  power: GuestPower;
+  now: () => number;
+  print: (text: string) => void;
+  /** `ttyS0`, `tty1` */
+  device: string;
+  /** Skips the login, as the shell of a container does. */
+  loggedInAs?: string;
+  /** Files that outlive the session. */
+  files?: GuestFiles;
+  /** Called when the user leaves; absent: the login is asked for again. */
+  onLeave?: () => void;
+}
 
 /**
  * One terminal of a simulated guest: login, then a shell, with the echo and the editing of a tty. Any user may log in with
@@ -13,31 +29,16 @@ export class TerminalSession {
   private user = '';
   private shell: GuestShell | undefined;
 
-  constructor(
-    private readonly facts: GuestFacts,
-    private readonly power: GuestPower,
-    private readonly now: () => number,
-    private readonly print: (text: string) => void,
-    private readonly device: string,
-  ) {}
-
-  /** A terminal that skips the login, as the shell of a container does. */
-  static loggedIn(
-    ...[facts, power, now, print, device, user]: [...ConstructorParameters<typeof TerminalSession>, string]
-  ) {
-    const session = new TerminalSession(facts, power, now, print, device);
-    session.openShell(user);
-    return session;
-  }
-
-  get finished(): boolean {
-    return this.shell?.finished ?? false;
+  constructor(private readonly setup: TerminalSetup) {
+    if (setup.loggedInAs) this.openShell(setup.loggedInAs);
   }
 
   /** Prints the system's greeting and asks for a login. */
   greet(): void {
-    const { prettyName, kernelRelease } = this.facts.profile;
-    this.print(`\n${prettyName} (simulated guest)\nKernel ${kernelRelease} on an x86_64 (${this.device})\n\n`);
+    const { prettyName, kernelRelease } = this.setup.facts.profile;
+    this.setup.print(
+      `\n${prettyName} (simulated guest)\nKernel ${kernelRelease} on an x86_64 (${this.setup.device})\n\n`,
+    );
     this.ask();
   }
 
@@ -60,7 +61,7 @@ export class TerminalSession {
         return this.erase();
       case '\x03':
         this.line = '';
-        this.print('^C\n');
+        this.setup.print('^C\n');
         return this.ask();
       case '\x04':
         if (this.line === '' && this.state === 'shell') this.line = 'exit';
@@ -71,33 +72,34 @@ export class TerminalSession {
     }
     if (character < ' ') return;
     this.line += character;
-    if (this.state !== 'password') this.print(character);
+    if (this.state !== 'password') this.setup.print(character);
   }
 
   private erase(): void {
     if (this.line === '') return;
     this.line = this.line.slice(0, -1);
-    if (this.state !== 'password') this.print('\b \b');
+    if (this.state !== 'password') this.setup.print('\b \b');
   }
 
   private enter(): void {
     const line = this.line;
     this.line = '';
-    this.print('\n');
+    this.setup.print('\n');
     if (this.state === 'shell') return this.runLine(line);
     if (this.state === 'login') {
       this.user = line.trim();
       if (this.user !== '') this.state = 'password';
       return this.ask();
     }
-    this.print('Last login: simulated\n');
+    this.setup.print('Last login: simulated\n');
     this.openShell(this.user);
     this.ask();
   }
 
   private runLine(line: string): void {
-    this.print(this.shell!.run(line));
+    this.setup.print(this.shell!.run(line));
     if (this.shell!.finished) {
+      if (this.setup.onLeave) return this.setup.onLeave();
       this.state = 'login';
       if (line === 'exit' || line === 'logout') this.greet();
       return;
@@ -106,14 +108,14 @@ export class TerminalSession {
   }
 
   private openShell(user: string): void {
-    this.shell = new GuestShell(this.facts, user, this.power, this.now);
+    this.shell = new GuestShell(this.setup.facts, user, this.setup.power, this.setup.now, this.setup.files);
     this.state = 'shell';
   }
 
   /** Prints what the terminal waits for: a login, a password or a command. */
   ask(): void {
-    if (this.state === 'login') this.print(`${this.facts.hostname} login: `);
-    else if (this.state === 'password') this.print('Password: ');
-    else this.print(this.shell!.prompt);
+    if (this.state === 'login') this.setup.print(`${this.setup.facts.hostname} login: `);
+    else if (this.state === 'password') this.setup.print('Password: ');
+    else this.setup.print(this.shell!.prompt);
   }
 }

@@ -1,0 +1,27 @@
+import type { Container, Pod } from '../types/core-kinds.js';
+
+/** How often a followed log gets a line. */
+export const HEARTBEAT_MS = 10_000;
+
+export interface LogLine {
+  time: string;
+  line: string;
+}
+
+/** What a container has printed: a start, and what its command would have been. */
+export function containerLog(
+  { metadata, status }: Pod,
+  { name, image, command = [], args = [] }: Container,
+  nowMs: number,
+): LogLine[] {
+  const time = status?.startTime ?? new Date(nowMs).toISOString();
+  const lines = [
+    `simulated container ${name} of pod ${metadata.namespace}/${metadata.name}`,
+    `image ${image}`,
+    `running ${[...command, ...args].join(' ') || "the image's own command"}`,
+    'ready',
+  ];
+  return lines.map((line) => ({ time, line }));
+}
+
+export const heartbeatLine = (nowMs: number): string => `${new Date(nowMs).toISOString()} still running (simulated)`;

@@ -1,0 +1,180 @@
+import { aVirtualMachine } from '../testing/simulated-cluster.js';
+import { listeningCluster } from '../testing/listening-cluster.js';
+
+type Cluster = Awaited<ReturnType<typeof listeningCluster>>;
+
+describe('subresources.kubevirt.io over the wire', () => {
+  let cluster: Cluster;
+
+  beforeEach(async () => {
+    cluster = await listeningCluster();
+  });
+
+  afterEach(() => cluster.close());
+
+  async function running(name: string): Promise<void> {
+    await cluster.call('POST', cluster.vms, aVirtualMachine(name));
+    cluster.clock.advance(60_000);
+  }
+
+  test('start, stop and restart answer 202 with an empty body', async () => {
+    await cluster.call('POST', cluster.vms, aVirtualMachine('web', { runStrategy: 'Halted' }));
+    cluster.clock.advance(1000);
+    const started = await cluster.act('virtualmachines', 'web', 'start', {});
+    expect(started).toMatchObject({ status: 202, text: '' });
+    cluster.clock.advance(10_000);
+    const vm = await cluster.call('GET', `${cluster.vms}/web`);
+    expect(vm.json).toMatchObject({ spec: { runStrategy: 'Always' }, status: { printableStatus: 'Running' } });
+    const uid = (await cluster.call('GET', `${cluster.vmis}/web`)).json?.['metadata']?.['uid'];
+    expect((await cluster.act('virtualmachines', 'web', 'restart', {})).status).toBe(202);
+    cluster.clock.advance(20_000);
+    const again = await cluster.call('GET', `${cluster.vmis}/web`);
+    expect(again.json?.['metadata']?.['uid']).not.toBe(uid);
+    expect((await cluster.act('virtualmachines', 'web', 'stop')).status).toBe(202);
+    cluster.clock.advance(20_000);
+    expect((await cluster.call('GET', `${cluster.vmis}/web`)).status).toBe(404);
+  });
+
+  test.each([
+    ['start', 'Operation cannot be fulfilled on virtualmachine.kubevirt.io "web": VM is already running'],
+    ['restart', ''],
+  ])('%s of a running VM', async (action, message) => {
+    await running('web');
+    const answer = await cluster.act('virtualmachines', 'web', action);
+    expect(answer.status).toBe(message ? 409 : 202);
+    expect(answer.json?.['message'] ?? '').toBe(message);
+  });
+
+  test('refuse in the singular and with the words of virt-api', async () => {
+    const unknown = await cluster.act('virtualmachines', 'nobody', 'start');
+    expect(unknown.json).toMatchObject({ code: 404, message: 'virtualmachine.kubevirt.io "nobody" not found' });
+    await cluster.call('POST', cluster.vms, aVirtualMachine('off', { runStrategy: 'Halted' }));
+    cluster.clock.advance(1000);
+    const restart = await cluster.act('virtualmachines', 'off', 'restart');
+    expect(restart.json?.['message']).toContain('RunStategy Halted does not support manual restart requests');
+    const stop = await cluster.act('virtualmachines', 'off', 'stop');
+    expect(stop.json).toMatchObject({ code: 409, reason: 'Conflict' });
+  });
+
+  test('pause and unpause answer 200 and the status follows', async () => {
+    await running('web');
+    expect((await cluster.act('virtualmachineinstances', 'web', 'pause')).status).toBe(200);
+    cluster.clock.advance(1000);
+    const paused = await cluster.call('GET', `${cluster.vms}/web`);
+    expect(paused.json).toMatchObject({ status: { printableStatus: 'Paused', ready: false } });
+    const twice = await cluster.act('virtualmachineinstances', 'web', 'pause');
+    expect(twice.json?.['message']).toContain('VMI is already paused');
+    expect((await cluster.act('virtualmachineinstances', 'web', 'unpause')).status).toBe(200);
+    cluster.clock.advance(1000);
+    expect((await cluster.call('GET', `${cluster.vms}/web`)).json).toMatchObject({
+      status: { printableStatus: 'Running' },
+    });
+  });
+
+  test('guest information fails with 500 and plain text until the agent is connected', async () => {
+    await cluster.call('POST', cluster.vms, aVirtualMachine('web'));
+    cluster.clock.advance(5_000);
+    const early = await cluster.ask('web', 'guestosinfo');
+    expect(early).toMatchObject({
+      status: 500,
+      text: 'Operation cannot be fulfilled on virtualmachineinstance.kubevirt.io "web": VMI does not have guest agent connected',
+    });
+    cluster.clock.advance(60_000);
+    const info = await cluster.ask('web', 'guestosinfo');
+    expect(info.json).toMatchObject({ hostname: 'web', os: { id: 'fedora' } });
+    expect((await cluster.ask('web', 'filesystemlist')).json).toMatchObject({ items: [{ mountPoint: '/' }] });
+    expect((await cluster.ask('nobody', 'userlist')).text).toBe(
+      'virtualmachineinstance.kubevirt.io "nobody" not found',
+    );
+  });
+
+  test('the serial console speaks plain.kubevirt.io, asks for a login and runs commands', async () => {
+    await running('web');
+    const console = cluster.dial(cluster.consolePath('web', 'console'), ['plain.kubevirt.io']);
+    await console.opened;
+    expect(console.socket.protocol).toBe('plain.kubevirt.io');
+    console.send('\r');
+    await console.untilText('web login: ');
+    console.send('root\rx\r');
+    await console.untilText('[root@web ~]# ');
+    console.send('uname -n\r');
+    await console.untilText('uname -n\r\nweb\r\n');
+  });
+
+  test('a new console ends the older one', async () => {
+    await running('web');
+    const first = cluster.dial(cluster.consolePath('web', 'console'), ['plain.kubevirt.io']);
+    await first.opened;
+    const second = cluster.dial(cluster.consolePath('web', 'console'), ['plain.kubevirt.io']);
+    await second.opened;
+    expect(await first.closed).toBe(1000);
+    second.send('\r');
+    await second.untilText('login: ');
+  });
+
+  test('refuses a console before the upgrade when the VMI does not run', async () => {
+    const socket = cluster.dial(cluster.consolePath('nobody', 'console'), ['plain.kubevirt.io']);
+    await expect(socket.opened).rejects.toThrow('Unexpected server response: 404');
+  });
+
+  test('VNC speaks RFB 3.8, draws the simulated guest and shows what is typed', async () => {
+    await running('web');
+    const vnc = cluster.dial(cluster.consolePath('web', 'vnc'), ['plain.kubevirt.io']);
+    await vnc.untilText('RFB 003.008\n');
+    vnc.send('RFB 003.008\n');
+    await vnc.until((received) => received.length >= 12 + 2);
+    vnc.send(Buffer.from([1]));
+    await vnc.until((received) => received.length >= 12 + 2 + 4);
+    vnc.send(Buffer.from([1]));
+    await vnc.untilText('simulated guest');
+    const { screen } = cluster.simulation.guestOf('tailvm', 'web');
+    const before = vnc.received.length;
+    vnc.send(Buffer.from([2, 0, 0, 1, 0, 0, 0, 5])); // hextile
+    vnc.send(Buffer.from([3, 0, 0, 0, 0, 0, 0x03, 0x20, 0x02, 0x58]));
+    await vnc.until((received) => received.length > before + 1000);
+    for (const key of 'root') vnc.send(Buffer.from([4, 1, 0, 0, 0, 0, 0, key.charCodeAt(0)]));
+    const shown = vnc.received.length;
+    vnc.send(Buffer.from([3, 1, 0, 0, 0, 0, 0x03, 0x20, 0x02, 0x58]));
+    await vnc.until((received) => received.length > shown);
+    expect(screen.text).toContain('web login: root');
+  });
+
+  test('a preserved VNC session is not taken over', async () => {
+    await running('web');
+    const first = cluster.dial(cluster.consolePath('web', 'vnc'), ['plain.kubevirt.io']);
+    await first.opened;
+    const second = cluster.dial(`${cluster.consolePath('web', 'vnc')}?preserveSession=true`, ['plain.kubevirt.io']);
+    await expect(second.opened).rejects.toThrow('Unexpected server response: 500');
+    expect(first.socket.readyState).toBe(first.socket.OPEN);
+  });
+
+  test('a screenshot is a PNG', async () => {
+    await running('web');
+    const response = await fetch(`${cluster.sandbox.url}${cluster.consolePath('web', 'vnc/screenshot')}`);
+    const image = Buffer.from(await response.arrayBuffer());
+    expect(image.subarray(1, 4).toString()).toBe('PNG');
+    expect(image.readUInt32BE(16)).toBe(800);
+  });
+
+  test('exec opens a shell with its own channels and ends with a Status', async () => {
+    await cluster.call('POST', '/api/v1/namespaces/tailvm/pods', {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'box' },
+      spec: { containers: [{ name: 'main', image: 'docker.io/library/debian:12', command: ['sleep', 'infinity'] }] },
+    });
+    cluster.clock.advance(10_000);
+    const path = '/api/v1/namespaces/tailvm/pods/box/exec?command=/bin/sh&stdin=true&stdout=true&tty=true';
+    const shell = cluster.dial(path, ['v5.channel.k8s.io', 'v4.channel.k8s.io']);
+    await shell.untilText('[root@box ~]# ');
+    expect(shell.socket.protocol).toBe('v5.channel.k8s.io');
+    shell.send('\x04{"Width":120,"Height":40}');
+    shell.send('\x00echo hello > /data/x; cat /proc/self/winsize\r');
+    await shell.untilText('40 120');
+    shell.send('\x00exit\r');
+    await shell.untilText('"status":"Success"');
+    expect(await shell.closed).toBe(1000);
+    const log = await cluster.call('GET', '/api/v1/namespaces/tailvm/pods/box/log?tailLines=1');
+    expect(log).toMatchObject({ status: 200, text: 'ready\n' });
+  });
+});
