@@ -7,6 +7,8 @@ import { admitVirtualMachines } from './admission/virtual-machine-admission.js';
 import type { Controller } from './controllers/controller.js';
 import { GuestRegistry } from './controllers/instance/guest-registry.js';
 import { InstanceController } from './controllers/instance/instance-controller.js';
+import { MigrationController } from './controllers/migration/migration-controller.js';
+import { WorkloadUpdater } from './controllers/migration/workload-updater.js';
 import { PodController } from './controllers/pods/pod-controller.js';
 import { ClaimController } from './controllers/storage/claim-controller.js';
 import { DataVolumeController } from './controllers/storage/data-volume-controller.js';
@@ -104,7 +106,12 @@ function startControllers(world: World, guests: GuestRegistry): AnyController[] 
   if (cdi) admitDataVolumes(world);
   if (cdi) controllers.push(new StorageProfileController(world), dataVolumes);
   if (kubevirt) {
-    controllers.push(new VirtualMachineController(world), instances);
+    controllers.push(
+      new VirtualMachineController(world),
+      instances,
+      new MigrationController(world),
+      new WorkloadUpdater(world),
+    );
     registerKubevirtSubresources(world, instances, guests);
     admitVirtualMachines(world);
     admitInstances(world);

@@ -1,0 +1,44 @@
+import { RESOURCES } from '../../resources.js';
+import { removeCondition } from '../../types/condition.js';
+import type { Pod } from '../../types/core-kinds.js';
+import type { MigrationState, VirtualMachineInstance } from '../../types/virtual-machine-instance.js';
+import type { World } from '../../world.js';
+import { interfaceStatuses } from '../instance/interface-status.js';
+
+/** The guest goes on in the target pod: changes that waited for a migration are in force now. On a draft. */
+export function handOver(vmi: VirtualMachineInstance, target: Pod, now: string): void {
+  const status = vmi.status!;
+  const node = target.spec.nodeName!;
+  status.nodeName = node;
+  status.activePods = { [target.metadata.uid!]: node };
+  vmi.metadata.labels = { ...vmi.metadata.labels, 'kubevirt.io/nodeName': node };
+  const { sockets, cores, threads } = vmi.spec.domain.cpu ?? {};
+  status.currentCPUTopology = { sockets, cores, threads };
+  if (vmi.spec.domain.memory?.guest) status.memory = { ...status.memory, guestCurrent: vmi.spec.domain.memory.guest };
+  for (const type of ['HotVCPUChange', 'HotMemoryChange', 'MigrationRequired', 'VolumesChange']) {
+    removeCondition((status.conditions ??= []), type);
+  }
+  status.interfaces = interfaceStatuses(vmi, target.status?.podIP);
+  status.migrationState = { ...status.migrationState, completed: true, endTimestamp: now };
+}
+
+/** The state that a VMI shows while it migrates. */
+export function beginState(
+  world: World,
+  vmi: VirtualMachineInstance,
+  migrationUid: string,
+  target: Pod,
+): MigrationState {
+  const source = world.store
+    .ownedBy<Pod>(RESOURCES.pod, vmi.metadata.uid!)
+    .find(({ metadata }) => metadata.uid !== target.metadata.uid);
+  return {
+    migrationUid,
+    mode: 'PreCopy',
+    sourceNode: vmi.status?.nodeName,
+    sourcePod: source?.metadata.name,
+    targetNode: target.spec.nodeName,
+    targetPod: target.metadata.name,
+    startTimestamp: world.clock.timestamp(),
+  };
+}

@@ -1,0 +1,151 @@
+import { FAULT_ANNOTATION } from '../../faults.js';
+import { RESOURCES } from '../../resources.js';
+import { findCondition } from '../../types/condition.js';
+import type { Pod } from '../../types/core-kinds.js';
+import type { Migration } from '../../types/kubevirt-kinds.js';
+import type { VirtualMachine } from '../../types/virtual-machine.js';
+import { aVirtualMachine, simulatedCluster, type SimulatedCluster } from '../../testing/simulated-cluster.js';
+
+const aMigration = (vmiName: string, addedNodeSelector?: Record<string, string>): Migration => ({
+  apiVersion: 'kubevirt.io/v1',
+  kind: 'VirtualMachineInstanceMigration',
+  metadata: { name: `migrate-${vmiName}`, namespace: 'tailvm' },
+  spec: { vmiName, ...(addedNodeSelector ? { addedNodeSelector } : {}) },
+});
+
+function runningVm(options: Parameters<typeof simulatedCluster>[0] = {}): SimulatedCluster {
+  const cluster = simulatedCluster(options);
+  cluster.create(aVirtualMachine('web'));
+  cluster.clock.advance(30_000);
+  return cluster;
+}
+
+describe('live migration', () => {
+  test('moves the VMI to another node of the same CPU vendor, and the pod with it', () => {
+    const { clock, create, vmi, vm, find, store } = runningVm();
+    const before = vmi('web')!;
+    create(aMigration('web'));
+    clock.advance(8_000);
+    expect(vm('web')?.status?.printableStatus).toBe('Migrating');
+    clock.advance(60_000);
+    const after = vmi('web')!;
+    expect(after.metadata.uid).toBe(before.metadata.uid);
+    expect([before.status?.nodeName, after.status?.nodeName].sort()).toEqual(['node-a', 'node-b']);
+    expect(store.ownedBy<Pod>(RESOURCES.pod, after.metadata.uid!)).toHaveLength(1);
+    expect(find<Migration>(RESOURCES.migration, 'migrate-web')?.status).toMatchObject({
+      phase: 'Succeeded',
+      migrationState: { completed: true, sourceNode: before.status?.nodeName, targetNode: after.status?.nodeName },
+    });
+    expect(vm('web')?.status?.printableStatus).toBe('Running');
+  });
+
+  test('goes through the phases of KubeVirt in their order', () => {
+    const { clock, create, find } = runningVm();
+    create(aMigration('web'));
+    clock.advance(60_000);
+    const phases = find<Migration>(RESOURCES.migration, 'migrate-web')?.status?.phaseTransitionTimestamps;
+    expect(phases?.map(({ phase }) => phase)).toEqual([
+      'Pending',
+      'Scheduling',
+      'Scheduled',
+      'PreparingTarget',
+      'TargetReady',
+      'Running',
+      'Succeeded',
+    ]);
+  });
+
+  test('is refused for a VMI that is not there, and a second time', () => {
+    const { create } = runningVm();
+    expect(() => create(aMigration('nobody'))).toThrow(
+      'admission webhook "migration-create-validator.kubevirt.io" denied the request: the VMI "tailvm/nobody" does not exist',
+    );
+    create(aMigration('web'));
+    const second = aMigration('web');
+    second.metadata.name = 'again';
+    expect(() => create(second)).toThrow('in-flight migration detected');
+  });
+
+  test('is refused when a disk is not shared', () => {
+    const { clock, create, vmi } = simulatedCluster();
+    const machine = aVirtualMachine('db', {
+      dataVolumeTemplates: [
+        {
+          metadata: { name: 'db-root' },
+          spec: {
+            source: { blank: {} },
+            storage: { storageClassName: 'local-path', resources: { requests: { storage: '1Gi' } } },
+          },
+        },
+      ],
+    });
+    machine.spec.template.spec.volumes = [{ name: 'root', dataVolume: { name: 'db-root' } }];
+    create(machine);
+    clock.advance(60_000);
+    expect(findCondition(vmi('db')?.status?.conditions, 'LiveMigratable')).toMatchObject({
+      status: 'False',
+      reason: 'DisksNotLiveMigratable',
+    });
+    expect(() => create(aMigration('db'))).toThrow('Cannot migrate VMI, Reason: DisksNotLiveMigratable, Message:');
+  });
+
+  test('fails as injected and leaves the guest where it was', () => {
+    const { clock, create, vmi, find, simulation } = runningVm();
+    const node = vmi('web')?.status?.nodeName;
+    simulation.faults.inject('migration-failure', { namespace: 'tailvm', name: 'web' });
+    create(aMigration('web'));
+    clock.advance(60_000);
+    expect(find<Migration>(RESOURCES.migration, 'migrate-web')?.status).toMatchObject({ phase: 'Failed' });
+    expect(vmi('web')?.status).toMatchObject({ phase: 'Running', nodeName: node });
+  });
+
+  test('finishes a change of CPUs and memory that was made while the guest runs', () => {
+    const { clock, vmi, vm, store } = runningVm();
+    store.patch<VirtualMachine>(RESOURCES.vm, { namespace: 'tailvm', name: 'web' }, ({ spec }) => {
+      spec.template.spec.domain.cpu!.sockets = 4;
+      spec.template.spec.domain.memory!.guest = '8Gi';
+    });
+    clock.advance(120_000);
+    expect(vmi('web')?.status).toMatchObject({
+      currentCPUTopology: { sockets: 4 },
+      memory: { guestCurrent: '8Gi', guestAtBoot: '4Gi' },
+    });
+    expect(findCondition(vm('web')?.status?.conditions, 'RestartRequired')).toBeUndefined();
+    expect(findCondition(vmi('web')?.status?.conditions, 'HotVCPUChange')).toBeUndefined();
+  });
+
+  test.each([
+    [
+      'fewer sockets',
+      (spec: VirtualMachine['spec']) => (spec.template.spec.domain.cpu!.sockets = 1),
+      'Reduction of CPU socket count requires a restart',
+    ],
+    [
+      'decimal memory',
+      (spec: VirtualMachine['spec']) => (spec.template.spec.domain.memory!.guest = '5G'),
+      'memory updated in template spec. Memory-hotplug is not available for this VM configuration',
+    ],
+    [
+      'another hostname',
+      (spec: VirtualMachine['spec']) => (spec.template.spec.hostname = 'x'),
+      'a non-live-updatable field was changed in the template spec',
+    ],
+  ])('%s need a restart', (_what, change, message) => {
+    const { clock, vm, store } = runningVm();
+    store.patch<VirtualMachine>(RESOURCES.vm, { namespace: 'tailvm', name: 'web' }, ({ spec }) => void change(spec));
+    clock.advance(5_000);
+    expect(findCondition(vm('web')?.status?.conditions, 'RestartRequired')).toMatchObject({ status: 'True', message });
+  });
+
+  test('a VM whose template carries a crash-loop fault reads CrashLoopBackOff', () => {
+    const { clock, create, vm } = simulatedCluster();
+    const machine = aVirtualMachine('bad');
+    machine.spec.template.metadata = { annotations: { [FAULT_ANNOTATION]: 'crash-loop' } };
+    create(machine);
+    clock.advance(9_000);
+    expect(vm('bad')?.status?.printableStatus).toBe('CrashLoopBackOff');
+    expect(vm('bad')?.status?.startFailure?.consecutiveFailCount).toBe(1);
+    clock.advance(60_000);
+    expect(vm('bad')?.status?.startFailure?.consecutiveFailCount).toBeGreaterThan(1);
+  });
+});
