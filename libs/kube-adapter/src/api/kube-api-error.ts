@@ -36,6 +36,10 @@ export const isAbsentApi = (error: unknown): boolean => KubeApiError.has(error, 
 export const isUnanswered = (error: unknown): boolean =>
   DomainError.is(error, 'BACKEND_UNREACHABLE', 'BACKEND_TIMEOUT');
 
+/** The object of that name is not the one that was meant: its uid is another. */
+export const isAnotherObject = (error: unknown): error is KubeApiError =>
+  KubeApiError.has(error, 409) && /UID in (the )?precondition/i.test(error.answer.text);
+
 /** Somebody wrote in between; the same request may succeed when it is sent again. */
 export const isWriteConflict = (error: unknown): boolean =>
-  error instanceof KubeApiError && error.answer.status === 409 && error.code === 'CONFLICT';
+  KubeApiError.has(error, 409) && error.code === 'CONFLICT' && !isAnotherObject(error);

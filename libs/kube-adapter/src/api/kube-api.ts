@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { DomainError, type Clock } from '@headgate/domain-contracts';
 import { WebSocket } from 'ws';
 import { exchange, readText, type Exchange } from './http-exchange.js';
-import { isNotFound, isWriteConflict, KubeApiError } from './kube-api-error.js';
+import { isAnotherObject, isNotFound, isWriteConflict, KubeApiError } from './kube-api-error.js';
 import type { Endpoint, KubeCredentials } from './kube-credentials.js';
 import { errorOfAnswer, errorOfTimeout, errorOfTransport, type FailedRequest } from './kube-errors.js';
 import type { KubeList, KubeObject } from './kube-object.js';
@@ -117,7 +117,7 @@ export class KubeApi {
       return true;
     } catch (error) {
       if (KubeApiError.has(error, 404)) return false;
-      if (KubeApiError.has(error, 409) && /UID in the precondition/i.test(error.answer.text)) return false;
+      if (isAnotherObject(error)) return false;
       throw error;
     }
   }
@@ -173,7 +173,7 @@ export class KubeApi {
     });
   }
 
-  /** An open WebSocket. A refusal before the upgrade is translated like any other answer. */
+  /** An open WebSocket, paused: its stream resumes it. A refusal before the upgrade is translated like any other answer. */
   async socket(path: string, protocols: readonly string[], query: string = ''): Promise<WebSocket> {
     const request: FailedRequest = { context: this.context, method: 'GET', path };
     return this.translated(request, ({ url, options }) => {
@@ -190,6 +190,8 @@ export class KubeApi {
         socket.once('open', () => {
           cancel();
           socket.off('error', reject);
+          // What the other side sends at once must wait for whoever is going to read it.
+          socket.pause();
           resolve(socket);
         });
         socket.once('error', (error) => {
@@ -242,7 +244,6 @@ export class KubeApi {
         return await write();
       } catch (error) {
         if (attempt >= CONFLICT_RETRIES || !isWriteConflict(error)) throw error;
-        if (error instanceof KubeApiError && /UID in the precondition/i.test(error.answer.text)) throw error;
         await this.clock.delay(CONFLICT_PAUSE_MS * 2 ** attempt * (0.5 + this.random() / 2));
       }
     }

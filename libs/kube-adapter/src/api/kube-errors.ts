@@ -155,7 +155,7 @@ function conflict({ reason, text }: KubeAnswer): Verdict {
     return { code: text.includes('object is being deleted') ? 'BUSY' : 'ALREADY_EXISTS', message: text };
   }
   // The action endpoints use the same reason for «in the wrong state» as the API server does for «somebody wrote in between».
-  if (/has been modified|the UID in the precondition/.test(text) || !CONFLICT.test(text))
+  if (/has been modified|UID in (the )?precondition/.test(text) || !CONFLICT.test(text))
     return { code: 'CONFLICT', message: text };
   return { code: 'WRONG_STATE', message: text.replace(CONFLICT, '') };
 }

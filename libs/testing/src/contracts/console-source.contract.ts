@@ -5,13 +5,15 @@ import { missingRef, type BackendHarness, type ContractOptions, type OpenHarness
 export interface ConsoleContractOptions extends ContractOptions {
   /** What a guest that was just started says on its serial line, sooner or later. */
   readonly greeting: RegExp;
+  /** What must be typed to hear it, where the engine keeps nothing of what was printed before; absent where it does. */
+  readonly wake?: string;
 }
 
 /** What every `ConsoleSource` keeps. */
 export function consoleSourceContract(
   adapter: string,
   open: OpenHarness,
-  { timeoutMs = 5000, greeting }: ConsoleContractOptions,
+  { timeoutMs = 5000, greeting, wake }: ConsoleContractOptions,
 ): void {
   describe(`ConsoleSource, ${adapter}`, () => {
     let harness: BackendHarness;
@@ -33,6 +35,7 @@ export function consoleSourceContract(
 
     inTime('opens the serial console of a running VM, with what was printed before', async () => {
       const { stream, backlog } = await consoles.openSerial(await harness.givenVm('Running'));
+      if (wake !== undefined) stream.write(wake);
       const printed = backlog.toString('latin1');
       if (!greeting.test(printed)) expect(await bytesUntil(stream, greeting, printed)).toMatch(greeting);
       stream.destroy();
@@ -43,6 +46,7 @@ export function consoleSourceContract(
       const first = await consoles.openSerial(vm);
       first.stream.destroy();
       const { stream, backlog } = await consoles.openSerial(vm);
+      if (wake !== undefined) stream.write(wake);
       const printed = backlog.toString('latin1');
       if (!greeting.test(printed)) await bytesUntil(stream, greeting, printed);
       stream.destroy();

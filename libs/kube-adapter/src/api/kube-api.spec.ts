@@ -1,0 +1,170 @@
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { SystemClock } from '@headgate/domain-contracts';
+import { KubeSandbox } from '@headgate/kube-sandbox';
+import { FixedClock } from '@headgate/testing';
+import { KubeApi } from './kube-api.js';
+import { KubeCredentials } from './kube-credentials.js';
+import { NODES, PODS, SECRETS } from './resources.js';
+
+const kubeconfigOf = (server: string): string =>
+  JSON.stringify({
+    clusters: [{ name: 'c', cluster: { server, 'insecure-skip-tls-verify': true } }],
+    users: [{ name: 'u', user: { token: 't' } }],
+    contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
+    'current-context': 'x',
+  });
+
+describe('KubeApi', () => {
+  let sandbox: KubeSandbox;
+  let api: KubeApi;
+  let credentials: KubeCredentials;
+
+  beforeAll(async () => {
+    sandbox = await KubeSandbox.listen({ namespaces: ['lab'], rbac: { guest: ['view'] } });
+    credentials = new KubeCredentials({ text: sandbox.kubeconfig() });
+    api = new KubeApi('prod', credentials, new SystemClock());
+  });
+  afterEach(() => sandbox.faults.heal());
+  afterAll(async () => {
+    credentials.close();
+    await sandbox.close();
+  });
+
+  const secret = (name: string) => api.create(SECRETS, { metadata: { name, namespace: 'lab' } });
+
+  test('walks a collection page by page', async () => {
+    await Promise.all(Array.from({ length: 260 }, (_, i) => secret(`page-${i}`)));
+    const sizes: number[] = [];
+    for await (const page of api.pages(SECRETS, { namespace: 'lab' })) sizes.push(page.items.length);
+    expect(sizes).toHaveLength(2);
+    expect(sizes[0]).toBe(250);
+    expect(sizes.reduce((a, b) => a + b)).toBeGreaterThanOrEqual(260);
+  });
+
+  test('sends a write again that lost a race, and gives up after some time', async () => {
+    await secret('raced');
+    sandbox.faults.storm({ resource: 'secrets', verb: 'patch' }, 409, 3);
+    const patch = () => api.patch(SECRETS, { namespace: 'lab', name: 'raced' }, { metadata: { labels: { a: 'b' } } });
+    await expect(patch()).resolves.toMatchObject({ metadata: { labels: { a: 'b' } } });
+    sandbox.faults.storm({ resource: 'secrets', verb: 'patch' }, 409);
+    await expect(patch()).rejects.toMatchObject({ code: 'CONFLICT' });
+  });
+
+  test('deletes only the very object that was meant', async () => {
+    const { metadata } = await secret('meant');
+    expect(await api.delete(SECRETS, { namespace: 'lab', name: 'meant' }, { uid: 'another' })).toBe(false);
+    expect(await api.find(SECRETS, { namespace: 'lab', name: 'meant' })).toBeDefined();
+    expect(await api.delete(SECRETS, { namespace: 'lab', name: 'meant' }, { uid: metadata.uid })).toBe(true);
+    expect(await api.delete(SECRETS, { namespace: 'lab', name: 'meant' })).toBe(false);
+  });
+
+  test('names the verb and the resource that the account lacks', async () => {
+    const own = new KubeCredentials({ text: sandbox.kubeconfig('guest') });
+    const guest = new KubeApi('prod', own, new SystemClock());
+    await expect(guest.list(NODES)).rejects.toMatchObject({
+      code: 'BACKEND_FORBIDDEN',
+      message: expect.stringMatching(/prod does not let guest list nodes/),
+    });
+    own.close();
+  });
+
+  test('tells a token that has expired', async () => {
+    const text = sandbox.kubeconfig('somebody');
+    const own = new KubeCredentials({ text });
+    sandbox.revoke(sandbox.tokenForUser('somebody'));
+    await expect(new KubeApi('prod', own, new SystemClock()).list(PODS)).rejects.toMatchObject({
+      code: 'BACKEND_FORBIDDEN',
+      message: expect.stringMatching(/token has expired/),
+    });
+    own.close();
+  });
+
+  test('tells an API that is not installed', async () => {
+    const absent = {
+      apiVersion: 'cdi.kubevirt.io/v1beta1',
+      kind: 'DataVolume',
+      plural: 'datavolumes',
+      namespaced: true,
+    };
+    await expect(api.list(absent)).rejects.toMatchObject({
+      code: 'NOT_SUPPORTED',
+      message: 'prod does not serve the API cdi.kubevirt.io/v1beta1: it needs CDI (containerized-data-importer).',
+    });
+  });
+});
+
+describe('KubeApi on bad connections', () => {
+  let server: Server | undefined;
+  let credentials: KubeCredentials;
+
+  afterEach(() => {
+    credentials.close();
+    server?.closeAllConnections();
+    server?.close();
+    server = undefined;
+  });
+
+  async function serving(listener: RequestListener, clock: FixedClock | SystemClock): Promise<KubeApi> {
+    const started = createServer(listener);
+    server = started;
+    await new Promise<void>((resolve) => started.listen(0, '127.0.0.1', resolve));
+    const { port } = started.address() as AddressInfo;
+    credentials = new KubeCredentials({ text: kubeconfigOf(`http://127.0.0.1:${port}`) });
+    return new KubeApi('prod', credentials, clock);
+  }
+
+  test('gives up when the server does not answer in time', async () => {
+    const clock = new FixedClock();
+    const api = await serving(() => clock.advance(3_000), clock);
+    await expect(api.text('GET', '/version', { timeoutMs: 3_000 })).rejects.toMatchObject({
+      code: 'BACKEND_TIMEOUT',
+      message: 'The API server of prod did not answer GET /version within 3 s.',
+    });
+  });
+
+  test('gives up when an answer is cut', async () => {
+    const api = await serving((_request, response) => {
+      response.writeHead(200, { 'Content-Length': '100' });
+      response.write('{"items":');
+      setImmediate(() => response.destroy());
+    }, new SystemClock());
+    await expect(api.list(PODS)).rejects.toMatchObject({ code: 'BACKEND_UNREACHABLE' });
+  });
+
+  test('refuses an answer that is not JSON', async () => {
+    const api = await serving((_request, response) => void response.end('<html>'), new SystemClock());
+    await expect(api.list(PODS)).rejects.toMatchObject({ code: 'BACKEND_FAILED' });
+  });
+
+  test('uses one connection for one request after the other', async () => {
+    let connections = 0;
+    const api = await serving(
+      (_request, response) => void response.end('{"items":[],"metadata":{}}'),
+      new SystemClock(),
+    );
+    server?.on('connection', () => connections++);
+    for (let i = 0; i < 3; i++) await api.list(PODS);
+    expect(connections).toBe(1);
+  });
+
+  test('says that a connection is refused', async () => {
+    credentials = new KubeCredentials({ text: kubeconfigOf('http://127.0.0.1:1') });
+    await expect(new KubeApi('prod', credentials, new SystemClock()).list(PODS)).rejects.toMatchObject({
+      code: 'BACKEND_UNREACHABLE',
+      message: expect.stringMatching(/connection is refused/),
+    });
+  });
+
+  test.each([
+    [{ text: 'no: kubeconfig' }, undefined],
+    [{ text: kubeconfigOf('http://127.0.0.1:1') }, 'nowhere'],
+    [{ file: '/nonexistent/kubeconfig' }, undefined],
+  ])('says that a kubeconfig can not be used', async (source, context) => {
+    credentials = new KubeCredentials(source, context);
+    await expect(new KubeApi('prod', credentials, new SystemClock()).list(PODS)).rejects.toMatchObject({
+      code: 'BACKEND_UNREACHABLE',
+      message: expect.stringMatching(/^The kubeconfig can't be used/),
+    });
+  });
+});

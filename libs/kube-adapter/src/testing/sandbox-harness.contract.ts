@@ -1,0 +1,86 @@
+import { SystemClock, type InstanceRef, type VmSource, type VmStatus } from '@headgate/domain-contracts';
+import {
+  KubeSandbox,
+  KubevirtSimulation,
+  type KubeSandboxOptions,
+  type SimulationOptions,
+} from '@headgate/kube-sandbox';
+import { InventoryRecorder, type BackendHarness } from '@headgate/testing';
+import { KubeBackend, type KubeBackendSettings } from '../kube-backend.js';
+
+export const NAMESPACE = 'tailvm';
+const CONTEXT = 'prod';
+
+export interface SandboxSettings {
+  readonly sandbox?: KubeSandboxOptions;
+  readonly simulation?: SimulationOptions;
+  readonly backend?: Partial<KubeBackendSettings>;
+  /** A user of the sandbox whose rights are enforced. Default: the administrator. */
+  readonly user?: string;
+}
+
+/** The adapter over a simulated cluster whose guests start and stop at once. */
+export class SandboxHarness implements BackendHarness {
+  private names = 0;
+
+  private constructor(
+    readonly sandbox: KubeSandbox,
+    readonly simulation: KubevirtSimulation,
+    readonly backend: KubeBackend,
+    /** Sees what the adapter tells. */
+    readonly recorder: InventoryRecorder,
+  ) {}
+
+  static async open({ sandbox, simulation, backend, user }: SandboxSettings = {}): Promise<SandboxHarness> {
+    const simulated = new KubevirtSimulation({ timeScale: 0, ...simulation });
+    const listening = await KubeSandbox.listen({ ...sandbox, extensions: [simulated] });
+    const opened = KubeBackend.open({
+      context: CONTEXT,
+      kubeconfig: { text: listening.kubeconfig(user) },
+      clock: new SystemClock(),
+      ...backend,
+    });
+    const recorder = InventoryRecorder.over(opened.need('inventory'));
+    await recorder.until(() => recorder.calls.length > 0);
+    return new SandboxHarness(listening, simulated, opened, recorder);
+  }
+
+  freshRef(): InstanceRef {
+    return { kind: 'vm', context: CONTEXT, namespace: NAMESPACE, name: `vm-${++this.names}` };
+  }
+
+  freshContainer(): InstanceRef {
+    return { ...this.freshRef(), kind: 'ct' };
+  }
+
+  async givenVm(state: 'Stopped' | 'Running' | 'Paused'): Promise<InstanceRef> {
+    const ref = this.freshRef();
+    const source = await this.quickSource();
+    const size = { cpu: 1, memoryBytes: 1024 ** 3, diskBytes: 1024 ** 3 };
+    await this.backend.need('provisioning').create({ ref, source, ...size, start: state !== 'Stopped' });
+    await this.becomes(ref, state === 'Stopped' ? 'Stopped' : 'Running');
+    if (state === 'Paused') {
+      await this.backend.need('power').apply(ref, 'pause');
+      await this.becomes(ref, 'Paused');
+    }
+    return ref;
+  }
+
+  async becomes(ref: InstanceRef, status: VmStatus): Promise<void> {
+    await this.recorder.untilVm(ref, (vm) => vm.status === status && vm.ready === (status === 'Running'));
+  }
+
+  async removeOutside({ namespace, name }: InstanceRef): Promise<void> {
+    this.sandbox.store.delete('virtualmachines.kubevirt.io', { namespace, name });
+  }
+
+  async quickSource(): Promise<VmSource> {
+    return { kind: 'containerDisk', image: 'quay.io/containerdisks/fedora:42' };
+  }
+
+  async close(): Promise<void> {
+    await this.recorder.stop();
+    await this.backend.close();
+    await this.sandbox.close();
+  }
+}
