@@ -14,7 +14,7 @@ const RUNNING = new Set(['Running', 'Paused', 'Migrating', 'Stopping']);
 export function fakeVm(index, overrides = {}) {
   const context = index % 7 === 3 ? 'lab' : 'prod';
   const role = ROLES[index % ROLES.length];
-  const broken = index % 97 === 41;
+  const broken = !overrides.status && index % 97 === 41;
   const status = overrides.status ?? (broken ? 'ErrorUnschedulable' : STATUSES[(index * 7) % STATUSES.length]);
   const running = RUNNING.has(status);
   const namespace = overrides.namespace ?? ['tailvm', 'shop', 'data'][index % 3];

@@ -43,27 +43,27 @@ const PICTURES = {
   create: { path: '/vms?create=1' },
   'create-dark': { path: '/vms?create=1', dark: true },
   'create-narrow': { path: '/vms?create=1', size: { width: 390, height: 800 } },
-  overview: { path: '/vms/prod/shop/web-1/overview' },
-  'overview-dark': { path: '/vms/prod/shop/web-1/overview', dark: true },
-  'overview-mobile': { path: '/vms/prod/shop/web-1/overview', size: { width: 390, height: 800 } },
-  console: { path: '/vms/prod/shop/web-1/console', act: (page) => page.waitForTimeout(1500) },
+  overview: { path: '/vms/prod/data/web-8/overview' },
+  'overview-dark': { path: '/vms/prod/data/web-8/overview', dark: true },
+  'overview-mobile': { path: '/vms/prod/data/web-8/overview', size: { width: 390, height: 800 } },
+  console: { path: '/vms/prod/data/web-8/console', act: (page) => page.waitForTimeout(1500) },
   'console-viewer': {
-    path: '/vms/prod/shop/web-1/console',
+    path: '/vms/prod/data/web-8/console',
     as: 'viewer',
     dark: true,
     act: (page) => page.waitForTimeout(1500),
   },
   serial: {
-    path: '/vms/prod/shop/web-1/serial',
+    path: '/vms/prod/data/web-8/serial',
     act: async (page) => {
       await page.waitForTimeout(1000);
       await page.keyboard.type('root\r');
       await page.waitForTimeout(500);
     },
   },
-  manifest: { path: '/vms/prod/shop/web-1/manifest' },
+  manifest: { path: '/vms/prod/data/web-8/manifest' },
   delete: {
-    path: '/vms/prod/shop/web-1/overview',
+    path: '/vms/prod/data/web-8/overview',
     act: async (page) => {
       await page.getByRole('button', { name: 'Delete', exact: true }).click();
       await page.waitForTimeout(800);

@@ -1,19 +1,40 @@
 import { Redirect, Route, Switch } from 'wouter';
+import { ContainersPage } from '../features/containers/components/containers-page.js';
+import { DoctorPage } from '../features/doctor/components/doctor-page.js';
+import { NodesPage } from '../features/nodes/components/nodes-page.js';
 import { Banners } from '../features/shell/components/banners.js';
 import { Masthead } from '../features/shell/components/masthead.js';
+import { TasksButton } from '../features/tasks/components/tasks-button.js';
 import { places } from '../shared/location/places.js';
+import { ContainerRoute } from './container-route.js';
 import { FleetRoute } from './fleet-route.js';
+import { InstanceRoute } from './instance-route.js';
 
 /** Which page stands at which address. */
 export function Pages() {
   return (
     <div className="hg-shell">
-      <Masthead tasks={null} />
+      <Masthead tasks={<TasksButton />} />
       <Banners />
       <main id="main" tabIndex={-1}>
         <Switch>
           <Route path={places.fleet}>
             <FleetRoute />
+          </Route>
+          <Route path="/vms/:context/:namespace/:name/:tab?">
+            <InstanceRoute />
+          </Route>
+          <Route path={places.containers}>
+            <ContainersPage />
+          </Route>
+          <Route path="/containers/:context/:namespace/:name">
+            <ContainerRoute />
+          </Route>
+          <Route path={places.nodes}>
+            <NodesPage />
+          </Route>
+          <Route path={places.doctor}>
+            <DoctorPage />
           </Route>
           <Route>
             <Redirect to={places.fleet} replace />

@@ -25,6 +25,7 @@ export class Terminal {
   };
   onBinary = () => ({ dispose: () => undefined });
   onResize = () => ({ dispose: () => undefined });
+  reset = (): void => void (this.written = '');
   getSelection = (): string => 'selected text';
   paste = (text: string): void => this.type(text);
   dispose = (): void => void (this.disposed = true);

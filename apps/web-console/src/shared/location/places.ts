@@ -22,3 +22,10 @@ export const addressOf = (params: Readonly<Record<string, string | undefined>>):
   namespace: decodeURIComponent(params['namespace'] ?? ''),
   name: decodeURIComponent(params['name'] ?? ''),
 });
+
+/** The page of the instance that a ref (`vm/<context>/<namespace>/<name>`) names. */
+export function placeOfRef(ref: string): string {
+  const [kind, ...parts] = ref.split('/').map(decodeURIComponent);
+  const [context = '', namespace = '', name = ''] = parts;
+  return kind === 'ct' ? places.container({ context, namespace, name }) : places.vm({ context, namespace, name });
+}

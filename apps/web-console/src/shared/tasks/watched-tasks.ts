@@ -6,6 +6,8 @@ export interface WatchedTask {
   readonly id: string;
   /** What it does, for people: «Create web-1». */
   readonly title: string;
+  /** The instance that it works on, where that is known. */
+  readonly ref?: string;
 }
 
 const KEY = 'tasks';

@@ -4,7 +4,7 @@ import { createContext, use, useCallback, useMemo, useState, type ReactNode } fr
 export interface Notice {
   readonly variant: 'success' | 'danger' | 'warning' | 'info';
   readonly title: string;
-  readonly body?: ReactNode;
+  readonly body?: ReactNode | undefined;
 }
 
 const NotifyContext = createContext<(notice: Notice) => void>(() => undefined);

@@ -64,7 +64,7 @@ export function BulkDialog({ action, members: given, onClose }: BulkDialogProps)
             <Button
               variant={action === 'force-stop' ? 'danger' : 'primary'}
               isDisabled={able.length === 0 || isPending}
-              isLoading={isPending}
+              {...(isPending ? { isLoading: true } : {})}
               onClick={() => mutate()}
             >
               {label} {countOf(able.length)}

@@ -1,0 +1,56 @@
+/**
+ * How a console's connection lives. It comes by itself when the guest runs and, after a break, a few times more; then
+ * it waits for somebody. A guest that does not run is never called.
+ */
+export type LinkPhase = 'waiting' | 'connecting' | 'connected' | 'broken';
+
+export interface LinkState {
+  readonly phase: LinkPhase;
+  /** Grows with every connection to be made. */
+  readonly generation: number;
+  /** Breaks since the last good connection. */
+  readonly breaks: number;
+  /** Why it broke, when the service said so. */
+  readonly reason?: string;
+}
+
+export type LinkEvent =
+  | { readonly type: 'guest'; readonly running: boolean }
+  | { readonly type: 'open' }
+  | { readonly type: 'closed'; readonly reason?: string }
+  | { readonly type: 'reconnect' };
+
+export const IDLE_LINK: LinkState = { phase: 'waiting', generation: 0, breaks: 0 };
+
+const RETRIES = 3;
+const FIRST_RETRY_MS = 1_000;
+
+export function linkReducer(state: LinkState, event: LinkEvent): LinkState {
+  switch (event.type) {
+    case 'guest':
+      if (!event.running) return { ...IDLE_LINK, generation: state.generation };
+      return state.phase === 'waiting' ? calling(state, 0) : state;
+    case 'open':
+      return state.phase === 'connecting' ? { ...state, phase: 'connected' } : state;
+    case 'closed':
+      if (state.phase === 'waiting' || state.phase === 'broken') return state;
+      return {
+        phase: 'broken',
+        generation: state.generation,
+        breaks: state.breaks + 1,
+        ...(event.reason ? { reason: event.reason } : {}),
+      };
+    case 'reconnect':
+      return state.phase === 'broken' ? calling(state, state.breaks) : state;
+  }
+}
+
+const calling = ({ generation }: LinkState, breaks: number): LinkState => ({
+  phase: 'connecting',
+  generation: generation + 1,
+  breaks,
+});
+
+/** Milliseconds until it is tried again by itself; undefined when only a person may. */
+export const retryDelay = ({ phase, breaks }: LinkState): number | undefined =>
+  phase === 'broken' && breaks <= RETRIES ? FIRST_RETRY_MS * 2 ** (breaks - 1) : undefined;

@@ -1,0 +1,11 @@
+import { useQuery } from '@tanstack/react-query';
+import type { InstancetypesView } from '@headgate/api-contracts';
+import { getJson } from '../../../shared/api/request.js';
+
+/** Only clusters have them. */
+export const useInstancetypes = (context: string, enabled: boolean) =>
+  useQuery({
+    queryKey: ['instancetypes', context],
+    queryFn: ({ signal }) => getJson<InstancetypesView>('/api/instancetypes', { query: { context }, signal }),
+    enabled,
+  });

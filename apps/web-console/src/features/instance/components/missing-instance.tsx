@@ -1,0 +1,33 @@
+import { Button, EmptyState, EmptyStateBody, EmptyStateFooter, Spinner } from '@patternfly/react-core';
+import { useLocation } from 'wouter';
+import type { InstanceAddress } from '../../../shared/api/instance-path.js';
+import { useFleet } from '../../../shared/fleet/fleet-provider.js';
+import { places } from '../../../shared/location/places.js';
+import { useWatchedTasks } from '../../../shared/tasks/watched-tasks.js';
+import { RunningTask } from './running-task.js';
+
+/** An address without an instance: not there yet, not known, or gone. */
+export function MissingInstance({ address, removed }: { address: InstanceAddress; removed: boolean }) {
+  const [, navigate] = useLocation();
+  const { phase, error } = useFleet();
+  const ref = `vm/${[address.context, address.namespace, address.name].map(encodeURIComponent).join('/')}`;
+  const isBeingMade = useWatchedTasks().some((task) => task.ref === ref);
+
+  if (phase === 'loading') return <Spinner aria-label={`Loading ${address.name}`} className="hg-centered" />;
+  return (
+    <EmptyState
+      titleText={removed ? `${address.name} was deleted` : `There is no instance ${address.name}`}
+      headingLevel="h1"
+    >
+      <EmptyStateBody>
+        {phase === 'lost'
+          ? error
+          : `Nothing of this name is in ${address.namespace} of ${address.context}${isBeingMade ? ' yet' : ''}.`}
+        {isBeingMade && !removed && <RunningTask subject={ref} />}
+      </EmptyStateBody>
+      <EmptyStateFooter>
+        <Button onClick={() => navigate(places.fleet)}>All instances</Button>
+      </EmptyStateFooter>
+    </EmptyState>
+  );
+}

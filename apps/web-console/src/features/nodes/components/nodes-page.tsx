@@ -1,0 +1,74 @@
+import { EmptyState, EmptyStateBody, Skeleton } from '@patternfly/react-core';
+import { Table, Tbody, Td, Th, Thead, Tr } from '@patternfly/react-table';
+import { useMemo } from 'react';
+import { Link } from 'wouter';
+import { useFleet } from '../../../shared/fleet/fleet-provider.js';
+import { places } from '../../../shared/location/places.js';
+import { useNodes } from '../../../shared/queries/use-nodes.js';
+import { ErrorAlert } from '../../../shared/ui/error-alert.js';
+import { Icon } from '../../../shared/ui/icon.js';
+
+/** The machines that guests run on, and how many each carries now. */
+export function NodesPage() {
+  const { data: nodes, error, refetch } = useNodes();
+  const { entries } = useFleet();
+  const guests = useMemo(() => {
+    const counts = new Map<string, number>();
+    for (const { context, node } of entries) {
+      if (node !== undefined) counts.set(`${context}/${node}`, (counts.get(`${context}/${node}`) ?? 0) + 1);
+    }
+    return counts;
+  }, [entries]);
+
+  return (
+    <div className="hg-page">
+      <h1 className="hg-page-title hg-gap-below">Nodes</h1>
+      {error && <ErrorAlert title="The nodes can't be shown" error={error} onRetry={() => void refetch()} />}
+      {!nodes && !error && <Skeleton height="10rem" screenreaderText="Loading nodes" />}
+      {nodes?.length === 0 && (
+        <EmptyState titleText="No nodes" headingLevel="h2" variant="sm">
+          <EmptyStateBody>No context that can be reached has a node.</EmptyStateBody>
+        </EmptyState>
+      )}
+      {nodes && nodes.length > 0 && (
+        <div className="hg-list">
+          <Table variant="compact" gridBreakPoint="" aria-label="Nodes">
+            <Thead>
+              <Tr>
+                <Th>Name</Th>
+                <Th>State</Th>
+                <Th className="hg-numeric">Instances</Th>
+                <Th>Roles</Th>
+                <Th>Architecture</Th>
+                <Th>Version</Th>
+                <Th>Context</Th>
+              </Tr>
+            </Thead>
+            <Tbody>
+              {nodes.map(({ name, ready, roles, arch, kubelet, context }) => (
+                <Tr key={`${context}/${name}`}>
+                  <Td>
+                    <Link href={`${places.fleet}?q=${encodeURIComponent(name)}&context=${encodeURIComponent(context)}`}>
+                      {name}
+                    </Link>
+                  </Td>
+                  <Td>
+                    <span className={`hg-status hg-status--${ready ? 'good' : 'bad'}`}>
+                      <Icon name={ready ? 'check' : 'error'} />
+                      {ready ? 'Ready' : 'Not ready'}
+                    </span>
+                  </Td>
+                  <Td className="hg-numeric">{guests.get(`${context}/${name}`) ?? 0}</Td>
+                  <Td>{roles.split(',').join(', ')}</Td>
+                  <Td>{arch}</Td>
+                  <Td>{kubelet}</Td>
+                  <Td>{context}</Td>
+                </Tr>
+              ))}
+            </Tbody>
+          </Table>
+        </div>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,27 @@
+import { useParams } from 'wouter';
+import { SerialConsole } from '../features/consoles/components/serial-console.js';
+import { ContainerPage } from '../features/containers/components/container-page.js';
+import { consoleUrl } from '../shared/api/instance-path.js';
+import { addressOf } from '../shared/location/places.js';
+import { readOnlyReason, useWhoami } from '../shared/queries/use-whoami.js';
+
+/** A container with a shell in it. */
+export function ContainerRoute() {
+  const address = addressOf(useParams());
+  const { data: whoami } = useWhoami();
+  return (
+    <ContainerPage
+      address={address}
+      shell={(ct, start) => (
+        <SerialConsole
+          key={ct.ref}
+          shell
+          url={consoleUrl('tty', ct, 'ct')}
+          guest={{ name: ct.name, status: ct.phase, running: ct.phase === 'Running' && !ct.stale }}
+          viewOnly={readOnlyReason(whoami) !== undefined}
+          start={start}
+        />
+      )}
+    />
+  );
+}

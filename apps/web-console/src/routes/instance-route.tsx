@@ -1,0 +1,47 @@
+import { useState } from 'react';
+import { useLocation, useParams } from 'wouter';
+import { SerialConsole } from '../features/consoles/components/serial-console.js';
+import { VncConsole } from '../features/consoles/components/vnc-console.js';
+import { InstancePage, isTab } from '../features/instance/components/instance-page.js';
+import { MissingInstance } from '../features/instance/components/missing-instance.js';
+import { consoleUrl } from '../shared/api/instance-path.js';
+import { useVm } from '../shared/fleet/fleet-provider.js';
+import { addressOf, places } from '../shared/location/places.js';
+import { StartButton } from '../shared/power/start-button.js';
+import { readOnlyReason, useWhoami } from '../shared/queries/use-whoami.js';
+import { useNotify } from '../shared/ui/notifications.js';
+
+/** An instance with its consoles. */
+export function InstanceRoute() {
+  const params = useParams();
+  const address = addressOf(params);
+  const vm = useVm(address);
+  const [, navigate] = useLocation();
+  const notify = useNotify();
+  const { data: whoami } = useWhoami();
+  const [shown, setShown] = useState(vm);
+  // Kept for one purpose: to tell what was deleted from what never was.
+  if (vm && vm !== shown) setShown(vm);
+  if (!vm) return <MissingInstance address={address} removed={shown?.name === address.name} />;
+
+  const tab = isTab(params['tab']) ? params['tab'] : 'overview';
+  const common = {
+    guest: { name: vm.name, status: vm.status, running: vm.running && !vm.stale },
+    viewOnly: readOnlyReason(whoami) !== undefined,
+    start: <StartButton vm={vm} />,
+  };
+  return (
+    <InstancePage
+      vm={vm}
+      tab={tab}
+      consoles={{
+        console: () => <VncConsole key={vm.ref} url={consoleUrl('vnc', vm)} {...common} />,
+        serial: () => <SerialConsole key={vm.ref} url={consoleUrl('tty', vm)} {...common} />,
+      }}
+      onRemoved={() => {
+        notify({ variant: 'success', title: `${vm.name} was deleted` });
+        navigate(places.fleet);
+      }}
+    />
+  );
+}
