@@ -8,3 +8,5 @@ export * from './contracts/instance-provisioning.contract.js';
 export * from './contracts/silent-report.js';
 export * from './fixed-clock.js';
 export * from './inventory-recorder.js';
+export * from './memory-backend/memory-abilities.js';
+export * from './memory-backend/memory-backend.js';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 
 export interface EdgeLimits {
   /** Largest request body in bytes. */
@@ -30,9 +30,13 @@ export const edgeAdapter = ({ bodyBytes, requestMs, parameterLength, refuse }: E
       const given = request.headers['x-request-id'];
       return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
     },
-    frameworkErrors: (error: Error, _request: unknown, reply: FastifyReply) => {
+    frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => {
       const { status, body } = refuse(error);
-      void reply.status(status).header('content-type', 'application/json; charset=utf-8').send(JSON.stringify(body));
+      void reply
+        .status(status)
+        .header('x-request-id', request.id)
+        .header('content-type', 'application/json; charset=utf-8')
+        .send(JSON.stringify(body));
     },
     logger: false,
     trustProxy: false,

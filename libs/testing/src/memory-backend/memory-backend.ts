@@ -1,0 +1,35 @@
+import { Backend, Lacking, type Abilities, type AbilityName, type BackendKind } from '@headgate/domain-contracts';
+import { MemoryCluster, MemoryConsoles, MemoryInventory, MemoryPower, MemoryProvisioning } from './memory-abilities.js';
+import { MemoryFleet } from './memory-fleet.js';
+
+/** A backend in memory, for tests of what stands above the ports. It keeps the port contracts like any other. */
+export class MemoryBackend extends Backend {
+  readonly fleet = new MemoryFleet();
+  closed = false;
+  private readonly abilities: { readonly [K in AbilityName]: Abilities[K] | Lacking };
+
+  constructor(
+    override readonly context = 'lab',
+    override readonly kind: BackendKind = 'kubevirt',
+  ) {
+    super();
+    this.abilities = {
+      inventory: new MemoryInventory(this.fleet),
+      power: new MemoryPower(this.fleet),
+      provisioning: new MemoryProvisioning(this.fleet),
+      migration: new Lacking('Memory has nowhere to migrate to.'),
+      containers: new Lacking('There are no containers in memory.'),
+      consoles: new MemoryConsoles(this.fleet),
+      cluster: new MemoryCluster(this.fleet),
+      diagnostics: new Lacking('Nothing can be wrong in memory.'),
+    };
+  }
+
+  override ability<K extends AbilityName>(name: K): Abilities[K] | Lacking {
+    return this.abilities[name];
+  }
+
+  override async close(): Promise<void> {
+    this.closed = true;
+  }
+}
