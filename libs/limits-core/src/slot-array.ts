@@ -16,6 +16,8 @@ export class SlotArray {
   /** For each page a time before which none of its windows closes. */
   readonly #firstClosing: number[];
   #swept = -1;
+  /** None of its windows closes before. */
+  #earliest = Infinity;
 
   constructor(capacity: number, pool: PagePool) {
     this.capacity = capacity;
@@ -39,7 +41,7 @@ export class SlotArray {
   }
 
   home(hash: number): number {
-    return Math.floor(((hash >>> 0) / 2 ** 32) * this.capacity);
+    return (((hash >>> 0) / 2 ** 32) * this.capacity) | 0;
   }
 
   /** The key's slot, its window open or not; -1: it has none. */
@@ -48,12 +50,22 @@ export class SlotArray {
     const k1 = key[1]!;
     const k2 = key[2]!;
     const k3 = key[3]!;
-    for (let slot = this.home(k1); ; slot++) {
-      const page = this.page(slot);
-      const at = this.word(slot);
+    const pages = this.#pages;
+    for (let slot = this.home(k1); slot >>> PAGE_SHIFT < pages.length; slot++) {
+      const page = pages[slot >>> PAGE_SHIFT]!;
+      const at = (slot & IN_PAGE) * SLOT_WORDS;
+      if (
+        page[at] === k0 &&
+        page[at + 1] === k1 &&
+        page[at + 2] === k2 &&
+        page[at + 3] === k3 &&
+        page[at + TAG] !== 0
+      ) {
+        return slot;
+      }
       if (page[at + TAG] === 0) return -1;
-      if (page[at] === k0 && page[at + 1] === k1 && page[at + 2] === k2 && page[at + 3] === k3) return slot;
     }
+    return -1;
   }
 
   /** A free slot for a key with this hash, in a page of its own memory. The caller tags it. */
@@ -73,6 +85,7 @@ export class SlotArray {
   /** To be told each closing time that is set in a slot. */
   closing(slot: number, time: number): void {
     if (time < this.#firstClosing[slot >>> PAGE_SHIFT]!) this.#firstClosing[slot >>> PAGE_SHIFT] = time;
+    if (time < this.#earliest) this.#earliest = time;
   }
 
   /** Frees a slot and moves up those behind it that it was in the way of, so that no gap hides a key. */
@@ -105,12 +118,14 @@ export class SlotArray {
 
   /** Takes the closed windows out of the next page that has any. False: no page has. */
   sweepNextPage(now: number): boolean {
+    if (now < this.#earliest) return false;
     for (let left = this.#pages.length; left > 0; left--) {
       this.#swept = (this.#swept + 1) % this.#pages.length;
       if (this.#firstClosing[this.#swept]! > now) continue;
       this.#sweepPage(this.#swept, now);
       return true;
     }
+    this.#earliest = Math.min(...this.#firstClosing);
     return false;
   }
 

@@ -5,10 +5,10 @@ import { TAG, closesAt } from './slot.js';
 import { findVictim } from './victim.js';
 
 const SMALLEST = PAGE_SLOTS;
-const FULLEST = 0.75;
-const GROWTH = 1.25;
+const FULLEST = 0.8;
+const GROWTH = 1.4;
 /** Slots that each new key moves into the next array: enough to be done long before that one is full. */
-const MOVED_PER_INSERT = 8;
+const MOVED_PER_INSERT = 16;
 /** New keys for each page that is swept of closed windows: few enough that sweeping overtakes growing. */
 const INSERTS_PER_SWEEP = 128;
 /** Pages that one new key sweeps at most when the table is full. */

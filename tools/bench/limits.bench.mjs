@@ -1,0 +1,95 @@
+// Decisions of limits-core against three well-known limiters, in memory. Alone: node tools/bench/limits.bench.mjs
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const OURS = 'limits-core';
+const OTHERS = ['rate-limiter-flexible', 'express-rate-limit', '@nestjs/throttler'];
+const ROUNDS = 3;
+const TIMES_FASTER = 3;
+const BYTES_PER_KEY = 64;
+const LONGEST_PAUSE_US = 1000;
+
+const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
+
+/** A process of its own for each measurement: nobody's garbage is collected on somebody else's time. */
+function measure(contender, scenario) {
+  const script = join(import.meta.dirname, 'limits/measure.mjs');
+  const args = ['--expose-gc', '--max-old-space-size=6144', '--disable-warning=ExperimentalWarning', script];
+  return JSON.parse(execFileSync(process.execPath, [...args, contender, scenario], { encoding: 'utf8' }));
+}
+
+/** Rounds in which each contender has its turn, so that whatever else the machine does meets all of them; medians. */
+function compare(scenario, names = [OURS, ...OTHERS], rounds = ROUNDS) {
+  const answers = Object.fromEntries(names.map((name) => [name, []]));
+  for (let round = 0; round < rounds; round++) {
+    for (const name of names) answers[name].push(measure(name, scenario));
+  }
+  return Object.fromEntries(
+    names.map((name) => {
+      const figures = Object.keys(answers[name][0]);
+      return [
+        name,
+        Object.fromEntries(figures.map((key) => [key, median(answers[name].map((answer) => answer[key]))])),
+      ];
+    }),
+  );
+}
+
+function speedRows(what, figures, key) {
+  const fastest = Math.min(...OTHERS.map((name) => figures[name][key]));
+  const ratio = fastest / figures[OURS][key];
+  const ours = { what: `${what}: ${OURS}`, value: figures[OURS][key], unit: 'ns', ratio };
+  const others = OTHERS.map((name) => ({ what: `${what}: ${name}`, value: figures[name][key], unit: 'ns' }));
+  return [{ ...ours, target: `${TIMES_FASTER} times the fastest`, ok: ratio >= TIMES_FASTER }, ...others];
+}
+
+export default async function run() {
+  const oneKey = compare('oneKey');
+  const manyKeys = compare('manyKeys');
+  const bytes = compare('bytesPerKey', [OURS, ...OTHERS], 1);
+  const pauses = compare('pauses', [OURS, ...OTHERS]);
+  const { p50, p999, p9999, longest } = pauses[OURS];
+  const ours = bytes[OURS].bytes;
+  return {
+    name: 'limits',
+    rows: [
+      ...speedRows('a decision, 1 key', oneKey, 'ns'),
+      ...speedRows('a decision, 1,000,000 keys, first sight', manyKeys, 'firstNs'),
+      ...speedRows('a decision, 1,000,000 keys, seen again', manyKeys, 'againNs'),
+      {
+        what: `memory a key: ${OURS}`,
+        value: ours,
+        unit: 'bytes',
+        target: `at most ${BYTES_PER_KEY}`,
+        ok: ours <= BYTES_PER_KEY,
+      },
+      ...OTHERS.map((name) => ({ what: `memory a key: ${name}`, value: bytes[name].bytes, unit: 'bytes' })),
+      { what: `a decision while windows open and close, median: ${OURS}`, value: p50, unit: 'µs' },
+      { what: `99.9th percentile: ${OURS}`, value: p999, unit: 'µs', target: 'at most 100', ok: p999 <= 100 },
+      ...OTHERS.map((name) => ({ what: `99.9th percentile: ${name}`, value: pauses[name].p999, unit: 'µs' })),
+      { what: `99.99th percentile: ${OURS}`, value: p9999, unit: 'µs' },
+      {
+        what: `longest pause: ${OURS}`,
+        value: longest,
+        unit: 'µs',
+        target: `at most ${LONGEST_PAUSE_US}`,
+        ok: longest <= LONGEST_PAUSE_US,
+      },
+      ...OTHERS.map((name) => ({ what: `longest pause: ${name}`, value: pauses[name].longest, unit: 'µs' })),
+    ],
+  };
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const { rows } = await run();
+  console.table(
+    rows.map(({ what, value, unit, ratio, target, ok }) => ({
+      what,
+      value: `${value.toFixed(1)} ${unit}`,
+      ratio: ratio ? `${ratio.toFixed(1)}×` : '',
+      target: target ?? '',
+      ok: ok === undefined ? '' : ok ? 'yes' : 'NO',
+    })),
+  );
+}

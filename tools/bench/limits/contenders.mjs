@@ -1,0 +1,38 @@
+import './typescript-source.mjs';
+
+/**
+ * Each contender decides for a key: true, or a promise of true, when the event may pass. All have the same terms, keep
+ * their windows in memory, and are called the way their own middleware or guard calls them.
+ */
+export const contenders = {
+  'limits-core': async ({ limit, windowMs }) => {
+    const { RateWindows } = await import('../../../libs/limits-core/src/index.ts');
+    const windows = new RateWindows({ maxKeys: 1_000_000 });
+    const rate = windows.define('bench', { limit, windowMs });
+    return { sync: true, decide: (key) => windows.count(rate, key) === undefined };
+  },
+  'rate-limiter-flexible': async ({ limit, windowMs }) => {
+    const { RateLimiterMemory } = (await import('rate-limiter-flexible')).default;
+    const limiter = new RateLimiterMemory({ points: limit, duration: windowMs / 1000 });
+    return {
+      decide: (key) =>
+        limiter.consume(key).then(
+          () => true,
+          () => false,
+        ),
+    };
+  },
+  'express-rate-limit': async ({ limit, windowMs }) => {
+    const { MemoryStore } = await import('express-rate-limit');
+    const store = new MemoryStore();
+    store.init({ windowMs });
+    return { decide: async (key) => (await store.increment(key)).totalHits <= limit };
+  },
+  '@nestjs/throttler': async ({ limit, windowMs }) => {
+    const { ThrottlerStorageService } = await import('@nestjs/throttler');
+    const storage = new ThrottlerStorageService();
+    return {
+      decide: async (key) => !(await storage.increment(key, windowMs, limit, windowMs, 'bench')).isBlocked,
+    };
+  },
+};
