@@ -13,7 +13,7 @@ export function deepCopy<T>(value: T): T {
 /** Makes JSON data immutable to its last leaf and returns it. */
 export function deepFreeze<T>(value: T): T {
   if (value === null || typeof value !== 'object' || Object.isFrozen(value)) return value;
-  for (const field of Object.values(value)) deepFreeze(field);
+  for (const key in value) deepFreeze(value[key]);
   return Object.freeze(value);
 }
 

@@ -189,7 +189,10 @@ export class ObjectStore {
       };
     }
     const marked = plan.mark(deepCopy(previous));
-    return { object: this.replace(resource, previous, marked, { ...options, keepsGeneration: true }), gone: false };
+    return {
+      object: this.replace(resource, previous, marked, { ...options, generation: marked.metadata.generation }),
+      gone: false,
+    };
   }
 
   /**
@@ -265,12 +268,13 @@ export class ObjectStore {
     resource: string,
     previous: T,
     draft: T,
-    { dryRun = false, keepsGeneration = false }: WriteOptions & { keepsGeneration?: boolean },
+    { dryRun = false, generation }: WriteOptions & { generation?: number },
   ): T {
     keepServerFields(draft, previous);
     if (deepEqual(previous, draft)) return previous;
     const definition = this.registry.get(resource);
-    if (!keepsGeneration && changesGeneration(previous, draft, definition)) {
+    if (generation !== undefined) draft.metadata.generation = generation;
+    else if (changesGeneration(previous, draft, definition)) {
       draft.metadata.generation = (previous.metadata.generation ?? 0) + 1;
     }
     if (dryRun) return deepFreeze(draft);

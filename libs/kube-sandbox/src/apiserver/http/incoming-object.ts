@@ -1,4 +1,5 @@
 import { apiError, badRequest, type ApiError } from '../api-error.js';
+import { deepCopy } from '../deep-copy.js';
 import { apiVersionOf, type KubeObject } from '../kube-object.js';
 import { isObject } from '../patch/merge-patch.js';
 import type { ServedResource } from '../resource-registry.js';
@@ -25,7 +26,7 @@ export function readIncoming(body: unknown, served: ServedResource): { draft: Ku
     throw wrongKind(given, apiVersion, definition.kind);
   const metadata = isObject(given['metadata']) ? withoutNulls(given['metadata']) : {};
   const object = { ...given, metadata: { name: '', ...metadata } } as unknown as KubeObject;
-  const copy = structuredClone(object);
+  const copy = deepCopy(object);
   const unknown = prune(copy, rootSchema(version.schema));
   return { draft: toStored(copy, served), unknown };
 }

@@ -9,10 +9,9 @@ export function toServed(object: KubeObject, { definition, version }: ServedReso
   return object.apiVersion === apiVersion ? object : { ...object, apiVersion, kind: definition.kind };
 }
 
-/** A copy of a client's object in the version that is stored. */
+/** Turns a draft in a client's version into the version that is stored. */
 export function toStored(object: KubeObject, { definition, version }: ServedResource): KubeObject {
-  const copy = deepCopy(object);
-  const stored = version.toStorage ? version.toStorage(copy) : copy;
+  const stored = version.toStorage ? version.toStorage(object) : object;
   if (!definition.aliasOf) stored.apiVersion = storageApiVersion(definition);
   return stored;
 }

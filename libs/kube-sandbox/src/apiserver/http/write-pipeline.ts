@@ -2,7 +2,7 @@ import type { AdmissionChain, AdmissionOperation, AdmissionRequest, UserInfo } f
 import { badRequest, fieldForbidden, fieldInvalid, invalid, type StatusCause } from '../api-error.js';
 import { recordUpdate, type Manager } from '../apply/managed-fields.js';
 import type { SandboxClock } from '../clock.js';
-import { deepEqual, deepFreeze } from '../deep-copy.js';
+import { deepCopy, deepEqual, deepFreeze } from '../deep-copy.js';
 import { apiVersionOf, keyOf, type KubeObject } from '../kube-object.js';
 import type { ObjectStore } from '../object-store.js';
 import type { ServedResource } from '../resource-registry.js';
@@ -75,6 +75,7 @@ export class WritePipeline {
   ): KubeObject {
     const { definition } = write.served;
     const schema = rootSchema(write.served.version.schema);
+    if (definition.builtIn) this.checkDecodable(draft, write.served);
     applyDefaults(draft, schema);
     const request: AdmissionRequest = {
       ...this.requestFor(operation, draft, write),
@@ -94,16 +95,25 @@ export class WritePipeline {
   }
 
   private check(object: KubeObject, previous: KubeObject | undefined, { served }: Write): void {
-    const { definition, version } = served;
+    const { definition } = served;
     const causes = [
       ...validateMeta(object.metadata, definition.nameRule ?? 'subdomain'),
       ...newFinalizers(object, previous),
       ...this.checkSchema(object, served),
     ];
-    causes.push(...(causes.length === 0 ? (definition.strategy?.validate?.(object, previous) ?? []) : []));
-    const wrongType = causes.find(({ reason }) => reason === 'FieldValueTypeInvalid');
-    if (wrongType && definition.builtIn) throw badRequest(goDecodeError(definition.kind, version.name, wrongType));
+    causes.push(
+      ...(causes.length === 0
+        ? (definition.strategy?.validate?.(object, previous && defaulted(previous, served)) ?? [])
+        : []),
+    );
     if (causes.length > 0) throw invalid(definition.kind, definition.group, object.metadata.name, causes);
+  }
+
+  /** @throws ApiError 400 for values that a compiled-in type cannot hold */
+  private checkDecodable(object: KubeObject, served: ServedResource): void {
+    const { definition, version } = served;
+    const wrongType = this.checkSchema(object, served).find(({ reason }) => reason === 'FieldValueTypeInvalid');
+    if (wrongType) throw badRequest(goDecodeError(definition.kind, version.name, wrongType));
   }
 
   private checkSchema(object: KubeObject, { version }: ServedResource): StatusCause[] {
@@ -148,6 +158,13 @@ export class WritePipeline {
       name = generateName(base);
     return name;
   }
+}
+
+/** An object that a controller put into the store without defaults, as it would be read back: what is compared must be alike. */
+function defaulted(object: KubeObject, { version }: ServedResource): KubeObject {
+  const copy = deepCopy(object);
+  applyDefaults(copy, rootSchema(version.schema));
+  return copy;
 }
 
 function keepImmutable(draft: KubeObject, previous: KubeObject): void {

@@ -1,0 +1,306 @@
+import { KubeSandbox } from '../../kube-sandbox.js';
+import { ApiClient } from '../../testing/api-client.js';
+import { machine, machines, MACHINES, MACHINES_PATH, type Machine } from '../../testing/machine.js';
+import { DrivenClock } from '../clock.js';
+
+interface List {
+  metadata: { resourceVersion: string; continue?: string; remainingItemCount?: number };
+  items: (Machine & { metadata: { name: string } })[];
+}
+
+describe('reading over HTTP', () => {
+  let sandbox: KubeSandbox;
+  let clock: DrivenClock;
+  let api: ApiClient;
+
+  beforeEach(async () => {
+    clock = new DrivenClock();
+    sandbox = await KubeSandbox.listen({ namespaces: ['lab', 'other'], clock, historyLimit: 1000 });
+    sandbox.registry.register(machines);
+    api = new ApiClient(sandbox);
+  });
+
+  afterEach(() => sandbox.close());
+
+  const names = ({ items }: List) => items.map(({ metadata }) => metadata.name);
+  const grow = (name: string, size: number) =>
+    sandbox.store.patch<Machine>(MACHINES, { namespace: 'lab', name }, ({ spec }) => void (spec.size = size));
+
+  describe('GET of a path', () => {
+    test.each(['/healthz', '/readyz', '/livez'])('%s says ok', async (path) => {
+      expect(await api.get(path)).toMatchObject({ code: 200, text: 'ok' });
+    });
+
+    test.each([
+      '/apis/nowhere.dev/v1',
+      '/apis/lab.dev/v1/namespaces/lab/gadgets',
+      '/apis/lab.dev/v9/machines',
+      '/nothing',
+      '/apis/lab.dev/v1/namespaces/lab/machines/a/spin',
+    ])('answers %s, which nobody serves, with plain text', async (path) => {
+      const { code, text, headers } = await api.get(path);
+      expect([code, text, headers.get('content-type')]).toEqual([
+        404,
+        '404 page not found\n',
+        'text/plain; charset=utf-8',
+      ]);
+    });
+
+    test('discovers groups, versions and resources', async () => {
+      const { body: groups } = await api.get<{ groups: { name: string; preferredVersion: object }[] }>('/apis');
+      expect(groups.groups.find(({ name }) => name === 'lab.dev')?.preferredVersion).toEqual({
+        groupVersion: 'lab.dev/v1',
+        version: 'v1',
+      });
+      const { body: list } = await api.get<{ resources: { name: string }[] }>('/apis/lab.dev/v1');
+      expect(list.resources).toMatchObject([
+        { name: 'machines', singularName: 'machine', kind: 'Machine', namespaced: true, shortNames: ['mc'] },
+        { name: 'machines/status' },
+      ]);
+    });
+
+    test('discovers everything at once when asked for the aggregated form', async () => {
+      const type = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
+      const { body, headers } = await api.get<{
+        items: { metadata: { name: string }; versions: { resources: object[] }[] }[];
+      }>('/apis', { Accept: `${type},application/json` });
+      expect(headers.get('content-type')).toBe(type);
+      expect(body.items.find(({ metadata }) => metadata.name === 'lab.dev')?.versions[0]?.resources).toMatchObject([
+        {
+          resource: 'machines',
+          scope: 'Namespaced',
+          responseKind: { kind: 'Machine' },
+          subresources: [{ subresource: 'status' }],
+        },
+      ]);
+    });
+
+    test('describes every group and version in OpenAPI v3', async () => {
+      const { body: index } = await api.get<{ paths: Record<string, { serverRelativeURL: string }> }>('/openapi/v3');
+      const { body } = await api.get<{ components: { schemas: Record<string, object> } }>(
+        index.paths['apis/lab.dev/v1']!.serverRelativeURL,
+      );
+      expect(body.components.schemas['dev.lab.v1.Machine']).toMatchObject({
+        properties: { spec: { properties: { size: { type: 'integer' } } } },
+      });
+    });
+  });
+
+  describe('GET of an object', () => {
+    test('answers a Status when it is absent', async () => {
+      expect((await api.get(`${MACHINES_PATH}/z`)).body).toEqual({
+        kind: 'Status',
+        apiVersion: 'v1',
+        metadata: {},
+        status: 'Failure',
+        message: 'machines.lab.dev "z" not found',
+        reason: 'NotFound',
+        details: { name: 'z', group: 'lab.dev', kind: 'machines' },
+        code: 404,
+      });
+    });
+
+    test('warns of a deprecated version and answers in it', async () => {
+      sandbox.store.create(MACHINES, machine('a'));
+      const { body, headers } = await api.get('/apis/lab.dev/v1alpha1/namespaces/lab/machines/a');
+      expect([body['apiVersion'], headers.get('warning')]).toEqual([
+        'lab.dev/v1alpha1',
+        '299 - "lab.dev/v1alpha1 Machine is deprecated"',
+      ]);
+    });
+
+    test('shows a row of a table when asked', async () => {
+      sandbox.store.create(MACHINES, machine('a', { size: 4 }));
+      const { body } = await api.get<{
+        columnDefinitions: { name: string }[];
+        rows: { cells: unknown[]; object: { kind: string } }[];
+      }>(`${MACHINES_PATH}/a`, {
+        Accept: 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json',
+      });
+      expect(body.columnDefinitions.map(({ name }) => name)).toEqual(['Name', 'Size']);
+      expect(body.rows).toMatchObject([{ cells: ['a', 4], object: { kind: 'PartialObjectMetadata' } }]);
+    });
+
+    test('shows events under both of their names', async () => {
+      const about = sandbox.store.create(MACHINES, machine('a'));
+      sandbox.events.record(about, { type: 'Warning', reason: 'Rusty', message: 'it squeaks', component: 'oiler' });
+      const selector = (field: string) => `/namespaces/lab/events?fieldSelector=${field}.kind=Machine,${field}.name=a`;
+      const old = await api.get<{ items: object[] }>(`/api/v1${selector('involvedObject')}`);
+      const young = await api.get<{ items: object[] }>(`/apis/events.k8s.io/v1${selector('regarding')}`);
+      expect(old.body.items).toMatchObject([
+        { message: 'it squeaks', involvedObject: { name: 'a' }, source: { component: 'oiler' } },
+      ]);
+      expect(young.body.items).toMatchObject([
+        { note: 'it squeaks', regarding: { name: 'a' }, deprecatedSource: { component: 'oiler' } },
+      ]);
+    });
+  });
+
+  describe('GET of a collection', () => {
+    beforeEach(() =>
+      sandbox.store.load(
+        ['a', 'b', 'c', 'd', 'e'].map((name) => machine(name, {}, { labels: { vowel: String('ae'.includes(name)) } })),
+      ),
+    );
+
+    test('walks pages that all show the first one’s moment', async () => {
+      const first = (await api.get<List>(`${MACHINES_PATH}?limit=2`)).body;
+      expect(first.metadata.remainingItemCount).toBe(3);
+      sandbox.store.delete(MACHINES, { namespace: 'lab', name: 'c' });
+      sandbox.store.create(MACHINES, machine('ab'));
+      const second = (await api.get<List>(`${MACHINES_PATH}?limit=2&continue=${first.metadata.continue}`)).body;
+      const third = (await api.get<List>(`${MACHINES_PATH}?limit=2&continue=${second.metadata.continue}`)).body;
+      expect([first, second, third].map(names)).toEqual([['a', 'b'], ['c', 'd'], ['e']]);
+      expect(new Set([first, second, third].map(({ metadata }) => metadata.resourceVersion)).size).toBe(1);
+      expect(third.metadata.continue).toBeUndefined();
+    });
+
+    test('answers 410 to a page whose moment is forgotten', async () => {
+      const { body } = await api.get<List>(`${MACHINES_PATH}?limit=2`);
+      sandbox.store.create(MACHINES, machine('f'));
+      sandbox.faults.expireHistory();
+      const late = await api.get<{ reason: string; message: string }>(
+        `${MACHINES_PATH}?limit=2&continue=${body.metadata.continue}`,
+      );
+      expect([late.code, late.body.reason]).toEqual([410, 'Expired']);
+      expect(late.body.message).toMatch(
+        /^The provided continue parameter is too old to display a consistent list result\./,
+      );
+    });
+
+    test('selects by labels and fields', async () => {
+      expect(names((await api.get<List>(`${MACHINES_PATH}?labelSelector=vowel%3Dtrue`)).body)).toEqual(['a', 'e']);
+      expect(names((await api.get<List>(`${MACHINES_PATH}?fieldSelector=metadata.name%3Db`)).body)).toEqual(['b']);
+      const { code, body } = await api.get(`${MACHINES_PATH}?fieldSelector=spec.size%3D1`);
+      expect([code, body['message']]).toEqual([400, 'field label not supported: spec.size']);
+    });
+
+    test('shows a past revision when asked for exactly that', async () => {
+      const { resourceVersion } = (await api.get<List>(MACHINES_PATH)).body.metadata;
+      sandbox.store.delete(MACHINES, { namespace: 'lab', name: 'a' });
+      const past = await api.get<List>(
+        `${MACHINES_PATH}?resourceVersion=${resourceVersion}&resourceVersionMatch=Exact`,
+      );
+      expect(names(past.body)).toEqual(['a', 'b', 'c', 'd', 'e']);
+    });
+
+    test('answers 504 to a revision of the future', async () => {
+      const { code, body } = await api.get<{ details: object }>(
+        `${MACHINES_PATH}?resourceVersion=999999&resourceVersionMatch=NotOlderThan`,
+      );
+      expect(code).toBe(504);
+      expect(body.details).toEqual({
+        causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
+      });
+    });
+
+    test.each([
+      ['limit=1&continue=x', 400],
+      ['resourceVersionMatch=Exact', 422],
+      ['labelSelector=%3D', 400],
+    ])('refuses %s with %i', async (query, code) => {
+      expect((await api.get(`${MACHINES_PATH}?${query}`)).code).toBe(code);
+    });
+
+    test('leaves kind and apiVersion out of the items of built-in kinds only', async () => {
+      const { body: pods } = await api.get<{ kind: string; items: object[] }>('/api/v1/namespaces');
+      expect([pods.kind, 'kind' in pods.items[0]!]).toEqual(['NamespaceList', false]);
+      const { body: list } = await api.get<List>(MACHINES_PATH);
+      expect(list.items[0]).toMatchObject({ apiVersion: 'lab.dev/v1', kind: 'Machine' });
+    });
+  });
+
+  describe('watch', () => {
+    test('shows everything first when no revision is given', async () => {
+      sandbox.store.load([machine('a'), machine('b')]);
+      const watch = await api.watch(`${MACHINES_PATH}?watch=1`);
+      grow('a', 2);
+      expect(await watch.take(3)).toEqual(['ADDED a', 'ADDED b', 'MODIFIED a']);
+      watch.close();
+    });
+
+    test('goes on after a revision without missing anything', async () => {
+      sandbox.store.create(MACHINES, machine('a'));
+      const { resourceVersion } = (await api.get<List>(MACHINES_PATH)).body.metadata;
+      grow('a', 2);
+      sandbox.store.delete(MACHINES, { namespace: 'lab', name: 'a' });
+      const watch = await api.watch(`${MACHINES_PATH}?watch=true&resourceVersion=${resourceVersion}`);
+      expect(await watch.take(2)).toEqual(['MODIFIED a', 'DELETED a']);
+      watch.close();
+    });
+
+    test('tells a selector that an object came or went when its labels change', async () => {
+      sandbox.store.create(MACHINES, machine('a'));
+      const watch = await api.watch(
+        `${MACHINES_PATH}?watch=true&labelSelector=on&resourceVersion=${sandbox.store.revision}`,
+      );
+      const label = (labels?: Record<string, string>) =>
+        sandbox.store.patch(
+          MACHINES,
+          { namespace: 'lab', name: 'a' },
+          ({ metadata }) => void (metadata.labels = labels),
+        );
+      label({ on: '1' });
+      grow('a', 2);
+      label(undefined);
+      expect(await watch.take(3)).toEqual(['ADDED a', 'MODIFIED a', 'DELETED a']);
+      watch.close();
+    });
+
+    test('sends bookmarks every minute when they are allowed', async () => {
+      const watch = await api.watch(
+        `${MACHINES_PATH}?watch=true&allowWatchBookmarks=true&resourceVersion=${sandbox.store.revision}`,
+      );
+      sandbox.store.create('namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'elsewhere' } });
+      clock.advance(60_000);
+      expect(await watch.next()).toMatchObject({
+        type: 'BOOKMARK',
+        object: { kind: 'Machine', metadata: { resourceVersion: String(sandbox.store.revision) } },
+      });
+      watch.close();
+    });
+
+    test('marks the end of the initial events', async () => {
+      sandbox.store.create(MACHINES, machine('a'));
+      const watch = await api.watch(
+        `${MACHINES_PATH}?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true`,
+      );
+      expect(await watch.take(1)).toEqual(['ADDED a']);
+      expect((await watch.next())?.object.metadata.annotations).toEqual({ 'k8s.io/initial-events-end': 'true' });
+      watch.close();
+      expect((await api.get(`${MACHINES_PATH}?watch=true&sendInitialEvents=true`)).code).toBe(422);
+    });
+
+    test('ends cleanly when its time is up', async () => {
+      const watch = await api.watch(
+        `${MACHINES_PATH}?watch=true&timeoutSeconds=5&resourceVersion=${sandbox.store.revision}`,
+      );
+      clock.advance(5000);
+      expect(await watch.next()).toBeUndefined();
+    });
+
+    test('tells 410 in the stream when the revision is forgotten', async () => {
+      const old = sandbox.store.revision;
+      sandbox.store.create(MACHINES, machine('a'));
+      sandbox.store.compact();
+      const watch = await api.watch(`${MACHINES_PATH}?watch=true&resourceVersion=${old}`);
+      expect(watch.response.status).toBe(200);
+      expect(await watch.next()).toMatchObject({
+        type: 'ERROR',
+        object: {
+          code: 410,
+          reason: 'Expired',
+          message: `too old resource version: ${old} (${sandbox.store.revision})`,
+        },
+      });
+      expect(await watch.next()).toBeUndefined();
+    });
+
+    test('forgets by itself what is older than five minutes', async () => {
+      const old = sandbox.store.revision;
+      sandbox.store.create(MACHINES, machine('a'));
+      clock.advance(11 * 60_000);
+      expect(() => sandbox.store.eventsSince(MACHINES, old)).toThrow('too old resource version');
+    });
+  });
+});
