@@ -64,7 +64,7 @@ export async function createService(parts: AppParts): Promise<Service> {
     app,
     listen: (host, port) => open(app, parts, host, port),
     port: () => (app.getHttpServer().address() as AddressInfo).port,
-    close: () => close(app),
+    close: () => close(app, parts),
   };
 }
 
@@ -79,7 +79,7 @@ async function open(app: NestFastifyApplication, { settings }: AppParts, host: s
 }
 
 /** Ends in the order of dependence: those who look, what runs, what is read, what was opened. Guests go on. */
-async function close(app: NestFastifyApplication): Promise<void> {
+async function close(app: NestFastifyApplication, { contexts }: AppParts): Promise<void> {
   app.get(MetricsSnapshot).stop();
   app.get(EventStreams).close();
   app.get(ConsoleBroker).close();

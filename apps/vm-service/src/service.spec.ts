@@ -35,7 +35,13 @@ class Edge {
       parseCommandLine(['--data-dir', this.folder, '--listen', '127.0.0.1:0', ...args]),
       env,
     );
-    const contexts = { backends: [this.lab, this.other], simulated: new Set(['lab']), hasTinyGuest: true, notes: [] };
+    const contexts = {
+      backends: [this.lab, this.other],
+      simulated: new Set(['lab']),
+      hasTinyGuest: true,
+      notes: [],
+      close: async () => undefined,
+    };
     this.service = await createService({ settings, contexts, log: silent, pageDir: page });
     await this.service.listen('127.0.0.1', 0);
     return this;

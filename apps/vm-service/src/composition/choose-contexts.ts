@@ -7,11 +7,13 @@ import type { CommandLine } from '../config/command-line.js';
 import type { Settings } from '../config/load-config.js';
 import type { ContextSection } from '../config/service-config.js';
 import { findCluster } from './find-cluster.js';
-import { openCluster, openSandbox } from './open-cluster.js';
+import { openCluster, openSandbox, type SandboxBackend } from './open-cluster.js';
 
 /** Where libvirt listens on this machine: the one daemon, or the modular one for QEMU. */
 const LIBVIRT_SOCKETS = ['/run/libvirt/libvirt-sock', '/run/libvirt/virtqemud-sock'];
 const LOCAL_URI = 'qemu:///system';
+/** How many instances a simulated cluster begins with when nobody says. */
+const DEMO_INSTANCES = 40;
 
 /** The backends that were decided on. */
 export interface ChosenContexts {
@@ -21,6 +23,8 @@ export interface ChosenContexts {
   readonly hasTinyGuest: boolean;
   /** What a person should know about the choice, a sentence each. */
   readonly notes: readonly string[];
+  /** Ends what stands behind the backends: a simulated cluster. Call after they were closed. */
+  close(): Promise<void>;
 }
 
 type Choice = Pick<ContextSection, 'name' | 'kind' | 'uri' | 'kubeconfig' | 'kubeContext' | 'instances'>;
@@ -33,12 +37,27 @@ export async function chooseContexts(options: CommandLine, settings: Settings, l
   const { choices, notes } = await choose(options, settings);
   const clock = new SystemClock();
   const backends: Backend[] = [];
-  for (const choice of choices) backends.push(await open(choice, { options, settings, log, clock }));
+  const sandboxes: SandboxBackend[] = [];
+  for (const choice of choices) {
+    if (choice.kind !== 'sandbox') {
+      backends.push(await open(choice, { options, settings, log, clock }));
+      continue;
+    }
+    const sandbox = await openSandbox(
+      choice.name,
+      choice.instances ?? DEMO_INSTANCES,
+      clock,
+      log.child({ context: choice.name }),
+    );
+    sandboxes.push(sandbox);
+    backends.push(sandbox.backend);
+  }
   return {
     backends,
     simulated: new Set(choices.filter(({ kind }) => kind === 'sandbox').map(({ name }) => name)),
     hasTinyGuest: options.tinyGuest !== undefined && choices.some(({ kind }) => kind === 'libvirt'),
     notes,
+    close: async () => void (await Promise.all(sandboxes.map((sandbox) => sandbox.close()))),
   };
 }
 
@@ -59,7 +78,7 @@ async function choose(options: CommandLine, settings: Settings): Promise<{ choic
     return { choices: [{ name: 'local', kind: 'libvirt', uri: LOCAL_URI }], notes: ["Found this machine's libvirt."] };
   }
   return {
-    choices: [{ name: 'sandbox', kind: 'sandbox', instances: 40 }],
+    choices: [{ name: 'sandbox', kind: 'sandbox', instances: DEMO_INSTANCES }],
     notes: [
       'Found neither a cluster nor libvirt.',
       SIMULATED,
@@ -79,7 +98,6 @@ interface OpenWith {
 
 async function open(choice: Choice, { options, settings, log, clock }: OpenWith): Promise<Backend> {
   const adapterLog = log.child({ context: choice.name });
-  if (choice.kind === 'sandbox') return openSandbox(choice.name, choice.instances ?? 40, clock, adapterLog);
   if (choice.kind === 'kubevirt') return openCluster(choice, clock, adapterLog);
   const { tinyGuest } = options;
   return LibvirtBackend.open({

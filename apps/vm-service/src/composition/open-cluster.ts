@@ -1,10 +1,48 @@
 import type { Backend, Clock } from '@headgate/domain-contracts';
-import { ConfigError } from '@headgate/nest-kit';
+import type { AdapterLog, KubeconfigSource } from '@headgate/kube-adapter';
 
-export async function openCluster(choice: { name: string }, _clock: Clock, _log: unknown): Promise<Backend> {
-  throw new ConfigError(`the context ${choice.name}`, ['clusters are not served by this build']);
+// The Kubernetes client and the simulated cluster are loaded only where one is served: a service of one machine starts
+// quicker and stays smaller without them.
+
+export interface ClusterChoice {
+  readonly name: string;
+  readonly kubeconfig?: string;
+  readonly kubeContext?: string;
 }
 
-export async function openSandbox(name: string, _instances: number, _clock: Clock, _log: unknown): Promise<Backend> {
-  throw new ConfigError(`the context ${name}`, ['clusters are not served by this build']);
+/** A real cluster, by kubeconfig or by the service account of the pod that this process runs in. */
+export async function openCluster(choice: ClusterChoice, clock: Clock, log: AdapterLog): Promise<Backend> {
+  const { KubeBackend } = await import('@headgate/kube-adapter');
+  return KubeBackend.open({
+    context: choice.name,
+    kubeconfig: sourceOf(choice.kubeconfig),
+    kubeContext: choice.kubeContext,
+    clock,
+    log,
+  });
+}
+
+const sourceOf = (file: string | undefined): KubeconfigSource => (file === undefined ? { default: true } : { file });
+
+export interface SandboxBackend {
+  readonly backend: Backend;
+  close(): Promise<void>;
+}
+
+/** A simulated cluster in this process, spoken to over its real wire protocol. */
+export async function openSandbox(
+  name: string,
+  instances: number,
+  clock: Clock,
+  log: AdapterLog,
+): Promise<SandboxBackend> {
+  const [{ KubeBackend }, { KubeSandbox, KubevirtSimulation }] = await Promise.all([
+    import('@headgate/kube-adapter'),
+    import('@headgate/kube-sandbox'),
+  ]);
+  const simulation = new KubevirtSimulation();
+  const sandbox = await KubeSandbox.listen({ extensions: [simulation] });
+  void instances;
+  const backend = KubeBackend.open({ context: name, kubeconfig: { text: sandbox.kubeconfig() }, clock, log });
+  return { backend, close: () => sandbox.close() };
 }
