@@ -1,3 +1,4 @@
+import type { KubeObject } from '../apiserver/kube-object.js';
 import type { SandboxContext, SandboxExtension } from '../sandbox-extension.js';
 import { admitClaims } from './admission/claim-admission.js';
 import { admitDataVolumes } from './admission/data-volume-admission.js';
@@ -19,7 +20,12 @@ import { Faults } from './faults.js';
 import { registerKubevirtSubresources } from './subresources/kubevirt-subresources.js';
 import { PodSubresources } from './subresources/pod-subresources.js';
 import { KubevirtRelease, type KubevirtVersion } from './kubevirt-version.js';
-import { type ClusterSeed, seedCluster } from './seeds/seed-cluster.js';
+import { churn } from './seeds/churn.js';
+import { type ClusterSeed, namespace as namespaceObject, seedCluster } from './seeds/seed-cluster.js';
+import { type ContainerSeed, seedContainer } from './seeds/seed-container.js';
+import { seedDemo, seedFleet } from './seeds/seed-fleet.js';
+import { buildNode, type NodeSeed } from './seeds/seed-node.js';
+import { seedVm, type VmSeed } from './seeds/seed-vm.js';
 import { Timings, type TimingName } from './timings.js';
 import type { SimulatedGuest } from './guests/simulated-guest.js';
 import { RESOURCES } from './resources.js';
@@ -54,6 +60,41 @@ export class KubevirtSimulation implements SandboxExtension {
   get world(): World {
     if (!this.installed) throw new Error('the simulation is not installed in a sandbox yet');
     return this.installed;
+  }
+
+  /** Puts VMs in a steady state into the cluster, with all that belongs to them. */
+  seedVm(...seeds: VmSeed[]): void {
+    for (const seed of seeds) this.load(seed.namespace, seedVm(this.world, seed));
+  }
+
+  /** Puts containers of the VM service into the cluster. */
+  seedContainer(...seeds: ContainerSeed[]): void {
+    for (const seed of seeds) this.load(seed.namespace, seedContainer(this.world, seed));
+  }
+
+  seedNode(...seeds: NodeSeed[]): void {
+    this.world.store.load(seeds.map((seed) => buildNode(seed, this.world.clock.timestamp())));
+  }
+
+  /** Fills the cluster with 0 to 10,000 VMs, always the same ones. */
+  seedFleet(count: number): void {
+    seedFleet(this.world, count);
+  }
+
+  /** A handful of VMs and containers, one in every state. */
+  seedDemo(): void {
+    seedDemo(this.world);
+  }
+
+  /** Changes `rate` VMs a second until the returned function is called. */
+  churn(...[rate, onChange]: Parameters<typeof churn> extends [World, ...infer Rest] ? Rest : never): () => void {
+    return churn(this.world, rate, onChange);
+  }
+
+  private load(namespaceName = 'tailvm', objects: KubeObject[]): void {
+    const { world } = this;
+    const missing = world.find(RESOURCES.namespace, undefined, namespaceName) === undefined;
+    world.store.load([...(missing ? [namespaceObject(namespaceName)] : []), ...objects]);
   }
 
   /** The inside of a running VM. @throws ApiError 404 */

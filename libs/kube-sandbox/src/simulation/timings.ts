@@ -53,6 +53,10 @@ export const TIMINGS = {
   eventLifetime: 3_600_000,
 } as const;
 
+/** What fails and tries again never does so more often than this, lest a scale of 0 spin. */
+const SHORTEST_RETRY = 200;
+const RETRIES: ReadonlySet<string> = new Set(['imagePullRetry', 'crashLoopBase', 'crashLoopLongest', 'importRetry']);
+
 export type TimingName = keyof typeof TIMINGS;
 
 /** The table of durations, scaled and with single entries replaced. Scale 0 makes everything happen at once. */
@@ -68,6 +72,7 @@ export class Timings {
 
   /** The duration in milliseconds of sandbox time. */
   ms(name: TimingName): number {
-    return this.table[name] * this.scale;
+    const ms = this.table[name] * this.scale;
+    return RETRIES.has(name) ? Math.max(ms, SHORTEST_RETRY) : ms;
   }
 }

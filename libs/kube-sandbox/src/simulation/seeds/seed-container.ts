@@ -1,0 +1,91 @@
+import type { KubeObject } from '../../apiserver/kube-object.js';
+import { PVC_PROTECTION } from '../controllers/storage/claim-controller.js';
+import { defaultStorageClass } from '../controllers/storage/default-storage-class.js';
+import { chooseNode } from '../controllers/pods/node-choice.js';
+import { becomeRunning, qosClass } from '../controllers/pods/pod-status.js';
+import { setCondition } from '../types/condition.js';
+import type { Node, PersistentVolumeClaim, Pod } from '../types/core-kinds.js';
+import type { World } from '../world.js';
+import { seededUid } from './seeded-values.js';
+
+export interface ContainerSeed {
+  name: string;
+  namespace?: string;
+  image?: string;
+  cpu?: number;
+  memory?: string;
+  disk?: string;
+  privileged?: boolean;
+  /** Default true; a stopped container has a claim and no pod. */
+  running?: boolean;
+  createdAt?: Date;
+}
+
+/** A container of the VM service: a pod that lives long and the claim that is its identity. */
+export function seedContainer(world: World, seed: ContainerSeed): KubeObject[] {
+  const {
+    name,
+    namespace = 'tailvm',
+    image = 'docker.io/library/debian:12',
+    cpu = 1,
+    memory = '512Mi',
+    disk = '5Gi',
+    privileged = false,
+  } = seed;
+  const creationTimestamp = `${(seed.createdAt ?? new Date(world.clock.now())).toISOString().slice(0, 19)}Z`;
+  const labels = { 'svc.dev/kind': 'ct', 'svc.dev/name': name };
+  const claimName = `${name}-ct-data`;
+  const storageClassName = defaultStorageClass(world)?.metadata.name;
+  const spec = { name, namespace, image, cpu, mem: memory, disk, storageClass: '', privileged };
+  const claim: PersistentVolumeClaim = {
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata: {
+      name: claimName,
+      namespace,
+      uid: seededUid(`PersistentVolumeClaim/${namespace}/${claimName}`),
+      creationTimestamp,
+      labels,
+      annotations: { 'svc.dev/spec': JSON.stringify(spec) },
+      finalizers: [PVC_PROTECTION],
+    },
+    spec: {
+      accessModes: ['ReadWriteOnce'],
+      ...(storageClassName ? { storageClassName } : {}),
+      volumeMode: 'Filesystem',
+      volumeName: `pvc-${seededUid(`PersistentVolume/${namespace}/${claimName}`)}`,
+      resources: { requests: { storage: disk } },
+    },
+    status: { phase: 'Bound', accessModes: ['ReadWriteOnce'], capacity: { storage: disk } },
+  };
+  if (seed.running === false) return [claim];
+  const resources = { cpu: String(cpu), memory };
+  const pod: Pod = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, namespace, uid: seededUid(`Pod/${namespace}/${name}/ct`), creationTimestamp, labels },
+    spec: {
+      hostname: name,
+      restartPolicy: 'Always',
+      terminationGracePeriodSeconds: 10,
+      containers: [
+        {
+          name: 'main',
+          image,
+          resources: { requests: resources, limits: resources },
+          volumeMounts: [{ name: 'data', mountPath: privileged ? '/persist' : '/data' }],
+          securityContext: { privileged },
+        },
+      ],
+      volumes: [{ name: 'data', persistentVolumeClaim: { claimName } }],
+    },
+  };
+  const node: Node | undefined = chooseNode(world, pod).node;
+  if (!node) return [claim, pod];
+  pod.spec.nodeName = node.metadata.name;
+  pod.status = { startTime: creationTimestamp, qosClass: qosClass(pod), conditions: [] };
+  setCondition(pod.status.conditions!, { type: 'PodScheduled', status: 'True' }, creationTimestamp);
+  const host = node.status?.addresses?.find(({ type }) => type === 'InternalIP')?.address ?? '192.0.2.1';
+  becomeRunning(pod, world.nextAddress(), host, creationTimestamp);
+  return [claim, pod];
+}

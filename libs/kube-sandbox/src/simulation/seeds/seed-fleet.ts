@@ -1,0 +1,155 @@
+import type { KubeObject } from '../../apiserver/kube-object.js';
+import { RESOURCES } from '../resources.js';
+import type { World } from '../world.js';
+import { namespace as namespaceObject } from './seed-cluster.js';
+import { seedContainer } from './seed-container.js';
+import { buildNode } from './seed-node.js';
+import { seedVm, type SeededVmStatus } from './seed-vm.js';
+import { seededChoice, seededNumber } from './seeded-values.js';
+
+const NAMESPACES = ['tailvm', 'lab', 'web', 'data', 'build'];
+const ROLES = [
+  'api',
+  'web',
+  'db',
+  'cache',
+  'queue',
+  'mail',
+  'git',
+  'ci',
+  'vpn',
+  'dns',
+  'proxy',
+  'search',
+  'metrics',
+  'backup',
+];
+const STAGES = ['prod', 'stage', 'dev', 'test'];
+const IMAGES = [
+  'https://images.example/fedora-cloud-42.qcow2',
+  'https://images.example/debian-12-generic.qcow2',
+  'https://images.example/ubuntu-24.04-server.img',
+  'https://images.example/centos-stream-10.qcow2',
+  'https://images.example/windows-2022.qcow2',
+];
+const SIZES = [
+  { cpu: 1, memory: '1Gi', disk: '10Gi' },
+  { cpu: 2, memory: '4Gi', disk: '20Gi' },
+  { cpu: 4, memory: '8Gi', disk: '40Gi' },
+  { cpu: 8, memory: '16Gi', disk: '100Gi' },
+];
+/** In parts of a hundred; only states that stay as they are, so that a fleet at rest costs nothing. */
+const STATUSES: readonly (readonly [number, SeededVmStatus])[] = [
+  [72, 'Running'],
+  [94, 'Stopped'],
+  [97, 'Paused'],
+  [99, 'ErrorUnschedulable'],
+  [100, 'DataVolumeError'],
+];
+const VMS_PER_NODE = 150;
+const VMS_PER_CONTAINER = 20;
+const DAY_MS = 86_400_000;
+
+export const FOLDER_LABEL = 'sandbox.headgate.dev/folder';
+
+/** The `index`th VM of a fleet is always the same, whatever the size. */
+export function fleetName(index: number): string {
+  const seed = `vm ${index}`;
+  return `${seededChoice(`${seed} stage`, STAGES)}-${seededChoice(`${seed} role`, ROLES)}-${String(index).padStart(4, '0')}`;
+}
+
+export const fleetNamespace = (index: number): string => seededChoice(`vm ${index} namespace`, NAMESPACES);
+
+/** Puts `count` VMs (0 to 10,000) into the cluster, with a container for every twentieth and nodes enough for all. */
+export function seedFleet(world: World, count: number): void {
+  const now = world.clock.timestamp();
+  const { store } = world;
+  const namespaces = NAMESPACES.filter((name) => !world.find(RESOURCES.namespace, undefined, name)).map(
+    namespaceObject,
+  );
+  const nodes = Array.from({ length: Math.ceil(count / VMS_PER_NODE) }, (_none, index) =>
+    buildNode(
+      {
+        name: `worker-${String(index + 1).padStart(2, '0')}`,
+        cpuVendor: index % 4 === 3 ? 'AMD' : 'Intel',
+        cpus: 256,
+        memory: '4Ti',
+        pods: 500,
+        address: `198.51.100.${1 + (index % 250)}`,
+      },
+      now,
+    ),
+  );
+  store.load([...namespaces, ...nodes]);
+  const containers = Array.from({ length: Math.floor(count / VMS_PER_CONTAINER) }, (_none, index) =>
+    fleetContainer(world, index),
+  );
+  store.load(containers.flat());
+  // In portions: each pod that is in weighs on its node when the next ones are placed.
+  for (let from = 0; from < count; from += VMS_PER_NODE) {
+    const portion = Array.from({ length: Math.min(VMS_PER_NODE, count - from) }, (_none, index) =>
+      fleetVm(world, from + index),
+    );
+    store.load(portion.flat());
+  }
+}
+
+function fleetVm(world: World, index: number): KubeObject[] {
+  const seed = `vm ${index}`;
+  const part = seededNumber(`${seed} status`, 100);
+  const name = fleetName(index);
+  const [stage, role] = name.split('-');
+  return seedVm(world, {
+    name,
+    namespace: fleetNamespace(index),
+    status: STATUSES.find(([limit]) => part < limit)![1],
+    image: seededChoice(`${seed} image`, IMAGES),
+    ...seededChoice(`${seed} size`, SIZES),
+    tags: [stage!, ...(seededNumber(`${seed} tag`, 5) === 0 ? ['critical'] : [])],
+    labels: { app: role!, stage: stage! },
+    annotations: { [FOLDER_LABEL]: `${stage}/${role}` },
+    createdAt: new Date(world.clock.now() - seededNumber(`${seed} age`, 400) * DAY_MS),
+  });
+}
+
+function fleetContainer(world: World, index: number): KubeObject[] {
+  const seed = `container ${index}`;
+  return seedContainer(world, {
+    name: `box-${String(index).padStart(3, '0')}`,
+    namespace: seededChoice(`${seed} namespace`, NAMESPACES),
+    running: seededNumber(`${seed} running`, 4) !== 0,
+    privileged: seededNumber(`${seed} privileged`, 5) === 0,
+    createdAt: new Date(world.clock.now() - seededNumber(`${seed} age`, 100) * DAY_MS),
+  });
+}
+
+/** A handful of VMs and containers, one in every state: for a first look. */
+export function seedDemo(world: World): void {
+  const { store } = world;
+  store.load([
+    ...seedVm(world, {
+      name: 'web',
+      status: 'Running',
+      image: IMAGES[0],
+      tags: ['prod'],
+      annotations: { [FOLDER_LABEL]: 'prod/web' },
+    }),
+    ...seedVm(world, {
+      name: 'database',
+      status: 'Running',
+      cpu: 4,
+      memory: '8Gi',
+      disk: '100Gi',
+      image: IMAGES[1],
+      tags: ['prod', 'critical'],
+    }),
+    ...seedVm(world, { name: 'build', status: 'Stopped', image: IMAGES[2] }),
+    ...seedVm(world, { name: 'frozen', status: 'Paused', image: IMAGES[3] }),
+    ...seedVm(world, { name: 'desktop', status: 'Running', image: IMAGES[4], memory: '8Gi' }),
+    ...seedVm(world, { name: 'lost', status: 'ErrorUnschedulable' }),
+    ...seedVm(world, { name: 'broken', status: 'DataVolumeError' }),
+    ...seedContainer(world, { name: 'tools' }),
+    ...seedContainer(world, { name: 'workshop', privileged: true }),
+    ...seedContainer(world, { name: 'asleep', running: false }),
+  ]);
+}

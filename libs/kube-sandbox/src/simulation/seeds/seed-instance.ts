@@ -1,0 +1,106 @@
+import { guestOsInfo } from '../guests/guest-agent.js';
+import { guestProfileFor } from '../guests/guest-profile.js';
+import { guestFacts } from '../controllers/instance/guest-registry.js';
+import { enterPhase, GUEST_NOT_RUNNING, noteCondition } from '../controllers/instance/instance-phase.js';
+import { interfaceStatuses } from '../controllers/instance/interface-status.js';
+import { launcherPod } from '../controllers/instance/launcher-pod.js';
+import { becomeRunning } from '../controllers/instance/running-status.js';
+import { claimInfo } from '../controllers/instance/volume-status.js';
+import { becomeRunning as podRuns } from '../controllers/pods/pod-status.js';
+import { chooseNode } from '../controllers/pods/node-choice.js';
+import { buildInstance } from '../controllers/virtual-machine/instance-builder.js';
+import { RESOURCES } from '../resources.js';
+import { setCondition } from '../types/condition.js';
+import type { Node, PersistentVolumeClaim, Pod } from '../types/core-kinds.js';
+import type { VirtualMachineInstance } from '../types/virtual-machine-instance.js';
+import type { VirtualMachine } from '../types/virtual-machine.js';
+import type { World } from '../world.js';
+import { seededSuffix, seededUid } from './seeded-values.js';
+import type { VmSeed } from './seed-vm.js';
+
+export interface SeededInstance {
+  vmi: VirtualMachineInstance;
+  pod: Pod;
+}
+
+/** The VMI of a seeded VM and its pod, running, held, or without a node. */
+export function seedInstance(
+  world: World,
+  vm: VirtualMachine,
+  seed: VmSeed,
+  since: string,
+  claim: PersistentVolumeClaim | undefined,
+): SeededInstance {
+  const { namespace, name } = vm.metadata;
+  const vmi = buildInstance(world, { ...vm, metadata: { ...vm.metadata, generation: 1 } }, since);
+  vmi.metadata.uid = seededUid(`VirtualMachineInstance/${namespace}/${name}`);
+  vmi.metadata.creationTimestamp = since;
+  const pod = launcherPod(world, vmi);
+  pod.metadata.name = `virt-launcher-${name}-${seededSuffix(`${namespace}/${name}`)}`;
+  pod.metadata.uid = seededUid(`Pod/${namespace}/${name}`);
+  pod.metadata.creationTimestamp = since;
+  if (seed.status === 'ErrorUnschedulable') return unplaced(world, vmi, pod, since);
+  place(world, pod, seed.node, since);
+  run(world, vmi, pod, seed, since, claim);
+  return { vmi, pod };
+}
+
+function unplaced(world: World, vmi: VirtualMachineInstance, pod: Pod, since: string): SeededInstance {
+  const { message } = chooseNode(world, pod);
+  const condition = { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message } as const;
+  enterPhase(vmi, 'Scheduling', since);
+  noteCondition(vmi, GUEST_NOT_RUNNING, since);
+  noteCondition(vmi, condition, since);
+  const conditions = [{ ...condition, lastProbeTime: null, lastTransitionTime: since }];
+  pod.status = { phase: 'Pending', conditions, qosClass: 'Burstable' };
+  return { vmi, pod };
+}
+
+function place(world: World, pod: Pod, wanted: string | undefined, since: string): void {
+  const node = wanted ? world.find<Node>(RESOURCES.node, undefined, wanted) : chooseNode(world, pod).node;
+  const nodeName = node?.metadata.name ?? wanted ?? 'node-a';
+  pod.spec.nodeName = nodeName;
+  pod.status = { startTime: since, qosClass: 'Burstable', conditions: [] };
+  setCondition(pod.status.conditions!, { type: 'PodScheduled', status: 'True' }, since);
+  const host = node?.status?.addresses?.find(({ type }) => type === 'InternalIP')?.address ?? '192.0.2.1';
+  podRuns(pod, world.nextAddress(), host, since);
+}
+
+function run(
+  world: World,
+  vmi: VirtualMachineInstance,
+  pod: Pod,
+  seed: VmSeed,
+  since: string,
+  claim: PersistentVolumeClaim | undefined,
+): void {
+  const nodeName = pod.spec.nodeName!;
+  for (const phase of ['Scheduling', 'Scheduled'] as const) enterPhase(vmi, phase, since);
+  vmi.metadata.labels = { ...vmi.metadata.labels, 'kubevirt.io/nodeName': nodeName };
+  Object.assign(vmi.status!, {
+    nodeName,
+    qosClass: 'Burstable',
+    activePods: { [pod.metadata.uid!]: nodeName },
+    launcherContainerImageVersion: pod.spec.containers[0]!.image,
+  });
+  becomeRunning(world, vmi, pod);
+  const root = vmi.status!.volumeStatus?.[0];
+  if (root && claim) root.persistentVolumeClaimInfo = claimInfo(claim);
+  for (const stamp of vmi.status!.phaseTransitionTimestamps!) stamp.phaseTransitionTimestamp = since;
+  for (const condition of vmi.status!.conditions!) {
+    if (condition.lastTransitionTime) condition.lastTransitionTime = since;
+  }
+  const profile = guestProfileFor([seed.containerDisk ?? seed.image ?? 'fedora', seed.name]);
+  if (seed.agent !== false && profile.agent) {
+    noteCondition(vmi, { type: 'AgentConnected', status: 'True', lastProbeTime: since }, since);
+    vmi.status!.guestOSInfo = guestOsInfo({ ...guestFacts(world, vmi), profile });
+    vmi.status!.interfaces = interfaceStatuses(vmi, pod.status?.podIP);
+  }
+  if (seed.status !== 'Paused') return;
+  noteCondition(
+    vmi,
+    { type: 'Paused', status: 'True', reason: 'PausedByUser', message: 'VMI was paused by user' },
+    since,
+  );
+  noteCondition(vmi, GUEST_NOT_RUNNING, since);
+}
