@@ -125,7 +125,7 @@ export class SlotArray {
       this.#sweepPage(this.#swept, now);
       return true;
     }
-    this.#earliest = Math.min(...this.#firstClosing);
+    this.#earliest = this.#firstClosing.reduce((a, b) => Math.min(a, b), Infinity);
     return false;
   }
 
