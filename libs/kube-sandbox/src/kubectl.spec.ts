@@ -204,6 +204,40 @@ describeKubectl(kubectl ? 'kubectl' : 'kubectl (skipped: no kubectl on the PATH)
     expect(images.split(' ').sort()).toEqual(['side:1', 'web:2', 'x']);
   });
 
+  test('apply of a kind that is not served says what is missing', async () => {
+    const file = join(folder, 'gadget.json');
+    await writeFile(file, JSON.stringify({ ...widget('g', { size: 1 }), kind: 'Gadget' }));
+    expect(await failure('apply', '-f', file)).toContain('no matches for kind "Gadget" in version "lab.dev/v1"');
+  });
+
+  test('create makes secrets, tokens, deployments and roles', async () => {
+    await kube('create', 'secret', 'generic', 's', '--from-literal=a=b');
+    expect(await kube('get', 'secret', 's', '-o', 'jsonpath={.data.a}')).toBe('Yg==');
+    expect(await kube('create', 'token', 'default')).toMatch(/^\S{20,}$/);
+    await kube('create', 'deployment', 'd', '--image=x:1', '--replicas=2', '--port=80');
+    const spec = (
+      await kube(
+        'get',
+        'deploy',
+        'd',
+        '-o',
+        'jsonpath={.spec.replicas} {.spec.template.spec.containers[0].ports[0].containerPort}',
+      )
+    ).split(' ');
+    expect(spec).toEqual(['2', '80']);
+    await kube('create', 'role', 'r', '--verb=get,list', '--resource=pods');
+    await kube('create', 'rolebinding', 'b', '--role=r', '--user=jane');
+    expect(sandbox.store.require('roles.rbac.authorization.k8s.io', { namespace: 'lab', name: 'r' })).toMatchObject({
+      rules: [{ apiGroups: [''], resources: ['pods'], verbs: ['get', 'list'] }],
+    });
+    expect(
+      sandbox.store.require('rolebindings.rbac.authorization.k8s.io', { namespace: 'lab', name: 'b' }),
+    ).toMatchObject({
+      roleRef: { kind: 'Role', name: 'r' },
+      subjects: [{ kind: 'User', name: 'jane' }],
+    });
+  });
+
   test('apply refuses unknown fields', async () => {
     const file = join(folder, 'unknown.json');
     await writeFile(file, JSON.stringify(widget('c', { size: 1, colour: 'red' })));

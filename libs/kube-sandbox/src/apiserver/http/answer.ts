@@ -22,6 +22,11 @@ export function answerJson(
   context.response.end(context.info.method === 'HEAD' ? undefined : data);
 }
 
+export function answerBytes(context: RequestContext, data: Buffer, contentType: string): void {
+  context.response.writeHead(200, { ...headersOf(context, contentType), 'Content-Length': data.length });
+  context.response.end(data);
+}
+
 export function answerText(context: RequestContext, code: number, text: string): void {
   const headers = { ...headersOf(context, 'text/plain; charset=utf-8'), 'X-Content-Type-Options': 'nosniff' };
   context.response.writeHead(code, { ...headers, 'Content-Length': Buffer.byteLength(text) });

@@ -3,7 +3,7 @@ import type { SandboxClock } from '../clock.js';
 import type { KubeObject } from '../kube-object.js';
 import type { ObjectStore } from '../object-store.js';
 import type { ServedResource } from '../resource-registry.js';
-import { columnsOf, partialMetadata, tableOf, type IncludeObject } from '../table/table.js';
+import { partialMetadata, tableOf, type IncludeObject } from '../table/table.js';
 import { answerJson, headersOf } from './answer.js';
 import { answerList } from './answer-list.js';
 import { parseListOptions, parseRevision, parseSelection } from './list-options.js';
@@ -133,17 +133,12 @@ export class ObjectReader {
     if (presentation.as === 'object') return (object) => toServed(object, served);
     if (presentation.as === 'PartialObjectMetadata')
       return (object) => partialMetadata(toServed(object, served), presentation.version);
-    const version = { columns: columnsOf(served.version) };
     return (object, isFirst) =>
-      tableOf(
-        [toServed(object, served)],
-        { name: '', served: true, ...version },
-        {
-          ...this.tableOptions(context, presentation),
-          metadata: { resourceVersion: object.metadata.resourceVersion },
-          withoutColumns: !isFirst,
-        },
-      );
+      tableOf([toServed(object, served)], served.version, {
+        ...this.tableOptions(context, presentation),
+        metadata: { resourceVersion: object.metadata.resourceVersion },
+        withoutColumns: !isFirst,
+      });
   }
 
   private tableOptions({ info }: RequestContext, presentation: { version: string }) {

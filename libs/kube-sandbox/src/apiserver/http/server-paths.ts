@@ -1,10 +1,11 @@
 import { notAcceptable } from '../api-error.js';
 import { Discovery } from '../discovery/discovery.js';
 import { openApiV2 } from '../openapi/openapi-v2.js';
+import { emptyOpenApiV2, OPENAPI_V2_ACCEPT, OPENAPI_V2_PROTOBUF } from '../openapi/openapi-v2-protobuf.js';
 import { OpenApiV3 } from '../openapi/openapi-v3.js';
 import type { ResourceRegistry } from '../resource-registry.js';
 import type { SubresourceRegistry } from '../subresources.js';
-import { answerJson, answerText } from './answer.js';
+import { answerBytes, answerJson, answerText } from './answer.js';
 import { parseAccept } from './negotiation.js';
 import type { RequestContext } from './request-context.js';
 
@@ -74,6 +75,11 @@ export class ServerPaths {
   private answerOpenApi(context: RequestContext): boolean {
     const { path } = context.info;
     const accepted = parseAccept(context.request.headers.accept);
+    const takesProtobuf = accepted.some(({ type }) => type === OPENAPI_V2_ACCEPT || type === OPENAPI_V2_PROTOBUF);
+    if (path === '/openapi/v2' && takesProtobuf) {
+      answerBytes(context, emptyOpenApiV2(), OPENAPI_V2_PROTOBUF);
+      return true;
+    }
     const takesJson = accepted.some(({ type }) => ['application/json', '*/*', 'application/*'].includes(type));
     if (!takesJson) throw notAcceptable(['application/json']);
     if (path === '/openapi/v2') answerJson(context, 200, openApiV2(this.registry));

@@ -36,7 +36,11 @@ export function columnsOf({ columns = [AGE_COLUMN] }: Pick<ResourceVersion, 'col
 }
 
 /** A `Table` of objects: what `kubectl get` prints. */
-export function tableOf(objects: KubeObject[], version: ResourceVersion, options: TableOptions): object {
+export function tableOf(
+  objects: KubeObject[],
+  version: Pick<ResourceVersion, 'columns'>,
+  options: TableOptions,
+): object {
   const columns = columnsOf(version);
   return {
     kind: 'Table',
