@@ -15,8 +15,10 @@ export class Delays {
     const steps = this.due.get(uid) ?? new Map<string, number>();
     const known = steps.get(step);
     if (known !== undefined) return this.clock.now() >= known;
-    this.due.set(uid, steps.set(step, this.clock.now() + ms));
-    this.clock.schedule(wake, ms);
+    // Whole milliseconds: the machine's timers cut fractions off and would wake too early.
+    const wait = Math.ceil(ms);
+    this.due.set(uid, steps.set(step, this.clock.now() + wait));
+    this.clock.schedule(wake, wait);
     return false;
   }
 

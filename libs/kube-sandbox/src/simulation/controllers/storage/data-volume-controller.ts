@@ -141,7 +141,7 @@ export class DataVolumeController extends Controller<DataVolume> {
       ? timings.ms('blankImport')
       : Math.max(timings.ms('importShortest'), size * timings.ms('importPerGiB'));
     const step = Math.max(timings.ms('importStep'), total / 20);
-    const steps = Math.max(1, Math.round(total / step));
+    const steps = step === 0 ? 0 : Math.max(1, Math.round(total / step));
     let done = 0;
     while (done < steps && this.took(dataVolume, `step ${done}`, step)) done++;
     if (done >= steps) return this.succeed(dataVolume, word);
