@@ -1,6 +1,7 @@
 import nx from '@nx/eslint-plugin';
 import reactHooks from 'eslint-plugin-react-hooks';
 import tseslint from 'typescript-eslint';
+import { consoleZones } from './tools/lint/console-zones.js';
 import { layers, layersInSpecs } from './tools/lint/layers.js';
 
 /** The layer rule of tools/lint/layers.js; docs/extend.md explains it. */
@@ -21,6 +22,7 @@ export default tseslint.config(
       eqeqeq: 'error',
     },
   },
-  { files: ['**/*.spec.{ts,tsx}', '**/*.contract.ts'], rules: boundaries(layersInSpecs) },
+  { files: ['**/*.spec.{ts,tsx}', '**/*.contract.ts', '**/*.bench.ts'], rules: boundaries(layersInSpecs) },
+  ...consoleZones,
   { files: ['apps/web-console/**/*.tsx'], ...reactHooks.configs.flat['recommended-latest'] },
 );

@@ -1,0 +1,76 @@
+import 'reflect-metadata';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Duplex } from 'node:stream';
+import {
+  type Abilities,
+  type AbilityName,
+  ConsoleSource,
+  DomainError,
+  type Lacking,
+  type SerialLine,
+  type Shell,
+} from '@headgate/domain-contracts';
+import { buildVm, MemoryBackend, withStatus } from '@headgate/testing';
+import { pino } from 'pino';
+import { loadSettings } from '../config/load-config.js';
+import { parseCommandLine } from '../config/command-line.js';
+import { createService } from '../create-app.js';
+
+// The service over a fleet in memory, for tools/bench: `fixed-fleet.bench COUNT SOCKET`. Its consoles are the stream that
+// the socket at SOCKET pours out. Says its port in one line and ends with its standard input.
+
+const [count = '0', socket = ''] = process.argv.slice(2);
+
+class PouringConsoles extends ConsoleSource {
+  override readonly vncViewers = 'many';
+
+  override async openVnc(): Promise<Duplex> {
+    return connect(socket);
+  }
+
+  override async openSerial(): Promise<SerialLine> {
+    return { stream: connect(socket), backlog: Buffer.alloc(0) };
+  }
+
+  override async openShell(): Promise<Shell> {
+    throw new DomainError('NOT_SUPPORTED', 'There are no containers here.');
+  }
+}
+
+class FixedFleet extends MemoryBackend {
+  private readonly consoles = new PouringConsoles();
+
+  override ability<K extends AbilityName>(name: K): Abilities[K] | Lacking {
+    return name === 'consoles' ? (this.consoles as unknown as Abilities[K]) : super.ability(name);
+  }
+}
+
+const backend = new FixedFleet();
+for (let index = 0; index < Number(count); index++) {
+  const name = `vm-${String(index).padStart(5, '0')}`;
+  const vm = buildVm({
+    ref: { namespace: `team-${index % 40}`, name },
+    uid: name,
+    tags: ['prod', `rack-${index % 12}`],
+  });
+  backend.fleet.put(withStatus(vm, index % 4 === 0 ? 'Stopped' : 'Running'));
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'headgate-bench-'));
+const service = await createService({
+  settings: loadSettings(parseCommandLine(['--data-dir', folder, '--listen', '127.0.0.1:0']), {}),
+  contexts: { backends: [backend], simulated: new Set(), hasTinyGuest: false, notes: [], close: async () => undefined },
+  log: pino({ level: 'silent' }),
+  pageDir: folder,
+});
+await service.listen('127.0.0.1', 0);
+process.stdout.write(`${service.port()}\n`);
+process.stdin.resume().once('end', () => {
+  void service.close().then(() => {
+    rmSync(folder, { recursive: true });
+    process.exit(0);
+  });
+});

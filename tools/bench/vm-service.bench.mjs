@@ -1,0 +1,221 @@
+// The VM service: its list against a bare route, a console against a plain pipe, start-up and memory. Alone:
+// node tools/bench/vm-service.bench.mjs (with the Node that the lockfile brings)
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { WebSocket } from 'ws';
+import { startChild } from './vm-service/child.mjs';
+import { RawClient } from './vm-service/raw-client.mjs';
+
+const root = join(import.meta.dirname, '../..');
+const part = (name) => join(import.meta.dirname, 'vm-service', name);
+const FLEET = 10_000;
+const ROUNDS = 7;
+const ROUND_MS = 1000;
+const CONSOLE_BYTES = 256 * 1024 ** 2;
+
+const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
+const now = () => performance.now();
+
+/** Requests per second over a few connections, for a while. */
+async function throughput(port) {
+  const clients = await Promise.all(Array.from({ length: 4 }, () => RawClient.open(port)));
+  const until = now() + ROUND_MS;
+  const began = now();
+  let count = 0;
+  await Promise.all(
+    clients.map(async (client) => {
+      while (now() < until) {
+        await client.get('/api/vms');
+        count++;
+      }
+    }),
+  );
+  const perSecond = (count * 1000) / (now() - began);
+  for (const client of clients) client.close();
+  return perSecond;
+}
+
+/** Rounds in turn, so that whatever else the machine does meets both; the ratio of each pair, and its median. */
+async function compare(ours, theirs) {
+  const pairs = [];
+  await ours();
+  await theirs();
+  for (let round = 0; round < ROUNDS; round++) pairs.push([await ours(), await theirs()]);
+  return {
+    ours: median(pairs.map(([a]) => a)),
+    theirs: median(pairs.map(([, b]) => b)),
+    ratio: median(pairs.map(([a, b]) => a / b)),
+  };
+}
+
+async function unchanged(port) {
+  const client = await RawClient.open(port);
+  const { etag } = await client.get('/api/vms');
+  const times = [];
+  for (let index = 0; index < 3000; index++) {
+    const began = now();
+    const { status } = await client.get('/api/vms', `If-None-Match: ${etag}\r\n`);
+    if (status !== 304) throw new Error(`expected 304, got ${status}`);
+    times.push(now() - began);
+  }
+  client.close();
+  return median(times);
+}
+
+/** Bytes per second that a viewer of a console gets. */
+async function consoleThroughput(url) {
+  const socket = new WebSocket(url, { perMessageDeflate: false });
+  await once(socket, 'open');
+  const began = now();
+  let bytes = 0;
+  await new Promise((resolve) => {
+    socket.on('message', (data) => {
+      bytes += data.length;
+      if (bytes >= CONSOLE_BYTES) resolve();
+    });
+  });
+  const perSecond = (bytes * 1000) / (now() - began);
+  socket.terminate();
+  await once(socket, 'close');
+  return perSecond;
+}
+
+const residentMiB = (pid) => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) / 1024;
+
+/** Milliseconds from the process's start until it is ready, and its memory once it rests. */
+async function startUp(folder) {
+  const main = join(root, 'apps/vm-service/dist/main.js');
+  const args = [
+    '--disable-warning=ExperimentalWarning',
+    main,
+    '--local',
+    '--listen',
+    '127.0.0.1:0',
+    '--data-dir',
+    folder,
+  ];
+  const began = now();
+  const child = spawn(process.execPath, args, {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, NODE_COMPILE_CACHE: '' },
+  });
+  let said = '';
+  while (!/:(\d+)\n/.test(said)) said += String((await once(child.stdout, 'data'))[0]);
+  const client = await RawClient.open(Number(/:(\d+)\n/.exec(said)[1]));
+  if ((await client.get('/readyz')).status !== 200) throw new Error('not ready');
+  const ready = now() - began;
+  for (const path of ['/api/vms', '/api/capabilities', '/']) await client.get(path);
+  await new Promise((resolve) => setTimeout(resolve, 3000));
+  const memory = residentMiB(child.pid);
+  client.close();
+  const ended = once(child, 'exit');
+  child.kill('SIGTERM');
+  await ended;
+  return { ready, memory };
+}
+
+export default async function run() {
+  const folder = mkdtempSync(join(tmpdir(), 'headgate-bench-'));
+  const socket = join(folder, 'pour.sock');
+  const children = [];
+  const start = async (...args) => {
+    const child = await startChild(...args);
+    children.push(child);
+    return child;
+  };
+  try {
+    const vite = join(root, 'node_modules/vite/bin/vite.js');
+    const build = [
+      'build',
+      '--ssr',
+      'src/bench/fixed-fleet.bench.ts',
+      '--outDir',
+      folder,
+      '--logLevel',
+      'error',
+      '--config',
+      part('vite.config.js'),
+    ];
+    execFileSync(process.execPath, [vite, ...build], { cwd: join(root, 'apps/vm-service'), stdio: 'inherit' });
+    await start(part('pouring-socket.mjs'), [socket]);
+    const service = await start(join(folder, 'fixed-fleet.bench.js'), [String(FLEET), socket]);
+    const list = join(folder, 'list.json');
+    writeFileSync(list, Buffer.from(await (await fetch(`http://127.0.0.1:${service.port}/api/vms`)).arrayBuffer()));
+    const bare = await start(part('bare-route.mjs'), [list]);
+    const pipe = await start(part('plain-pipe.mjs'), [socket]);
+
+    const lists = await compare(
+      () => throughput(service.port),
+      () => throughput(bare.port),
+    );
+    const same = await unchanged(service.port);
+    const viewer = await compare(
+      () => consoleThroughput(`ws://127.0.0.1:${service.port}/api/tty/team-1/vm-00001`),
+      () => consoleThroughput(`ws://127.0.0.1:${pipe.port}/`),
+    );
+    const screen = await compare(
+      () => consoleThroughput(`ws://127.0.0.1:${service.port}/api/vnc/team-1/vm-00001`),
+      () => consoleThroughput(`ws://127.0.0.1:${pipe.port}/`),
+    );
+    const starts = [];
+    for (let index = 0; index < 5; index++) starts.push(await startUp(join(folder, `data-${index}`)));
+    const ready = median(starts.map((one) => one.ready));
+    const memory = median(starts.map((one) => one.memory));
+    const mib = (bytes) => bytes / 1024 ** 2;
+    return {
+      name: 'vm-service',
+      rows: [
+        {
+          what: `GET /api/vms, ${FLEET} instances`,
+          value: lists.ours,
+          unit: 'requests/s',
+          ratio: lists.ratio,
+          target: 'at least 0.7 of a bare route',
+          ok: lists.ratio >= 0.7,
+        },
+        { what: 'a bare route that sends the same bytes', value: lists.theirs, unit: 'requests/s' },
+        {
+          what: 'GET /api/vms, unchanged (304), with the client',
+          value: same,
+          unit: 'ms',
+          target: 'under 1',
+          ok: same < 1,
+        },
+        {
+          what: 'a serial console',
+          value: mib(viewer.ours),
+          unit: 'MiB/s',
+          ratio: viewer.ratio,
+          target: 'at least 0.9 of a plain pipe',
+          ok: viewer.ratio >= 0.9,
+        },
+        {
+          what: 'a graphical console',
+          value: mib(screen.ours),
+          unit: 'MiB/s',
+          ratio: screen.ratio,
+          target: 'at least 0.9 of a plain pipe',
+          ok: screen.ratio >= 0.9,
+        },
+        { what: 'a plain WebSocket-to-socket pipe', value: mib(viewer.theirs), unit: 'MiB/s' },
+        { what: 'from process start to ready', value: ready, unit: 'ms', target: 'at most 2000', ok: ready <= 2000 },
+        {
+          what: 'memory at rest (RSS), one libvirt context',
+          value: memory,
+          unit: 'MiB',
+          target: 'under 150',
+          ok: memory < 150,
+        },
+      ],
+    };
+  } finally {
+    for (const child of children.reverse()) await child.end();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) console.log(JSON.stringify(await run(), null, 2));

@@ -1,0 +1,26 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+
+/**
+ * A process of the benchmark that says its port in one line and ends when its standard input does.
+ * @param {string} script
+ * @param {string[]} args
+ */
+export async function startChild(script, args) {
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', script, ...args], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const ended = once(child, 'exit');
+  const [line] = await Promise.race([
+    once(child.stdout, 'data'),
+    ended.then(() => Promise.reject(new Error(`${script} ended`))),
+  ]);
+  return {
+    pid: child.pid,
+    port: Number(String(line)),
+    end: async () => {
+      child.stdin.end();
+      await ended;
+    },
+  };
+}
