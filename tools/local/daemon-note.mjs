@@ -10,17 +10,19 @@ const noteFile = (dataDir) => join(dataDir, 'daemons.json');
 /**
  * Notes which daemons this process started, so that a later run can end them if this one is killed.
  * @param {string} dataDir
- * @param {RunningProcess[]} daemons
+ * @param {RunningProcess[]} daemons none removes the note
+ * @param {number} [owner]
  */
-export function writeNote(dataDir, daemons) {
+export function note(dataDir, daemons, owner = process.pid) {
+  if (daemons.length === 0) {
+    rmSync(noteFile(dataDir), { force: true });
+    return;
+  }
   mkdirSync(dataDir, { recursive: true });
   const temporary = `${noteFile(dataDir)}.${process.pid}`;
-  writeFileSync(temporary, JSON.stringify({ owner: process.pid, daemons }));
+  writeFileSync(temporary, JSON.stringify({ owner, daemons }));
   renameSync(temporary, noteFile(dataDir));
 }
-
-/** @param {string} dataDir */
-export const forget = (dataDir) => rmSync(noteFile(dataDir), { force: true });
 
 /**
  * Daemons that an earlier run started and left behind. One whose run still lives stays that run's.

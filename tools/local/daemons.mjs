@@ -2,7 +2,7 @@
 // node tools/local/daemons.mjs stop      ends the daemons that run here without a service manager
 import { mkdirSync } from 'node:fs';
 import { connect } from 'node:net';
-import { forget, noteOf, writeNote } from './daemon-note.mjs';
+import { note, noteOf } from './daemon-note.mjs';
 import { shareKvm } from './kvm-device.mjs';
 import { describeMachine, findProgram } from './machine.mjs';
 import { endProcess, processOf } from './process.mjs';
@@ -49,6 +49,7 @@ const DAEMONS = [VIRTLOGD, LIBVIRTD];
  */
 export async function ensureDaemons(ports, { dataDir } = {}) {
   const adopted = dataDir ? noteOf(dataDir) : [];
+  if (dataDir && adopted.length > 0) note(dataDir, adopted);
   const { machine } = ports;
   const direct = machine.root && !machine.systemd;
   if (direct) ports.shareKvm();
@@ -74,28 +75,34 @@ export async function ensureDaemons(ports, { dataDir } = {}) {
  * @param {string} [dataDir]
  */
 async function startDirectly(ports, adopted, dataDir) {
-  const started = [...adopted];
+  /** @type {RunningProcess[]} */
+  const started = [];
+  /** @param {string} problem */
+  const giveUp = async (problem) => {
+    // No guest can need what was started a moment ago.
+    for (const daemon of started.toReversed()) await ports.endProcess(daemon, END_TIMEOUT_MS);
+    if (dataDir) note(dataDir, adopted);
+    return refused(problem);
+  };
+
   // Packages leave these to the service manager; without them the daemons end at once.
   for (const folder of ['/run/libvirt', '/var/log/libvirt', '/var/lib/libvirt']) ports.makeFolder(folder);
   for (const daemon of DAEMONS) {
     if (await ports.answers(daemon.socket)) continue;
     const program = ports.find(daemon.name);
-    if (!program) return refused(`${daemon.name} is missing: install it with \`node tools/local/install.mjs\`.`);
+    if (!program) return giveUp(`${daemon.name} is missing: install it with \`node tools/local/install.mjs\`.`);
     ports.log(`Starting ${daemon.name} …`);
     const result = await ports.run(program, ['-d', '-p', daemon.pidFile], { timeoutMs: READY_TIMEOUT_MS });
     const process = ports.processOf(daemon.pidFile, daemon.name);
     if (process) started.push(process);
-    if (dataDir) writeNote(dataDir, started);
+    if (dataDir) note(dataDir, [...adopted, ...started]);
     if (result.code !== 0 || !process || !(await untilReady(ports, daemon))) {
-      const state = stateOf(ports, started, dataDir);
-      await state.stop();
-      return refused(`${daemon.name} ended at its start (${await whyItEnded(ports, daemon.name, result)}).`);
+      return giveUp(`${daemon.name} ended at its start (${await whyItEnded(ports, daemon.name, result)}).`);
     }
   }
   const answer = await askLibvirt(ports);
-  if (answer.code === 0) return stateOf(ports, started, dataDir);
-  await stateOf(ports, started, dataDir).stop();
-  return refused(`libvirtd was started but does not answer (${lastLine(answer)}).`);
+  if (answer.code !== 0) return giveUp(`libvirtd was started but does not answer (${lastLine(answer)}).`);
+  return stateOf(ports, [...adopted, ...started], dataDir);
 }
 
 /**
@@ -136,8 +143,8 @@ function stateOf(ports, started, dataDir) {
     started: started.map(({ name }) => name),
     stop: async () => {
       const left = await endDaemons(ports, started);
-      if (dataDir && left.length > 0) writeNote(dataDir, left);
-      else if (dataDir) forget(dataDir);
+      // Where nothing was started, a note is another run's.
+      if (dataDir && started.length > 0) note(dataDir, left);
       return left.map(({ name }) => name);
     },
   };

@@ -1,0 +1,154 @@
+import { findMissing, installMissing } from './install.mjs';
+import { packagerOf, parseOsRelease } from './machine.mjs';
+import type { InstallPorts } from './install.mjs';
+
+const ALL = ['qemu-system-x86_64', 'qemu-img', 'virsh', 'libvirtd', 'virtlogd', 'xorriso', 'mke2fs'];
+const succeeded = { code: 0, stdout: '', stderr: '', timedOut: false, missing: false };
+
+/** A machine with some programs, on which commands only leave a trace. `brings` appear when the install runs. */
+function buildPorts({
+  has = ALL,
+  brings = ALL,
+  users = ['libvirt-qemu'],
+  machine = {},
+  installCode = 0,
+  knownPackages = true,
+}: {
+  has?: string[];
+  brings?: string[];
+  users?: string[];
+  machine?: Partial<InstallPorts['machine']>;
+  installCode?: number;
+  knownPackages?: boolean;
+} = {}) {
+  const programs = new Set(has);
+  const known = new Set(users);
+  const commands: string[] = [];
+  const ports: InstallPorts = {
+    find: (program) => (programs.has(program) ? `/usr/bin/${program}` : undefined),
+    hasUser: (user) => known.has(user),
+    log: () => {},
+    machine: { name: 'Debian', packager: 'apt', root: true, elevate: [], systemd: true, ...machine },
+    run: async (file, args) => {
+      commands.push([file, ...args].join(' '));
+      if (file === 'apt-cache') {
+        return {
+          ...succeeded,
+          stdout: args
+            .slice(1)
+            .map(() => (knownPackages ? '  Candidate: 1.0\n' : '  Candidate: (none)\n'))
+            .join(''),
+        };
+      }
+      if (args.includes('install')) {
+        if (installCode !== 0) return { ...succeeded, code: installCode, stderr: 'E: Unable to locate package\n' };
+        brings.forEach((program) => programs.add(program));
+        known.add('libvirt-qemu');
+      }
+      return succeeded;
+    },
+  };
+  return { ports, commands };
+}
+
+describe('findMissing', () => {
+  test('finds nothing on a complete machine', () => {
+    expect(findMissing(buildPorts().ports)).toEqual([]);
+  });
+
+  test('takes any of several programs that do the same', () => {
+    const { ports } = buildPorts({
+      has: [...ALL.filter((name) => !['xorriso', 'libvirtd'].includes(name)), 'genisoimage', 'virtqemud'],
+    });
+    expect(findMissing(ports)).toEqual([]);
+  });
+
+  test('takes a libvirt without the user of its guests for missing on Debian, where it would end at its start', () => {
+    expect(findMissing(buildPorts({ users: [] }).ports).map(({ what }) => what)).toEqual(['libvirt']);
+    expect(findMissing(buildPorts({ users: [], machine: { packager: 'dnf' } }).ports)).toEqual([]);
+  });
+});
+
+describe('installMissing', () => {
+  test('runs nothing on a complete machine', async () => {
+    const { ports, commands } = buildPorts();
+    expect(await installMissing(ports)).toEqual({ installed: [] });
+    expect(commands).toEqual([]);
+  });
+
+  test('installs with apt as root, without recommended packages and without questions', async () => {
+    const { ports, commands } = buildPorts({ has: ALL.filter((name) => name !== 'qemu-img') });
+    expect(await installMissing(ports)).toEqual({ installed: ['qemu-utils'] });
+    expect(commands.at(-1)).toBe(
+      'env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends qemu-utils',
+    );
+  });
+
+  test('fetches the package lists only when a package is not known', async () => {
+    const known = buildPorts({ has: [] });
+    await installMissing(known.ports);
+    expect(known.commands.some((command) => command.includes('apt-get update'))).toBe(false);
+    const unknown = buildPorts({ has: [], knownPackages: false });
+    await installMissing(unknown.ports);
+    expect(unknown.commands.some((command) => command.includes('apt-get update'))).toBe(true);
+  });
+
+  test('takes the half of libvirt that needs no systemd where systemd does not run', async () => {
+    const without = await installMissing(buildPorts({ has: [], machine: { systemd: false } }).ports);
+    expect(without.installed).toContain('libvirt-daemon-system-sysv');
+    const withSystemd = await installMissing(buildPorts({ has: [] }).ports);
+    expect(withSystemd.installed).not.toContain('libvirt-daemon-system-sysv');
+  });
+
+  test('installs with dnf on Fedora', async () => {
+    const { ports, commands } = buildPorts({ has: [], machine: { packager: 'dnf' } });
+    await installMissing(ports);
+    expect(commands.at(-1)).toContain('dnf install -y --setopt=install_weak_deps=False qemu-system-x86-core');
+  });
+
+  test('goes through sudo where that works without a password', async () => {
+    const { ports, commands } = buildPorts({ has: [], machine: { root: false, elevate: ['sudo', '-n'] } });
+    await installMissing(ports);
+    expect(commands.at(-1)).toMatch(/^sudo -n env DEBIAN_FRONTEND=noninteractive apt-get install/);
+  });
+
+  test('says what to type where it may not install', async () => {
+    const { ports, commands } = buildPorts({
+      has: ALL.filter((name) => name !== 'virsh'),
+      machine: { root: false, elevate: undefined },
+    });
+    const { problem } = await installMissing(ports);
+    expect(problem).toContain('sudo apt-get install -y --no-install-recommends libvirt-clients');
+    expect(commands).toEqual([]);
+  });
+
+  test('names what is missing on a distribution it does not know', async () => {
+    const { problem } = await installMissing(
+      buildPorts({ has: [], machine: { packager: undefined, name: 'Alpine' } }).ports,
+    );
+    expect(problem).toMatch(/^Alpine lacks QEMU, qemu-img/);
+  });
+
+  test('says why the package tool failed', async () => {
+    const { problem } = await installMissing(buildPorts({ has: [], installCode: 100 }).ports);
+    expect(problem).toContain('E: Unable to locate package');
+  });
+
+  test('is not content with a package tool that succeeded and brought nothing', async () => {
+    const { problem } = await installMissing(buildPorts({ has: [], brings: ['virsh'] }).ports);
+    expect(problem).toContain('QEMU');
+  });
+});
+
+describe('packagerOf', () => {
+  test.each([
+    ['ID=debian\nPRETTY_NAME="Debian GNU/Linux 12 (bookworm)"', 'apt'],
+    ['ID=ubuntu\nID_LIKE=debian', 'apt'],
+    ['ID=linuxmint\nID_LIKE="ubuntu debian"', 'apt'],
+    ['ID=fedora\nVERSION_ID=43', 'dnf'],
+    ['ID=alpine', undefined],
+    ['', undefined],
+  ])('knows the package tool of %j', (text, packager) => {
+    expect(packagerOf(parseOsRelease(text))).toBe(packager);
+  });
+});

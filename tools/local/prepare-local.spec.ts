@@ -1,0 +1,69 @@
+import { prepareLocal } from './prepare-local.mjs';
+
+const stop = async () => [];
+const ready = {
+  install: async () => ({ installed: [] as string[] }),
+  startDaemons: async () => ({ started: ['libvirtd'], stop }),
+  probe: async () => ({ usable: true, reason: 'It ran.', cached: true }),
+  buildGuest: async () => ({ path: '/cache/tiny.qcow2', version: '1.abc' }),
+};
+
+const prepare = (steps: Partial<typeof ready> | Record<string, unknown>) =>
+  prepareLocal({ log: () => {}, dataDir: '/nowhere', steps: { ...ready, ...steps } });
+
+/** A step that must not be taken. */
+const never = async () => {
+  throw new Error('This step must not be taken.');
+};
+
+describe('prepareLocal', () => {
+  test('is ready with KVM and the tiny guest when every step succeeds', async () => {
+    expect(await prepare({})).toEqual({
+      ok: true,
+      problems: [],
+      warnings: [],
+      accelerator: 'kvm',
+      tinyGuestPath: '/cache/tiny.qcow2',
+      tinyGuestVersion: '1.abc',
+      installed: [],
+      started: ['libvirtd'],
+      stop,
+    });
+  });
+
+  test('stops at a package that cannot be installed', async () => {
+    const machine = await prepare({
+      install: async () => ({ installed: [], problem: 'Type sudo apt-get install.' }),
+      startDaemons: never,
+      probe: never,
+      buildGuest: never,
+    });
+    expect(machine).toMatchObject({ ok: false, problems: ['Type sudo apt-get install.'] });
+  });
+
+  test('stops at a libvirtd that does not start', async () => {
+    const machine = await prepare({
+      startDaemons: async () => ({ started: [], problem: 'libvirtd ended at its start.', stop }),
+      probe: never,
+      buildGuest: never,
+    });
+    expect(machine).toMatchObject({ ok: false, problems: ['libvirtd ended at its start.'], started: [] });
+  });
+
+  test('falls back to software emulation with a warning when KVM does not work', async () => {
+    const machine = await prepare({ probe: async () => ({ usable: false, reason: 'KVM hangs.', cached: false }) });
+    expect(machine).toMatchObject({ ok: true, accelerator: 'tcg' });
+    expect(machine.warnings).toEqual([expect.stringContaining('KVM hangs.')]);
+  });
+
+  test('goes on without the tiny guest, with a warning, when it cannot be built', async () => {
+    const machine = await prepare({
+      buildGuest: async () => {
+        throw new Error('/cache has no room.');
+      },
+    });
+    expect(machine.ok).toBe(true);
+    expect(machine.tinyGuestPath).toBeUndefined();
+    expect(machine.warnings).toEqual(['The tiny guest is not there: /cache has no room.']);
+  });
+});
