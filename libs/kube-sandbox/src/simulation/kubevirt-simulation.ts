@@ -4,12 +4,17 @@ import { admitClaims } from './admission/claim-admission.js';
 import { admitDataVolumes } from './admission/data-volume-admission.js';
 import { admitInstances } from './admission/instance-admission.js';
 import { admitMigrations } from './admission/migration-admission.js';
+import { admitSnapshots } from './admission/snapshot-admission.js';
 import { admitVirtualMachines } from './admission/virtual-machine-admission.js';
 import type { Controller } from './controllers/controller.js';
 import { GuestRegistry } from './controllers/instance/guest-registry.js';
 import { InstanceController } from './controllers/instance/instance-controller.js';
 import { MigrationController } from './controllers/migration/migration-controller.js';
 import { WorkloadUpdater } from './controllers/migration/workload-updater.js';
+import { CloneController } from './controllers/snapshots/clone-controller.js';
+import { RestoreController } from './controllers/snapshots/restore-controller.js';
+import { SnapshotController } from './controllers/snapshots/snapshot-controller.js';
+import { VolumeSnapshotController } from './controllers/snapshots/volume-snapshot-controller.js';
 import { PodController } from './controllers/pods/pod-controller.js';
 import { ClaimController } from './controllers/storage/claim-controller.js';
 import { DataVolumeController } from './controllers/storage/data-volume-controller.js';
@@ -20,6 +25,7 @@ import { Faults } from './faults.js';
 import { registerKubevirtSubresources } from './subresources/kubevirt-subresources.js';
 import { PodSubresources } from './subresources/pod-subresources.js';
 import { KubevirtRelease, type KubevirtVersion } from './kubevirt-version.js';
+import { metricsDefinitions } from './metrics/metrics-definitions.js';
 import { churn } from './seeds/churn.js';
 import { type ClusterSeed, namespace as namespaceObject, seedCluster } from './seeds/seed-cluster.js';
 import { type ContainerSeed, seedContainer } from './seeds/seed-container.js';
@@ -119,6 +125,7 @@ export class KubevirtSimulation implements SandboxExtension {
     );
     this.installed = world;
     for (const definition of simulatedDefinitions(world.release, world.without)) context.registry.register(definition);
+    if (!world.without.has('metrics')) for (const definition of metricsDefinitions(world)) context.registry.register(definition);
     this.guests = new GuestRegistry(world);
     const controllers = startControllers(world, this.guests);
     if (cluster !== false) seedCluster(world, cluster);
@@ -152,12 +159,17 @@ function startControllers(world: World, guests: GuestRegistry): AnyController[] 
       instances,
       new MigrationController(world),
       new WorkloadUpdater(world),
+      new SnapshotController(world),
+      new RestoreController(world),
+      new CloneController(world),
     );
     registerKubevirtSubresources(world, instances, guests);
     admitVirtualMachines(world);
     admitInstances(world);
     admitMigrations(world);
+    admitSnapshots(world);
   }
+  if (!world.without.has('snapshots')) controllers.push(new VolumeSnapshotController(world));
   new PodSubresources(world).register();
   for (const controller of controllers) controller.start();
   return controllers;

@@ -21,10 +21,23 @@ export const KIB = 2 ** 10;
 export const MIB = 2 ** 20;
 export const GIB = 2 ** 30;
 
+/** Clusters use few different quantities, and ask for them often. */
+const known = new Map<string, number>();
+const MOST_KNOWN = 10_000;
+
 /** A Kubernetes quantity as a number of its base unit (bytes, cores); NaN when it is none. */
 export function quantityValue(quantity: string | number | undefined): number {
-  if (quantity === undefined) return NaN;
-  const match = /^([+-]?[0-9.]+(?:[eE][+-]?\d+)?)([numkMGTPE]i?|Ki)?$/.exec(String(quantity));
+  if (typeof quantity !== 'string') return quantity ?? NaN;
+  let value = known.get(quantity);
+  if (value === undefined) {
+    value = parse(quantity);
+    if (known.size < MOST_KNOWN) known.set(quantity, value);
+  }
+  return value;
+}
+
+function parse(quantity: string): number {
+  const match = /^([+-]?[0-9.]+(?:[eE][+-]?\d+)?)([numkMGTPE]i?|Ki)?$/.exec(quantity);
   const factor = match && UNITS[match[2] ?? ''];
   return match && factor ? Number(match[1]) * factor : NaN;
 }

@@ -13,6 +13,7 @@ import { ClaimConsumers } from './controllers/pods/claim-consumers.js';
 import { NodeLoads } from './controllers/pods/node-load.js';
 import { RESOURCES } from './resources.js';
 import type { Timings } from './timings.js';
+import type { VirtualMachine } from './types/virtual-machine.js';
 import type { KubeVirt } from './types/kubevirt-kinds.js';
 
 const FIRST_ADDRESS = 1;
@@ -21,6 +22,8 @@ const FIRST_ADDRESS = 1;
 export class World {
   readonly loads = new NodeLoads();
   readonly consumers = new ClaimConsumers();
+  /** What a clone changes in the VM that its restore makes, by the uid of the restore. */
+  readonly restoreAdjustments = new Map<string, (vm: VirtualMachine) => void>();
   private addresses = FIRST_ADDRESS;
 
   constructor(

@@ -85,16 +85,16 @@ export function seedFleet(world: World, count: number): void {
     fleetContainer(world, index),
   );
   store.load(containers.flat());
-  // In portions: each pod that is in weighs on its node when the next ones are placed.
+  // In portions, so that not the whole fleet lies in memory twice.
   for (let from = 0; from < count; from += VMS_PER_NODE) {
     const portion = Array.from({ length: Math.min(VMS_PER_NODE, count - from) }, (_none, index) =>
-      fleetVm(world, from + index),
+      fleetVm(world, from + index, nodes[(from + index) % nodes.length]!.metadata.name),
     );
     store.load(portion.flat());
   }
 }
 
-function fleetVm(world: World, index: number): KubeObject[] {
+function fleetVm(world: World, index: number, node: string): KubeObject[] {
   const seed = `vm ${index}`;
   const part = seededNumber(`${seed} status`, 100);
   const name = fleetName(index);
@@ -102,6 +102,7 @@ function fleetVm(world: World, index: number): KubeObject[] {
   return seedVm(world, {
     name,
     namespace: fleetNamespace(index),
+    node,
     status: STATUSES.find(([limit]) => part < limit)![1],
     image: seededChoice(`${seed} image`, IMAGES),
     ...seededChoice(`${seed} size`, SIZES),

@@ -3,7 +3,7 @@ import { isTrue } from '../../types/condition.js';
 import type { Node, Pod } from '../../types/core-kinds.js';
 import type { World } from '../../world.js';
 import { admitsNode, untoleratedTaint } from './node-affinity.js';
-import { podRequests } from './node-load.js';
+import { podRequests, type PodRequests } from './node-load.js';
 
 export interface NodeChoice {
   node?: Node;
@@ -15,10 +15,10 @@ export interface NodeChoice {
 export function chooseNode(world: World, pod: Pod): NodeChoice {
   const nodes = world.store.list<Node>(RESOURCES.node);
   const reasons = new Map<string, number>();
+  const requests = podRequests(pod);
+  const barred = world.faults.has('unschedulable', vmOf(pod));
   const fitting = nodes.filter((node) => {
-    const why = world.faults.has('unschedulable', vmOf(pod))
-      ? ["node(s) didn't satisfy the injected fault"]
-      : obstacles(world, pod, node);
+    const why = barred ? ["node(s) didn't satisfy the injected fault"] : obstacles(world, pod, requests, node);
     for (const reason of why) reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
     return why.length === 0;
   });
@@ -31,14 +31,14 @@ export function chooseNode(world: World, pod: Pod): NodeChoice {
   return { node: fitting[0], message };
 }
 
-function obstacles(world: World, pod: Pod, node: Node): string[] {
+function obstacles(world: World, pod: Pod, requests: PodRequests, node: Node): string[] {
   if (node.spec?.unschedulable) return ['node(s) were unschedulable'];
   if (!isTrue(node.status?.conditions, 'Ready'))
     return ['node(s) had untolerated taint {node.kubernetes.io/not-ready: }'];
   const taint = untoleratedTaint(pod, node);
   if (taint) return [`node(s) had untolerated taint {${taint.key}: ${taint.value ?? ''}}`];
   if (!admitsNode(pod, node)) return ["node(s) didn't match Pod's node affinity/selector"];
-  return world.loads.shortages(node, podRequests(pod));
+  return world.loads.shortages(node, requests);
 }
 
 /** Faults are set on a VM; its launcher pods carry its name. */

@@ -1,0 +1,17 @@
+import { setCondition, type Condition } from '../../types/condition.js';
+
+/** Snapshots, restores and clones tell their state in the reasons of two conditions. */
+export function tellProgress(status: { conditions?: Condition[] }, progressing: boolean, ready: boolean, reason: string, now: string, readyReason = reason): void {
+  const conditions = (status.conditions ??= []);
+  setCondition(conditions, { type: 'Progressing', status: progressing ? 'True' : 'False', reason }, now);
+  setCondition(conditions, { type: 'Ready', status: ready ? 'True' : 'False', reason: readyReason }, now);
+}
+
+/** `5m0s`, `2h` → milliseconds; undefined when it is no duration of Go. */
+export function goDuration(text: string | undefined): number | undefined {
+  if (!text) return undefined;
+  const units: Record<string, number> = { h: 3_600_000, m: 60_000, s: 1000, ms: 1 };
+  const parts = [...text.matchAll(/([0-9.]+)(ms|h|m|s)/g)];
+  if (parts.length === 0 || parts.map(([part]) => part).join('') !== text) return undefined;
+  return parts.reduce((total, [, value, unit]) => total + Number(value) * units[unit!]!, 0);
+}

@@ -1,0 +1,161 @@
+import { RESOURCES } from '../../resources.js';
+import { isTrue, setCondition } from '../../types/condition.js';
+import type { VmSnapshot, VmSnapshotContent, VolumeSnapshot } from '../../types/kubevirt-kinds.js';
+import type { VirtualMachineInstance } from '../../types/virtual-machine-instance.js';
+import type { VirtualMachine } from '../../types/virtual-machine.js';
+import type { World } from '../../world.js';
+import { Controller } from '../controller.js';
+import { isFinal } from '../virtual-machine/printable-status.js';
+import { createContent, splitVolumes } from './snapshot-content.js';
+import { goDuration, tellProgress } from './snapshot-conditions.js';
+
+const SNAPSHOT_FINALIZER = 'snapshot.kubevirt.io/vmsnapshot-protection';
+const SOURCE_FINALIZER = 'snapshot.kubevirt.io/snapshot-source-protection';
+const DEFAULT_DEADLINE_MS = 300_000;
+
+/** Takes snapshots of VMs: locks the VM, snapshots its volumes, lets it go. */
+export class SnapshotController extends Controller<VmSnapshot> {
+  constructor(world: World) {
+    super(world, RESOURCES.snapshot, 'snapshot-controller');
+  }
+
+  protected override watchRelated(): void {
+    this.watchOwned(RESOURCES.volumeSnapshot, 'VirtualMachineSnapshot');
+  }
+
+  protected override reconcile(snapshot: VmSnapshot): void {
+    if (snapshot.metadata.deletionTimestamp) return this.remove(snapshot);
+    if (!snapshot.metadata.finalizers?.includes(SNAPSHOT_FINALIZER)) {
+      this.change(snapshot, ({ metadata }) => {
+        metadata.finalizers = [...(metadata.finalizers ?? []), SNAPSHOT_FINALIZER];
+      });
+      return;
+    }
+    const { phase } = snapshot.status ?? {};
+    if (phase === 'Succeeded' || phase === 'Failed') return;
+    const { namespace } = snapshot.metadata;
+    const vm = this.world.find<VirtualMachine>(RESOURCES.vm, namespace, snapshot.spec.source.name);
+    const overdue = this.took(snapshot, 'deadline', goDuration(snapshot.spec.failureDeadline) ?? DEFAULT_DEADLINE_MS);
+    if (overdue || this.world.faults.has('snapshot-failure', vm ?? snapshot)) return this.fail(snapshot, vm);
+    if (!vm) return this.wait(snapshot, 'Source does not exist');
+    if (vm.status?.snapshotInProgress && vm.status.snapshotInProgress !== snapshot.metadata.name) {
+      return this.wait(snapshot, `Source not locked, VM ${namespace}/${vm.metadata.name} is held by snapshot ${vm.status.snapshotInProgress}`);
+    }
+    this.lock(vm, snapshot.metadata.name);
+    this.progress(snapshot, vm);
+  }
+
+  private wait(snapshot: VmSnapshot, reason: string): void {
+    this.change(snapshot, (draft) => {
+      const status = (draft.status ??= {});
+      status.phase = 'InProgress';
+      status.readyToUse = false;
+      tellProgress(status, false, false, reason, this.now, 'Not ready');
+    });
+  }
+
+  private progress(snapshot: VmSnapshot, vm: VirtualMachine): void {
+    const { namespace, uid } = snapshot.metadata;
+    const contentName = `vmsnapshot-content-${uid}`;
+    const content = this.world.find<VmSnapshotContent>(RESOURCES.snapshotContent, namespace, contentName);
+    if (!content) {
+      this.change(snapshot, (draft) => {
+        const status = (draft.status ??= {});
+        Object.assign(status, {
+          phase: 'InProgress',
+          readyToUse: false,
+          sourceUID: vm.metadata.uid,
+          indications: this.indications(vm),
+          virtualMachineSnapshotContentName: contentName,
+        });
+        tellProgress(status, true, false, 'Source locked and operation in progress', this.now, 'Not ready');
+      });
+      createContent(this.world, snapshot, vm);
+      this.tell(snapshot, 'SuccessfulVirtualMachineSnapshotContentCreate', `Successfully created VirtualMachineSnapshotContent ${contentName}`);
+      return this.lookAgainAfter(snapshot, 0);
+    }
+    if (!this.took(snapshot, 'cut', 'snapshotTime') || !this.volumesAreReady(snapshot)) return;
+    this.complete(snapshot, vm, content);
+  }
+
+  private volumesAreReady({ metadata }: VmSnapshot): boolean {
+    return this.world.store
+      .ownedBy<VolumeSnapshot>(RESOURCES.volumeSnapshot, metadata.uid!)
+      .every(({ status }) => status?.readyToUse);
+  }
+
+  private complete(snapshot: VmSnapshot, vm: VirtualMachine, content: VmSnapshotContent): void {
+    this.world.store.patch<VmSnapshotContent>(RESOURCES.snapshotContent, content.metadata, (draft) => {
+      draft.status = {
+        readyToUse: true,
+        creationTime: this.now,
+        volumeSnapshotStatus: (draft.spec.volumeBackups ?? []).map(({ volumeSnapshotName }) => ({
+          volumeSnapshotName,
+          readyToUse: true,
+          creationTime: this.now,
+        })),
+      };
+    });
+    this.change(snapshot, (draft) => {
+      const status = (draft.status ??= {});
+      Object.assign(status, {
+        phase: 'Succeeded',
+        readyToUse: true,
+        creationTime: this.now,
+        snapshotVolumes: splitVolumes(vm),
+      });
+      tellProgress(status, false, true, 'Operation complete', this.now, 'Ready');
+    });
+    this.lock(vm, undefined);
+  }
+
+  private indications(vm: VirtualMachine): string[] {
+    const vmi = this.world.find<VirtualMachineInstance>(RESOURCES.vmi, vm.metadata.namespace, vm.metadata.name);
+    if (!vmi || isFinal(vmi)) return [];
+    const paused = isTrue(vmi.status?.conditions, 'Paused') ? ['Paused'] : [];
+    return ['Online', isTrue(vmi.status?.conditions, 'AgentConnected') ? 'GuestAgent' : 'NoGuestAgent', ...paused];
+  }
+
+  /** Marks the VM as being snapshotted, or lets it go. */
+  private lock(vm: VirtualMachine, name: string | undefined): void {
+    this.world.store.patch<VirtualMachine>(RESOURCES.vm, vm.metadata, (draft) => {
+      const others = (draft.metadata.finalizers ?? []).filter((finalizer) => finalizer !== SOURCE_FINALIZER);
+      draft.metadata.finalizers = name ? [...others, SOURCE_FINALIZER] : others;
+      draft.status ??= {};
+      if (name) draft.status.snapshotInProgress = name;
+      else delete draft.status.snapshotInProgress;
+    });
+  }
+
+  private fail(snapshot: VmSnapshot, vm: VirtualMachine | undefined): void {
+    this.change(snapshot, (draft) => {
+      const status = (draft.status ??= {});
+      const reason = 'snapshot deadline exceeded';
+      Object.assign(status, { phase: 'Failed', readyToUse: false, error: { message: reason, time: this.now } });
+      tellProgress(status, false, false, 'Operation failed', this.now);
+      setCondition(status.conditions!, { type: 'Failure', status: 'True', reason }, this.now);
+    });
+    if (vm?.status?.snapshotInProgress === snapshot.metadata.name) this.lock(vm, undefined);
+  }
+
+  private remove(snapshot: VmSnapshot): void {
+    const { namespace } = snapshot.metadata;
+    const vm = this.world.find<VirtualMachine>(RESOURCES.vm, namespace, snapshot.spec.source.name);
+    if (vm?.status?.snapshotInProgress === snapshot.metadata.name) this.lock(vm, undefined);
+    const name = `vmsnapshot-content-${snapshot.metadata.uid}`;
+    const content = this.world.find<VmSnapshotContent>(RESOURCES.snapshotContent, namespace, name);
+    if (content && snapshot.spec.deletionPolicy !== 'Retain') {
+      this.world.discard(RESOURCES.snapshotContent, content.metadata);
+      this.world.store.patch(RESOURCES.snapshotContent, content.metadata, ({ metadata }) => {
+        metadata.finalizers = [];
+      });
+    }
+    this.change(snapshot, ({ metadata }) => {
+      metadata.finalizers = metadata.finalizers?.filter((finalizer) => finalizer !== SNAPSHOT_FINALIZER);
+    });
+  }
+
+  private get now(): string {
+    return this.world.clock.timestamp();
+  }
+}

@@ -1,0 +1,59 @@
+import { RESOURCES } from '../../resources.js';
+import type { PersistentVolumeClaim } from '../../types/core-kinds.js';
+import type { VolumeSnapshot, VolumeSnapshotClass } from '../../types/kubevirt-kinds.js';
+import type { World } from '../../world.js';
+import { Controller } from '../controller.js';
+
+/** The CSI snapshotter: a snapshot of a bound claim becomes ready after a moment, with its content beside it. */
+export class VolumeSnapshotController extends Controller<VolumeSnapshot> {
+  constructor(world: World) {
+    super(world, RESOURCES.volumeSnapshot, 'snapshot-controller');
+  }
+
+  protected override watchRelated(): void {
+    this.watch<VolumeSnapshot>(RESOURCES.volumeSnapshot, ({ type, object }) => {
+      const name = object.status?.boundVolumeSnapshotContentName;
+      if (type === 'DELETED' && name) this.world.discard(RESOURCES.volumeSnapshotContent, { name });
+    });
+  }
+
+  protected override reconcile(snapshot: VolumeSnapshot): void {
+    if (snapshot.status?.readyToUse || snapshot.metadata.deletionTimestamp) return;
+    const { namespace, name, uid } = snapshot.metadata;
+    const claimName = snapshot.spec.source.persistentVolumeClaimName ?? '';
+    const claim = this.world.find<PersistentVolumeClaim>(RESOURCES.claim, namespace, claimName);
+    if (!claim) {
+      const message = `Failed to create snapshot content with error persistentvolumeclaim "${claimName}" not found`;
+      if (this.first(snapshot, 'missing')) this.tell(snapshot, 'SnapshotContentCreationFailed', message, { warning: true });
+      return;
+    }
+    if (!this.took(snapshot, 'cut', this.world.timings.ms('snapshotTime') / 2)) return;
+    const contentName = `snapcontent-${uid}`;
+    const className = snapshot.spec.volumeSnapshotClassName;
+    const snapshotClass = className && this.world.find<VolumeSnapshotClass>(RESOURCES.volumeSnapshotClass, undefined, className);
+    const content = {
+      apiVersion: 'snapshot.storage.k8s.io/v1',
+      kind: 'VolumeSnapshotContent',
+      metadata: { name: contentName },
+      spec: {
+        deletionPolicy: snapshotClass ? snapshotClass.deletionPolicy : 'Delete',
+        driver: snapshotClass ? snapshotClass.driver : '',
+        source: { volumeHandle: claim.spec.volumeName },
+        volumeSnapshotClassName: className,
+        volumeSnapshotRef: { kind: 'VolumeSnapshot', namespace, name, uid },
+      },
+      status: { readyToUse: true },
+    };
+    if (!this.world.find(RESOURCES.volumeSnapshotContent, undefined, contentName)) {
+      this.world.store.create(RESOURCES.volumeSnapshotContent, content);
+    }
+    this.change(snapshot, (draft) => {
+      draft.status = {
+        boundVolumeSnapshotContentName: contentName,
+        creationTime: this.world.clock.timestamp(),
+        readyToUse: true,
+        restoreSize: claim.status?.capacity?.storage ?? '0',
+      };
+    });
+  }
+}

@@ -1,0 +1,18 @@
+import { createHash } from 'node:crypto';
+
+/** How often metrics change, as metrics-server samples. */
+export const WINDOW_MS = 15_000;
+
+const fraction = (seed: string): number => createHash('sha1').update(seed).digest().readUInt32BE(0) / 2 ** 32;
+
+/**
+ * A load between 0 and 1 that follows from who and when alone: a level of its own, a slow wave and a little noise. Asking
+ * twice within a window gives the same answer.
+ */
+export function pseudoLoad(id: string, nowMs: number): number {
+  const window = Math.floor(nowMs / WINDOW_MS);
+  const level = 0.05 + 0.5 * fraction(`${id} level`) ** 2;
+  const wave = 0.3 * level * Math.sin(window / 20 + 6.28 * fraction(`${id} phase`));
+  const noise = 0.1 * level * (fraction(`${id} ${window}`) - 0.5);
+  return Math.min(1, Math.max(0.01, level + wave + noise));
+}
