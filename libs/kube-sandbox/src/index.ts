@@ -16,3 +16,4 @@ export * from './apiserver/subresources.js';
 export * from './kube-sandbox.js';
 export * from './sandbox-extension.js';
 export * from './simulation/kubevirt-simulation.js';
+export { KubevirtSimulation, type SimulationOptions } from './simulation/kubevirt-simulation.js';

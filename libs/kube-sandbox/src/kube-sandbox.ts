@@ -167,10 +167,11 @@ export class KubeSandbox implements SandboxContext {
     for (const [id, known] of this.tokens) if (known === token) this.tokens.delete(id);
   }
 
-  /** Stops the extensions, the clock and the server, and cuts every connection. */
+  /** Stops the extensions and the server, and cuts every connection. */
   async close(): Promise<void> {
     for (const close of this.closers.toReversed()) await close();
-    this.clock.stop();
+    // A clock that was given may tell others the time, too.
+    if (!this.options.clock) this.clock.stop();
     await this.server.stop();
   }
 
@@ -184,10 +185,11 @@ export class KubeSandbox implements SandboxContext {
     this.closers.push(new NamespaceLifecycle(this.store, this.registry).start());
     this.closers.push(new GarbageCollector(this.store).start());
     let previous = 0;
-    this.clock.repeat(() => {
+    const cancel = this.clock.repeat(() => {
       this.store.compact(previous);
       previous = this.store.revision;
     }, COMPACTION_PERIOD_MS);
+    this.closers.push(cancel);
   }
 
   private bind(users: Record<string, string[]>): void {

@@ -2,23 +2,18 @@ import { alreadyExists, conflict, expired, notFound, type Subject } from './api-
 import type { SandboxClock } from './clock.js';
 import { deepCopy, deepEqual, deepFreeze } from './deep-copy.js';
 import { keyOf, type KubeObject, type ObjectKey } from './kube-object.js';
-import { parseLabelSelector, type LabelSelector } from './label-selector.js';
-import type { ResourceDefinition } from './resource-definition.js';
 import { storageApiVersion, type ResourceRegistry } from './resource-registry.js';
 import { DeletionPlan, type DeleteOptions } from './store/deletion-plan.js';
 import { EventDispatcher } from './store/event-dispatcher.js';
+import { filterObjects, type ListQuery } from './store/list-query.js';
 import { generateName, newUid } from './store/new-object.js';
 import { OwnerIndex, type ObjectAddress } from './store/owner-index.js';
 import { compareKeys, ResourceTable } from './store/resource-table.js';
 import type { StoreEvent, StoreListener } from './store/store-event.js';
 import { WatchHistory } from './store/watch-history.js';
+import { changesGeneration, keepServerFields } from './store/write-rules.js';
 
-export interface ListQuery<T extends KubeObject = KubeObject> {
-  namespace?: string;
-  /** A selector such as `app=web,!legacy`, or a parsed one. */
-  labels?: string | LabelSelector;
-  where?: (object: T) => boolean;
-}
+export type { ListQuery };
 
 export interface WriteOptions {
   /** Answers the outcome and commits nothing. */
@@ -75,7 +70,7 @@ export class ObjectStore {
 
   /** Objects by namespace and name. */
   list<T extends KubeObject>(resource: string, query: ListQuery<T> = {}): T[] {
-    return [...this.filter(this.tables.get(resource)?.walk(query.namespace) ?? [], query)];
+    return [...filterObjects(this.tables.get(resource)?.walk(query.namespace) ?? [], query)];
   }
 
   count(resource: string): number {
@@ -97,10 +92,13 @@ export class ObjectStore {
     const untouched = [...(this.tables.get(resource)?.walk(query.namespace) ?? [])].filter(
       (object) => !changed.has(id(keyOf(object))),
     );
-    const past = [...changed.values()].filter((object) => object !== undefined && inNamespace(object, query.namespace));
+    const past = [...changed.values()].filter(
+      (object) =>
+        object !== undefined && (query.namespace === undefined || object.metadata.namespace === query.namespace),
+    );
     const all = [...untouched, ...(past as KubeObject[])];
     return [
-      ...this.filter(
+      ...filterObjects(
         all.sort((a, b) => compareKeys(keyOf(a), keyOf(b))),
         query,
       ),
@@ -237,15 +235,6 @@ export class ObjectStore {
     return { group, resource: plural, name };
   }
 
-  private *filter<T extends KubeObject>(objects: Iterable<KubeObject>, { labels, where }: ListQuery<T>): Iterable<T> {
-    const selects = typeof labels === 'string' ? parseLabelSelector(labels) : labels;
-    for (const object of objects as Iterable<T>) {
-      if (selects && !selects(object.metadata.labels)) continue;
-      if (where && !where(object)) continue;
-      yield object;
-    }
-  }
-
   private stamped<T extends KubeObject>(resource: string, object: T): T {
     const definition = this.registry.get(resource);
     const draft = deepCopy(object);
@@ -313,31 +302,4 @@ export class ObjectStore {
     if (!history) this.histories.set(resource, (history = new WatchHistory(this.historyLimit)));
     return history;
   }
-}
-
-function inNamespace(object: KubeObject, namespace: string | undefined): boolean {
-  return namespace === undefined || object.metadata.namespace === namespace;
-}
-
-/** What no writer may change once the object exists. */
-function keepServerFields(draft: KubeObject, previous: KubeObject): void {
-  const { metadata } = draft;
-  const { uid, creationTimestamp, generation, resourceVersion, name, namespace } = previous.metadata;
-  const { deletionTimestamp = metadata.deletionTimestamp } = previous.metadata;
-  Object.assign(metadata, { uid, creationTimestamp, generation, resourceVersion, name, namespace, deletionTimestamp });
-  draft.apiVersion = previous.apiVersion;
-  draft.kind = previous.kind;
-}
-
-/** With a status subresource only changes outside metadata and status count, without one also those of the status. */
-function changesGeneration(
-  previous: KubeObject,
-  draft: KubeObject,
-  { statusSubresource }: ResourceDefinition,
-): boolean {
-  const ignored = statusSubresource ? ['metadata', 'status'] : ['metadata'];
-  const before = previous as unknown as Record<string, unknown>;
-  const after = draft as unknown as Record<string, unknown>;
-  const fields = new Set([...Object.keys(before), ...Object.keys(after)]);
-  return [...fields].some((field) => !ignored.includes(field) && !deepEqual(before[field], after[field]));
 }

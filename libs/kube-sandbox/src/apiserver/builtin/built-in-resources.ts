@@ -1,7 +1,12 @@
 import type { ResourceDefinition } from '../resource-definition.js';
 import { deployments, replicaSets } from './apps.js';
 import { clusterResources } from './cluster.js';
-import { configMaps, endpoints, namespaces, nodes, quotas, secrets, serviceAccounts, services } from './core.js';
+import { configMaps, secrets } from './config-map-and-secret.js';
+import { namespaces } from './namespace.js';
+import { nodes } from './node.js';
+import { quotas } from './quota.js';
+import { endpoints, services } from './service.js';
+import { serviceAccounts } from './service-account.js';
 import { events, newEvents } from './event.js';
 import { pods } from './pod.js';
 import { persistentVolumeClaims, persistentVolumes, storageClasses } from './storage.js';
