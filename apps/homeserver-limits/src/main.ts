@@ -26,15 +26,15 @@ async function run(): Promise<void> {
   const { config: path, listen, dataDir } = readCommandLine(process.argv.slice(2));
   const config = new LiveConfig(await readConfig(path, listen), path, log);
   const server = new LimitsServer(config, dataDir, log);
-  const url = await server.start();
-  const { upstream } = config.current.gateway;
-  const mode = upstream === undefined ? 'embedded' : 'gateway';
-  log.info({ url, mode, upstream, operator: server.operatorUrl }, 'homeserver-limits listens');
   if (server.embedded) {
     log.warn(
       'this is no full homeserver: it answers the bounded endpoints from an embedded store, for trying them out',
     );
   }
+  const url = await server.start();
+  const { upstream } = config.current.gateway;
+  const mode = upstream === undefined ? 'embedded' : 'gateway';
+  log.info({ url, mode, upstream, operator: server.operatorUrl }, 'homeserver-limits listens');
   process.on('SIGHUP', () => void server.reload());
   runUntilSignal(server, { log: (line) => log.info(line) });
 }

@@ -13,8 +13,7 @@ const REQUEST_MS = 30 * 60 * 1000;
  */
 export function matrixAdapter(): FastifyAdapter {
   const adapter = new FastifyAdapter({
-    rewriteUrl: ({ url, method }: { url?: string; method?: string }) =>
-      url === METRICS_PATH && method === 'GET' ? METRICS_PATH : MATRIX_ROUTE,
+    rewriteUrl: routeOf,
     requestTimeout: REQUEST_MS,
     connectionTimeout: 0,
     keepAliveTimeout: 72_000,
@@ -27,6 +26,13 @@ export function matrixAdapter(): FastifyAdapter {
   fastify.addContentTypeParser('*', (_request, _payload, done) => done(null));
   letHandlersDecideAboutBodies(fastify.server);
   return adapter;
+}
+
+/** Fastify refuses a Content-Type that it cannot read, where Matrix servers do not care; it is still in the raw headers. */
+function routeOf({ url, method, headers }: { url?: string; method?: string; headers: object }): string {
+  if (url === METRICS_PATH && method === 'GET') return METRICS_PATH;
+  Reflect.deleteProperty(headers, 'content-type');
+  return MATRIX_ROUTE;
 }
 
 /** Node asks clients for the body by itself before anybody has looked at the request; here the handler does, if it wants it. */

@@ -64,7 +64,9 @@ export class MatrixRequest {
     wantBody(this.raw, this.response);
     if (this.streamLimit === undefined) return this.raw;
     const limited = new LengthLimit(this.streamLimit);
-    this.raw.once('error', (error) => limited.destroy(error));
+    // Whoever takes the stream may not listen to it yet when the caller hangs up.
+    limited.on('error', () => undefined);
+    this.raw.once('error', () => limited.destroy(new ClientGone()));
     this.raw.once('close', () => {
       if (!this.raw.complete) limited.destroy(new ClientGone());
     });
@@ -78,6 +80,13 @@ export class MatrixRequest {
 
   async json(limit = DEFAULT_JSON_LIMIT, { optional = false } = {}): Promise<JsonObject> {
     return parseJsonObject(await this.bytes(limit), { optional });
+  }
+
+  /** A header as it came, whatever the framework made of it. @param name in lower case */
+  header(name: string): string | undefined {
+    const { rawHeaders } = this.raw;
+    for (let i = 0; i < rawHeaders.length; i += 2) if (rawHeaders[i]?.toLowerCase() === name) return rawHeaders[i + 1];
+    return undefined;
   }
 
   private *headerTokens(): Generator<string> {

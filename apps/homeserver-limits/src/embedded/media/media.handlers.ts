@@ -76,7 +76,7 @@ export class MediaHandlers extends Handlers {
   }
 
   private about(request: MatrixRequest) {
-    const type = request.raw.headers['content-type'];
+    const type = request.header('content-type');
     const name = request.query.get('filename');
     return { ...(type !== undefined && { type }), ...(name !== null && { name }) };
   }

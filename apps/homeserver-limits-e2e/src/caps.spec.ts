@@ -1,0 +1,268 @@
+import { request } from 'node:http';
+import { inBothModes } from './testing/both-modes.js';
+import type { Reply } from './testing/http-client.js';
+import { MatrixUser } from './testing/matrix-user.js';
+
+const MIB = 1024 * 1024;
+
+function expectCapRefusal(reply: Reply): void {
+  expect(reply.status).toBe(400);
+  expect(reply.body.errcode).toBe('M_LIMIT_EXCEEDED');
+  expect(reply.body.error).toContain('waiting does not help');
+  expect(reply.body).not.toHaveProperty('retry_after_ms');
+  expect(reply.headers).not.toHaveProperty('retry-after');
+}
+
+const SMALL = `[limits]\nfilters_per_user = 5\naccount_data_per_user = 6\n[delayed_events]\nmax_per_room = 4\nmax_delay_ms = 60000\n`;
+
+inBothModes('the caps', SMALL, (system) => {
+  let user: MatrixUser;
+  beforeEach(async () => {
+    user = await MatrixUser.register(system().url);
+  });
+
+  describe('filters', () => {
+    const create = (limit: number) => user.call('POST', user.path('filter'), { room: { timeline: { limit } } });
+
+    test('are refused at the cap, but for one that is held already', async () => {
+      for (let i = 1; i <= 5; i++) expect((await create(i)).status).toBe(200);
+      expectCapRefusal(await create(6));
+      const again = await create(3);
+      expect(again.status).toBe(200);
+      expect(again.body.filter_id).not.toMatch(/^\{/);
+      expect((await user.call('GET', user.path(`filter/${again.body.filter_id}`))).body.room.timeline.limit).toBe(3);
+    });
+
+    test('cannot be overshot by parallel requests', async () => {
+      const replies = await Promise.all(Array.from({ length: 20 }, (_, i) => create(i + 1)));
+      expect(replies.filter(({ status }) => status === 200)).toHaveLength(5);
+    });
+
+    test('of a wrong shape or of somebody else take no room', async () => {
+      for (let i = 0; i < 10; i++) {
+        expect((await user.call('POST', user.path('filter'), '[]')).body.errcode).toBe('M_BAD_JSON');
+        expect((await user.call('POST', '/_matrix/client/v3/user/@x:b.example/filter', {})).status).toBe(403);
+      }
+      expect((await create(1)).status).toBe(200);
+    });
+  });
+
+  describe('account data', () => {
+    const put = (type: string, content: object = {}) => user.call('PUT', user.path(`account_data/${type}`), content);
+    const putInRoom = (type: string) =>
+      user.call('PUT', user.path(`rooms/!r:b.example/account_data/${type}`), { a: 1 });
+
+    test('counts types over all scopes, and rewriting one is free', async () => {
+      for (let i = 0; i < 3; i++) expect((await put(`t${i}`)).status).toBe(200);
+      for (let i = 0; i < 3; i++) expect((await putInRoom(`t${i}`)).status).toBe(200);
+      expectCapRefusal(await put('t3'));
+      expectCapRefusal(await putInRoom('t3'));
+      expect((await put('t0', { new: true })).status).toBe(200);
+      expect((await put('%740', { newer: true })).status).toBe(200);
+      expect((await user.call('GET', user.path('account_data/t0'))).body).toEqual({ newer: true });
+    });
+
+    test('frees a slot when an entry is deleted', async () => {
+      for (let i = 0; i < 6; i++) await put(`t${i}`);
+      expectCapRefusal(await put('t6'));
+      const unstable = user.path('account_data/t0').replace('/v3/', '/unstable/org.matrix.msc3391/');
+      expect((await user.call('DELETE', unstable)).status).toBe(200);
+      expect((await put('t6')).status).toBe(200);
+      expectCapRefusal(await put('t7'));
+    });
+
+    test('cannot be overshot by parallel writes, and parallel writes of one new type take one place', async () => {
+      const replies = await Promise.all(Array.from({ length: 20 }, (_, i) => put(`t${i % 10}`)));
+      expect(replies.filter(({ status }) => status === 200)).toHaveLength(12);
+    });
+
+    test('refuses the types that the server owns before it counts, and what is no object', async () => {
+      expect((await put('m.push_rules')).status).toBe(405);
+      expect((await put('m.fully_read')).body.errcode).toBe('M_BAD_JSON');
+      expect((await user.call('PUT', user.path('account_data/t'), '"text"')).body.errcode).toBe('M_BAD_JSON');
+    });
+  });
+
+  describe('delayed events', () => {
+    const later = (room: string, txn: string, delay: number | string = 50_000) =>
+      user.call('PUT', `/_matrix/client/v3/rooms/${room}/send/m.x/${txn}?org.matrix.msc4140.delay=${delay}`, {});
+    const manage = (id: string, action: string) =>
+      user.call('POST', `/_matrix/client/unstable/org.matrix.msc4140/delayed_events/${id}/${action}`, {});
+
+    test('wait in one room up to the cap, whichever way they were scheduled', async () => {
+      const [room, other] = [await user.createRoom(), await user.createRoom()];
+      const first = await later(room, '1');
+      expect(first.body.delay_id).toBeDefined();
+      expect(
+        (await user.call('PUT', `/_matrix/client/v3/rooms/${room}/state/m.x/?org.matrix.msc4140.delay=50000`, {}))
+          .status,
+      ).toBe(200);
+      const accepted = `/_matrix/client/v3/rooms/${room}/delayed_event/m.x/1`;
+      expect((await user.call('PUT', accepted, { delay_ms: 50_000, content: {} })).status).toBe(200);
+      expect((await later(room, '2')).status).toBe(200);
+      expectCapRefusal(await later(room, '3'));
+      expectCapRefusal(await user.call('PUT', accepted.replace(/1$/, '2'), { delay_ms: 50_000, content: {} }));
+      expect((await later(room, '1')).body).toEqual(first.body);
+      expect((await later(other, '1')).status).toBe(200);
+      expect((await manage(first.body.delay_id, 'restart')).status).toBe(200);
+      expect((await manage(first.body.delay_id, 'cancel')).status).toBe(200);
+      expect((await later(room, '4')).status).toBe(200);
+      expectCapRefusal(await later(room, '5'));
+    });
+
+    test('are refused beyond the longest delay in the words that clients understand', async () => {
+      const room = await user.createRoom();
+      expect((await later(room, '1', 60_000)).status).toBe(200);
+      const reply = await later(room, '2', 60_001);
+      expect(reply.status).toBe(400);
+      expect(reply.body).toMatchObject({
+        errcode: 'M_UNKNOWN',
+        error: expect.stringContaining('60000 ms'),
+        'org.matrix.msc4140.errcode': 'M_MAX_DELAY_EXCEEDED',
+        'org.matrix.msc4140.max_delay': 60_000,
+      });
+    });
+
+    test.each([['0'], ['-1'], ['1.5'], ['soon'], [''], ['1&org.matrix.msc4140.delay=2']])(
+      'refuse the delay «%s»',
+      async (delay) => {
+        const reply = await later('!r:b.example', '1', delay);
+        expect([reply.status, reply.body.errcode]).toEqual([400, 'M_INVALID_PARAM']);
+      },
+    );
+  });
+
+  describe('media uploads', () => {
+    const upload = (size: number) => user.call('POST', '/_matrix/media/v3/upload?filename=x', Buffer.alloc(size));
+
+    test('take exactly 50 MiB and not a byte more, as declared', async () => {
+      expect((await upload(50 * MIB)).body.content_uri).toMatch(/^mxc:\/\/b\.example\/[A-Za-z0-9_-]+$/);
+      const reply = await upload(50 * MIB + 1);
+      expect([reply.status, reply.body.errcode]).toEqual([413, 'M_TOO_LARGE']);
+    });
+
+    test('are cut off while they stream when they do not say how long they are', async () => {
+      const { hostname, port } = new URL(system().url);
+      const headers = { Authorization: `Bearer ${user.token}` };
+      const path = '/_matrix/media/r0/upload';
+      const { promise, resolve, reject } = Promise.withResolvers<number>();
+      const outgoing = request({ hostname, port, method: 'POST', path, headers }, (answer) => {
+        answer.resume();
+        resolve(answer.statusCode ?? 0);
+      });
+      outgoing.once('error', reject);
+      const chunk = Buffer.alloc(MIB);
+      for (let i = 0; i < 51; i++) outgoing.write(chunk);
+      outgoing.end();
+      expect(await promise).toBe(413);
+    });
+
+    test('are refused before the body is asked for', async () => {
+      const { hostname, port } = new URL(system().url);
+      const headers = {
+        Authorization: `Bearer ${user.token}`,
+        Expect: '100-continue',
+        'Content-Length': String(51 * MIB),
+      };
+      const { promise, resolve } = Promise.withResolvers<string>();
+      const outgoing = request({ hostname, port, method: 'POST', path: '/_matrix/media/v3/upload', headers });
+      outgoing.once('continue', () => resolve('asked for the body'));
+      outgoing.once('response', ({ statusCode }) => resolve(String(statusCode)));
+      outgoing.once('error', () => undefined);
+      outgoing.flushHeaders();
+      expect(await promise).toBe('413');
+      outgoing.destroy();
+    });
+
+    test('hold the cap under an id that was made before, which is filled once', async () => {
+      const created = await user.call('POST', '/_matrix/media/v1/create');
+      const target = `/_matrix/media/v3/upload/${created.body.content_uri.slice('mxc://'.length)}`;
+      expect((await user.call('PUT', target, Buffer.alloc(50 * MIB + 1))).status).toBe(413);
+      expect((await user.call('PUT', target, Buffer.from('body'))).body).toEqual({});
+      expect((await user.call('PUT', target, Buffer.from('other'))).body.errcode).toBe('M_CANNOT_OVERWRITE_MEDIA');
+      const download = target.replace('/_matrix/media/v3/upload/', '/_matrix/client/v1/media/download/');
+      expect((await user.call('GET', download)).bytes.toString()).toBe('body');
+    });
+
+    test('are advertised with their cap, on every path', async () => {
+      for (const path of ['/_matrix/client/v1/media/config', '/_matrix/media/v3/config', '/_matrix/media/r0/config']) {
+        expect((await user.call('GET', path)).body).toEqual({ 'm.upload.size': 50 * MIB });
+      }
+    });
+  });
+});
+
+inBothModes('the caps at their defaults', '', (system) => {
+  test('hold 1,000 one-time keys on a device', async () => {
+    const user = await MatrixUser.register(system().url);
+    const batch = (from: number, size: number, extra = {}) => {
+      const keys = Array.from({ length: size }, (_, i) => [`signed_curve25519:k${from + i}`, { key: `${from + i}` }]);
+      return user.call('POST', '/_matrix/client/v3/keys/upload', { one_time_keys: Object.fromEntries(keys), ...extra });
+    };
+    expect((await batch(0, 950)).body.one_time_key_counts.signed_curve25519).toBe(950);
+    expectCapRefusal(await batch(2000, 51));
+    expect((await batch(950, 50)).body).toEqual({ one_time_key_counts: { signed_curve25519: 1000 } });
+    expectCapRefusal(await batch(1000, 1));
+    const deviceKeys = { user_id: user.userId, device_id: user.deviceId, algorithms: [], keys: {}, signatures: {} };
+    expectCapRefusal(await batch(1000, 1, { device_keys: deviceKeys }));
+    const legacy = await user.call('POST', `/_matrix/client/r0/keys/upload/${user.deviceId}`, {
+      one_time_keys: { 'a:b': 'c' },
+    });
+    expectCapRefusal(legacy);
+    expect(
+      (await user.call('POST', '/_matrix/client/v3/keys/upload', {})).body.one_time_key_counts.signed_curve25519,
+    ).toBe(1000);
+    const fallback_keys = { 'signed_curve25519:f': { key: 'f', fallback: true } };
+    expect((await user.call('POST', '/_matrix/client/v3/keys/upload', { fallback_keys })).status).toBe(200);
+    const claim = { one_time_keys: { [user.userId]: { [user.deviceId]: 'signed_curve25519' } } };
+    const claimed = await user.call('POST', '/_matrix/client/v3/keys/claim', claim);
+    expect(claimed.body.one_time_keys[user.userId][user.deviceId]).toEqual({ 'signed_curve25519:k0': { key: '0' } });
+    // A gateway believes the count behind a refusal for a second.
+    await eventually(async () => (await batch(1000, 1)).status === 200);
+    expectCapRefusal(await batch(1001, 1));
+  });
+
+  test('hold 100 pushers, replace and remove them freely', async () => {
+    const user = await MatrixUser.register(system().url);
+    const set = (pushkey: string, extra = {}) =>
+      user.call('POST', '/_matrix/client/v3/pushers/set', {
+        ...{ pushkey, app_id: 'app', kind: 'http', app_display_name: 'A', device_display_name: 'D', lang: 'en' },
+        data: { url: 'https://push.example/_matrix/push/v1/notify' },
+        ...extra,
+      });
+    for (let i = 0; i < 100; i++) expect((await set(`key${i}`)).status).toBe(200);
+    expectCapRefusal(await set('key100'));
+    expectCapRefusal(await set('key100', { append: true }));
+    expect((await set('key5', { lang: 'de' })).status).toBe(200);
+    expect((await set('nothing', { kind: null })).status).toBe(200);
+    expect((await set('key5', { kind: null })).status).toBe(200);
+    await eventually(async () => (await set('key100')).status === 200);
+    expectCapRefusal(await set('key101'));
+    expect((await user.call('GET', '/_matrix/client/v3/pushers')).body.pushers).toHaveLength(100);
+  });
+
+  test('hold 1,000 filters', async () => {
+    const user = await MatrixUser.register(system().url);
+    const create = (limit: number) => user.call('POST', user.path('filter'), { room: { timeline: { limit } } });
+    for (let i = 0; i < 1000; i += 50) {
+      const replies = await Promise.all(Array.from({ length: 50 }, (_, k) => create(i + k + 1)));
+      expect(replies.every(({ status }) => status === 200)).toBe(true);
+    }
+    expectCapRefusal(await create(5000));
+  });
+
+  test('hold 100 delayed events in one room, 24 hours at most', async () => {
+    const user = await MatrixUser.register(system().url);
+    const room = await user.createRoom();
+    const later = (i: number, delay = 86_400_000) =>
+      user.call('PUT', `/_matrix/client/v3/rooms/${room}/send/m.x/${i}?org.matrix.msc4140.delay=${delay}`, {});
+    const replies = await Promise.all(Array.from({ length: 130 }, (_, i) => later(i)));
+    expect(replies.filter(({ status }) => status === 200)).toHaveLength(100);
+    expect((await later(500, 86_400_001)).body['org.matrix.msc4140.max_delay']).toBe(86_400_000);
+  });
+});
+
+async function eventually(holds: () => Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + 10_000;
+  while (!(await holds())) if (Date.now() > deadline) throw new Error('it did not come to hold');
+}

@@ -1,0 +1,185 @@
+import { call } from './testing/http-client.js';
+import { LimitsProcess } from './testing/limits-process.js';
+import { freshAddress, MatrixUser } from './testing/matrix-user.js';
+
+const SERVER = '[server]\nname = "b.example"\ntrusted_proxies = ["127.0.0.0/8"]\n';
+
+describe('an embedded server', () => {
+  let limits: LimitsProcess;
+  beforeEach(async () => {
+    limits = await LimitsProcess.start(SERVER);
+  });
+  afterEach(() => limits.dispose());
+
+  test('says that it is no full homeserver', () => {
+    expect(limits.log.some(({ msg }) => msg.includes('no full homeserver'))).toBe(true);
+  });
+
+  test('that is killed loses no acknowledged write', async () => {
+    const user = await MatrixUser.register(limits.url);
+    const room = await user.createRoom();
+    const sent: string[] = [];
+    let dead = false;
+    const write = async (worker: number) => {
+      for (let i = 0; !dead; i++) {
+        const target = `/_matrix/client/v3/rooms/${room}/send/m.x/${worker}-${i}`;
+        const reply = await user.call('PUT', target, { i }).catch(() => undefined);
+        if (reply?.status === 200) sent.push(reply.body.event_id);
+        if (!reply) return;
+      }
+    };
+    const writers = Array.from({ length: 8 }, (_, worker) => write(worker));
+    while (sent.length < 200) await new Promise((resume) => setImmediate(resume));
+    await limits.end('SIGKILL');
+    dead = true;
+    await Promise.all(writers);
+
+    await limits.launch();
+    const after = user.through(limits.url);
+    const found = await Promise.all(
+      sent.map(async (id) => (await after.call('GET', `/_matrix/client/v3/rooms/${room}/event/${id}`)).status),
+    );
+    expect(sent.length).toBeGreaterThanOrEqual(200);
+    expect(found.every((status) => status === 200)).toBe(true);
+    const again = await after.call('PUT', `/_matrix/client/v3/rooms/${room}/send/m.x/0-0`, { i: 0 });
+    expect(sent).toContain(again.body.event_id);
+  });
+
+  test('sends delayed events that fell due while it was down, and keeps those that did not', async () => {
+    const user = await MatrixUser.register(limits.url);
+    const room = await user.createRoom();
+    const later = async (key: string, delay: number) => {
+      const target = `/_matrix/client/v3/rooms/${room}/state/m.x/${key}?org.matrix.msc4140.delay=${delay}`;
+      return (await user.call('PUT', target, { key })).body.delay_id as string;
+    };
+    await later('soon', 300);
+    const far = await later('far', 3_600_000);
+    await limits.end('SIGKILL');
+    const down = Date.now();
+    while (Date.now() - down < 400) await new Promise((resume) => setImmediate(resume));
+    await limits.launch();
+    const after = user.through(limits.url);
+    expect((await after.call('GET', `/_matrix/client/v3/rooms/${room}/state/m.x/soon`)).body).toEqual({ key: 'soon' });
+    const { body } = await after.call('GET', '/_matrix/client/unstable/org.matrix.msc4140/delayed_events');
+    expect(body.delayed_events.map(({ delay_id }: { delay_id: string }) => delay_id)).toEqual([far]);
+  });
+
+  test('sends a delayed event when it is due, never before, and tells its sender which one it was', async () => {
+    const user = await MatrixUser.register(limits.url);
+    const room = await user.createRoom();
+    const before = Date.now();
+    const target = `/_matrix/client/v3/rooms/${room}/send/m.x/1?org.matrix.msc4140.delay=250`;
+    const { delay_id } = (await user.call('PUT', target, { a: 1 })).body;
+    const view = async () => (await user.call('GET', `/_matrix/client/v1/delayed_events/${delay_id}`)).body;
+    let event = await view();
+    while (event.event_id === undefined) event = await view();
+    const sent = (await user.call('GET', `/_matrix/client/v3/rooms/${room}/event/${event.event_id}`)).body;
+    expect(sent).toMatchObject({ content: { a: 1 }, unsigned: { delay_id } });
+    expect(sent.origin_server_ts - before).toBeGreaterThanOrEqual(250);
+  });
+
+  test('keeps its signing key over restarts', async () => {
+    const keys = async () => (await call(limits.url, 'GET', '/_matrix/key/v2/server')).body.verify_keys;
+    const before = await keys();
+    await limits.end();
+    await limits.launch();
+    expect(await keys()).toEqual(before);
+  });
+});
+
+describe('a gateway', () => {
+  test('keeps its windows over a restart in the middle of them', async () => {
+    const upstream = await LimitsProcess.start(`${SERVER}[ratelimit]\nenabled = false\n`);
+    const limits = await LimitsProcess.start(`${SERVER}[gateway]\nupstream = "${upstream.url}"\n`);
+    const body = { type: 'm.login.password', user: 'mallory', password: 'x' };
+    const attempt = () => call(limits.url, 'POST', '/_matrix/client/v3/login', { body, from: freshAddress() });
+    for (let i = 0; i < 5; i++) expect((await attempt()).status).toBe(403);
+    await limits.end();
+    await limits.launch();
+    const reply = await attempt();
+    await limits.dispose();
+    await upstream.dispose();
+    expect(reply.status).toBe(429);
+    expect(reply.body.retry_after_ms).toBeLessThan(60_000);
+  });
+
+  test('remembers over a restart which filters and account-data types somebody holds', async () => {
+    const upstream = await LimitsProcess.start(SERVER);
+    const limits = await LimitsProcess.start(
+      `${SERVER}[gateway]\nupstream = "${upstream.url}"\n[limits]\nfilters_per_user = 2\naccount_data_per_user = 2\n`,
+    );
+    const user = await MatrixUser.register(limits.url);
+    await user.call('PUT', user.path('account_data/a'), {});
+    for (const limit of [1, 2]) await user.call('POST', user.path('filter'), { room: { timeline: { limit } } });
+    await user.through(upstream.url).call('PUT', user.path('account_data/b'), {});
+    await limits.end();
+    await limits.launch();
+    const after = user.through(limits.url);
+    const filter = await after.call('POST', user.path('filter'), { room: { timeline: { limit: 3 } } });
+    const rewrite = await after.call('PUT', user.path('account_data/b'), { new: true });
+    const fresh = await after.call('PUT', user.path('account_data/c'), {});
+    await limits.dispose();
+    await upstream.dispose();
+    expect(filter.body.errcode).toBe('M_LIMIT_EXCEEDED');
+    expect(rewrite.status).toBe(200);
+    expect(fresh.body.errcode).toBe('M_LIMIT_EXCEEDED');
+  });
+});
+
+describe('the configuration', () => {
+  test('is read again at SIGHUP, and a bad file changes nothing', async () => {
+    const limits = await LimitsProcess.start(`${SERVER}[ratelimit]\nrings_per_minute = 1\n`);
+    const user = await MatrixUser.register(limits.url);
+    const room = await user.createRoom();
+    const ring = async (txn: number) =>
+      (await user.call('PUT', `/_matrix/client/v3/rooms/${room}/send/m.rtc.notification/${txn}`, {})).status;
+    expect([await ring(1), await ring(2)]).toEqual([200, 429]);
+    await limits.configure(`${SERVER}[ratelimit]\nrings_per_minute = 3\n`);
+    expect(await limits.reload()).toContain('was reloaded');
+    expect([await ring(3), await ring(4), await ring(5)]).toEqual([200, 200, 429]);
+    await limits.configure(`${SERVER}[ratelimit]\nrings_per_minute = 0\n`);
+    expect(await limits.reload()).toContain('the old one stays');
+    expect(await ring(6)).toBe(429);
+    await limits.dispose();
+  });
+
+  test.each([
+    ['[limits]\npushers_per_user = 0', 'limits.pushers_per_user must be at least 1'],
+    ['[limits]\npusher_per_user = 5', 'limits.pusher_per_user is not a known key'],
+    ['[ratelimits]\nenabled = false', '[ratelimits] is not a known section'],
+  ])('that says %p stops the start and is named', async (toml, problem) => {
+    const limits = await LimitsProcess.prepare(toml);
+    const start = limits.launch();
+    await expect(start).rejects.toThrow(problem);
+    await limits.dispose();
+  });
+});
+
+describe('the operator', () => {
+  test('sees a key, forgives it and sees what a user holds, and nobody else does', async () => {
+    const token = 'operator-token-0123';
+    const limits = await LimitsProcess.start(`${SERVER}[operator]\nlisten = "127.0.0.1:0"\ntoken = "${token}"\n`);
+    const body = { type: 'm.login.password', user: 'locked', password: 'x' };
+    const attempt = async () =>
+      (await call(limits.url, 'POST', '/_matrix/client/v3/login', { body, from: freshAddress() })).status;
+    for (let i = 0; i < 5; i++) await attempt();
+    expect(await attempt()).toBe(429);
+    const ask = (method: string, target: string) => call(limits.operatorUrl, method, target, { token });
+    const key = '/rates/login_account?key=user%3Alocked';
+    expect((await ask('GET', key)).body).toMatchObject({ counted: 5, limit: 5 });
+    expect((await ask('DELETE', key)).body).toMatchObject({ forgiven: true });
+    expect(await attempt()).toBe(403);
+    const user = await MatrixUser.register(limits.url);
+    await user.call('POST', user.path('filter'), {});
+    const held = await ask('GET', `/held?holder=${encodeURIComponent(user.userId)}`);
+    expect(held.body.caps.filters).toEqual({ held: 1, limit: 1000 });
+    expect((await call(limits.operatorUrl, 'GET', '/rules')).status).toBe(401);
+    expect((await call(limits.operatorUrl, 'GET', '/rules', { token, headers: { Origin: 'http://x' } })).status).toBe(
+      403,
+    );
+    expect((await call(limits.url, 'GET', '/rules', { token })).status).toBe(404);
+    const metrics = (await call(limits.url, 'GET', '/metrics')).bytes.toString();
+    expect(metrics).toContain('limits_decisions_total{rule="login_account",outcome="refused"} 1');
+    await limits.dispose();
+  });
+});

@@ -1,0 +1,335 @@
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { type ClientRequest, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { call } from './testing/http-client.js';
+import { LimitsProcess } from './testing/limits-process.js';
+import { RecordingUpstream } from './testing/recording-upstream.js';
+
+const WHOAMI = '/_matrix/client/v3/account/whoami';
+const RING = '/_matrix/client/v3/rooms/!r:b.example/send/m.rtc.notification/';
+
+function answer(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
+}
+
+describe('the gateway', () => {
+  let upstream: RecordingUpstream;
+  let limits: LimitsProcess;
+
+  const toml = (extra = '') =>
+    `[server]\nname = "b.example"\ntrusted_proxies = ["127.0.0.2"]\n[gateway]\nupstream = "${upstream.url}"\ntimeout_ms = 700\n${extra}`;
+
+  beforeAll(async () => {
+    upstream = await RecordingUpstream.listen();
+    limits = await LimitsProcess.prepare('');
+    const registration = (token: string, limited: boolean) =>
+      `id: ${token}\nas_token: ${token}\nhs_token: h\nsender_localpart: ${token}-bot\nrate_limited: ${limited}\nnamespaces: {}\n`;
+    await writeFile(join(limits.folder, 'free.yaml'), registration('free', false));
+    await writeFile(join(limits.folder, 'bound.yaml'), registration('bound', true));
+    await limits.configure(toml(`appservices = ["${limits.folder}/free.yaml", "${limits.folder}/bound.yaml"]\n`));
+    await limits.launch();
+  });
+  afterAll(async () => {
+    await limits.dispose();
+    await upstream.close();
+  });
+  beforeEach(() => {
+    upstream.requests.length = 0;
+    delete upstream.early;
+    upstream.respond = ({ url, headers }, response) => {
+      if (!url?.startsWith(WHOAMI)) return answer(response, 200, { event_id: '$e' });
+      const token = headers.authorization?.slice('Bearer '.length) ?? '';
+      if (token.startsWith('bad'))
+        return answer(response, 401, { errcode: 'M_UNKNOWN_TOKEN', error: 'no', soft_logout: true });
+      return answer(response, 200, { user_id: `@${token}:b.example`, device_id: 'DEV' });
+    };
+  });
+
+  describe('forwards', () => {
+    test.each([
+      ['/_matrix/client/v3/rooms/%21r%3Ab.example/send/m%2Eroom%2Emessage/t%2D1?a=%20b&c'],
+      ['//_matrix/client/v3/rooms/!r:b.example/send/m.room.message/é%C3%A9/'.replace('é', '')],
+      ['/_matrix/federation/v1/send/t%2D1'],
+      ['/_matrix/client/v3/user/@a:b.example/rooms/!r:b.example/tags/u.work%2Fhome'],
+      ['/_synapse/admin/v1/rooms?from=0'],
+      ['/?'],
+    ])('the target %s byte for byte', async (target) => {
+      const body = ' {"pdus" : [ ], "big": 12345678901234567890, "f": 1.0 } ';
+      expect((await call(limits.url, 'PUT', target, { body, token: 'plain' })).status).toBe(200);
+      expect(upstream.last.target).toBe(target);
+      expect(upstream.last.body.toString()).toBe(body);
+    });
+
+    test('headers as they came, less those of the connection, and says whom it saw', async () => {
+      const headers = {
+        'X-CuStOm': 'Value',
+        TE: 'trailers',
+        Connection: 'X-Hop',
+        'X-Hop': '1',
+        'X-Forwarded-For': '6.6.6.6',
+        'X-Real-IP': '6.6.6.6',
+      };
+      await call(limits.url, 'GET', '/_matrix/client/versions', { headers });
+      const { rawHeaders } = upstream.last;
+      expect(rawHeaders[rawHeaders.indexOf('X-CuStOm') + 1]).toBe('Value');
+      for (const gone of ['TE', 'X-Hop', 'X-Real-IP']) expect(rawHeaders).not.toContain(gone);
+      expect(rawHeaders[rawHeaders.indexOf('X-Forwarded-For') + 1]).toBe('127.0.0.1');
+      expect(rawHeaders.filter((name) => name === 'Host')).toHaveLength(1);
+    });
+
+    test('answers as they came: status, headers, bytes', async () => {
+      upstream.respond = (_request, response) => {
+        response.writeHead(418, [
+          'X-Odd',
+          'a',
+          'X-Odd',
+          'b',
+          'Content-Type',
+          'text/odd',
+          'Access-Control-Allow-Origin',
+          'own',
+        ]);
+        response.end(Buffer.from([0, 255, 1]));
+      };
+      const reply = await call(limits.url, 'GET', '/_matrix/client/v3/profile/x');
+      expect(reply.status).toBe(418);
+      expect(reply.headers['x-odd']).toBe('a, b');
+      expect(reply.headers['access-control-allow-origin']).toBe('own');
+      expect([...reply.bytes]).toEqual([0, 255, 1]);
+    });
+
+    test('an upload while it is still being sent, and an answer while it still comes', async () => {
+      const { promise, resolve } = Promise.withResolvers<[IncomingMessage, (text: string) => void]>();
+      upstream.early = (incoming, response) => resolve([incoming, (text) => response.write(text)]);
+      const outgoing = open('POST', '/_matrix/media/v3/upload', { Authorization: 'Bearer up' });
+      outgoing.write('first');
+      const [incoming, say] = await promise;
+      expect(String((await once(incoming, 'data'))[0])).toBe('first');
+      say('begun');
+      const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
+      expect(String((await once(response, 'data'))[0])).toBe('begun');
+      for (const stream of [incoming, response]) stream.on('error', () => undefined);
+      outgoing.destroy();
+      await new Promise((resolve) => incoming.once('close', resolve));
+    });
+
+    test('a long poll for as long as it asked to wait', async () => {
+      upstream.respond = (_request, response) =>
+        void setTimeout(() => answer(response, 200, { next_batch: 's1' }), 1_200);
+      const reply = await call(limits.url, 'GET', '/_matrix/client/v3/sync?timeout=2000', { token: 'poll' });
+      expect(reply.body).toEqual({ next_batch: 's1' });
+    });
+
+    test('upgraded connections both ways', async () => {
+      upstream.upgrade = (incoming, socket) => {
+        socket.write(
+          `HTTP/1.1 101 Switching Protocols\r\nUpgrade: echo\r\nConnection: Upgrade\r\nX-Path: ${incoming.url}\r\n\r\n`,
+        );
+        socket.pipe(socket);
+      };
+      const { hostname, port } = new URL(limits.url);
+      const socket = connect(Number(port), hostname);
+      socket.write('GET /ws%2Fx HTTP/1.1\r\nHost: b\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n');
+      let received = '';
+      socket.on('data', (chunk) => {
+        received += chunk;
+        if (received.endsWith('\r\n\r\n')) socket.write('hello');
+        if (received.endsWith('hello')) socket.end();
+      });
+      await once(socket, 'close');
+      expect(received).toMatch(/^HTTP\/1\.1 101 [\s\S]*X-Path: \/ws%2Fx\r\n[\s\S]*hello$/);
+    });
+  });
+
+  describe('an upstream that fails', () => {
+    test('by being silent is 504 in the Matrix form', async () => {
+      upstream.respond = () => undefined;
+      const reply = await call(limits.url, 'GET', '/_matrix/client/v3/capabilities');
+      expect([reply.status, reply.body.errcode]).toEqual([504, 'M_UNKNOWN']);
+      expect(reply.headers['access-control-allow-origin']).toBe('*');
+    });
+
+    test('by hanging up is 502', async () => {
+      upstream.respond = (incoming) => incoming.socket.destroy();
+      const reply = await call(limits.url, 'POST', '/_matrix/client/v3/createRoom', { body: {}, token: 'x' });
+      expect([reply.status, reply.body.errcode]).toEqual([502, 'M_UNKNOWN']);
+    });
+
+    test('does not make a login a failed attempt', async () => {
+      upstream.respond = (_request, response) => answer(response, 500, { errcode: 'M_UNKNOWN', error: 'x' });
+      const body = { type: 'm.login.password', user: 'unlucky', password: 'x' };
+      for (let i = 0; i < 20; i++)
+        expect((await call(limits.url, 'POST', '/_matrix/client/v3/login', { body })).status).toBe(500);
+    });
+
+    test('by being down is 502 at once', async () => {
+      const gone = await RecordingUpstream.listen();
+      const { url } = gone;
+      await gone.close();
+      const alone = await LimitsProcess.start(`[gateway]\nupstream = "${url}"\n`);
+      const reply = await call(alone.url, 'PUT', `${RING}1`, { body: {}, token: 't' });
+      await alone.dispose();
+      expect([reply.status, reply.body.errcode]).toEqual([502, 'M_UNKNOWN']);
+    });
+  });
+
+  describe('tokens', () => {
+    test('are asked about once and remembered, however many requests come at once', async () => {
+      await Promise.all(
+        Array.from({ length: 8 }, (_, i) => call(limits.url, 'PUT', `${RING}${i}`, { body: {}, token: 'once' })),
+      );
+      expect(upstream.asked(WHOAMI)).toBe(1);
+    });
+
+    test('that the upstream refuses are refused in its own words, and not remembered', async () => {
+      for (let i = 0; i < 2; i++) {
+        const reply = await call(limits.url, 'PUT', `${RING}1`, { body: {}, token: 'bad' });
+        expect([reply.status, reply.body]).toEqual([
+          401,
+          { errcode: 'M_UNKNOWN_TOKEN', error: 'no', soft_logout: true },
+        ]);
+      }
+      expect(upstream.asked(WHOAMI)).toBe(2);
+    });
+
+    test('are forgotten when they are ended, and when any answer to them is 401', async () => {
+      const ring = (i: number) => call(limits.url, 'PUT', `${RING}${i}`, { body: {}, token: 'leaving' });
+      await ring(1);
+      await call(limits.url, 'POST', '/_matrix/client/v3/logout', { token: 'leaving', body: {} });
+      await ring(2);
+      expect(upstream.asked(WHOAMI)).toBe(2);
+      const usual = upstream.respond;
+      upstream.respond = (_request, response) => answer(response, 401, { errcode: 'M_UNKNOWN_TOKEN', error: 'no' });
+      await call(limits.url, 'GET', '/_matrix/client/v3/joined_rooms', { token: 'leaving' });
+      upstream.respond = usual;
+      await ring(3);
+      expect(upstream.asked(WHOAMI)).toBe(3);
+    });
+  });
+
+  describe('application services', () => {
+    const rings = async (token: string, query: string) => {
+      const statuses = [];
+      for (let i = 0; i < 12; i++) {
+        statuses.push((await call(limits.url, 'PUT', `${RING}${i}${query}`, { body: {}, token })).status);
+      }
+      return statuses.filter((status) => status === 429).length;
+    };
+
+    test('are exempt where they say so, for the users they speak for', async () => {
+      expect(await rings('free', '?user_id=@ghost:b.example')).toBe(0);
+      expect(await rings('free', '')).toBe(2);
+    });
+
+    test('count each user they speak for where they are not', async () => {
+      expect(await rings('bound', '?user_id=@one:b.example')).toBe(2);
+      expect(await rings('bound', '?user_id=@two:b.example')).toBe(2);
+      expect(upstream.asked(WHOAMI)).toBe(0);
+    });
+  });
+
+  describe('what is held', () => {
+    test('is seeded from the upstream, so that a cap reached before the gateway came holds', async () => {
+      upstream.respond = ({ url, method }, response) => {
+        if (url?.startsWith(WHOAMI)) return answer(response, 200, { user_id: '@old:b.example', device_id: 'DEV' });
+        const pushers = Array.from({ length: 100 }, (_, i) => ({ app_id: 'app', pushkey: `k${i}` }));
+        if (method === 'GET' && url?.endsWith('/pushers')) return answer(response, 200, { pushers });
+        if (url?.endsWith('/keys/upload')) return answer(response, 200, { one_time_key_counts: { a: 600, b: 390 } });
+        const events = Array.from({ length: 100 }, () => ({ room_id: '!r:b.example' }));
+        if (url?.endsWith('/delayed_events')) return answer(response, 200, { delayed_events: events });
+        return answer(response, 200, { delay_id: 'd' });
+      };
+      const as = { token: 'old' };
+      const pusher = (pushkey: string) =>
+        call(limits.url, 'POST', '/_matrix/client/v3/pushers/set', {
+          ...as,
+          body: { pushkey, app_id: 'app', kind: 'http' },
+        });
+      expect((await pusher('new')).body.errcode).toBe('M_LIMIT_EXCEEDED');
+      expect((await pusher('k7')).status).toBe(200);
+      const keys = (n: number) => ({
+        one_time_keys: Object.fromEntries(Array.from({ length: n }, (_, i) => [`c:${i}`, 'x'])),
+      });
+      const upload = (n: number) =>
+        call(limits.url, 'POST', '/_matrix/client/v3/keys/upload', { ...as, body: keys(n) });
+      expect((await upload(11)).body.errcode).toBe('M_LIMIT_EXCEEDED');
+      expect((await upload(10)).status).toBe(200);
+      const later = (room: string) =>
+        call(limits.url, 'PUT', `/_matrix/client/v3/rooms/${room}/send/m.x/1?org.matrix.msc4140.delay=1000`, {
+          ...as,
+          body: {},
+        });
+      expect((await later('!r:b.example')).body.errcode).toBe('M_LIMIT_EXCEEDED');
+      expect((await later('!other:b.example')).status).toBe(200);
+    });
+
+    test('counts only what the upstream accepted', async () => {
+      upstream.respond = ({ url }, response) => {
+        if (url?.startsWith(WHOAMI)) return answer(response, 200, { user_id: '@unlucky:b.example', device_id: 'DEV' });
+        if (url?.endsWith('/pushers')) return answer(response, 200, { pushers: [] });
+        return answer(response, 500, { errcode: 'M_UNKNOWN', error: 'disk full' });
+      };
+      for (let i = 0; i < 110; i++) {
+        const body = { pushkey: `k${i}`, app_id: 'app', kind: 'http' };
+        expect(
+          (await call(limits.url, 'POST', '/_matrix/client/v3/pushers/set', { token: 'unlucky', body })).status,
+        ).toBe(500);
+      }
+    });
+
+    test('advertises the smaller upload size and leaves the rest of the answer alone', async () => {
+      const own = (text: string) => {
+        upstream.respond = (_request, response) =>
+          response.writeHead(200, { 'Content-Type': 'application/json' }).end(text);
+        return call(limits.url, 'GET', '/_matrix/client/v1/media/config', { token: 'm' });
+      };
+      expect((await own('{"m.upload.size": 1000,"x":1.0}')).bytes.toString()).toBe('{"m.upload.size": 1000,"x":1.0}');
+      expect((await own('{"m.upload.size":99999999999,"x":1.0}')).bytes.toString()).toBe(
+        '{"m.upload.size":52428800,"x":1.0}',
+      );
+      expect((await own('{"x":12345678901234567890}')).bytes.toString()).toBe(
+        '{"x":12345678901234567890,"m.upload.size":52428800}',
+      );
+    });
+  });
+
+  describe('federation', () => {
+    const send = (txn: string, pdus: number, edus = 0) =>
+      call(limits.url, 'PUT', `/_matrix/federation/v1/send/${txn}`, {
+        body: { origin: 'a.example', pdus: Array<object>(pdus).fill({}), edus: Array<object>(edus).fill({}) },
+      });
+
+    test('takes 50 PDUs, a transaction id of 255 bytes and any number of EDUs', async () => {
+      expect((await send('a'.repeat(255), 50, 101)).status).toBe(200);
+    });
+
+    test.each([
+      ['51 PDUs', '1', 51],
+      ['a transaction id of 256 bytes', 'a'.repeat(256), 1],
+      ['a transaction id of 128 characters and 256 bytes', '%C3%A9'.repeat(128), 1],
+    ])('refuses %s', async (_what, txn, pdus) => {
+      const reply = await send(txn, pdus);
+      expect([reply.status, reply.body.errcode]).toEqual([400, 'M_BAD_JSON']);
+      expect(upstream.requests).toHaveLength(0);
+    });
+
+    test.each([['{"pdus":[],"pdus":[1]}'], ['{"PDUs":[],"pdus":[]}'], ['{"edus":[]}']])('refuses %s', async (body) => {
+      const reply = await call(limits.url, 'PUT', '/_matrix/federation/v1/send/1', { body });
+      expect(reply.body.errcode).toBe('M_BAD_JSON');
+    });
+
+    test('takes a transaction of several MiB', async () => {
+      const body = { pdus: Array<object>(50).fill({ x: 'y'.repeat(60_000) }) };
+      expect((await call(limits.url, 'PUT', '/_matrix/federation/v1/send/big', { body })).status).toBe(200);
+    });
+  });
+
+  function open(method: string, path: string, headers: Record<string, string>): ClientRequest {
+    const { hostname, port } = new URL(limits.url);
+    const outgoing = request({ hostname, port, method, path, headers });
+    outgoing.on('error', () => undefined);
+    return outgoing;
+  }
+});

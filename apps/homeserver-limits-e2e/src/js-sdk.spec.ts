@@ -1,0 +1,166 @@
+import { jest } from '@jest/globals';
+import { createClient, type MatrixClient, type MatrixError } from 'matrix-js-sdk';
+import { inBothModes } from './testing/both-modes.js';
+import { MatrixUser } from './testing/matrix-user.js';
+
+const silent = { trace() {}, debug() {}, info() {}, warn() {}, error() {}, getChild: () => silent };
+
+/** What the client says went wrong. */
+const failure = async (attempt: Promise<unknown>): Promise<MatrixError> => {
+  const error = await attempt.then(
+    () => undefined,
+    (reason: MatrixError) => reason,
+  );
+  if (!error) throw new Error('it was not refused');
+  return error;
+};
+
+const BOUNDS = `[limits]\nfilters_per_user = 3\naccount_data_per_user = 2\npushers_per_user = 1\none_time_keys_per_device = 5\n[delayed_events]\nmax_per_room = 1\nmax_delay_ms = 60000\n`;
+
+inBothModes('matrix-js-sdk', BOUNDS, (system) => {
+  // A queue of the client tells the console when it is empty, whatever logger the client was given.
+  beforeAll(() => void jest.spyOn(console, 'info').mockImplementation(() => undefined));
+  afterAll(() => jest.restoreAllMocks());
+
+  let user: MatrixUser;
+  let client: MatrixClient;
+  let room: string;
+
+  beforeEach(async () => {
+    user = await MatrixUser.register(system().url);
+    const { userId, token: accessToken, deviceId } = user;
+    client = createClient({ baseUrl: system().url, userId, accessToken, deviceId, logger: silent });
+    room = (await client.createRoom({})).room_id;
+  });
+  afterEach(() => client.stopClient());
+
+  const ring = (txn: string) =>
+    client.sendEvent(room, 'org.matrix.msc4075.rtc.notification' as never, { notification_type: 'ring' } as never, txn);
+  const pusher = (pushkey: string) =>
+    client.setPusher({
+      ...{ pushkey, app_id: 'app', kind: 'http', app_display_name: 'A', device_display_name: 'D', lang: 'en' },
+      data: { url: 'https://push.example/_matrix/push/v1/notify' },
+    });
+  const later = (delay: number, txn: string) =>
+    client._unstable_sendDelayedEvent(
+      room,
+      { delay },
+      null,
+      'm.room.message' as never,
+      { body: 'x', msgtype: 'm.text' } as never,
+      txn,
+    );
+
+  test('registers through the interactive exchange and logs in', async () => {
+    const guest = createClient({ baseUrl: system().url, logger: silent });
+    const username = `sdk${Date.now().toString(36)}`;
+    const challenge = await failure(guest.registerRequest({ username, password: 'pw' }));
+    expect(challenge.httpStatus).toBe(401);
+    const auth = { type: 'm.login.dummy', session: challenge.data.session };
+    const registered = await guest.registerRequest({ username, password: 'pw', auth });
+    expect(registered.user_id).toBe(`@${username}:b.example`);
+    const identifier = { type: 'm.id.user', user: username };
+    const session = await guest.loginRequest({ type: 'm.login.password', identifier, password: 'pw' });
+    expect(session.user_id).toBe(registered.user_id);
+  });
+
+  test('is told how long to wait after too many logins', async () => {
+    const guest = createClient({ baseUrl: system().url, logger: silent });
+    const identifier = { type: 'm.id.user', user: user.name };
+    const wrong = () => guest.loginRequest({ type: 'm.login.password', identifier, password: 'wrong' });
+    for (let i = 0; i < 5; i++) expect((await failure(wrong())).errcode).toBe('M_FORBIDDEN');
+    const refused = await failure(wrong());
+    expect([refused.httpStatus, refused.errcode, refused.isRateLimitError()]).toEqual([429, 'M_LIMIT_EXCEEDED', true]);
+    expect(refused.getRetryAfterMs()).toBeGreaterThan(0);
+    expect(refused.getRetryAfterMs()).toBeLessThanOrEqual(60_000);
+  });
+
+  test('sends messages without end, and rings up to their rate', async () => {
+    for (let i = 0; i < 30; i++) {
+      const sent = await client.sendEvent(
+        room,
+        'm.room.message' as never,
+        { body: 'x', msgtype: 'm.text' } as never,
+        `m${i}`,
+      );
+      expect(sent.event_id).toMatch(/^\$/);
+    }
+    for (let i = 0; i < 10; i++) expect((await ring(`r${i}`)).event_id).toMatch(/^\$/);
+    // The client's own queue waits out a rate and tries again with the same transaction, so this asks below it.
+    const path = `/rooms/${encodeURIComponent(room)}/send/m.rtc.notification/r10`;
+    const refused = await failure(client.http.authedRequest('PUT' as never, path, undefined, {}));
+    expect([refused.httpStatus, refused.isRateLimitError()]).toEqual([429, true]);
+    expect(refused.getRetryAfterMs()).toBeGreaterThan(0);
+  });
+
+  test('schedules delayed events, understands both of their caps, and cancels', async () => {
+    const scheduled = await later(50_000, 'd1');
+    expect(scheduled.delay_id).toBeDefined();
+    expect((await failure(later(50_000, 'd2'))).errcode).toBe('M_LIMIT_EXCEEDED');
+    const tooLong = await failure(later(60_001, 'd3'));
+    expect(tooLong.data['org.matrix.msc4140.errcode']).toBe('M_MAX_DELAY_EXCEEDED');
+    expect(tooLong.data['org.matrix.msc4140.max_delay']).toBe(60_000);
+    await client._unstable_updateDelayedEvent(scheduled.delay_id, 'restart' as never);
+    await client._unstable_updateDelayedEvent(scheduled.delay_id, 'cancel' as never);
+    expect((await later(50_000, 'd4')).delay_id).toBeDefined();
+  });
+
+  test('gets OpenID tokens up to their rate', async () => {
+    for (let i = 0; i < 20; i++) expect((await client.getOpenIdToken()).matrix_server_name).toBe('b.example');
+    expect((await failure(client.getOpenIdToken())).isRateLimitError()).toBe(true);
+  });
+
+  test('learns the upload cap, uploads below it and is refused above it', async () => {
+    expect((await client.getMediaConfig(true))['m.upload.size']).toBe(52_428_800);
+    expect((await client.uploadContent(Buffer.from('hello') as never, { type: 'text/plain' })).content_uri).toMatch(
+      /^mxc:/,
+    );
+    const refused = await failure(client.uploadContent(Buffer.alloc(52_428_801) as never));
+    expect([refused.httpStatus, refused.errcode]).toEqual([413, 'M_TOO_LARGE']);
+  });
+
+  test('makes filters, again and again the same for free', async () => {
+    const filters = [1, 2, 3].map((limit) => ({ room: { timeline: { limit } } }));
+    for (const filter of [...filters, ...filters]) expect((await client.createFilter(filter)).filterId).toBeDefined();
+    const refused = await failure(client.createFilter({ room: { timeline: { limit: 4 } } }));
+    expect([refused.httpStatus, refused.errcode]).toEqual([400, 'M_LIMIT_EXCEEDED']);
+    expect(refused.httpHeaders?.has('retry-after')).toBe(false);
+  });
+
+  test('writes account data up to the cap and rewrites it beyond', async () => {
+    const write = (type: string) => client.setAccountDataRaw(type as never, { a: Math.random() } as never);
+    await write('one');
+    await write('two');
+    await write('two');
+    expect(await client.getAccountDataFromServer('two' as never)).toHaveProperty('a');
+    expect(
+      (
+        await failure(
+          client.http.authedRequest(
+            'PUT' as never,
+            user.path('account_data/three').replace('/_matrix/client/v3', ''),
+            undefined,
+            {},
+          ),
+        )
+      ).errcode,
+    ).toBe('M_LIMIT_EXCEEDED');
+  });
+
+  test('registers pushers up to the cap and replaces them', async () => {
+    await pusher('one');
+    await pusher('one');
+    expect((await failure(pusher('two'))).errcode).toBe('M_LIMIT_EXCEEDED');
+    await client.removePusher('one', 'app');
+    expect((await client.getPushers()).pushers).toEqual([]);
+  });
+
+  test('uploads one-time keys up to the cap', async () => {
+    const keys = (n: number) =>
+      Object.fromEntries(Array.from({ length: n }, (_, i) => [`signed_curve25519:${n}-${i}`, { key: 'k' }]));
+    const upload = (n: number) => client.uploadKeysRequest({ one_time_keys: keys(n) } as never);
+    expect((await upload(5)).one_time_key_counts.signed_curve25519).toBe(5);
+    expect((await failure(upload(1))).errcode).toBe('M_LIMIT_EXCEEDED');
+    expect((await client.uploadKeysRequest({})).one_time_key_counts.signed_curve25519).toBe(5);
+  });
+});

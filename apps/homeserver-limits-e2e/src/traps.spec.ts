@@ -1,0 +1,141 @@
+import { connect } from 'node:net';
+import { inBothModes } from './testing/both-modes.js';
+import { call } from './testing/http-client.js';
+import { freshAddress, MatrixUser } from './testing/matrix-user.js';
+
+inBothModes('the traps of the stack', '[limits]\naccount_data_per_user = 3\n', (system) => {
+  const url = () => system().url;
+  let user: MatrixUser;
+  beforeEach(async () => {
+    user = await MatrixUser.register(url());
+  });
+
+  test('a parameter of 255 bytes and more is no reason for the router to refuse', async () => {
+    const room = await user.createRoom();
+    const txn = 'é'.repeat(400);
+    const sent = await user.call('PUT', `/_matrix/client/v3/rooms/${room}/send/m.x/${encodeURIComponent(txn)}`, {});
+    expect(sent.status).toBe(200);
+  });
+
+  test.each([
+    ['/_matrix/client/v3/%6Cogin'],
+    ['/_matrix/client/v3/login/'],
+    ['//_matrix//client/v3///login'],
+    ['/_matrix/client/v2_alpha/login'],
+  ])('%s is the login, with its bound', async (path) => {
+    const name = `none${freshAddress()}`;
+    const body = { type: 'm.login.password', user: name, password: 'x' };
+    const statuses = [];
+    for (let i = 0; i < 6; i++) statuses.push((await call(url(), 'POST', path, { body, from: freshAddress() })).status);
+    expect(statuses).toEqual([403, 403, 403, 403, 403, 429]);
+  });
+
+  test.each([
+    ['/_matrix/client/v3/%zz'],
+    ['/_matrix/client/v3/%ff'],
+    ['/_matrix/client/v3%2Flogin'],
+    ['/_matrix/client/v3/x/../login'],
+    ['/_matrix/client/v3/x/%2e%2e/login'],
+    ['/_matrix/client/v3\\login'],
+  ])('%s is nothing, in the Matrix form', async (path) => {
+    const reply = await call(url(), 'POST', path, { body: {} });
+    expect([reply.status, reply.body.errcode]).toEqual([404, 'M_UNRECOGNIZED']);
+    expect(reply.headers['access-control-allow-origin']).toBe('*');
+  });
+
+  test('an unknown path is 404 and a wrong method 405, both M_UNRECOGNIZED', async () => {
+    const unknown = await call(url(), 'GET', '/_matrix/client/v3/nothing/here');
+    expect([unknown.status, unknown.body.errcode]).toEqual([404, 'M_UNRECOGNIZED']);
+    for (const method of ['PATCH', 'DELETE', 'PUT']) {
+      const wrong = await call(url(), method, '/_matrix/client/v3/login');
+      expect([wrong.status, wrong.body.errcode]).toEqual([405, 'M_UNRECOGNIZED']);
+    }
+    const exotic = await call(url(), 'PURGE', '/_matrix/client/v3/login');
+    expect(exotic.body.errcode).toBe('M_UNRECOGNIZED');
+  });
+
+  test.each([['{"__proto__":{"x":1}}'], ['{"constructor":{"prototype":{"x":1}}}']])(
+    '%s is plain data',
+    async (text) => {
+      expect((await user.call('PUT', user.path('account_data/odd'), text)).status).toBe(200);
+      expect((await user.call('GET', user.path('account_data/odd'))).bytes.toString()).toBe(text);
+    },
+  );
+
+  test.each([
+    ['{"a":1,"a":2}', 'M_BAD_JSON'],
+    ['{"a":', 'M_NOT_JSON'],
+    ['', 'M_NOT_JSON'],
+    ['\ufeff{}', 'M_NOT_JSON'],
+    ['[]', 'M_BAD_JSON'],
+    ['null', 'M_BAD_JSON'],
+  ])('the body %j is refused with %s', async (text, errcode) => {
+    const reply = await user.call('PUT', user.path('account_data/odd'), text);
+    expect([reply.status, reply.body.errcode]).toEqual([400, errcode]);
+  });
+
+  test('bytes that are no UTF-8 are M_NOT_JSON', async () => {
+    const reply = await user.call('PUT', user.path('account_data/odd'), Buffer.from([0x7b, 0xff, 0x7d]));
+    expect(reply.body.errcode).toBe('M_NOT_JSON');
+  });
+
+  test.each([
+    [undefined],
+    ['application/json'],
+    ['application/x-www-form-urlencoded'],
+    ['text/plain'],
+    ['nonsense;;'],
+    ['application/xml'],
+  ])('a body is JSON whatever its Content-Type (%s) says', async (type) => {
+    const headers: Record<string, string> = type === undefined ? {} : { 'Content-Type': type };
+    const reply = await user.call('PUT', user.path('account_data/t'), '{"a":"b=c&d"}', headers);
+    expect(reply.status).toBe(200);
+    expect((await user.call('GET', user.path('account_data/t'))).body).toEqual({ a: 'b=c&d' });
+  });
+
+  test('an empty body with Content-Type: application/json is {} where the body is optional', async () => {
+    const json = { 'Content-Type': 'application/json' };
+    const room = await user.createRoom({ preset: 'public_chat' });
+    expect((await user.call('POST', `/_matrix/client/v3/rooms/${room}/join`, '', json)).status).toBe(200);
+    expect((await user.call('POST', '/_matrix/client/v3/keys/upload', '', json)).status).toBe(200);
+    expect((await user.call('POST', '/_matrix/client/v3/logout', '', json)).status).toBe(200);
+    expect((await user.call('GET', '/_matrix/client/v3/account/whoami')).body.errcode).toBe('M_UNKNOWN_TOKEN');
+  });
+
+  test('a body beyond its limit is 413 in the Matrix form', async () => {
+    const body = `{"type":"m.login.password","x":"${'x'.repeat(70_000)}"}`;
+    const reply = await call(url(), 'POST', '/_matrix/client/v3/login', { body });
+    expect([reply.status, reply.body.errcode]).toEqual([413, 'M_TOO_LARGE']);
+  });
+
+  test('a body of more than 1 MiB is taken where it may be', async () => {
+    const keys = Object.fromEntries(Array.from({ length: 900 }, (_, i) => [`a:${i}`, 'k'.repeat(1300)]));
+    expect((await user.call('POST', '/_matrix/client/v3/keys/upload', { one_time_keys: keys })).status).toBe(200);
+  });
+
+  test('what succeeds is 200, never 201', async () => {
+    expect((await user.call('POST', user.path('filter'), {})).status).toBe(200);
+  });
+
+  test('OPTIONS runs nothing and counts nothing', async () => {
+    const from = freshAddress();
+    for (let i = 0; i < 40; i++) {
+      const reply = await call(url(), 'OPTIONS', '/_matrix/client/v3/login', { from });
+      expect(reply.status).toBe(200);
+      expect(reply.headers['access-control-allow-methods']).toContain('PUT');
+      expect(reply.headers['access-control-allow-headers']).toContain('Authorization');
+    }
+    const body = { type: 'm.login.password', user: `o${from}`, password: 'x' };
+    expect((await call(url(), 'POST', '/_matrix/client/v3/login', { body, from })).status).toBe(403);
+  });
+
+  test('a caller who hangs up in the middle leaves no error behind', async () => {
+    const { hostname, port } = new URL(url());
+    const socket = connect(Number(port), hostname);
+    const head = `POST /_matrix/media/v3/upload HTTP/1.1\r\nHost: b\r\nAuthorization: Bearer ${user.token}\r\nContent-Length: 1000\r\n\r\nabc`;
+    await new Promise<void>((resolve) => socket.write(head, () => resolve()));
+    socket.destroy();
+    expect((await user.call('GET', '/_matrix/client/v3/account/whoami')).status).toBe(200);
+    expect(system().limits.log.some(({ msg }) => msg === 'a request failed')).toBe(false);
+  });
+});

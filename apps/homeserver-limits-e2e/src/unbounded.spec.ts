@@ -1,0 +1,120 @@
+import { inBothModes } from './testing/both-modes.js';
+import { call } from './testing/http-client.js';
+import { freshAddress, MatrixUser } from './testing/matrix-user.js';
+
+/** More than any cap of the contract that one could mistake for one of these. */
+const MANY = 110;
+const each = <T>(work: (i: number) => Promise<T>): Promise<T[]> =>
+  Promise.all(Array.from({ length: MANY }, (_, i) => work(i)));
+
+inBothModes('what has no bound', '', (system) => {
+  let user: MatrixUser;
+  let room: string;
+  beforeAll(async () => {
+    user = await MatrixUser.register(system().url);
+    room = await user.createRoom();
+  });
+
+  async function expectAll(
+    method: string,
+    target: (i: number) => string,
+    body: (i: number) => object | Buffer,
+  ): Promise<void> {
+    const replies = await each((i) => user.call(method, target(i), body(i)));
+    expect(replies.map(({ status }) => status)).toEqual(Array<number>(MANY).fill(200));
+  }
+
+  test('rooms of a user', () =>
+    expectAll(
+      'POST',
+      () => '/_matrix/client/v3/createRoom',
+      () => ({}),
+    ));
+
+  test('aliases of a room', () =>
+    expectAll(
+      'PUT',
+      (i) => `/_matrix/client/v3/directory/room/%23a${i}:b.example`,
+      () => ({ room_id: room }),
+    ));
+
+  test('media of a user', () =>
+    expectAll(
+      'POST',
+      () => '/_matrix/media/v3/upload',
+      (i) => Buffer.from(`object ${i}`),
+    ));
+
+  test('ids made for media', () =>
+    expectAll(
+      'POST',
+      () => '/_matrix/media/v1/create',
+      () => ({}),
+    ));
+
+  test('tags of a room', () =>
+    expectAll(
+      'PUT',
+      (i) => user.path(`rooms/${encodeURIComponent(room)}/tags/u.t${i}`),
+      () => ({ order: 0.5 }),
+    ));
+
+  test('invites of a sender', () =>
+    expectAll(
+      'POST',
+      () => `/_matrix/client/v3/rooms/${room}/invite`,
+      (i) => ({ user_id: `@i${i}:b.example` }),
+    ));
+
+  test('events in a room', () =>
+    expectAll(
+      'PUT',
+      (i) => `/_matrix/client/v3/rooms/${room}/send/m.room.message/m${i}`,
+      () => ({ body: 'x' }),
+    ));
+
+  test('joins', async () => {
+    const open = await user.createRoom({ preset: 'public_chat' });
+    await expectAll(
+      'POST',
+      () => `/_matrix/client/v3/rooms/${open}/join`,
+      () => ({}),
+    );
+    await expectAll(
+      'POST',
+      () => `/_matrix/client/v3/join/${encodeURIComponent(open)}`,
+      () => ({}),
+    );
+  });
+
+  test('devices of a user', async () => {
+    for (let i = 0; i < 40; i++) {
+      const body = { type: 'm.login.password', user: user.name, password: MatrixUser.password, device_id: `D${i}` };
+      const reply = await call(system().url, 'POST', '/_matrix/client/v3/login', { body, from: freshAddress() });
+      expect(reply.status).toBe(200);
+    }
+  });
+
+  test('one-time key claims, and asking who one is', async () => {
+    await expectAll(
+      'POST',
+      () => '/_matrix/client/v3/keys/claim',
+      () => ({ one_time_keys: {} }),
+    );
+    const replies = await each(() => user.call('GET', '/_matrix/client/v3/account/whoami'));
+    expect(replies.every(({ status }) => status === 200)).toBe(true);
+  });
+
+  test('restarts of a delayed event', async () => {
+    const target = `/_matrix/client/v3/rooms/${room}/send/m.x/leave?org.matrix.msc4140.delay=60000`;
+    const { delay_id } = (await user.call('PUT', target, {})).body;
+    const restart = `/_matrix/client/unstable/org.matrix.msc4140/delayed_events/${delay_id}`;
+    await expectAll(
+      'POST',
+      () => restart,
+      () => ({ action: 'restart' }),
+    );
+    const anonymous = await call(system().url, 'POST', `${restart}/restart`, { body: {} });
+    expect(anonymous.status).toBe(200);
+  });
+});
