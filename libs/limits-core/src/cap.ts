@@ -1,4 +1,4 @@
-import { HIGHEST_LIMIT } from './rate.js';
+const HIGHEST_CAP = 2 ** 31 - 1;
 
 /** How much one holder may make the server hold. `what` is the plural that a refusal's text uses: «pushers». */
 export interface CapTerms {
@@ -43,7 +43,7 @@ export interface CapOffer {
 
 /** @throws RangeError naming the cap: zero is a typo, never a way to switch something off. */
 export function checkCapTerms(name: string, { limit }: CapTerms): void {
-  if (!Number.isInteger(limit) || limit < 1 || limit > HIGHEST_LIMIT) {
-    throw new RangeError(`${name}: the cap must be a whole number from 1 to ${HIGHEST_LIMIT}, not ${limit}.`);
+  if (!Number.isInteger(limit) || limit < 1 || limit > HIGHEST_CAP) {
+    throw new RangeError(`${name}: the cap must be a whole number from 1 to ${HIGHEST_CAP}, not ${limit}.`);
   }
 }

@@ -5,8 +5,8 @@ const FINAL_ROUNDS = 3;
 
 /**
  * The keyed hash of a string: HalfSipHash-1-3 started from 128 secret bits, with its whole 128-bit state as the answer.
- * Folding the state would only add collisions, and nobody sees the answers, so none of it needs hiding. Two strings are
- * told apart but for a chance of about n²/2^129 over n keys.
+ * Folding the state would only add collisions, and nobody sees the answers, so none of it needs hiding. What is
+ * kept of it, 96 bits, tells n strings apart but for a chance of about n²/2^97.
  */
 export function fingerprint(text: string, start: Words, into: Words): void {
   if (!hashNarrow(text, start, into)) hashWide(text, start, into);

@@ -1,5 +1,5 @@
 import type { Words } from './fingerprint.js';
-import { COUNTED, IN_FLIGHT, MOST_RATES, SLOT_WORDS, TAG, closesAt } from './slot.js';
+import { MOST_RATES, SLOT_WORDS, TAG, clearEvents, closesAt } from './slot.js';
 
 /** For each rate. */
 export const BUCKETS = 64;
@@ -28,8 +28,7 @@ export class Overflow {
     if (this.slots.length === 0) this.slots = new Int32Array(MOST_WORDS);
     this.opened++;
     const at = this.#bucket(rate, key);
-    this.slots[at + COUNTED] = 0;
-    this.slots[at + IN_FLIGHT] = 0;
+    clearEvents(this.slots, at);
     return at;
   }
 

@@ -1,14 +1,14 @@
 import { SLOT_WORDS } from './slot.js';
 
-/** Slots come in pages of 32 KiB, so that memory is taken, given back and reused in small equal pieces. */
-export const PAGE_SHIFT = 10;
+/** Slots come in pages of 96 KiB, so that memory is taken, given back and reused in small equal pieces. */
+export const PAGE_SHIFT = 12;
 export const PAGE_SLOTS = 1 << PAGE_SHIFT;
 export const PAGE_BYTES = PAGE_SLOTS * SLOT_WORDS * 4;
 
 /** Stands where no page has been needed yet: reads as free slots, and is never written. */
 export const NO_PAGE = new Int32Array(PAGE_SLOTS * SLOT_WORDS);
 
-const MOST_SPARE = 4;
+const MOST_SPARE = 1;
 
 /** Pages given back are used again: growing leaves nothing for the garbage collector to pick up. */
 export class PagePool {

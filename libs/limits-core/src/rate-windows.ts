@@ -4,7 +4,19 @@ import { LocalRate } from './local-rate.js';
 import { type Hold, LocalReservation, type Outcome } from './local-reservation.js';
 import { RateStore } from './rate-store.port.js';
 import type { Claim, Rate, RateRefusal, RateTerms, WindowView } from './rate.js';
-import { COUNTED, IN_FLIGHT, MOST_RATES, TAG, closesAt, opening, used } from './slot.js';
+import {
+  MOST_IN_FLIGHT,
+  MOST_RATES,
+  TAG,
+  addCounted,
+  addInFlight,
+  closesAt,
+  counted,
+  inFlight,
+  opening,
+  setCounted,
+  used,
+} from './slot.js';
 import { readSnapshot } from './read-snapshot.js';
 import { TurnClock } from './turn-clock.js';
 import { type TableStats, WindowTable } from './window-table.js';
@@ -52,7 +64,8 @@ export class RateWindows extends RateStore {
     let at = table.find(local.index, hash, now);
     if (at === -1) at = table.open(local.index, hash, now);
     else if (used(table.slots, at) >= local.limit) return refusal(local, closesAt(table.slots, at) - now);
-    if (table.slots[at + COUNTED]!++ === 0) table.setClosing(at, now + local.windowMs);
+    addCounted(table.slots, at);
+    if (counted(table.slots, at) === 1) table.setClosing(at, now + local.windowMs);
     return undefined;
   }
 
@@ -77,8 +90,13 @@ export class RateWindows extends RateStore {
     const at = this.#find(rate, key, now);
     if (at === -1) return { counted: 0, inFlight: 0, limit: rate.limit, closesInMs: 0, shared: false };
     const { slots, shared } = this.#table;
-    const [counted, inFlight] = [slots[at + COUNTED]!, slots[at + IN_FLIGHT]!];
-    return { counted, inFlight, limit: rate.limit, closesInMs: closesAt(slots, at) - now, shared };
+    return {
+      counted: counted(slots, at),
+      inFlight: inFlight(slots, at),
+      limit: rate.limit,
+      closesInMs: closesAt(slots, at) - now,
+      shared,
+    };
   }
 
   override forgive(rate: Rate, key: string): boolean {
@@ -131,8 +149,10 @@ export class RateWindows extends RateStore {
 
   #check({ rate, key }: Claim, now: number): RateRefusal | undefined {
     const at = this.#find(rate, key, now);
-    if (at === -1 || used(this.#table.slots, at) < rate.limit) return undefined;
-    return refusal(rate, closesAt(this.#table.slots, at) - now);
+    if (at === -1) return undefined;
+    const { slots } = this.#table;
+    const room = used(slots, at) < rate.limit && inFlight(slots, at) < MOST_IN_FLIGHT;
+    return room ? undefined : refusal(rate, closesAt(slots, at) - now);
   }
 
   #hold(claim: Claim, now: number): Hold {
@@ -140,9 +160,9 @@ export class RateWindows extends RateStore {
     const rate = this.#local(claim.rate);
     let at = this.#find(rate, claim.key, now);
     if (at === -1) at = table.open(rate.index, rate.fingerprintOf(claim.key), now);
-    table.slots[at + IN_FLIGHT]!++;
+    addInFlight(table.slots, at, 1);
     // Nothing counts yet, and whichever of those in flight will count first may be this one.
-    if (table.slots[at + COUNTED] === 0) table.setClosing(at, now + rate.windowMs);
+    if (counted(table.slots, at) === 0) table.setClosing(at, now + rate.windowMs);
     return { claim, opening: opening(table.slots[at + TAG]!), shared: table.shared };
   }
 
@@ -153,15 +173,16 @@ export class RateWindows extends RateStore {
     const now = this.#now();
     const at = shared ? table.findShared(rate.index, hash, now) : table.findOwn(hash, now);
     if (at === -1 || opening(table.slots[at + TAG]!) !== opened) return;
-    table.slots[at + IN_FLIGHT]!--;
+    addInFlight(table.slots, at, -1);
     if (outcome === 'keep') {
-      const first = table.slots[at + COUNTED]!++ === 0;
+      addCounted(table.slots, at);
+      const first = counted(table.slots, at) === 1;
       const closes = takenAt + rate.windowMs;
       if (first || closesAt(table.slots, at) > closes) table.setClosing(at, closes);
       return;
     }
     if (outcome === 'forget') {
-      table.slots[at + COUNTED] = 0;
+      setCounted(table.slots, at, 0);
       table.setClosing(at, now + rate.windowMs);
     }
     table.closeIfUnused(at);

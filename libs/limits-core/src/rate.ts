@@ -1,3 +1,5 @@
+import { MOST_COUNTED } from './slot.js';
+
 /** At most `limit` events in each window of `windowMs`, anchored at the first event that counts. */
 export interface RateTerms {
   readonly limit: number;
@@ -6,7 +8,7 @@ export interface RateTerms {
 
 /** The longest window: 24 days. */
 export const LONGEST_WINDOW_MS = 2 ** 31 - 1;
-export const HIGHEST_LIMIT = 2 ** 31 - 1;
+export const HIGHEST_LIMIT = MOST_COUNTED;
 
 /** A rate under its name. Made by `RateWindows.define`; its terms change when the name is defined again. */
 export interface Rate extends RateTerms {

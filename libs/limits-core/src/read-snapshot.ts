@@ -1,7 +1,7 @@
 import { crc32 } from './crc32.js';
 import type { Words } from './fingerprint.js';
 import type { LocalRate } from './local-rate.js';
-import { COUNTED } from './slot.js';
+import { KEY_WORDS, MOST_COUNTED, counted, setCounted } from './slot.js';
 import { SnapshotError } from './snapshot-error.js';
 import { FRAME_BYTES, HEADER_BYTES, MAGIC, RECORD_BYTES, SHARED, VERSION } from './snapshot-format.js';
 import type { WindowTable } from './window-table.js';
@@ -65,8 +65,8 @@ function readNames(head: DataView): string[] {
 function checkRecords(block: DataView, rateCount: number): void {
   if (block.byteLength % RECORD_BYTES !== 0) throw new SnapshotError('The snapshot holds part of a record.');
   for (let at = 0; at < block.byteLength; at += RECORD_BYTES) {
-    const [left, events, rate] = [16, 20, 24].map((word) => block.getInt32(at + word, true));
-    if (left! <= 0 || events! < 1 || (rate! & ~SHARED) >= rateCount) {
+    const [left, events, rate] = [12, 16, 20].map((word) => block.getInt32(at + word, true));
+    if (left! <= 0 || events! < 1 || events! > MOST_COUNTED || (rate! & ~SHARED) >= rateCount) {
       throw new SnapshotError('The snapshot holds a record that makes no sense.');
     }
   }
@@ -79,15 +79,15 @@ function loadRecords(
   now: number,
   passedMs: number,
 ): void {
-  const key = new Int32Array(4);
+  const key = new Int32Array(KEY_WORDS);
   for (let at = 0; at < block.byteLength; at += RECORD_BYTES) {
-    const [left, events, place] = [16, 20, 24].map((word) => block.getInt32(at + word, true));
+    const [left, events, place] = [12, 16, 20].map((word) => block.getInt32(at + word, true));
     const rate = rates[place! & ~SHARED];
     if (!rate || left! <= passedMs) continue;
-    for (let word = 0; word < 4; word++) key[word] = block.getInt32(at + word * 4, true);
+    for (let word = 0; word < KEY_WORDS; word++) key[word] = block.getInt32(at + word * 4, true);
     let slot = table.find(rate.index, key, now);
     if (slot === -1) slot = place! & SHARED ? table.openShared(rate.index, key) : table.open(rate.index, key, now);
-    table.slots[slot + COUNTED] = Math.max(table.slots[slot + COUNTED]!, events!);
+    setCounted(table.slots, slot, Math.max(counted(table.slots, slot), events!));
     table.setClosing(slot, now + Math.min(Math.floor(left! - passedMs), rate.windowMs));
   }
 }

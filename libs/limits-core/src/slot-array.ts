@@ -49,21 +49,12 @@ export class SlotArray {
     const k0 = key[0]!;
     const k1 = key[1]!;
     const k2 = key[2]!;
-    const k3 = key[3]!;
     const pages = this.#pages;
     for (let slot = this.home(k1); slot >>> PAGE_SHIFT < pages.length; slot++) {
       const page = pages[slot >>> PAGE_SHIFT]!;
       const at = (slot & IN_PAGE) * SLOT_WORDS;
-      if (
-        page[at] === k0 &&
-        page[at + 1] === k1 &&
-        page[at + 2] === k2 &&
-        page[at + 3] === k3 &&
-        page[at + TAG] !== 0
-      ) {
-        return slot;
-      }
       if (page[at + TAG] === 0) return -1;
+      if (page[at] === k0 && page[at + 1] === k1 && page[at + 2] === k2) return slot;
     }
     return -1;
   }

@@ -1,18 +1,18 @@
 import type { Words } from './fingerprint.js';
 import { PAGE_BYTES, PAGE_SLOTS, PagePool } from './page.js';
 import { SlotArray } from './slot-array.js';
-import { TAG, closesAt } from './slot.js';
+import { KEY_WORDS, TAG, closesAt } from './slot.js';
 import { findVictim } from './victim.js';
 
 const SMALLEST = PAGE_SLOTS;
 const FULLEST = 0.8;
-const GROWTH = 1.4;
+const GROWTH = 1.8;
 /** Slots that each new key moves into the next array: enough to be done long before that one is full. */
 const MOVED_PER_INSERT = 16;
 /** New keys for each page that is swept of closed windows: few enough that sweeping overtakes growing. */
-const INSERTS_PER_SWEEP = 128;
+const INSERTS_PER_SWEEP = 512;
 /** Pages that one new key sweeps at most when the table is full. */
-const MOST_SWEPT_AT_ONCE = 8;
+const MOST_SWEPT_AT_ONCE = 4;
 
 /**
  * A table of slots that grows and shrinks a few slots at a time. While it does there are two arrays: what lay before
@@ -77,7 +77,7 @@ export class SlotTable {
     if (!this.#next && this.#present.size + 1 > this.#present.capacity * FULLEST && !this.#makeRoom(now)) return false;
     const array = this.#arrayOf(key[1]!);
     this.#at(array, array.take(key[1]!));
-    for (let word = 0; word < 4; word++) this.page[this.at + word] = key[word]!;
+    for (let word = 0; word < KEY_WORDS; word++) this.page[this.at + word] = key[word]!;
     return true;
   }
 
@@ -102,9 +102,14 @@ export class SlotTable {
     this.#hand = 0;
   }
 
-  /** Each slot in use, page by page. */
+  /** Each slot in use, page by page, also those that move while somebody looks. */
   *pages(): Generator<Int32Array> {
-    for (const array of this.#next ? [this.#present, this.#next] : [this.#present]) {
+    const seen = new Set<SlotArray>();
+    for (;;) {
+      // Slots only ever move on into the next array, so whoever looks there last has seen them all, some twice.
+      const array = [this.#present, this.#next].find((one) => one && !seen.has(one));
+      if (!array) return;
+      seen.add(array);
       for (let slot = 0; slot < array.length; slot += PAGE_SLOTS) yield array.page(slot);
     }
   }

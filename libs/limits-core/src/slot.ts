@@ -1,21 +1,26 @@
 /**
- * How one key lies in memory: eight 32-bit words, half a cache line.
+ * How one key lies in memory: six 32-bit words.
  *
  * | word | what |
  * |---|---|
- * | 0–3 | the key's fingerprint |
- * | 4 | when the window closes, in milliseconds since the table was made: the low 32 bits |
- * | 5 | events that count |
- * | 6 | events in flight |
- * | 7 | from the top: which opening of a window this is (16 bits), the high 8 bits of the time, the rate's index + 1 (8 bits); 0: the slot is free |
+ * | 0–2 | the key's fingerprint |
+ * | 3 | when the window closes, in milliseconds since the table was made: the low 32 bits |
+ * | 4 | from the top: events in flight (12 bits), events that count (20 bits) |
+ * | 5 | from the top: which opening of a window this is (16 bits), the high 8 bits of the time, the rate's index + 1 (8 bits); 0: the slot is free |
  */
-export const SLOT_WORDS = 8;
+export const SLOT_WORDS = 6;
 export const SLOT_BYTES = SLOT_WORDS * 4;
+export const KEY_WORDS = 3;
 
-const CLOSES = 4;
-export const COUNTED = 5;
-export const IN_FLIGHT = 6;
-export const TAG = 7;
+const CLOSES = 3;
+const EVENTS = 4;
+export const TAG = 5;
+
+const COUNTED_BITS = 20;
+const ONE_IN_FLIGHT = 1 << COUNTED_BITS;
+export const MOST_COUNTED = ONE_IN_FLIGHT - 1;
+/** Reservations of one key at one time; whatever its limit, the next one is refused. */
+export const MOST_IN_FLIGHT = 2 ** (32 - COUNTED_BITS) - 1;
 
 /** Rates that one table can tell apart. */
 export const MOST_RATES = 255;
@@ -34,4 +39,23 @@ export function setClosesAt(slots: Int32Array, at: number, time: number): void {
   slots[at + TAG] = (slots[at + TAG]! & ~0xff00) | (Math.floor(time / 2 ** 32) << 8);
 }
 
-export const used = (slots: Int32Array, at: number): number => slots[at + COUNTED]! + slots[at + IN_FLIGHT]!;
+export const counted = (slots: Int32Array, at: number): number => slots[at + EVENTS]! & MOST_COUNTED;
+export const inFlight = (slots: Int32Array, at: number): number => slots[at + EVENTS]! >>> COUNTED_BITS;
+export const used = (slots: Int32Array, at: number): number => counted(slots, at) + inFlight(slots, at);
+
+export function addCounted(slots: Int32Array, at: number): void {
+  slots[at + EVENTS]! += 1;
+}
+
+export function setCounted(slots: Int32Array, at: number, events: number): void {
+  slots[at + EVENTS] = (slots[at + EVENTS]! & ~MOST_COUNTED) | events;
+}
+
+export function addInFlight(slots: Int32Array, at: number, number: 1 | -1): void {
+  slots[at + EVENTS]! += number * ONE_IN_FLIGHT;
+}
+
+/** As it is for a window in which nothing has happened. */
+export function clearEvents(slots: Int32Array, at: number): void {
+  slots[at + EVENTS] = 0;
+}

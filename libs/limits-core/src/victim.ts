@@ -1,5 +1,5 @@
 import type { SlotArray } from './slot-array.js';
-import { COUNTED, IN_FLIGHT, TAG, rateIndex } from './slot.js';
+import { TAG, counted, inFlight, rateIndex } from './slot.js';
 
 /** Keys among which the one farthest from its limit gives way. */
 const CANDIDATES = 32;
@@ -19,8 +19,8 @@ export function findVictim(array: SlotArray, from: number, limits: Float64Array)
     if (slot >= array.length) slot = 0;
     const page = array.page(slot);
     const at = array.word(slot);
-    if (page[at + TAG] === 0 || page[at + IN_FLIGHT] !== 0) continue;
-    const share = page[at + COUNTED]! / limits[rateIndex(page[at + TAG]!)]!;
+    if (page[at + TAG] === 0 || inFlight(page, at) !== 0) continue;
+    const share = counted(page, at) / limits[rateIndex(page[at + TAG]!)]!;
     if (share < 1) candidates++;
     if (share < smallest) {
       victim = slot;

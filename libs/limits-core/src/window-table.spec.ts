@@ -33,7 +33,7 @@ describe('a table of windows', () => {
     const { windows, rate } = open(1_000_000);
     for (let key = 0; key < 120_000; key++) {
       windows.count(rate, `k${key}`);
-      if (key > 20_000 && windows.stats.bytes > 64 * key) throw new Error(`${windows.stats.bytes} bytes, ${key} keys`);
+      if (key > 50_000 && windows.stats.bytes > 64 * key) throw new Error(`${windows.stats.bytes} bytes, ${key} keys`);
     }
   });
 

@@ -1,7 +1,7 @@
 import type { Words } from './fingerprint.js';
 import { MOST_OVERFLOW_BYTES, Overflow } from './overflow.js';
 import { SlotTable } from './slot-table.js';
-import { COUNTED, IN_FLIGHT, MOST_RATES, OPENINGS, TAG, setClosesAt, tagOf } from './slot.js';
+import { MOST_RATES, OPENINGS, TAG, setClosesAt, tagOf, used } from './slot.js';
 
 /** What a table of windows takes and has had to do. */
 export interface TableStats {
@@ -67,7 +67,7 @@ export class WindowTable {
 
   /** Closes the window when nothing counts in it any more. */
   closeIfUnused(at: number): void {
-    if (this.slots[at + COUNTED] === 0 && this.slots[at + IN_FLIGHT] === 0) this.close(at);
+    if (used(this.slots, at) === 0) this.close(at);
   }
 
   upkeep(keys: number, now: number): void {

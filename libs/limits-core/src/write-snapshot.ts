@@ -2,7 +2,7 @@ import { crc32 } from './crc32.js';
 import type { Words } from './fingerprint.js';
 import type { LocalRate } from './local-rate.js';
 import { BUCKETS } from './overflow.js';
-import { SLOT_WORDS, TAG, closesAt, rateIndex, used } from './slot.js';
+import { MOST_COUNTED, SLOT_WORDS, TAG, closesAt, rateIndex, used } from './slot.js';
 import { FRAME_BYTES, HEADER_BYTES, MAGIC, SHARED, VERSION } from './snapshot-format.js';
 import type { WindowTable } from './window-table.js';
 
@@ -45,9 +45,10 @@ function pack(slots: Int32Array, shared: boolean, now: number, started: number):
   for (let at = 0; at < slots.length; at += SLOT_WORDS) {
     const left = closesAt(slots, at) - now;
     if (slots[at + TAG] === 0 || left <= 0) continue;
-    if (shared) words.push(0, 0, (at / SLOT_WORDS) % BUCKETS, 0);
-    else words.push(slots[at]!, slots[at + 1]!, slots[at + 2]!, slots[at + 3]!);
-    words.push(left + now - started, used(slots, at), rateIndex(slots[at + TAG]!) | (shared ? SHARED : 0));
+    if (shared) words.push(0, 0, (at / SLOT_WORDS) % BUCKETS);
+    else words.push(slots[at]!, slots[at + 1]!, slots[at + 2]!);
+    const events = Math.min(used(slots, at), MOST_COUNTED);
+    words.push(left + now - started, events, rateIndex(slots[at + TAG]!) | (shared ? SHARED : 0));
   }
   const view = new DataView(new ArrayBuffer(words.length * 4));
   words.forEach((word, index) => view.setInt32(index * 4, word, true));
