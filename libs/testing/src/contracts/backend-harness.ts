@@ -5,14 +5,17 @@ export interface BackendHarness {
   readonly backend: Backend;
   /** A name that nobody uses, in a namespace that is there. */
   freshRef(): InstanceRef;
-  /** Makes a VM in that state behind the adapter's back; its guest heeds its power button. */
-  givenVm(state: 'Stopped' | 'Running' | 'Paused'): Promise<InstanceRef>;
+  /**
+   * Makes a VM in that state behind the adapter's back.
+   * @param options.booted waits until its guest heeds its power button
+   */
+  givenVm(state: 'Stopped' | 'Running' | 'Paused', options?: { booted?: boolean }): Promise<InstanceRef>;
   /** Removes a VM behind the adapter's back. */
   removeOutside(ref: InstanceRef): Promise<void>;
   /** A source that the engine can create from quickly. */
   quickSource(): Promise<VmSource>;
-  /** Lets the engine's time pass where it stands still by itself; does nothing for a real one. */
-  passTime?(): void;
+  /** Called after each test: ends the guests that it started, where they cost something. */
+  tidy?(): Promise<void>;
   /** Ends everything, and removes every VM that the suite made. */
   close(): Promise<void>;
 }

@@ -25,6 +25,8 @@ export function consoleSourceContract(
     }, timeoutMs);
     afterAll(() => harness?.close(), timeoutMs);
 
+    afterEach(() => harness?.tidy?.(), timeoutMs);
+
     const inTime = (title: string, rule: () => Promise<void>): void => test(title, rule, timeoutMs);
 
     inTime('opens the graphical console of a running VM: it speaks RFB', async () => {

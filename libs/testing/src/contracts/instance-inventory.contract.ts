@@ -24,6 +24,7 @@ export function instanceInventoryContract(
     }, timeoutMs);
     afterEach(async () => {
       await Promise.all(recorders.splice(0).map((recorder) => recorder.stop()));
+      await harness?.tidy?.();
     }, timeoutMs);
     afterAll(() => harness?.close(), timeoutMs);
 

@@ -24,6 +24,8 @@ export function instancePowerContract(
       await harness?.close();
     }, timeoutMs);
 
+    afterEach(() => harness?.tidy?.(), timeoutMs);
+
     const inTime = (title: string, rule: () => Promise<void>): void => test(title, rule, timeoutMs);
     const becomes = (ref: InstanceRef, status: VmStatus) => recorder.untilVm(ref, (vm) => vm.status === status);
 
@@ -42,7 +44,7 @@ export function instancePowerContract(
     });
 
     inTime('stops a guest that heeds its power button', async () => {
-      const vm = await harness.givenVm('Running');
+      const vm = await harness.givenVm('Running', { booted: true });
       await power.apply(vm, 'stop');
       await becomes(vm, 'Stopped');
     });

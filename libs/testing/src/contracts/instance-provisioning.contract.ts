@@ -27,6 +27,8 @@ export function instanceProvisioningContract(
       await harness?.close();
     }, timeoutMs);
 
+    afterEach(() => harness?.tidy?.(), timeoutMs);
+
     const inTime = (title: string, rule: () => Promise<void>): void => test(title, rule, timeoutMs);
     const spec = async (overrides: Partial<VmSpec> = {}): Promise<VmSpec> => ({
       ref: harness.freshRef(),
