@@ -1,12 +1,28 @@
+import { join } from 'node:path';
 import { Backend, Lacking, type Abilities, type AbilityName, type Clock } from '@headgate/domain-contracts';
 import { SILENT_LOG, type AdapterLog } from './adapter-log.js';
 import { LibvirtCluster } from './cluster/libvirt-cluster.js';
 import { LibvirtConsoles } from './consoles/libvirt-consoles.js';
+import { isRemote } from './consoles/ssh-forward.js';
+import { LibvirtDiagnostics } from './diagnostics/libvirt-diagnostics.js';
 import { DomainFinder } from './domains/domain-finder.js';
 import { DomainReader } from './domains/domain-reader.js';
+import type { HttpGet } from './fetching/http-get.js';
 import { LibvirtInventory } from './inventory/libvirt-inventory.js';
 import { LibvirtPower } from './power/libvirt-power.js';
 import { StopRequests } from './power/stop-requests.js';
+import { BootDiskMaker } from './provisioning/boot-disk-maker.js';
+import { DomainEditor } from './provisioning/domain-editor.js';
+import { DomainRemover } from './provisioning/domain-remover.js';
+import { claimedAccelerator, describeHost, type Accelerator } from './provisioning/host.js';
+import { LibvirtProvisioning } from './provisioning/libvirt-provisioning.js';
+import { findDiscWriter, writeSeedIso } from './provisioning/seed-iso.js';
+import { onceBuilt } from './provisioning/tiny-guest.js';
+import { WorkInProgress } from './provisioning/work-in-progress.js';
+import { usersOfDisk } from './storage/disk-users.js';
+import { findVolume } from './storage/find-volume.js';
+import { QemuImg } from './storage/qemu-img.js';
+import { defaultPoolPath, StoragePool } from './storage/storage-pool.js';
 import { KeyedLock } from './virsh/keyed-lock.js';
 import type { RunProgram } from './virsh/run-program.js';
 import { Virsh } from './virsh/virsh.js';
@@ -25,12 +41,11 @@ export interface LibvirtBackendOptions {
   /** Found out by running a guest; without it, what libvirt claims counts. */
   readonly accelerator?: () => Promise<Accelerator>;
   readonly fetch?: typeof fetch;
+  /** Where the storage pool is made when libvirt has none of this name. */
+  readonly poolPath?: string;
   /** Stands for virsh and qemu-img in tests. */
   readonly run?: RunProgram;
 }
-
-/** `kvm`: the processor runs the guest. `tcg`: QEMU emulates it in software. */
-export type Accelerator = 'kvm' | 'tcg';
 
 /** libvirt and QEMU on one machine. Opening it does no I/O: a machine that is away is told through the inventory. */
 export class LibvirtBackend extends Backend {
@@ -44,30 +59,70 @@ export class LibvirtBackend extends Backend {
     super();
   }
 
-  static open({ context, uri, clock, log = SILENT_LOG, run }: LibvirtBackendOptions): LibvirtBackend {
+  static open(options: LibvirtBackendOptions): LibvirtBackend {
+    const { context, uri, clock, log = SILENT_LOG, run, dataDir, tinyGuest } = options;
     const virsh = new Virsh({ uri, run });
+    const accelerator = options.accelerator ?? claimedAccelerator(virsh);
     const finder = new DomainFinder(context, virsh);
-    const reader = new DomainReader(virsh);
     const stops = new StopRequests(clock);
     const lock = new KeyedLock();
-    const inventory = new LibvirtInventory({ context, virsh, finder, reader, stops, clock, log });
-    return new LibvirtBackend(
+    const folder = join(dataDir, 'libvirt', encodeURIComponent(context));
+    const pool = new StoragePool(virsh, POOL_NAME, options.poolPath ?? defaultPoolPath(uri, folder));
+    const progress = new WorkInProgress(folder);
+    const editor = new DomainEditor(virsh);
+    const built = tinyGuest && onceBuilt(tinyGuest, clock);
+    const writer = (): Promise<string | undefined> => findDiscWriter(run);
+    const http: HttpGet = { fetch: options.fetch ?? fetch, clock };
+    const provisioning = new LibvirtProvisioning({
+      virsh,
+      finder,
+      pool,
+      editor,
+      lock,
+      progress,
+      clock,
+      log,
+      remover: new DomainRemover(virsh, finder, pool, editor),
+      disks: new BootDiskMaker(pool, new QemuImg(run), http, built?.path),
+      describeHost: () => describeHost(virsh, accelerator),
+      hasTinyGuest: built !== undefined,
+      isTinyGuestBuilt: built?.isBuilt ?? (() => Promise.resolve(false)),
+      findDiscWriter: writer,
+      writeSeed: (seed, into) => writeSeedIso(seed, into, run),
+      findClaim: (claim) => findVolume(virsh, claim, POOL_NAME),
+      usersOf: (path) => usersOfDisk(virsh, finder, path),
+    });
+    const inventory = new LibvirtInventory({
       context,
-      {
-        inventory,
-        power: new LibvirtPower({ virsh, finder, stops, lock }),
-        provisioning: new Lacking('Making VMs on libvirt is not wired yet.'),
-        migration: new Lacking('Live migration needs a cluster: a libvirt context is one machine.'),
-        containers: new Lacking('Containers need Kubernetes: libvirt runs virtual machines only.'),
-        consoles: new LibvirtConsoles(virsh, finder),
-        cluster: new LibvirtCluster(virsh, POOL_NAME),
-        diagnostics: new Lacking('Diagnostics are not wired yet.'),
-      },
-      async () => {
-        stops.close();
-        await inventory.close();
-      },
-    );
+      virsh,
+      finder,
+      reader: new DomainReader(virsh),
+      stops,
+      clock,
+      log,
+      met: (domain) => void provisioning.removeInterrupted(domain),
+    });
+    const abilities = {
+      inventory,
+      power: new LibvirtPower({ virsh, finder, stops, lock }),
+      provisioning,
+      migration: new Lacking('Live migration needs a cluster: a libvirt context is one machine.'),
+      containers: new Lacking('Containers need Kubernetes: libvirt runs virtual machines only.'),
+      consoles: new LibvirtConsoles(virsh, finder),
+      cluster: new LibvirtCluster(virsh, POOL_NAME),
+      diagnostics: new LibvirtDiagnostics({
+        virsh,
+        pool,
+        accelerator,
+        findDiscWriter: writer,
+        isRemote: isRemote(uri),
+      }),
+    };
+    return new LibvirtBackend(context, abilities, async () => {
+      stops.close();
+      await inventory.close();
+      await progress.cancelAll();
+    });
   }
 
   override ability<K extends AbilityName>(name: K): Abilities[K] | Lacking {
@@ -81,3 +136,5 @@ export class LibvirtBackend extends Backend {
 
 /** The storage pool that holds what this service makes. */
 export const POOL_NAME = 'headgate';
+
+export type { Accelerator };

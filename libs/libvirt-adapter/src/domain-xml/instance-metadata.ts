@@ -11,6 +11,8 @@ export interface OwnedVolume {
   readonly pool: string;
   readonly name: string;
   readonly role: VolumeRole;
+  /** The size that it was asked for; shown until the volume is there. */
+  readonly bytes?: number;
 }
 
 export interface InstanceMetadata {
@@ -53,6 +55,7 @@ export function readMetadata(domain: XmlElement): InstanceMetadata {
       pool: attribute(volume, 'pool') ?? '',
       name: attribute(volume, 'name') ?? '',
       role: (attribute(volume, 'role') ?? 'disk') as VolumeRole,
+      ...sizeOf(volume),
     })),
   };
 }
@@ -76,8 +79,18 @@ export const metadataElement = ({
   ...(isProtected && { '@protected': 'yes' }),
   ...(provisioning !== undefined && { '@provisioning': provisioning }),
   tag: [...tags],
-  volume: volumes.map(({ pool, name, role }) => ({ '@pool': pool, '@name': name, '@role': role })),
+  volume: volumes.map(({ pool, name, role, bytes }) => ({
+    '@pool': pool,
+    '@name': name,
+    '@role': role,
+    ...(bytes !== undefined && { '@bytes': String(bytes) }),
+  })),
 });
+
+function sizeOf(volume: XmlElement): { bytes?: number } {
+  const bytes = Number(attribute(volume, 'bytes'));
+  return Number.isSafeInteger(bytes) ? { bytes } : {};
+}
 
 /** Finds our element by its namespace: prefixes are whatever the writer chose. */
 function findInstance(metadata: XmlElement | undefined) {

@@ -6,6 +6,7 @@ import {
   type InventoryWatch,
 } from '@headgate/domain-contracts';
 import type { AdapterLog } from '../adapter-log.js';
+import type { DomainDescription } from '../domain-xml/domain-description.js';
 import type { DomainFinder } from '../domains/domain-finder.js';
 import type { DomainReader } from '../domains/domain-reader.js';
 import type { StopRequests } from '../power/stop-requests.js';
@@ -23,6 +24,8 @@ export interface DomainWatchParts {
   readonly stops: StopRequests;
   readonly clock: Clock;
   readonly log: AdapterLog;
+  /** Hears of each domain when a connection begins. */
+  readonly met: (domain: DomainDescription) => void;
   /** 0 to 1; spreads the reconnections of many. */
   readonly random?: () => number;
 }
@@ -64,7 +67,7 @@ export class DomainWatch implements InventoryWatch {
   }
 
   private async connect(): Promise<void> {
-    const { virsh, finder, reader, stops } = this.parts;
+    const { virsh, finder, reader, stops, met } = this.parts;
     // A connection that has been replaced has nothing to say any more.
     const failed = (error: unknown): void => {
       if (this.events === events) this.connectionFailed(error);
@@ -84,7 +87,7 @@ export class DomainWatch implements InventoryWatch {
       const host = (await virsh.run(['hostname'])).trim();
       if (this.events !== events) return;
       live = new LiveDomains(
-        { finder, reader, stops, addresses: this.addresses, listener: this.tellUnlessStopped(), failed },
+        { finder, reader, stops, met, addresses: this.addresses, listener: this.tellUnlessStopped(), failed },
         host,
       );
       this.live = live;

@@ -1,4 +1,5 @@
 import type { InventoryListener, VirtualMachine } from '@headgate/domain-contracts';
+import type { DomainDescription } from '../domain-xml/domain-description.js';
 import type { DomainFinder } from '../domains/domain-finder.js';
 import type { DomainReader, DomainSnapshot } from '../domains/domain-reader.js';
 import type { StopRequests } from '../power/stop-requests.js';
@@ -12,6 +13,8 @@ export interface LiveDomainsParts {
   readonly stops: StopRequests;
   readonly addresses: GuestAddresses;
   readonly listener: InventoryListener;
+  /** Hears of each domain at the beginning. */
+  readonly met: (domain: DomainDescription) => void;
   /** A read failed: the connection is of no use any more. */
   readonly failed: (error: unknown) => void;
 }
@@ -42,6 +45,7 @@ export class LiveDomains {
       const snapshots = await this.parts.reader.read(await this.parts.finder.all());
       if (this.isClosed) return;
       for (const snapshot of snapshots) this.keep(snapshot);
+      for (const { description } of snapshots) this.parts.met(description);
       this.parts.listener.listed([...this.known.values()].map(({ shown }) => shown));
     } finally {
       this.isReading = false;

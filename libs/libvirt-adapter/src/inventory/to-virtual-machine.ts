@@ -25,7 +25,7 @@ export function toVirtualMachine(snapshot: DomainSnapshot, { ref, host, ip, stop
     ready: status === 'Running',
     cpu: description.cpu,
     memoryBytes: description.memoryBytes,
-    diskBytes,
+    diskBytes: diskBytes || plannedBytes(snapshot),
     ...(isActive && { node: host }),
     ...(isActive && ip !== undefined && { ip }),
     tags: metadata.tags,
@@ -38,6 +38,10 @@ export function toVirtualMachine(snapshot: DomainSnapshot, { ref, host, ip, stop
     restartRequired: snapshot.hasPendingChanges,
   };
 }
+
+/** The disk of a VM that is being made is not there yet. */
+const plannedBytes = ({ description: { metadata } }: DomainSnapshot): number =>
+  (metadata.provisioning !== undefined && metadata.volumes.find(({ role }) => role === 'disk')?.bytes) || 0;
 
 function shownStatus({ state, description }: DomainSnapshot, stopping: Observations['stopping']): StatusAndReason {
   if (!state.isActive && description.metadata.provisioning !== undefined) return { status: 'Provisioning' };

@@ -56,7 +56,8 @@ export class LibvirtPower extends InstancePower {
       );
     }
     await this.virsh(['shutdown', uuid]);
-    this.parts.stops.begin(uuid);
+    // It may have gone down meanwhile: then there is nothing to press.
+    this.parts.stops.begin(uuid, () => void this.virsh(['shutdown', uuid]).catch(() => undefined));
   }
 
   private async restart({ uuid, name }: DomainId, state: DomainState, force: boolean): Promise<void> {

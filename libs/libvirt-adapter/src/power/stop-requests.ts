@@ -3,6 +3,9 @@ import type { Clock } from '@headgate/domain-contracts';
 /** After this many milliseconds a guest counts as one that ignores its power button. */
 export const GUEST_MAY_TAKE_MS = 60_000;
 
+/** A guest that is still starting drops the press of its power button: it is pressed again after so many milliseconds. */
+const PRESS_AGAIN_AFTER_MS = [5000, 15_000, 30_000];
+
 const IGNORED = 'The guest does not react to its power button: stop it with force.';
 
 interface StopRequest {
@@ -27,14 +30,17 @@ export class StopRequests {
     return this.requests.get(uuid);
   }
 
-  begin(uuid: string): void {
+  /** @param pressAgain presses the guest's power button once more */
+  begin(uuid: string, pressAgain: () => void): void {
     this.requests.get(uuid)?.cancel();
-    const request: StopRequest = {
-      cancel: this.clock.after(GUEST_MAY_TAKE_MS, () => {
+    const timers = PRESS_AGAIN_AFTER_MS.map((ms) => this.clock.after(ms, pressAgain));
+    const request: StopRequest = { cancel: () => timers.forEach((cancel) => cancel()) };
+    timers.push(
+      this.clock.after(GUEST_MAY_TAKE_MS, () => {
         request.reason = IGNORED;
         this.tell(uuid);
       }),
-    };
+    );
     this.requests.set(uuid, request);
     this.tell(uuid);
   }

@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SystemClock, type InstanceRef } from '@headgate/domain-contracts';
 import { LOCAL_NAMESPACE } from '../domains/instance-name.js';
-import { LibvirtBackend, type LibvirtBackendOptions } from '../libvirt-backend.js';
+import { LibvirtBackend, POOL_NAME, type LibvirtBackendOptions } from '../libvirt-backend.js';
 import { parseDomainList } from '../domains/domain-finder.js';
+import { StoragePool } from '../storage/storage-pool.js';
 import { Virsh } from '../virsh/virsh.js';
 
 export const TEST_URI = process.env['HEADGATE_TEST_LIBVIRT_URI'] ?? 'qemu:///system';
@@ -29,10 +30,19 @@ export class LibvirtUnderTest {
   private readonly backends: LibvirtBackend[] = [];
   private count = 0;
 
-  private constructor(readonly dataDir: string) {}
+  private constructor(
+    readonly dataDir: string,
+    /** For disks that the service did not make: QEMU's user can read it. */
+    readonly sharedDir: string,
+  ) {}
 
   static async open(): Promise<LibvirtUnderTest> {
-    return new LibvirtUnderTest(await mkdtemp(join(tmpdir(), 'headgate-libvirt-')));
+    const [dataDir, sharedDir] = [
+      await mkdtemp(join(tmpdir(), 'hgtest-data-')),
+      await mkdtemp(join(tmpdir(), 'hgtest-disks-')),
+    ];
+    await chmod(sharedDir, 0o755);
+    return new LibvirtUnderTest(dataDir, sharedDir);
   }
 
   backend(options: Partial<LibvirtBackendOptions> = {}): LibvirtBackend {
@@ -66,6 +76,21 @@ export class LibvirtUnderTest {
       .filter((name) => name.startsWith(this.prefix));
   }
 
+  /** Names of the volumes that the adapter made for domains of this test. */
+  async volumes(): Promise<string[]> {
+    const names = await new StoragePool(this.virsh, POOL_NAME, '').volumes();
+    return names.filter((name) => name.startsWith(this.prefix));
+  }
+
+  async removeDomains(): Promise<void> {
+    for (const name of await this.domains()) {
+      await this.virsh.run(['destroy', name]).catch(() => undefined);
+      await this.virsh
+        .run(['undefine', name, '--nvram', '--managed-save', '--snapshots-metadata'])
+        .catch(() => undefined);
+    }
+  }
+
   async close(): Promise<void> {
     await Promise.all(this.backends.map((backend) => backend.close()));
     for (const name of await this.domains()) {
@@ -74,6 +99,9 @@ export class LibvirtUnderTest {
         .run(['undefine', name, '--nvram', '--managed-save', '--snapshots-metadata'])
         .catch(() => undefined);
     }
+    for (const name of await this.volumes().catch(() => []))
+      await this.virsh.run(['vol-delete', name, '--pool', POOL_NAME]);
     await rm(this.dataDir, { recursive: true, force: true });
+    await rm(this.sharedDir, { recursive: true, force: true });
   }
 }

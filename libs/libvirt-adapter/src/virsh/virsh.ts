@@ -51,19 +51,11 @@ export class Virsh {
    * @throws DomainError when libvirt can't be reached
    */
   async batch(commands: readonly (readonly string[])[], options: CallOptions = {}): Promise<string[]> {
-    if (commands.length === 0) return [];
-    // A new mark each time: nothing that a domain's description says can pass for one.
-    const mark = `=${randomUUID()}=`;
-    const script = commands.map((command) => `${command.map(quote).join(' ')}; echo ${mark}`).join('; ');
-    const { timeoutMs = CALL_TIMEOUT_MS, signal } = options;
-    const result = await this.slots.run(() =>
-      this.program('virsh', [...this.options(), script], { timeoutMs, signal }),
-    );
-    const parts = result.stdout.split(mark);
-    // One mark for each command, whether or not it failed: fewer tell of a connection that was never there, or broke.
-    if (result.ended || parts.length <= commands.length || isDisconnected(result.stderr))
-      throw translateFailure('virsh', result);
-    return parts.slice(0, commands.length);
+    const outputs: string[] = [];
+    for (let from = 0; from < commands.length; from += BATCH_SIZE) {
+      outputs.push(...(await this.script(commands.slice(from, from + BATCH_SIZE), options)));
+    }
+    return outputs;
   }
 
   /** Runs a command that reads an XML document from a file, which only this user can read. */
@@ -87,12 +79,32 @@ export class Virsh {
     });
   }
 
+  private async script(
+    commands: readonly (readonly string[])[],
+    { timeoutMs = CALL_TIMEOUT_MS, signal }: CallOptions,
+  ): Promise<string[]> {
+    // A new mark each time: nothing that a domain's description says can pass for one.
+    const mark = `=${randomUUID()}=`;
+    const script = commands.map((command) => `${command.map(quote).join(' ')}; echo ${mark}`).join('; ');
+    const result = await this.slots.run(() =>
+      this.program('virsh', [...this.options(), script], { timeoutMs, signal }),
+    );
+    const parts = result.stdout.split(mark);
+    // One mark for each command, whether or not it failed: fewer tell of a connection that was never there, or broke.
+    if (result.ended || parts.length <= commands.length || isDisconnected(result.stderr)) {
+      throw translateFailure('virsh', result);
+    }
+    return parts.slice(0, commands.length);
+  }
+
   private options(): string[] {
     return ['--quiet', '--connect', this.uri];
   }
 }
 
 const CALL_TIMEOUT_MS = 30_000;
+/** Linux takes at most 128 KiB in one argument. */
+const BATCH_SIZE = 100;
 
 const isDisconnected = (stderr: string): boolean =>
   /failed to connect to the hypervisor|client socket is closed|due to end of file/.test(stderr);

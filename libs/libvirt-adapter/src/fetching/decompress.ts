@@ -1,0 +1,76 @@
+import { spawn } from 'node:child_process';
+import { Duplex, PassThrough, type Readable } from 'node:stream';
+import { createGunzip, createZstdDecompress } from 'node:zlib';
+import { DomainError } from '@headgate/domain-contracts';
+
+type Compression = 'gzip' | 'zstd' | 'xz' | 'none';
+
+const MAGIC: readonly (readonly [Compression, string])[] = [
+  ['gzip', '1f8b'],
+  ['zstd', '28b52ffd'],
+  ['xz', 'fd377a585a00'],
+];
+const LONGEST_MAGIC = 6;
+
+/** The stream's content, unpacked when it is packed; what it says of itself in names and types does not count. */
+export async function decompress(source: Readable): Promise<Readable> {
+  const head = await readHead(source, LONGEST_MAGIC);
+  const compression = MAGIC.find(([, magic]) => head.toString('hex').startsWith(magic))?.[0] ?? 'none';
+  const unpacker = unpackerOf(compression);
+  // An error on either side ends both.
+  source.on('error', (error) => unpacker.destroy(error));
+  unpacker.on('close', () => source.destroy());
+  source.pipe(unpacker);
+  return unpacker;
+}
+
+function unpackerOf(compression: Compression): Duplex {
+  switch (compression) {
+    case 'gzip':
+      return createGunzip();
+    case 'zstd':
+      return createZstdDecompress();
+    case 'xz':
+      return unxz();
+    case 'none':
+      return new PassThrough();
+  }
+}
+
+/** There is no xz in Node. */
+function unxz(): Duplex {
+  const child = spawn('xz', ['--decompress', '--stdout'], { stdio: ['pipe', 'pipe', 'ignore'] });
+  const stream = Duplex.from({ writable: child.stdin, readable: child.stdout });
+  child.on('error', (cause) =>
+    stream.destroy(
+      new DomainError('NOT_SUPPORTED', 'The image is packed with xz, which is not installed here: install xz-utils.', {
+        cause,
+      }),
+    ),
+  );
+  child.on(
+    'close',
+    (code) =>
+      code !== 0 && stream.destroy(new DomainError('INVALID_SOURCE', 'The image is damaged: xz could not unpack it.')),
+  );
+  stream.on('close', () => child.kill('SIGKILL'));
+  return stream;
+}
+
+/** Looks at the first bytes and puts them back. */
+function readHead(source: Readable, bytes: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    let head = Buffer.alloc(0);
+    const finish = (): void => {
+      source.off('data', read).off('end', finish).off('error', reject);
+      source.pause();
+      if (head.length > 0 && !source.readableEnded) source.unshift(head);
+      resolve(head);
+    };
+    const read = (chunk: Buffer): void => {
+      head = Buffer.concat([head, chunk]);
+      if (head.length >= bytes) finish();
+    };
+    source.on('data', read).on('end', finish).on('error', reject);
+  });
+}

@@ -1,0 +1,94 @@
+import { createWriteStream } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
+import { DomainError } from '@headgate/domain-contracts';
+import { decompress } from './decompress.js';
+import { HttpFailure, httpGet, type HttpGet } from './http-get.js';
+import { countBytes, type BytesListener } from './progress.js';
+import { isDigest, verifyDigest } from './verify-digest.js';
+
+export interface DownloadOptions {
+  readonly signal: AbortSignal;
+  readonly onBytes: BytesListener;
+}
+
+/**
+ * An image's URL; `#sha256:<hex>` at its end is the checksum of what the server sends.
+ * @throws DomainError INVALID_SOURCE
+ */
+export function parseImageUrl(text: string): { url: URL; digest?: string } {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (!url || !['http:', 'https:'].includes(url.protocol)) {
+    throw new DomainError('INVALID_SOURCE', 'The image must be given as an http:// or https:// URL.');
+  }
+  const digest = url.hash.slice(1).replace('=', ':');
+  if (digest !== '' && !isDigest(digest)) {
+    throw new DomainError(
+      'INVALID_SOURCE',
+      'What follows # in the URL must be a checksum such as sha256:<64 hex digits>.',
+    );
+  }
+  url.hash = '';
+  return digest === '' ? { url } : { url, digest };
+}
+
+/**
+ * Downloads an image into a file, unpacked when it came packed with gzip, xz or zstd.
+ * @throws DomainError INVALID_SOURCE, BACKEND_UNREACHABLE, BACKEND_FAILED, INSUFFICIENT_STORAGE, CONFLICT when it was cancelled
+ */
+export async function downloadImage(
+  http: HttpGet,
+  source: string,
+  file: string,
+  { signal, onBytes }: DownloadOptions,
+): Promise<void> {
+  const { url, digest } = parseImageUrl(source);
+  const { body, bytes, headers } = await open(http, url, signal);
+  if (/^text\/html\b/.test(headers.get('content-type') ?? '')) {
+    body.destroy();
+    throw new DomainError(
+      'INVALID_SOURCE',
+      `${url.host} answers a web page instead of an image: give the URL of the file itself.`,
+    );
+  }
+  await intoFile(async () => {
+    const counted = body.pipe(countBytes(bytes, onBytes));
+    body.on('error', (error) => counted.destroy(error));
+    const verified = digest === undefined ? counted : counted.pipe(verifyDigest(digest));
+    counted.on('error', (error) => verified.destroy(error));
+    await pipeline(await decompress(verified), createWriteStream(file, { mode: 0o600 }), { signal });
+  }, signal);
+}
+
+async function open(http: HttpGet, url: URL, signal: AbortSignal) {
+  try {
+    return await httpGet(http, url, { signal });
+  } catch (error) {
+    if (!(error instanceof HttpFailure)) throw error;
+    const code = error.response.status >= 500 ? 'BACKEND_FAILED' : 'INVALID_SOURCE';
+    throw new DomainError(code, `The image can't be downloaded: ${error.message}.`, { cause: error });
+  }
+}
+
+/** Says in the service's words what went wrong on the way from the network to the disk. */
+export async function intoFile(write: () => Promise<void>, signal: AbortSignal): Promise<void> {
+  try {
+    await write();
+  } catch (error) {
+    if (error instanceof DomainError) throw error;
+    if (signal.aborted) throw new DomainError('CONFLICT', 'The operation was cancelled.', { cause: error });
+    const { code = '', message } = error as NodeJS.ErrnoException;
+    if (code === 'ENOSPC' || code === 'EDQUOT') {
+      throw new DomainError(
+        'INSUFFICIENT_STORAGE',
+        'The disk of this machine is full: free some space, then try again.',
+        { cause: error },
+      );
+    }
+    if (code.startsWith('Z_') || code.startsWith('ZSTD_')) {
+      throw new DomainError('INVALID_SOURCE', `The image is damaged: it could not be unpacked (${message}).`, {
+        cause: error,
+      });
+    }
+    throw new DomainError('BACKEND_FAILED', `The image could not be stored: ${message}.`, { cause: error });
+  }
+}

@@ -1,0 +1,37 @@
+import { createHash } from 'node:crypto';
+import { Transform } from 'node:stream';
+import { DomainError } from '@headgate/domain-contracts';
+
+const ALGORITHMS: Record<string, number> = { sha256: 64, sha512: 128 };
+
+export const isDigest = (text: string): boolean => {
+  const [, algorithm = '', hex = ''] = /^([a-z0-9]+):([0-9a-f]+)$/.exec(text) ?? [];
+  return ALGORITHMS[algorithm] === hex.length;
+};
+
+/** Passes bytes on, and fails at their end when they are not those of the digest `algorithm:hex`. */
+export function verifyDigest(digest: string): Transform {
+  if (!isDigest(digest))
+    throw new DomainError(
+      'INVALID_SOURCE',
+      `${digest.slice(0, 80)} is no digest: it must look like sha256:<64 hex digits>.`,
+    );
+  const [algorithm = 'sha256', expected] = digest.split(':');
+  const hash = createHash(algorithm);
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      hash.update(chunk);
+      done(null, chunk);
+    },
+    flush(done) {
+      const actual = hash.digest('hex');
+      if (actual === expected) return done();
+      done(
+        new DomainError(
+          'BACKEND_FAILED',
+          `What was downloaded has the checksum ${algorithm}:${actual}, not ${digest}: it was changed or broken on the way.`,
+        ),
+      );
+    },
+  });
+}

@@ -1,0 +1,65 @@
+import { open } from 'node:fs/promises';
+import { DomainError } from '@headgate/domain-contracts';
+
+export interface DiskImage {
+  readonly format: 'qcow2' | 'raw';
+  /** The size that a guest sees. */
+  readonly bytes: number;
+}
+
+const HEADER_BYTES = 104;
+/** Bit of `incompatible_features`: the data is in another file. */
+const EXTERNAL_DATA_FILE = 1n << 2n;
+
+/** Formats that would otherwise pass for a raw disk with nothing bootable on it. */
+const FOREIGN: readonly (readonly [name: string, magic: Buffer])[] = [
+  ['VMDK', Buffer.from('KDMV')],
+  ['VHDX', Buffer.from('vhdxfile')],
+  ['VHD', Buffer.from('conectix')],
+  ['VDI', Buffer.from('<<< ')],
+  ['QED', Buffer.from('QED\0')],
+  ['zip', Buffer.from('PK\x03\x04', 'latin1')],
+];
+
+/**
+ * Reads the beginning of an image that comes from outside. A qcow2 image can name other files of this machine as its
+ * backing or data file; one that does is refused before any program opens it.
+ * Source: https://gitlab.com/qemu-project/qemu/-/blob/master/docs/interop/qcow2.txt
+ * @throws DomainError INVALID_SOURCE
+ */
+export async function inspectImage(file: string): Promise<DiskImage> {
+  const handle = await open(file, 'r');
+  try {
+    const { size } = await handle.stat();
+    if (size === 0) throw refused('The image is empty.');
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(HEADER_BYTES), 0, HEADER_BYTES, 0);
+    const header = buffer.subarray(0, bytesRead);
+    if (header.subarray(0, 4).equals(Buffer.from('QFI\xfb', 'latin1'))) return inspectQcow2(header);
+    for (const [name, magic] of FOREIGN) {
+      if (header.subarray(0, magic.length).equals(magic))
+        throw refused(`The image is a ${name} file: convert it to qcow2 or raw first.`);
+    }
+    return { format: 'raw', bytes: size };
+  } finally {
+    await handle.close();
+  }
+}
+
+function inspectQcow2(header: Buffer): DiskImage {
+  if (header.length < 72) throw refused('The qcow2 image ends within its header.');
+  const version = header.readUInt32BE(4);
+  if (version !== 2 && version !== 3)
+    throw refused(`The image is qcow2 of version ${version}: only 2 and 3 are known.`);
+  if (header.readBigUInt64BE(8) !== 0n)
+    throw refused('The qcow2 image has a backing file: flatten it with `qemu-img convert` first.');
+  if (header.readUInt32BE(32) !== 0) throw refused('The qcow2 image is encrypted: decrypt it first.');
+  if (version === 3 && header.length >= 80 && (header.readBigUInt64BE(72) & EXTERNAL_DATA_FILE) !== 0n) {
+    throw refused('The qcow2 image keeps its data in another file: make it one file with `qemu-img convert` first.');
+  }
+  const bytes = header.readBigUInt64BE(24);
+  if (bytes === 0n || bytes > BigInt(Number.MAX_SAFE_INTEGER))
+    throw refused('The qcow2 image claims an impossible size.');
+  return { format: 'qcow2', bytes: Number(bytes) };
+}
+
+const refused = (message: string): DomainError => new DomainError('INVALID_SOURCE', message);

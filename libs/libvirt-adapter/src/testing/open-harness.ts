@@ -1,0 +1,54 @@
+import type { Backend, InstanceRef } from '@headgate/domain-contracts';
+import { copyFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { bytesUntil, InventoryRecorder, type BackendHarness } from '@headgate/testing';
+import { fileDisk, foreignDomainXml } from './foreign-domain.js';
+import { LibvirtUnderTest } from './libvirt-under-test.js';
+import { TINY_ENTRY, tinyGuest } from './tiny-guest.js';
+
+/** The contract suites' harness over real libvirt: VMs made behind the adapter's back boot the tiny guest. */
+export async function openHarness(): Promise<BackendHarness> {
+  const libvirt = await LibvirtUnderTest.open();
+  const image = await tinyGuest();
+  const backend = libvirt.backend({ tinyGuest: () => Promise.resolve(image) });
+  const recorder = InventoryRecorder.over(backend.need('inventory'));
+  await recorder.listedOnce();
+
+  return {
+    backend,
+    freshRef: () => libvirt.refOf(libvirt.freshName()),
+    givenVm: async (state, { booted = false } = {}) => {
+      const ref = libvirt.refOf(libvirt.freshName());
+      const disk = join(libvirt.sharedDir, `${ref.name}.qcow2`);
+      await copyFile(image, disk);
+      await libvirt.define(
+        foreignDomainXml({ name: ref.name, disks: fileDisk(disk), log: join(libvirt.sharedDir, `${ref.name}.log`) }),
+      );
+      if (state !== 'Stopped') {
+        await libvirt.virsh.run(['start', ref.name]);
+        await recorder.untilVm(ref, ({ status }) => status === 'Running');
+        if (booted) await untilPrompt(backend, ref);
+      }
+      if (state === 'Paused') await libvirt.virsh.run(['suspend', ref.name]);
+      await recorder.untilVm(ref, ({ status }) => status === state);
+      return ref;
+    },
+    removeOutside: async (ref) => {
+      await libvirt.virsh.run(['destroy', ref.name]).catch(() => undefined);
+      await libvirt.virsh.run(['undefine', ref.name]);
+    },
+    quickSource: () => Promise.resolve({ kind: 'image', entry: TINY_ENTRY }),
+    tidy: () => libvirt.removeDomains(),
+    close: async () => {
+      await recorder.stop();
+      await libvirt.close();
+    },
+  };
+}
+
+async function untilPrompt(backend: Backend, ref: InstanceRef): Promise<void> {
+  const { stream, backlog } = await backend.need('consoles').openSerial(ref);
+  const printed = backlog.toString('latin1');
+  if (!/login: /.test(printed)) await bytesUntil(stream, /login: /, printed);
+  stream.destroy();
+}
