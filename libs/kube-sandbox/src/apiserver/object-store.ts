@@ -73,8 +73,10 @@ export class ObjectStore {
     return [...filterObjects(this.tables.get(resource)?.walk(query.namespace) ?? [], query)];
   }
 
-  count(resource: string): number {
-    return this.tables.get(resource)?.size ?? 0;
+  /** How many objects there are, of a resource or of it in one namespace. */
+  count(resource: string, namespace?: string): number {
+    const table = this.tables.get(resource);
+    return (namespace === undefined ? table?.size : table?.sizeOf(namespace)) ?? 0;
   }
 
   /**

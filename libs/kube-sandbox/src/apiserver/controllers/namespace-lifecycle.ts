@@ -55,9 +55,7 @@ export class NamespaceLifecycle {
   }
 
   private finishIfEmpty(namespace: string): void {
-    const isEmpty = this.namespacedResources().every(
-      (resource) => this.store.list(resource, { namespace }).length === 0,
-    );
+    const isEmpty = this.namespacedResources().every((resource) => this.store.count(resource, namespace) === 0);
     if (!isEmpty || !this.store.get('namespaces', { name: namespace })) return;
     this.store.patch<Namespace>('namespaces', { name: namespace }, (draft) => {
       draft.spec = { ...draft.spec, finalizers: [] };

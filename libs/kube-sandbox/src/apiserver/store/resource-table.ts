@@ -16,6 +16,10 @@ export class ResourceTable {
     return this.count;
   }
 
+  sizeOf(namespace: string): number {
+    return this.namespaces.get(namespace)?.objects.size ?? 0;
+  }
+
   get({ namespace = '', name }: ObjectKey): KubeObject | undefined {
     return this.namespaces.get(namespace)?.objects.get(name);
   }
