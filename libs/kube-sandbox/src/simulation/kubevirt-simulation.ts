@@ -25,6 +25,7 @@ import { Faults } from './faults.js';
 import { registerKubevirtSubresources } from './subresources/kubevirt-subresources.js';
 import { PodSubresources } from './subresources/pod-subresources.js';
 import { KubevirtRelease, type KubevirtVersion } from './kubevirt-version.js';
+import { registerProxies } from './proxies/register-proxies.js';
 import { metricsDefinitions } from './metrics/metrics-definitions.js';
 import { churn } from './seeds/churn.js';
 import { type ClusterSeed, namespace as namespaceObject, seedCluster } from './seeds/seed-cluster.js';
@@ -125,13 +126,12 @@ export class KubevirtSimulation implements SandboxExtension {
     );
     this.installed = world;
     for (const definition of simulatedDefinitions(world.release, world.without)) context.registry.register(definition);
-    if (!world.without.has('metrics')) for (const definition of metricsDefinitions(world)) context.registry.register(definition);
+    if (!world.without.has('metrics'))
+      for (const definition of metricsDefinitions(world)) context.registry.register(definition);
     this.guests = new GuestRegistry(world);
-    const controllers = startControllers(world, this.guests);
+    const stop = startControllers(world, this.guests);
     if (cluster !== false) seedCluster(world, cluster);
-    return () => {
-      for (const controller of controllers) controller.stop();
-    };
+    return stop;
   }
 
   private report(error: unknown, key: string): void {
@@ -143,7 +143,8 @@ export class KubevirtSimulation implements SandboxExtension {
 
 type AnyController = Pick<Controller<never>, 'start' | 'stop'>;
 
-function startControllers(world: World, guests: GuestRegistry): AnyController[] {
+/** @returns what stops them */
+function startControllers(world: World, guests: GuestRegistry): () => void {
   const kubevirt = !world.without.has('kubevirt');
   const cdi = !world.without.has('cdi');
   const instances = new InstanceController(world, guests);
@@ -169,8 +170,13 @@ function startControllers(world: World, guests: GuestRegistry): AnyController[] 
     admitMigrations(world);
     admitSnapshots(world);
   }
+  const proxies = kubevirt ? registerProxies(world, dataVolumes) : undefined;
+  if (proxies) controllers.push(proxies.exports);
   if (!world.without.has('snapshots')) controllers.push(new VolumeSnapshotController(world));
   new PodSubresources(world).register();
   for (const controller of controllers) controller.start();
-  return controllers;
+  return () => {
+    for (const controller of controllers) controller.stop();
+    proxies?.close();
+  };
 }

@@ -40,7 +40,12 @@ export function admitSnapshots(world: World): void {
   onCreate<VmClone>(world, RESOURCES.clone, CLONE, (clone) => cloneCauses(world, clone));
 }
 
-function onCreate<T extends KubeObject & { spec: unknown }>(world: World, resource: string, name: string, check: (object: T) => StatusCause[]): void {
+function onCreate<T extends KubeObject & { spec: unknown }>(
+  world: World,
+  resource: string,
+  name: string,
+  check: (object: T) => StatusCause[],
+): void {
   world.admission.addValidating<T>({
     name,
     resources: [resource],
@@ -83,20 +88,30 @@ function foreignTarget(world: World, namespace: string | undefined, spec: VmRest
   const snapshot = world.find<VmSnapshot>(RESOURCES.snapshot, namespace, spec.virtualMachineSnapshotName);
   if (!snapshot || snapshot.spec.source.name === spec.target.name) return [];
   if (snapshot.status?.virtualMachineSnapshotContentName) return [];
-  throw badRequest(`admission webhook "${RESTORE}" denied the request: snapshot content name is nil in vmSnapshot status`);
+  throw badRequest(
+    `admission webhook "${RESTORE}" denied the request: snapshot content name is nil in vmSnapshot status`,
+  );
 }
 
 function cloneCauses(world: World, { metadata, spec }: VmClone): StatusCause[] {
   if (!world.gates.isOn('Snapshot')) throw denied(CLONE, { message: 'snapshot feature gate is not enabled' });
   const { source, target } = spec;
-  const known = { VirtualMachine: 'kubevirt.io', VirtualMachineSnapshot: 'snapshot.kubevirt.io' } as Record<string, string>;
+  const known = { VirtualMachine: 'kubevirt.io', VirtualMachineSnapshot: 'snapshot.kubevirt.io' } as Record<
+    string,
+    string
+  >;
   if (!known[source.kind]) return [invalidValue('spec.source.kind', 'Source kind is not supported')];
-  if (source.apiGroup !== known[source.kind]) return [invalidValue('spec.source.apiGroup', `Source apiGroup must be ${known[source.kind]}`)];
-  if (target && target.kind !== 'VirtualMachine') return [invalidValue('spec.target.kind', 'Target kind is not supported')];
+  if (source.apiGroup !== known[source.kind])
+    return [invalidValue('spec.source.apiGroup', `Source apiGroup must be ${known[source.kind]}`)];
+  if (target && target.kind !== 'VirtualMachine')
+    return [invalidValue('spec.target.kind', 'Target kind is not supported')];
   if (source.kind === 'VirtualMachine' && target?.name === source.name) {
     return [invalidValue('spec', 'Target name cannot be equal to source name when both are VirtualMachines')];
   }
-  const vm = source.kind === 'VirtualMachine' ? world.find<VirtualMachine>(RESOURCES.vm, metadata.namespace, source.name) : undefined;
+  const vm =
+    source.kind === 'VirtualMachine'
+      ? world.find<VirtualMachine>(RESOURCES.vm, metadata.namespace, source.name)
+      : undefined;
   const obstacle = vm && !world.release.since('1.5') ? unsnapshottable(vm) : undefined;
   return obstacle ? [invalidValue('spec.source', obstacle)] : [];
 }

@@ -48,7 +48,8 @@ export class CloneController extends Controller<VmClone> {
     const { source } = clone.spec;
     const { namespace } = clone.metadata;
     if (source.kind === 'VirtualMachineSnapshot') {
-      if (!this.world.find(RESOURCES.snapshot, namespace, source.name)) return this.pending(clone, `Source ${source.kind} ${source.name} does not exist`);
+      if (!this.world.find(RESOURCES.snapshot, namespace, source.name))
+        return this.pending(clone, `Source ${source.kind} ${source.name} does not exist`);
       return this.createRestore(clone, source.name);
     }
     const vm = this.world.find<VirtualMachine>(RESOURCES.vm, namespace, source.name);
@@ -94,7 +95,11 @@ export class CloneController extends Controller<VmClone> {
   }
 
   private awaitRestore(clone: VmClone): void {
-    const restore = this.world.find<VmRestore>(RESOURCES.restore, clone.metadata.namespace, clone.status?.restoreName ?? '');
+    const restore = this.world.find<VmRestore>(
+      RESOURCES.restore,
+      clone.metadata.namespace,
+      clone.status?.restoreName ?? '',
+    );
     if (!restore?.status?.complete) return;
     this.world.restoreAdjustments.delete(restore.metadata.uid!);
     this.enter(clone, 'CreatingTargetVM', { targetName: clone.spec.target!.name });
@@ -163,6 +168,8 @@ export class CloneController extends Controller<VmClone> {
 /** A claim that can't be snapshotted keeps a VM from being cloned; disks that are made anew do not. */
 export function unsnapshottable(vm: VirtualMachine): string | undefined {
   const statuses = vm.status?.volumeSnapshotStatuses ?? [];
-  const broken = statuses.find(({ enabled, reason = '' }) => !enabled && !reason.startsWith('Snapshot is not supported'));
+  const broken = statuses.find(
+    ({ enabled, reason = '' }) => !enabled && !reason.startsWith('Snapshot is not supported'),
+  );
   return broken && `Virtual Machine volume ${broken.name} does not support snapshots`;
 }

@@ -3,9 +3,13 @@ import type { VmClone } from '../../types/kubevirt-kinds.js';
 import type { VirtualMachine } from '../../types/virtual-machine.js';
 
 /** Keeps the entries that the filters admit: `*` all, `!x*` none of these; the last filter that fits decides. */
-export function filterEntries(entries: Record<string, string> | undefined, filters: readonly string[] | undefined): Record<string, string> {
+export function filterEntries(
+  entries: Record<string, string> | undefined,
+  filters: readonly string[] | undefined,
+): Record<string, string> {
   if (!filters) return { ...entries };
-  const fits = (filter: string, key: string): boolean => new RegExp(`^${filter.replace(/[.+^${}()|[\]\\]/g, '\\$&').replace(/\*/g, '.*')}$`).test(key);
+  const fits = (filter: string, key: string): boolean =>
+    new RegExp(`^${filter.replace(/[.+^${}()|[\]\\]/g, '\\$&').replace(/\*/g, '.*')}$`).test(key);
   return Object.fromEntries(
     Object.entries(entries ?? {}).filter(([key]) => {
       const excluded = filters.some((filter) => filter.startsWith('!') && fits(filter.slice(1), key));

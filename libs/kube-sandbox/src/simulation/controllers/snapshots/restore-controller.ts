@@ -53,14 +53,20 @@ export class RestoreController extends Controller<VmRestore> {
     const vm = this.world.find<VirtualMachine>(RESOURCES.vm, namespace, target.name);
     const foreign = vm && vm.metadata.uid !== snapshot.status.sourceUID && !this.isOurs(vm, restore);
     if (foreign) {
-      return this.tellState(restore, 'restore source and restore target are different but restore target already exists');
+      return this.tellState(
+        restore,
+        'restore source and restore target are different but restore target already exists',
+      );
     }
     if (vm && !this.targetIsOff(restore, vm)) return;
     this.restore(restore, content, vm);
   }
 
   private isOurs(vm: VirtualMachine, restore: VmRestore): boolean {
-    return vm.metadata.annotations?.['restore.kubevirt.io/lastRestoreUID'] === `${restore.spec.target.name}-${restore.metadata.uid}`;
+    return (
+      vm.metadata.annotations?.['restore.kubevirt.io/lastRestoreUID'] ===
+      `${restore.spec.target.name}-${restore.metadata.uid}`
+    );
   }
 
   private targetIsOff(restore: VmRestore, vm: VirtualMachine): boolean {
@@ -131,7 +137,10 @@ export class RestoreController extends Controller<VmRestore> {
         const { running, runStrategy } = draft.spec;
         draft.spec = { ...spec, ...(running === undefined ? { runStrategy } : { running }) };
         if (running !== undefined) delete draft.spec.runStrategy;
-        draft.metadata.annotations = { ...draft.metadata.annotations, 'restore.kubevirt.io/lastRestoreUID': lastRestore };
+        draft.metadata.annotations = {
+          ...draft.metadata.annotations,
+          'restore.kubevirt.io/lastRestoreUID': lastRestore,
+        };
         delete draft.status?.restoreInProgress;
       });
       for (const name of deleted) this.world.discard(RESOURCES.dataVolume, { namespace: vm.metadata.namespace, name });
@@ -141,10 +150,19 @@ export class RestoreController extends Controller<VmRestore> {
       if (deleted.length > 0) draft.status.deletedDataVolumes = deleted;
       tellProgress(draft.status, false, true, 'Operation complete', this.now);
     });
-    this.tell(restore, 'VirtualMachineRestoreComplete', `Successfully completed VirtualMachineRestore ${restore.metadata.name}`);
+    this.tell(
+      restore,
+      'VirtualMachineRestoreComplete',
+      `Successfully completed VirtualMachineRestore ${restore.metadata.name}`,
+    );
   }
 
-  private createTarget(restore: VmRestore, content: VmSnapshotContent, spec: VirtualMachine['spec'], lastRestore: string): void {
+  private createTarget(
+    restore: VmRestore,
+    content: VmSnapshotContent,
+    spec: VirtualMachine['spec'],
+    lastRestore: string,
+  ): void {
     const { labels, annotations } = content.spec.source.virtualMachine.metadata;
     const { running: _running, ...rest } = spec;
     const template: VirtualMachine = {

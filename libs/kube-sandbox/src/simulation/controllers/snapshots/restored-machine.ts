@@ -9,7 +9,12 @@ export const restoredClaimName = ({ metadata }: VmRestore, volumeName: string): 
   `restore-${metadata.uid}-${volumeName}`;
 
 /** A claim filled from a volume's snapshot. It goes with the VM, once that exists. */
-export function createRestoredClaim(world: World, restore: VmRestore, backup: VolumeBackup, owner: VirtualMachine | undefined): void {
+export function createRestoredClaim(
+  world: World,
+  restore: VmRestore,
+  backup: VolumeBackup,
+  owner: VirtualMachine | undefined,
+): void {
   const { namespace } = restore.metadata;
   const name = restoredClaimName(restore, backup.volumeName);
   if (world.find(RESOURCES.claim, namespace, name)) return;
@@ -28,7 +33,11 @@ export function createRestoredClaim(world: World, restore: VmRestore, backup: Vo
       storageClassName,
       volumeMode,
       resources: deepCopy(resources),
-      dataSource: { apiGroup: 'snapshot.storage.k8s.io', kind: 'VolumeSnapshot', name: backup.volumeSnapshotName ?? '' },
+      dataSource: {
+        apiGroup: 'snapshot.storage.k8s.io',
+        kind: 'VolumeSnapshot',
+        name: backup.volumeSnapshotName ?? '',
+      },
     },
     status: { phase: 'Pending' },
   });

@@ -1,7 +1,14 @@
 import { setCondition, type Condition } from '../../types/condition.js';
 
 /** Snapshots, restores and clones tell their state in the reasons of two conditions. */
-export function tellProgress(status: { conditions?: Condition[] }, progressing: boolean, ready: boolean, reason: string, now: string, readyReason = reason): void {
+export function tellProgress(
+  status: { conditions?: Condition[] },
+  progressing: boolean,
+  ready: boolean,
+  reason: string,
+  now: string,
+  readyReason = reason,
+): void {
   const conditions = (status.conditions ??= []);
   setCondition(conditions, { type: 'Progressing', status: progressing ? 'True' : 'False', reason }, now);
   setCondition(conditions, { type: 'Ready', status: ready ? 'True' : 'False', reason: readyReason }, now);

@@ -9,7 +9,9 @@ import { claimNameOf } from '../virtual-machine/volume-snapshot-statuses.js';
 
 /** Which volumes of a VM a snapshot holds. */
 export function splitVolumes(vm: VirtualMachine): { includedVolumes: string[]; excludedVolumes: string[] } {
-  const included = new Set((vm.status?.volumeSnapshotStatuses ?? []).filter(({ enabled }) => enabled).map(({ name }) => name));
+  const included = new Set(
+    (vm.status?.volumeSnapshotStatuses ?? []).filter(({ enabled }) => enabled).map(({ name }) => name),
+  );
   const names = (vm.spec.template.spec.volumes ?? []).map(({ name }) => name);
   return {
     includedVolumes: names.filter((name) => included.has(name)),
@@ -70,6 +72,11 @@ function backUp(world: World, snapshot: VmSnapshot, volumeName: string, claimNam
   return {
     volumeName,
     volumeSnapshotName,
-    persistentVolumeClaim: deepCopy({ apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: { name: metadata.name, namespace }, spec }),
+    persistentVolumeClaim: deepCopy({
+      apiVersion: 'v1',
+      kind: 'PersistentVolumeClaim',
+      metadata: { name: metadata.name, namespace },
+      spec,
+    }),
   };
 }

@@ -39,7 +39,10 @@ export class SnapshotController extends Controller<VmSnapshot> {
     if (overdue || this.world.faults.has('snapshot-failure', vm ?? snapshot)) return this.fail(snapshot, vm);
     if (!vm) return this.wait(snapshot, 'Source does not exist');
     if (vm.status?.snapshotInProgress && vm.status.snapshotInProgress !== snapshot.metadata.name) {
-      return this.wait(snapshot, `Source not locked, VM ${namespace}/${vm.metadata.name} is held by snapshot ${vm.status.snapshotInProgress}`);
+      return this.wait(
+        snapshot,
+        `Source not locked, VM ${namespace}/${vm.metadata.name} is held by snapshot ${vm.status.snapshotInProgress}`,
+      );
     }
     this.lock(vm, snapshot.metadata.name);
     this.progress(snapshot, vm);
@@ -71,7 +74,11 @@ export class SnapshotController extends Controller<VmSnapshot> {
         tellProgress(status, true, false, 'Source locked and operation in progress', this.now, 'Not ready');
       });
       createContent(this.world, snapshot, vm);
-      this.tell(snapshot, 'SuccessfulVirtualMachineSnapshotContentCreate', `Successfully created VirtualMachineSnapshotContent ${contentName}`);
+      this.tell(
+        snapshot,
+        'SuccessfulVirtualMachineSnapshotContentCreate',
+        `Successfully created VirtualMachineSnapshotContent ${contentName}`,
+      );
       return this.lookAgainAfter(snapshot, 0);
     }
     if (!this.took(snapshot, 'cut', 'snapshotTime') || !this.volumesAreReady(snapshot)) return;

@@ -57,7 +57,12 @@ describe('snapshots, restores and clones', () => {
     expect(store.count(RESOURCES.volumeSnapshot)).toBe(1);
     store.delete(RESOURCES.snapshot, { namespace: 'tailvm', name: 's1' });
     clock.advance(10_000);
-    for (const resource of [RESOURCES.snapshot, RESOURCES.snapshotContent, RESOURCES.volumeSnapshot, RESOURCES.volumeSnapshotContent]) {
+    for (const resource of [
+      RESOURCES.snapshot,
+      RESOURCES.snapshotContent,
+      RESOURCES.volumeSnapshot,
+      RESOURCES.volumeSnapshotContent,
+    ]) {
       expect(store.count(resource)).toBe(0);
     }
   });
@@ -86,7 +91,9 @@ describe('snapshots, restores and clones', () => {
     const { status } = find<VmRestore>(RESOURCES.restore, 'r1')!;
     expect(status?.conditions?.[0]?.reason).toMatch(/^Waiting for target VM to be powered off\./);
     clock.advance(400_000);
-    expect(find<VmRestore>(RESOURCES.restore, 'r1')?.status?.conditions).toContainEqual(expect.objectContaining({ type: 'Failure' }));
+    expect(find<VmRestore>(RESOURCES.restore, 'r1')?.status?.conditions).toContainEqual(
+      expect.objectContaining({ type: 'Failure' }),
+    );
   });
 
   test('before 1.5 a running target is refused at once', () => {

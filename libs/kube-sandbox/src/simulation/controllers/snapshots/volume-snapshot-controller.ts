@@ -24,13 +24,15 @@ export class VolumeSnapshotController extends Controller<VolumeSnapshot> {
     const claim = this.world.find<PersistentVolumeClaim>(RESOURCES.claim, namespace, claimName);
     if (!claim) {
       const message = `Failed to create snapshot content with error persistentvolumeclaim "${claimName}" not found`;
-      if (this.first(snapshot, 'missing')) this.tell(snapshot, 'SnapshotContentCreationFailed', message, { warning: true });
+      if (this.first(snapshot, 'missing'))
+        this.tell(snapshot, 'SnapshotContentCreationFailed', message, { warning: true });
       return;
     }
     if (!this.took(snapshot, 'cut', this.world.timings.ms('snapshotTime') / 2)) return;
     const contentName = `snapcontent-${uid}`;
     const className = snapshot.spec.volumeSnapshotClassName;
-    const snapshotClass = className && this.world.find<VolumeSnapshotClass>(RESOURCES.volumeSnapshotClass, undefined, className);
+    const snapshotClass =
+      className && this.world.find<VolumeSnapshotClass>(RESOURCES.volumeSnapshotClass, undefined, className);
     const content = {
       apiVersion: 'snapshot.storage.k8s.io/v1',
       kind: 'VolumeSnapshotContent',

@@ -1,0 +1,24 @@
+import { randomBytes } from 'node:crypto';
+import type { World } from '../world.js';
+
+const LIFETIME_MS = 300_000;
+
+/** Tokens for the upload proxy; each is good for one claim and five minutes. */
+export class UploadTokens {
+  private readonly claims = new Map<string, { namespace: string; name: string }>();
+
+  constructor(private readonly world: World) {}
+
+  issue(namespace: string, name: string): string {
+    const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+    const payload = { pvcName: name, namespace, exp: Math.floor((this.world.clock.now() + LIFETIME_MS) / 1000) };
+    const token = `${part({ alg: 'none', typ: 'JWT' })}.${part(payload)}.${randomBytes(24).toString('base64url')}`;
+    this.claims.set(token, { namespace, name });
+    this.world.clock.schedule(() => this.claims.delete(token), LIFETIME_MS);
+    return token;
+  }
+
+  claimOf(token: string): { namespace: string; name: string } | undefined {
+    return this.claims.get(token);
+  }
+}
