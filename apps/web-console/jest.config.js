@@ -16,6 +16,8 @@ export default {
   testEnvironment: 'jsdom',
   testMatch: ['<rootDir>/src/**/*.spec.{ts,tsx}'],
   extensionsToTreatAsEsm: ['.ts', '.tsx'],
+  // A whole page in jsdom is slow on a busy machine; nothing here waits for a clock.
+  testTimeout: 60_000,
   setupFilesAfterEnv: ['<rootDir>/src/testing/setup.ts'],
   transform: { '^.+\\.ts$': [swc, options], '^.+\\.tsx$': [swc, withJsx] },
   moduleNameMapper: {

@@ -1,9 +1,10 @@
 import '@patternfly/react-core/dist/styles/base.css';
 import '@xterm/xterm/css/xterm.css';
-import './app/app.css';
 import { createRoot } from 'react-dom/client';
 import { App } from './app/app.js';
 import { applyRememberedTheme } from './shared/ui/theme.js';
+// After the components, whose style it refines.
+import './app/app.css';
 
 applyRememberedTheme();
 const root = document.getElementById('root');

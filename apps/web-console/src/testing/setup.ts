@@ -1,3 +1,8 @@
+import { configure } from '@testing-library/react';
+import { TextDecoder, TextEncoder } from 'node:util';
+
+configure({ asyncUtilTimeout: 20_000 });
+
 /** What a browser has and jsdom has not. */
 Object.defineProperty(globalThis, 'matchMedia', {
   configurable: true,
@@ -15,3 +20,9 @@ class NoResizeObserver {
   disconnect = (): void => undefined;
 }
 Object.defineProperty(globalThis, 'ResizeObserver', { configurable: true, value: NoResizeObserver });
+
+Object.assign(globalThis, { TextEncoder, TextDecoder });
+
+// Nothing is laid out here, but a table that draws what is in sight needs a sight.
+Object.defineProperty(Element.prototype, 'clientHeight', { configurable: true, value: 400 });
+Object.defineProperty(Element.prototype, 'clientWidth', { configurable: true, value: 1200 });

@@ -18,7 +18,8 @@ export type LinkEvent =
   | { readonly type: 'guest'; readonly running: boolean }
   | { readonly type: 'open' }
   | { readonly type: 'closed'; readonly reason?: string }
-  | { readonly type: 'reconnect' };
+  /** By itself, or because a person asked: then the count of breaks begins anew. */
+  | { readonly type: 'reconnect'; readonly asked?: true };
 
 export const IDLE_LINK: LinkState = { phase: 'waiting', generation: 0, breaks: 0 };
 
@@ -41,7 +42,7 @@ export function linkReducer(state: LinkState, event: LinkEvent): LinkState {
         ...(event.reason ? { reason: event.reason } : {}),
       };
     case 'reconnect':
-      return state.phase === 'broken' ? calling(state, state.breaks) : state;
+      return state.phase === 'broken' ? calling(state, event.asked ? 0 : state.breaks) : state;
   }
 }
 

@@ -2,9 +2,8 @@ import { useQuery } from '@tanstack/react-query';
 import type { CapabilitiesView, ContextCapabilitiesView } from '@headgate/api-contracts';
 import { getJson } from '../api/request.js';
 
-/** A sandbox's context says that its guests are simulated. */
-export type ContextAbilities = ContextCapabilitiesView & { readonly simulated?: boolean };
-export type Capabilities = Omit<CapabilitiesView, 'contexts'> & { readonly contexts: readonly ContextAbilities[] };
+export type ContextAbilities = ContextCapabilitiesView;
+export type Capabilities = CapabilitiesView;
 
 export const useCapabilities = () =>
   useQuery({

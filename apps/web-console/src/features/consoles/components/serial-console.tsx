@@ -107,7 +107,7 @@ export function SerialConsole({ url, guest, viewOnly, start, shell = false }: Se
       link={link}
       viewOnly={viewOnly}
       start={start}
-      onReconnect={() => dispatch({ type: 'reconnect' })}
+      onReconnect={() => dispatch({ type: 'reconnect', asked: true })}
       tools={
         <>
           <Button {...tool} icon={<Icon name="copy" />} onClick={copy}>

@@ -71,7 +71,7 @@ export function VncConsole({ url, guest, viewOnly, start }: VncConsoleProps) {
       viewOnly={viewOnly}
       start={start}
       frameRef={frame}
-      onReconnect={() => dispatch({ type: 'reconnect' })}
+      onReconnect={() => dispatch({ type: 'reconnect', asked: true })}
       tools={
         <>
           {!viewOnly && (

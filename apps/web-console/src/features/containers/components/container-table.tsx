@@ -23,7 +23,7 @@ export function ContainerTable({ rows, refusal, onDelete }: ContainerTableProps)
           <Tr>
             <Th>Name</Th>
             <Th>Status</Th>
-            <Th>Image</Th>
+            <Th width={25}>Image</Th>
             <Th className="hg-numeric">CPU</Th>
             <Th className="hg-numeric">Memory</Th>
             <Th>Node</Th>

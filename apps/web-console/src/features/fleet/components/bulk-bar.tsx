@@ -17,7 +17,8 @@ export function BulkBar({ selection }: { selection: Selection }) {
         <Button
           key={name}
           size="sm"
-          variant={name === 'force-stop' ? 'danger' : 'secondary'}
+          variant="secondary"
+          isDanger={name === 'force-stop'}
           icon={<Icon name={POWER_WORDING[name].icon} />}
           onClick={() => setAction(name)}
         >

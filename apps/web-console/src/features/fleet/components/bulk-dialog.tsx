@@ -40,9 +40,9 @@ export function BulkDialog({ action, members: given, onClose }: BulkDialogProps)
             {action === 'force-stop' && (
               <Alert isInline variant="warning" title="Pulls the plug: the guests have no chance to save anything." />
             )}
-            <NameList title="Will be done for" names={able.map(({ name, namespace }) => `${namespace}/${name}`)} />
+            <NameList title="Will be done for:" names={able.map(({ name, namespace }) => `${namespace}/${name}`)} />
             <NameList
-              title="Left alone"
+              title="Left alone:"
               names={split.skipped.map(({ vm, reason }) => `${vm.namespace}/${vm.name}: ${reason}`)}
             />
           </>

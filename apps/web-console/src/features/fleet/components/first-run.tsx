@@ -8,8 +8,7 @@ export function FirstRun({ onCreate, refusal }: { onCreate: () => void; refusal?
   return (
     <EmptyState titleText="No instances yet" headingLevel="h2" icon={BigMachine}>
       <EmptyStateBody>
-        Create the first one: the dialog picks the smallest guest there is, so it is up before you have found its
-        console.
+        Create the first one. The catalog&apos;s smallest guest is chosen already; it only needs a name.
       </EmptyStateBody>
       <EmptyStateFooter>
         <EmptyStateActions>

@@ -37,7 +37,13 @@ export function FleetPage({ onCreate }: { onCreate: () => void }) {
 
   if (entries.length === 0) {
     if (phase === 'loading') return <Spinner aria-label="Loading instances" className="hg-centered" />;
-    if (phase === 'lost') return <ErrorAlert title="The instances can't be shown" error={error} onRetry={retry} />;
+    if (phase === 'lost') {
+      return (
+        <div className="hg-page">
+          <ErrorAlert title="The instances can't be shown" error={error} onRetry={retry} />
+        </div>
+      );
+    }
     return <FirstRun onCreate={create} refusal={refusal} />;
   }
 

@@ -31,8 +31,6 @@ export function FleetTable({ rows, columns, place, onSort, selection }: FleetTab
     getScrollElement: () => scroller.current,
     estimateSize: () => ROW_HEIGHT,
     overscan: 12,
-    // Where nothing is laid out (a test, a page in the background) a screenful is drawn all the same.
-    initialRect: { width: 1200, height: 900 },
   });
   const items = virtual.getVirtualItems();
   const above = items[0]?.start ?? 0;

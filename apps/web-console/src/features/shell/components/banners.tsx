@@ -1,4 +1,5 @@
 import { Alert, Button } from '@patternfly/react-core';
+import type { VmView } from '@headgate/api-contracts';
 import { useFleet, useRetryFleet } from '../../../shared/fleet/fleet-provider.js';
 import { useRemembered } from '../../../shared/storage/remembered.js';
 import { useContexts } from '../use-contexts.js';
@@ -26,14 +27,15 @@ export function Banners() {
           {error} What you see is what was known last; it is tried again by itself.
         </Alert>
       )}
-      {down.map(({ context, reason }) => {
-        const stale = entries.filter((entry) => entry.context === context).length;
-        return (
-          <Alert key={context} isInline variant="warning" title={`The context ${context} can't be reached`}>
-            {reason} {stale > 0 && `Its ${stale.toLocaleString('en')} instances are shown as they were known last.`}
-          </Alert>
-        );
-      })}
+      {down.length > 0 && (
+        <Alert isInline variant="warning" title={`${down.map(({ context }) => context).join(', ')} can't be reached`}>
+          <ul>
+            {down.map(({ context, reason }) => (
+              <li key={context}>{lostContext(context, reason, entries)}</li>
+            ))}
+          </ul>
+        </Alert>
+      )}
       {partial && down.length === 0 && (
         <Alert isInline variant="warning" title="Part of the list is not up to date">
           Entries in italics are the last known ones: their context can&apos;t be reached.
@@ -42,6 +44,15 @@ export function Banners() {
       <SimulationNotice names={contexts.filter(({ simulated }) => simulated).map(({ context }) => context)} />
     </div>
   );
+}
+
+/** What is lost with a context, in a sentence or two. */
+function lostContext(context: string, reason: string | undefined, entries: readonly VmView[]): string {
+  const known = entries.filter((entry) => entry.context === context).length;
+  const cause = reason ? `${context}: ${reason.replace(/[.\s]+$/, '')}.` : `${context} does not answer.`;
+  return known === 0
+    ? cause
+    : `${cause} Its ${known.toLocaleString('en')} instances are shown as they were known last.`;
 }
 
 /** Nobody shall take a sandbox for his machines. Once read it shrinks to the word beside the context. */

@@ -1,0 +1,155 @@
+import { screen, waitFor, within } from '@testing-library/react';
+import { buildCapabilities, buildContext } from '../testing/build-capabilities.js';
+import { buildVm } from '../testing/build-vm.js';
+import type { MockService } from '../testing/mock-service.js';
+import { closeConsole, givenService, openConsole } from '../testing/render-console.js';
+
+const IMAGES = [
+  { name: 'debian-12', description: 'Debian', containerDisk: 'x', defaultUser: 'debian' },
+  { name: 'tiny', description: 'Small', containerDisk: 'y', defaultUser: 'root' },
+];
+
+describe('the dialog that creates a VM', () => {
+  let service: MockService;
+  beforeEach(() => {
+    service = givenService();
+    service.on('GET /api/images', IMAGES);
+    service.on('GET /api/instancetypes', { instancetypes: ['u1.small'], preferences: ['debian'] });
+    service.on('GET /api/nodes', [
+      { name: 'node-1', ready: true, roles: 'worker', kubelet: 'v1', arch: 'amd64', context: 'prod' },
+    ]);
+  });
+  afterEach(() => closeConsole(service));
+
+  const open = async () => {
+    const opened = await openConsole('/vms?create=1', [buildVm({ name: 'taken' })], service);
+    await screen.findByRole('radio', { name: /^tiny/ });
+    return { ...opened, dialog: within(screen.getByRole('dialog', { name: 'Create VM' })) };
+  };
+
+  test('asks for nothing but a name, sends the request and watches the task', async () => {
+    service.on('POST /api/vms', () => ({
+      status: 201,
+      body: { name: 'first', namespace: 'tailvm', ref: 'vm/prod/tailvm/first', task: 'create-first-1' },
+    }));
+    service.on('GET /api/tasks/create-first-1', {
+      id: 'create-first-1',
+      kind: 'create',
+      status: 'running',
+      log: '',
+      error: '',
+      ref: 'vm/prod/tailvm/first',
+      caller: 'ada',
+      startedAt: '2026-01-01T00:00:00Z',
+      finishedAt: null,
+      progress: 0.4,
+      steps: [{ name: 'Write the disk', startedAt: '2026-01-01T00:00:00Z' }],
+    });
+    const { user, dialog, hears } = await open();
+    await user.type(dialog.getByRole('textbox', { name: 'Name' }), 'first');
+    await user.click(dialog.getByRole('button', { name: 'Create' }));
+    await waitFor(() => expect(service.asked('POST /api/vms')).toHaveLength(1));
+    expect(service.asked('POST /api/vms')[0]?.body).toEqual({
+      name: 'first',
+      context: 'prod',
+      image: 'tiny',
+      cpu: 1,
+      mem: '256Mi',
+      disk: '1Gi',
+      start: true,
+    });
+    await hears(() =>
+      service.stream.emit('changed', buildVm({ name: 'first', status: 'Provisioning', running: false })),
+    );
+    expect(await screen.findByRole('heading', { name: 'first' })).toBeTruthy();
+    expect(await screen.findByText('Write the disk')).toBeTruthy();
+    expect(screen.getByRole('progressbar').getAttribute('aria-valuenow')).toBe('40');
+    expect(screen.getByRole('button', { name: 'Tasks: 1 running' })).toBeTruthy();
+  });
+
+  test('says at once what is wrong with a name, and sends nothing wrong', async () => {
+    const { user, dialog } = await open();
+    const name = dialog.getByRole('textbox', { name: 'Name' });
+    await user.type(name, 'My_VM');
+    expect(dialog.getByText('The first character must be a-z or 0-9.')).toBeTruthy();
+    await user.clear(name);
+    await user.type(name, 'taken');
+    expect(dialog.getByText('An instance of this name exists there already.')).toBeTruthy();
+    await user.click(dialog.getByRole('button', { name: 'Create' }));
+    expect(service.asked('POST /api/vms')).toEqual([]);
+  });
+
+  test('shows a refusal at the field that it names', async () => {
+    service.fails('POST /api/vms', 400, 'disk must fit into the storage class fast.');
+    const { user, dialog } = await open();
+    await user.type(dialog.getByRole('textbox', { name: 'Name' }), 'big');
+    await user.click(dialog.getByRole('button', { name: 'Create' }));
+    const problem = await dialog.findByText('disk must fit into the storage class fast.');
+    expect(dialog.getByRole('textbox', { name: 'Disk' }).getAttribute('aria-describedby')).toBe(
+      problem.closest('[id]')?.id,
+    );
+    expect(dialog.queryByText('This was refused')).toBeNull();
+  });
+
+  test('shows a refusal that names no field as it is', async () => {
+    service.fails('POST /api/vms', 503, 'The context prod can not be reached.');
+    const { user, dialog } = await open();
+    await user.type(dialog.getByRole('textbox', { name: 'Name' }), 'web');
+    await user.click(dialog.getByRole('button', { name: 'Create' }));
+    expect((await dialog.findByRole('alert')).textContent).toContain('The context prod can not be reached.');
+  });
+
+  test('offers only sources that the context has, and says why not the others', async () => {
+    const { dialog } = await open();
+    expect(dialog.getByRole<HTMLInputElement>('radio', { name: /^bootc/ }).disabled).toBe(true);
+    expect(dialog.getByText('The bootc plugin is not installed.')).toBeTruthy();
+    expect(dialog.getByRole<HTMLInputElement>('radio', { name: /^Import/ }).disabled).toBe(false);
+  });
+
+  test('previews the plan and changes nothing', async () => {
+    service.on('POST /api/vms', {
+      steps: [{ name: 'Make the disk', detail: '1Gi from tiny' }],
+      warnings: ['Nobody can log in.'],
+      refusals: [],
+    });
+    const { user, dialog } = await open();
+    await user.type(dialog.getByRole('textbox', { name: 'Name' }), 'web');
+    await user.click(dialog.getByRole('button', { name: 'Preview' }));
+    const plan = await dialog.findByRole('region', { name: 'What would be done' });
+    expect(plan.textContent).toContain('Make the disk 1Gi from tiny');
+    expect(plan.textContent).toContain('Nobody can log in.');
+    expect(service.asked('POST /api/vms').map(({ query }) => query.get('dryRun'))).toEqual(['true']);
+  });
+
+  test('builds user data from host name, password and keys', async () => {
+    service.on('POST /api/vms', () => ({
+      status: 201,
+      body: { name: 'web', namespace: 'tailvm', ref: 'vm/prod/tailvm/web' },
+    }));
+    const { user, dialog } = await open();
+    await user.type(dialog.getByRole('textbox', { name: 'Name' }), 'web');
+    await user.click(dialog.getByRole('button', { name: /^First boot/ }));
+    await user.type(dialog.getByRole('textbox', { name: 'Host name' }), 'web');
+    await user.type(dialog.getByLabelText('Password'), 'secret');
+    await user.click(dialog.getByRole('button', { name: 'Create' }));
+    await waitFor(() => expect(service.asked('POST /api/vms')).toHaveLength(1));
+    expect(service.asked('POST /api/vms')[0]?.body).toMatchObject({
+      cloudInit: expect.stringContaining('password: "secret"'),
+    });
+  });
+
+  test('asks a machine without instance types for none', async () => {
+    service.on('GET /api/capabilities', buildCapabilities([buildContext({ context: 'local', backend: 'libvirt' })]));
+    const { dialog } = await open();
+    expect(dialog.queryByRole('button', { name: /^Instance type/ })).toBeNull();
+    expect(dialog.queryByRole('textbox', { name: 'Namespace' })).toBeNull();
+    expect(service.asked('GET /api/instancetypes')).toEqual([]);
+  });
+
+  test('closes with Escape and leaves the list as it was', async () => {
+    const { user } = await open();
+    await user.keyboard('{Escape}');
+    await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull());
+    expect(location.hash).toBe('#/vms');
+  });
+});

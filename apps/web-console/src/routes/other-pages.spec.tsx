@@ -1,0 +1,113 @@
+import { screen, waitFor, within } from '@testing-library/react';
+import { buildCapabilities, buildContext } from '../testing/build-capabilities.js';
+import { buildVm } from '../testing/build-vm.js';
+import type { MockService } from '../testing/mock-service.js';
+import { closeConsole, givenService, openConsole } from '../testing/render-console.js';
+
+let service: MockService;
+beforeEach(() => (service = givenService()));
+afterEach(() => closeConsole(service));
+
+describe('the page of containers', () => {
+  const shell = {
+    name: 'shell-1',
+    namespace: 'tailvm',
+    node: 'node-1',
+    phase: 'Running',
+    ready: true,
+    image: 'debian:12',
+    cpu: 1,
+    mem: '512Mi',
+    privileged: false,
+    ref: 'ct/prod/tailvm/shell-1',
+    context: 'prod',
+    backend: 'kubevirt',
+    tags: [],
+  };
+
+  test('is led to only where a context has containers', async () => {
+    service.on(
+      'GET /api/capabilities',
+      buildCapabilities([buildContext({ abilities: { containers: 'libvirt has none.' } })]),
+    );
+    await openConsole('/vms', [buildVm()], service);
+    expect(await screen.findByText('prod up')).toBeTruthy();
+    expect(screen.queryByRole('link', { name: 'Containers' })).toBeNull();
+  });
+
+  test('lists, stops and creates', async () => {
+    service.on('GET /api/cts', [shell]);
+    service.on('POST /api/cts/tailvm/shell-1/stop', { status: 'ok' });
+    service.on('POST /api/cts', () => ({
+      status: 201,
+      body: { name: 'new', namespace: 'tailvm', ref: 'ct/prod/tailvm/new' },
+    }));
+    const { user } = await openConsole('/containers', [], service);
+    await user.click(await screen.findByRole('button', { name: 'Stop shell-1' }));
+    expect(await screen.findByText('shell-1 is stopping')).toBeTruthy();
+    await user.click(screen.getByRole('button', { name: 'Create container' }));
+    const dialog = within(screen.getByRole('dialog'));
+    await user.type(dialog.getByRole('textbox', { name: 'Name' }), 'new');
+    await user.type(dialog.getByRole('textbox', { name: 'Image' }), 'debian:12');
+    await user.click(dialog.getByRole('button', { name: 'Create' }));
+    expect(await screen.findByText('new was created')).toBeTruthy();
+    expect(service.asked('POST /api/cts')[0]?.body).toEqual({
+      name: 'new',
+      image: 'debian:12',
+      context: 'prod',
+      cpu: 1,
+      mem: '512Mi',
+      disk: '5Gi',
+      privileged: false,
+    });
+  });
+
+  test('opens a shell and tells it how large its window is', async () => {
+    service.on('GET /api/cts', [shell]);
+    const { hears } = await openConsole('/containers/prod/tailvm/shell-1', [], service);
+    await screen.findByRole('region', { name: 'Shell in shell-1' });
+    expect(service.socket.url).toBe('ws://localhost/api/tty/tailvm/shell-1?context=prod&kind=ct');
+    await hears(() => service.socket.open());
+    expect(service.socket.sent).toEqual(['{"resize":{"columns":80,"rows":24}}']);
+  });
+});
+
+test('the nodes say whether they are ready and how many instances each carries', async () => {
+  service.on('GET /api/nodes', [
+    { name: 'node-1', ready: true, roles: 'worker', kubelet: 'v1.34', arch: 'amd64', context: 'prod' },
+    { name: 'node-2', ready: false, roles: 'worker', kubelet: 'v1.34', arch: 'amd64', context: 'prod' },
+  ]);
+  await openConsole('/nodes', [buildVm(), buildVm({ name: 'web-2' })], service);
+  expect((await screen.findByRole('row', { name: /node-1/ })).textContent).toContain('Ready2');
+  expect(screen.getByRole('row', { name: /node-2/ }).textContent).toContain('Not ready0');
+});
+
+test('the doctor says what is wrong first, with what helps, and checks again when asked', async () => {
+  const check = { context: 'prod', fixable: false, remedy: '' };
+  service.on('GET /api/doctor', [
+    { ...check, name: 'Storage', status: 'ok', message: 'Fine.' },
+    { ...check, name: 'CDI', status: 'error', message: 'It is missing.', remedy: 'Install it.' },
+  ]);
+  const { user } = await openConsole('/doctor', [], service);
+  const checks = await screen.findAllByRole('listitem');
+  expect(checks[0]?.textContent).toBe('ErrorCDIprodIt is missing.What helps: Install it.');
+  service.fails('GET /api/doctor', 503, 'No context can be reached.');
+  await user.click(screen.getByRole('button', { name: 'Check again' }));
+  expect(await screen.findByText('No context can be reached.')).toBeTruthy();
+});
+
+test('the theme goes round and is remembered', async () => {
+  const { user } = await openConsole('/vms', [buildVm()], service);
+  const dark = () => document.documentElement.classList.contains('pf-v6-theme-dark');
+  await user.click(screen.getByRole('button', { name: /^Theme: as the system/ }));
+  await user.click(screen.getByRole('button', { name: /^Theme: light/ }));
+  await waitFor(() => expect(dark()).toBe(true));
+  expect(localStorage.getItem('headgate.theme')).toBe('"dark"');
+  await user.click(screen.getByRole('button', { name: /^Theme: dark/ }));
+  expect(dark()).toBe(false);
+});
+
+test('an unknown place leads to the instances', async () => {
+  await openConsole('/nowhere', [buildVm()], service);
+  await waitFor(() => expect(location.hash).toBe('#/vms'));
+});

@@ -1,0 +1,118 @@
+import { jest } from '@jest/globals';
+import { buildVm } from '../../testing/build-vm.js';
+import { MockService } from '../../testing/mock-service.js';
+import { FleetFeed } from './fleet-feed.js';
+import { FleetStore } from './fleet-store.js';
+
+const web = buildVm({ name: 'web' });
+const db = buildVm({ name: 'db' });
+
+describe('FleetFeed', () => {
+  let service: MockService;
+  let store: FleetStore;
+  let feed: FleetFeed;
+
+  beforeEach(() => {
+    jest.useFakeTimers();
+    service = new MockService();
+    service.install();
+    store = new FleetStore();
+    feed = new FleetFeed(store);
+    feed.open();
+  });
+
+  afterEach(() => {
+    feed.close();
+    jest.useRealTimers();
+    expect(service.refused).toEqual([]);
+  });
+
+  const names = (): string[] => store.current().entries.map(({ name }) => name);
+  const breakStream = async (): Promise<void> => {
+    service.stream.break();
+    await jest.advanceTimersByTimeAsync(0);
+  };
+
+  test('shows the snapshot, then each change and removal, told once per burst', async () => {
+    service.stream.snapshot([web]);
+    expect(store.current()).toMatchObject({ phase: 'live', partial: false });
+    let told = 0;
+    store.subscribe(() => told++);
+    service.stream.emit('changed', db);
+    service.stream.emit('changed', { ...web, status: 'Paused' });
+    service.stream.emit('removed', { ref: db.ref });
+    await jest.advanceTimersByTimeAsync(100);
+    expect(told).toBe(1);
+    expect(store.current().entries).toEqual([{ ...web, status: 'Paused' }]);
+  });
+
+  test('notes what is said about contexts, and which entries are the last known ones', async () => {
+    service.stream.snapshot([web]);
+    service.stream.emit('status', { context: 'prod', up: false, reason: 'gone' });
+    service.stream.emit('changed', { ...web, stale: true });
+    await jest.advanceTimersByTimeAsync(100);
+    expect(store.current()).toMatchObject({ contexts: { prod: { up: false, reason: 'gone' } }, partial: true });
+  });
+
+  test('asks for the list when the stream breaks, and opens the stream again', async () => {
+    service.on('GET /api/vms', [web, db]);
+    service.stream.snapshot([web]);
+    await breakStream();
+    expect(store.current().phase).toBe('polling');
+    expect(names()).toEqual(['web', 'db']);
+    expect(service.streams[0]?.closed).toBe(true);
+    await jest.advanceTimersByTimeAsync(1_000);
+    service.stream.snapshot([db]);
+    expect(store.current()).toMatchObject({ phase: 'live', entries: [db] });
+  });
+
+  test('waits longer after each failure, up to 15 seconds, and says why in the words of the service', async () => {
+    service.fails('GET /api/vms', 503, 'No context can be reached.');
+    const waits: number[] = [];
+    for (let round = 0; round < 6; round++) {
+      await breakStream();
+      const opened = service.streams.length;
+      let waited = 0;
+      while (service.streams.length === opened) {
+        await jest.advanceTimersByTimeAsync(500);
+        waited += 500;
+      }
+      waits.push(waited);
+    }
+    expect(waits).toEqual([1_000, 2_000, 4_000, 8_000, 15_000, 15_000]);
+    expect(store.current()).toMatchObject({ phase: 'lost', error: 'No context can be reached.' });
+  });
+
+  test('keeps what it knew when nothing answers', async () => {
+    service.stream.snapshot([web]);
+    Object.assign(globalThis, { fetch: () => Promise.reject(new TypeError('Failed to fetch')) });
+    await breakStream();
+    expect(store.current()).toMatchObject({
+      phase: 'lost',
+      error: "The service can't be reached. Is it still running?",
+    });
+    expect(names()).toEqual(['web']);
+  });
+
+  test('polls every five seconds where streams are refused, and an unchanged list costs nothing', async () => {
+    service.on('GET /api/vms', ({ headers }: { headers: Record<string, string> }) =>
+      headers['if-none-match'] === '"1"' ? { status: 304 } : { body: [web], headers: { etag: '"1"' } },
+    );
+    await breakStream();
+    await jest.advanceTimersByTimeAsync(1_000);
+    await breakStream();
+    await jest.advanceTimersByTimeAsync(4_999);
+    expect(service.streams).toHaveLength(2);
+    await jest.advanceTimersByTimeAsync(1);
+    expect(service.streams).toHaveLength(3);
+    expect(service.asked('GET /api/vms').map(({ headers }) => headers['if-none-match'])).toEqual([undefined, '"1"']);
+    expect(store.current()).toMatchObject({ phase: 'polling', entries: [web] });
+  });
+
+  test('asks nobody after it was closed', async () => {
+    feed.close();
+    await jest.advanceTimersByTimeAsync(60_000);
+    expect(service.streams).toHaveLength(1);
+    expect(service.requests).toEqual([]);
+  });
+});

@@ -1,0 +1,47 @@
+import { buildStoppedVm, buildVm } from '../../testing/build-vm.js';
+import { buildContext } from '../../testing/build-capabilities.js';
+import { actionRefusal, type InstanceAction } from './power-actions.js';
+
+const able = (status: string): InstanceAction[] => {
+  const vm = status === 'Stopped' ? buildStoppedVm() : buildVm({ status: status as 'Running' });
+  const all: InstanceAction[] = ['start', 'stop', 'force-stop', 'restart', 'pause', 'unpause', 'migrate', 'delete'];
+  return all.filter((action) => actionRefusal(action, vm) === undefined);
+};
+
+describe('actionRefusal', () => {
+  test.each([
+    ['Stopped', ['start', 'delete']],
+    ['Running', ['stop', 'force-stop', 'restart', 'pause', 'migrate', 'delete']],
+    ['Paused', ['stop', 'force-stop', 'restart', 'unpause', 'delete']],
+    ['Stopping', ['force-stop', 'delete']],
+    ['Starting', ['stop', 'force-stop', 'restart', 'delete']],
+    ['CrashLoopBackOff', ['stop', 'force-stop', 'restart', 'delete']],
+    ['Provisioning', ['delete']],
+    ['Terminating', []],
+  ])('allows a %s instance what makes sense', (status, actions) => expect(able(status)).toEqual(actions));
+
+  test('refuses everything to whom the service would refuse it', () => {
+    const whoami = { login: 'bob', name: 'Bob', admin: false, enforced: true };
+    expect(actionRefusal('stop', buildVm(), { whoami })).toBe('Only administrators may do this. You may look.');
+    expect(actionRefusal('stop', buildVm(), { whoami: { ...whoami, enforced: false } })).toBeUndefined();
+  });
+
+  test('refuses what a lost context could not do', () => {
+    expect(actionRefusal('stop', buildVm({ stale: true }))).toBe("The context prod can't be reached.");
+    expect(actionRefusal('stop', buildVm(), { context: buildContext({ up: false }) })).toBe(
+      "The context prod can't be reached.",
+    );
+  });
+
+  test('says what a context lacks, in its words', () => {
+    const context = buildContext({
+      abilities: { power: true, migration: 'A single machine has nowhere to migrate to.' },
+    });
+    expect(actionRefusal('migrate', buildVm(), { context })).toBe('A single machine has nowhere to migrate to.');
+    expect(actionRefusal('stop', buildVm(), { context })).toBeUndefined();
+  });
+
+  test('refuses to migrate what is not live-migratable', () => {
+    expect(actionRefusal('migrate', buildVm({ liveMigratable: false }))).toBe('This instance is not live-migratable.');
+  });
+});

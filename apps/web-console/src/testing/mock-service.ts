@@ -1,0 +1,159 @@
+import type { VmView } from '@headgate/api-contracts';
+
+export interface MockRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: unknown;
+}
+
+export interface MockAnswer {
+  readonly status?: number;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+type Handler = (request: MockRequest) => MockAnswer | Promise<MockAnswer>;
+
+/** The other side of the wire: answers what a test told it to, and remembers what it was never told of. */
+export class MockService {
+  readonly requests: MockRequest[] = [];
+  /** Requests that no test foresaw; a test fails when there are any. */
+  readonly refused: string[] = [];
+  readonly streams: MockStream[] = [];
+  readonly sockets: MockSocket[] = [];
+  private readonly handlers = new Map<string, Handler>();
+
+  /** Puts itself where the browser's own network is. */
+  install(): void {
+    const streams = this.streams;
+    const sockets = this.sockets;
+    Object.assign(globalThis, {
+      fetch: (url: string, options?: RequestInit) => this.answer(url, options),
+      EventSource: class extends MockStream {
+        constructor(url: string) {
+          super(url);
+          streams.push(this);
+        }
+      },
+      WebSocket: class extends MockSocket {
+        constructor(url: string) {
+          super(url);
+          sockets.push(this);
+        }
+      },
+    });
+  }
+
+  /** `GET /api/nodes` is answered by that. The last word counts. */
+  on(request: string, answer: Handler | unknown): this {
+    this.handlers.set(request, typeof answer === 'function' ? (answer as Handler) : () => ({ body: answer }));
+    return this;
+  }
+
+  fails(request: string, status: number, error: string, code = 'SOME_CODE'): this {
+    return this.on(request, () => ({ status, body: { error, code } }));
+  }
+
+  /** What was asked with that method and path, in order. */
+  asked(request: string): MockRequest[] {
+    return this.requests.filter(({ method, path }) => `${method} ${path}` === request);
+  }
+
+  get stream(): MockStream {
+    const stream = this.streams.at(-1);
+    if (!stream) throw new Error('No event stream was opened.');
+    return stream;
+  }
+
+  get socket(): MockSocket {
+    const socket = this.sockets.at(-1);
+    if (!socket) throw new Error('No WebSocket was opened.');
+    return socket;
+  }
+
+  private async answer(url: string, options: RequestInit = {}): Promise<Partial<Response>> {
+    const { pathname, searchParams } = new URL(url, 'http://service.test');
+    const method = options.method ?? 'GET';
+    const headers = (options.headers ?? {}) as Record<string, string>;
+    const body: unknown = typeof options.body === 'string' ? JSON.parse(options.body) : undefined;
+    const request = { method, path: pathname, query: searchParams, headers, body };
+    this.requests.push(request);
+    const handler = this.handlers.get(`${method} ${pathname}`);
+    if (!handler) this.refused.push(`${method} ${pathname}`);
+    const answer = handler
+      ? await handler(request)
+      : { status: 404, body: { error: 'This test knows no such request.', code: 'X' } };
+    return responseOf(answer);
+  }
+}
+
+function responseOf({ status = 200, body, headers = {} }: MockAnswer): Partial<Response> {
+  return {
+    status,
+    ok: status >= 200 && status < 300,
+    headers: { get: (name: string) => headers[name.toLowerCase()] ?? null } as Headers,
+    json: () => Promise.resolve(body),
+  };
+}
+
+export class MockStream extends EventTarget {
+  onerror: (() => void) | null = null;
+  closed = false;
+
+  constructor(readonly url: string) {
+    super();
+  }
+
+  close(): void {
+    this.closed = true;
+  }
+
+  emit(event: string, data: unknown): void {
+    this.dispatchEvent(new MessageEvent(event, { data: JSON.stringify(data) }));
+  }
+
+  snapshot(entries: readonly VmView[]): void {
+    this.emit('snapshot', entries);
+  }
+
+  break(): void {
+    this.onerror?.();
+  }
+}
+
+export class MockSocket extends EventTarget {
+  static readonly OPEN = 1;
+  binaryType = 'blob';
+  readyState = 0;
+  readonly sent: (string | Uint8Array)[] = [];
+
+  constructor(readonly url: string) {
+    super();
+  }
+
+  send(data: string | Uint8Array): void {
+    this.sent.push(data);
+  }
+
+  /** Bytes that were sent, as text. */
+  get typed(): string {
+    return this.sent.map((data) => (typeof data === 'string' ? '' : new TextDecoder().decode(data))).join('');
+  }
+
+  open(): void {
+    this.readyState = 1;
+    this.dispatchEvent(new Event('open'));
+  }
+
+  say(text: string): void {
+    this.dispatchEvent(new MessageEvent('message', { data: new TextEncoder().encode(text).buffer }));
+  }
+
+  close(reason = ''): void {
+    if (this.readyState === 3) return;
+    this.readyState = 3;
+    this.dispatchEvent(Object.assign(new Event('close'), { reason }));
+  }
+}
