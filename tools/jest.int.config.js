@@ -6,5 +6,5 @@ export default {
   displayName: 'tools, real guests',
   testMatch: ['<rootDir>/**/*.int.spec.ts'],
   testPathIgnorePatterns: ['/node_modules/'],
-  testTimeout: 120_000,
+  testTimeout: 240_000,
 };

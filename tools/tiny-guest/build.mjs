@@ -87,7 +87,9 @@ export async function buildTinyGuest({ cacheDir = defaultCacheDir(), log = () =>
 function recipeKey() {
   const hash = createHash('sha256');
   const files = readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf8' }).sort();
-  for (const file of files.filter((name) => name.endsWith('.mjs') || name.startsWith('rootfs'))) {
+  for (const file of files.filter(
+    (name) => (name.endsWith('.mjs') && !name.startsWith('driving')) || name.startsWith('rootfs'),
+  )) {
     const path = join(import.meta.dirname, file);
     if (statSync(path).isFile()) hash.update(file).update(readFileSync(path));
   }

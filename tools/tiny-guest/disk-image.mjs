@@ -30,7 +30,7 @@ const ROOT_UUID = '6865616d-6761-4474-8000-74696e790001';
  * emulation; both consoles get its messages, and the serial one is the main one.
  */
 const COMMAND_LINE =
-  'console=tty0 console=ttyS0,115200 loglevel=5 cryptomgr.notests nokaslr mitigations=off no_timer_check panic=10';
+  'console=tty0 console=ttyS0,115200 loglevel=7 cryptomgr.notests nokaslr mitigations=off no_timer_check panic=10';
 
 const SYSLINUX_CONFIG = `SERIAL 0 115200
 DEFAULT tiny

@@ -18,8 +18,8 @@ const WELCOME = [
 /**
  * @typedef {object} ModuleSet
  * @property {Map<string, Buffer>} files the modules by name, uncompressed
- * @property {string} order lines `module: first second … module`: what to load, and in which order
- * @property {string} aliases lines `pattern module`: which module drives a device of that identity
+ * @property {string} table shell functions: `chain_of MODULE` sets `chain` to what to load, in order; `drivers_of IDENTITY`
+ *   calls `load` for each module that drives such a device
  */
 
 /**
@@ -33,18 +33,22 @@ export function collectModules(folder) {
   const lost = REQUIRED.filter((name) => !paths.has(name) && !builtin.has(name));
   if (lost.length > 0) throw new Error(`The kernel ${basename(folder)} has no ${lost.join(', ')}.`);
 
-  /** @type {ModuleSet} */
-  const set = { files: new Map(), order: '', aliases: '' };
+  /** @type {Map<string, Buffer>} */
+  const files = new Map();
+  const chains = [];
+  const drivers = [];
   for (const name of [...REQUIRED, ...WELCOME]) {
     if (!paths.has(name)) continue;
-    const chain = addWithDependencies(name, paths, set.files);
-    set.order += `${name}: ${chain.join(' ')}\n`;
-    const patterns = modinfo(/** @type {Buffer} */ (set.files.get(name)), 'alias').filter((alias) =>
-      alias.includes(':'),
-    );
-    set.aliases += patterns.map((pattern) => `${pattern} ${name}\n`).join('');
+    chains.push(`${name}) chain='${addWithDependencies(name, paths, files).join(' ')}' ;;`);
+    const aliases = modinfo(/** @type {Buffer} */ (files.get(name)), 'alias');
+    const patterns = aliases.filter((alias) => alias.includes(':') && /^[\w:.,*?[\]-]+$/.test(alias));
+    if (patterns.length > 0) drivers.push(`case "$1" in ${patterns.join('|')}) load ${name} ;; esac`);
   }
-  return set;
+  const table = [
+    ...['chain_of() {', 'chain=', 'case "$1" in', ...chains, 'esac', '}'],
+    ...['drivers_of() {', ...drivers, ':', '}'],
+  ];
+  return { files, table: `${table.join('\n')}\n` };
 }
 
 /**

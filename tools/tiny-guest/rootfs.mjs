@@ -14,6 +14,9 @@ export const DEFAULT_PASSWORD = 'headgate';
 const DEFAULT_HASH =
   '$6$headgate$kNnzx8FNqxehxX.tU.tamh0yKkfkyy9Or0pbM7I98qQdgfR.I.3Gc2hMzUWQkxPBL6mLfMOTmiwWCEosM.ywF.';
 
+/** A hash that no password has. A plain `!` would make busybox's login end with «bad salt». */
+const LOCKED_HASH = '$6$locked$!';
+
 const USER_ID = 1000;
 
 const FOLDERS = [
@@ -44,8 +47,7 @@ export function rootfsEntries(parts, version) {
       data: readFileSync(from),
     })),
     ...[...modules.files].map(([name, data]) => ({ path: `lib/modules/tiny/${name}.ko`, mode: 0o644, data })),
-    file('lib/modules/tiny/order', modules.order),
-    file('lib/modules/tiny/aliases', modules.aliases),
+    file('lib/modules/tiny/table.sh', modules.table),
     // One folder for all programs, under each of its names; the loader looks in lib64.
     ...['sbin'].map((path) => ({ path, mode: 0o777, link: 'bin' })),
     ...['usr/bin', 'usr/sbin'].map((path) => ({ path, mode: 0o777, link: '../bin' })),
@@ -82,10 +84,11 @@ const settings = (version) => ({
   'etc/issue': `\nHeadgate tiny guest. Log in as ${DEFAULT_USER}, password ${DEFAULT_PASSWORD}.\n\n`,
   'etc/passwd': `root:x:0:0:root:/root:/bin/sh\n${DEFAULT_USER}:x:${USER_ID}:${USER_ID}:Headgate:/home/${DEFAULT_USER}:/bin/sh\n`,
   'etc/group': `root:x:0:\ntty:x:5:\n${DEFAULT_USER}:x:${USER_ID}:\n`,
-  'etc/shadow': `root:!:19000:0:99999:7:::\n${DEFAULT_USER}:${DEFAULT_HASH}:19000:0:99999:7:::\n`,
+  'etc/shadow': `root:${LOCKED_HASH}:19000:0:99999:7:::\n${DEFAULT_USER}:${DEFAULT_HASH}:19000:0:99999:7:::\n`,
   'etc/shells': '/bin/sh\n',
   'etc/nsswitch.conf': 'passwd: files\ngroup: files\nshadow: files\nhosts: files dns\n',
   'usr/lib/headgate/default-hash': DEFAULT_HASH,
+  'usr/lib/headgate/locked-hash': LOCKED_HASH,
 });
 
 /**

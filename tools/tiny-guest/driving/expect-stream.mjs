@@ -76,9 +76,10 @@ export class ExpectStream {
    * @returns {Promise<{ output: string, code: number }>}
    */
   async shell(command, timeoutMs) {
-    // The echo of the command must not be taken for its end: there the mark stands in two parts.
-    this.send(`${command}; echo "[done:"$?"]"\r`);
-    await this.expect(/\]"\r?\n/, timeoutMs);
+    // The echo of the command, which the shell wraps as it likes, must not be taken for its output: there the marks
+    // stand in two parts.
+    this.send(`echo "[be""gin]"; ${command}; echo "[do""ne:$?]"\r`);
+    await this.expect(/\[begin\]\r?\n/, timeoutMs);
     const match = await this.expect(/([\s\S]*?)\[done:(\d+)\]/, timeoutMs);
     return { output: (match[1] ?? '').replaceAll('\r', '').trim(), code: Number(match[2]) };
   }

@@ -85,18 +85,6 @@ export class Guest {
     return guest;
   }
 
-  /**
-   * @param {string} user
-   * @param {string} password
-   * @returns {Promise<void>}
-   */
-  async login(user, password) {
-    this.serial.send(`${user}\r`);
-    await this.serial.expect(/Password: /);
-    this.serial.send(`${password}\r`);
-    await this.serial.expect(/\$ /);
-  }
-
   /** Opens the guest agent's channel. @returns {Promise<JsonLinesSocket>} */
   agent() {
     return JsonLinesSocket.open(join(this.folder, 'agent'));

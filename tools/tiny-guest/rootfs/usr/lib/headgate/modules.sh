@@ -1,16 +1,13 @@
-# Kernel modules without modprobe's index: /lib/modules/tiny/order holds `module: first second … module`, and
-# /lib/modules/tiny/aliases holds `pattern module`.
+# Kernel modules without modprobe's index, which busybox reads byte by byte: the build wrote the same as shell functions.
 MODULES=/lib/modules/tiny
+. "$MODULES/table.sh"
 
 # load MODULE: with all it needs. One that the kernel has built in, or does not have, is no error.
 load() {
-  while read -r name chain; do
-    [ "$name" = "$1:" ] || continue
-    for module in $chain; do
-      [ -e "/sys/module/$module" ] || insmod "$MODULES/$module.ko"
-    done
-    return
-  done < "$MODULES/order"
+  chain_of "$1"
+  for module in $chain; do
+    [ -e "/sys/module/$module" ] || insmod "$MODULES/$module.ko"
+  done
 }
 
 # A driver for each device there is. A bus driver brings new devices: so it looks again until nothing is new.
@@ -18,14 +15,8 @@ load_for_devices() {
   before=
   while now=$(echo /sys/module/*) && [ "$now" != "$before" ]; do
     before=$now
-    cat /sys/bus/*/devices/*/modalias 2>/dev/null | sort -u > /identities
-    while read -r identity; do
-      while read -r pattern module; do
-        case "$identity" in
-          $pattern) load "$module" ;;
-        esac
-      done < "$MODULES/aliases"
-    done < /identities
+    for identity in $(cat /sys/bus/*/devices/*/modalias 2>/dev/null | sort -u); do
+      drivers_of "$identity"
+    done
   done
-  rm -f /identities
 }
