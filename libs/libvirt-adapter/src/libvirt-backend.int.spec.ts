@@ -5,7 +5,7 @@ import {
   instanceProvisioningContract,
 } from '@headgate/testing';
 import { whyNoLibvirt } from './testing/libvirt-under-test.js';
-import { openHarness } from './testing/open-harness.js';
+import { openHarness } from './testing/libvirt-harness.contract.js';
 
 const missing = await whyNoLibvirt();
 /** A guest boots in seconds; on a machine with much else to do, in many. */

@@ -1,0 +1,139 @@
+import { describeDomain } from '../domain-xml/domain-description.js';
+import type { ProgramResult, RunProgram } from '../virsh/run-program.js';
+import { Virsh } from '../virsh/virsh.js';
+
+interface FakeDomain {
+  xml: string;
+  state: string;
+}
+
+/**
+ * A simulated virsh over a few domains and volumes: answers in the words of virsh 9.0, for what the specs ask. What it
+ * does not know fails the test.
+ */
+export class FakeLibvirt {
+  readonly domains = new Map<string, FakeDomain>();
+  /** Paths of pools by name, and names of volumes by pool. */
+  readonly pools = new Map<string, { path: string; volumes: Set<string>; availableBytes: number }>();
+  /** Commands that change something, as they came. */
+  readonly changes: string[] = [];
+  /** Answers of single commands, instead of what would be said. */
+  readonly scripted = new Map<string, Partial<ProgramResult>>();
+
+  readonly run: RunProgram = (program, args) => {
+    if (program !== 'virsh') return Promise.resolve({ code: null, stdout: '', stderr: '', missing: true });
+    const words = args.slice(args.indexOf('--connect') + 2);
+    const isScript = words.length === 1 && words[0]?.includes('; echo =');
+    return Promise.resolve(isScript ? this.script(words[0] ?? '') : this.answer(words));
+  };
+
+  virsh(): Virsh {
+    return new Virsh({ uri: 'qemu:///system', run: this.run });
+  }
+
+  /** Adds a domain by its description. */
+  add(xml: string, state = 'shut off (shutdown)'): string {
+    const { uuid } = describeDomain(xml);
+    this.domains.set(uuid, { xml, state });
+    return uuid;
+  }
+
+  addPool(name: string, path: string, ...volumes: string[]): void {
+    this.pools.set(name, { path, volumes: new Set(volumes), availableBytes: 100 * 1024 ** 3 });
+  }
+
+  private script(text: string): ProgramResult {
+    const mark = /echo (=[^=]+=)$/.exec(text)?.[1] ?? '';
+    const commands = text.split(`; echo ${mark}`).filter((command) => command !== '');
+    const answers = commands.map((command) =>
+      this.answer([...command.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, word = '']) => word.replace(/\\(.)/g, '$1'))),
+    );
+    return {
+      code: 0,
+      stdout: answers.map(({ stdout }) => `${stdout}\n${mark}`).join(''),
+      stderr: answers.map(({ stderr }) => stderr).join(''),
+    };
+  }
+
+  private answer(words: readonly string[]): ProgramResult {
+    const scripted = this.scripted.get(words[0] ?? '');
+    if (scripted) return { code: 0, stdout: '', stderr: '', ...scripted };
+    const [command = '', first = '', ...rest] = words;
+    const handler = this.handlers[command];
+    if (!handler) throw new Error(`The simulated virsh does not know: ${words.join(' ')}`);
+    return handler(first, rest);
+  }
+
+  private readonly handlers: Record<string, (first: string, rest: readonly string[]) => ProgramResult> = {
+    list: () => ok([...this.domains].map(([uuid, { xml }]) => `${uuid} ${describeDomain(xml).name}`).join('\n')),
+    hostname: () => ok('host-1'),
+    dumpxml: (first, rest) => this.ofDomain(first === '--inactive' ? (rest[0] ?? '') : first, ({ xml }) => xml),
+    domstate: (uuid) => this.ofDomain(uuid, ({ state }) => state),
+    dominfo: (uuid) => this.ofDomain(uuid, () => 'Persistent:     yes'),
+    domblkinfo: (uuid) => this.ofDomain(uuid, () => ' vda      10737418240   1073741824   1073741824'),
+    start: (uuid) => this.change(`start ${uuid}`, uuid, (domain) => (domain.state = 'running (booted)')),
+    shutdown: (uuid) => this.change(`shutdown ${uuid}`, uuid, () => undefined),
+    reboot: (uuid) => this.change(`reboot ${uuid}`, uuid, () => undefined),
+    suspend: (uuid) => this.change(`suspend ${uuid}`, uuid, (domain) => (domain.state = 'paused (user)')),
+    resume: (uuid) => this.change(`resume ${uuid}`, uuid, (domain) => (domain.state = 'running (unpaused)')),
+    destroy: (uuid) => this.change(`destroy ${uuid}`, uuid, (domain) => (domain.state = 'shut off (destroyed)')),
+    undefine: (uuid, rest) => this.change(['undefine', uuid, ...rest].join(' '), uuid, () => this.domains.delete(uuid)),
+    'pool-list': () => ok([...this.pools.keys()].join('\n')),
+    'pool-refresh': () => ok(''),
+    'pool-info': (name) =>
+      this.ofPool(
+        name,
+        ({ availableBytes }) => `Name:           ${name}\nState:          running\nAvailable:      ${availableBytes}\n`,
+      ),
+    'pool-dumpxml': (name) =>
+      this.ofPool(name, ({ path }) => `<pool type='dir'><target><path>${path}</path></target></pool>`),
+    'vol-list': (name) =>
+      this.ofPool(name, ({ path, volumes }) =>
+        [...volumes].map((volume) => ` ${volume}   ${path}/${volume}`).join('\n'),
+      ),
+    'vol-delete': (volume, [, pool = '']) => {
+      const found = this.pools.get(pool)?.volumes.delete(volume);
+      if (!found)
+        return failed(
+          `error: failed to get vol '${volume}'\nerror: Storage volume not found: no storage vol with matching path '${volume}'\n`,
+        );
+      this.changes.push(`vol-delete ${pool}/${volume}`);
+      return ok(`Vol ${volume} deleted`);
+    },
+    'vol-dumpxml': (volume, [, pool = '']) =>
+      this.ofPool(
+        pool,
+        ({ path }) =>
+          `<volume type='file'><name>${volume}</name><capacity unit='bytes'>1073741824</capacity><target><path>${path}/${volume}</path><format type='qcow2'/></target></volume>`,
+      ),
+    metadata: (uuid, rest) => this.change(`metadata ${rest.join(' ')}`, uuid, () => undefined),
+  };
+
+  private ofDomain(uuid: string, tell: (domain: FakeDomain) => string): ProgramResult {
+    const domain = this.domains.get(uuid);
+    return domain ? ok(tell(domain)) : failed(`error: failed to get domain '${uuid}'\n`);
+  }
+
+  private ofPool(
+    name: string,
+    tell: (pool: { path: string; volumes: Set<string>; availableBytes: number }) => string,
+  ): ProgramResult {
+    const pool = this.pools.get(name);
+    return pool
+      ? ok(tell(pool))
+      : failed(
+          `error: failed to get pool '${name}'\nerror: Storage pool not found: no storage pool with matching name '${name}'\n`,
+        );
+  }
+
+  private change(note: string, uuid: string, act: (domain: FakeDomain) => void): ProgramResult {
+    const domain = this.domains.get(uuid);
+    if (!domain) return failed(`error: failed to get domain '${uuid}'\n`);
+    this.changes.push(note);
+    act(domain);
+    return ok('');
+  }
+}
+
+const ok = (stdout: string): ProgramResult => ({ code: 0, stdout, stderr: '' });
+const failed = (stderr: string): ProgramResult => ({ code: 1, stdout: '', stderr });
