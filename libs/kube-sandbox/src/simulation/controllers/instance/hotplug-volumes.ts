@@ -1,6 +1,6 @@
 import { generateName } from '../../../apiserver/store/new-object.js';
 import { RESOURCES } from '../../resources.js';
-import type { PersistentVolumeClaim, Pod } from '../../types/core-kinds.js';
+import type { PersistentVolumeClaim, Pod, StorageClass } from '../../types/core-kinds.js';
 import type { VirtualMachineInstance, Volume, VolumeStatus } from '../../types/virtual-machine-instance.js';
 import { controlledBy, type World } from '../../world.js';
 import { claimNameOf } from '../virtual-machine/volume-snapshot-statuses.js';
@@ -125,6 +125,8 @@ const replace =
 /** Storage that waits for its first consumer is told where that runs, as the scheduler would. */
 export function selectNode(world: World, claim: PersistentVolumeClaim, node: string | undefined): void {
   if (!node || claim.metadata.annotations?.['volume.kubernetes.io/selected-node']) return;
+  const storageClass = world.find<StorageClass>(RESOURCES.storageClass, undefined, claim.spec.storageClassName ?? '');
+  if (storageClass?.volumeBindingMode !== 'WaitForFirstConsumer') return;
   world.store.patch<PersistentVolumeClaim>(RESOURCES.claim, claim.metadata, ({ metadata }) => {
     metadata.annotations = { ...metadata.annotations, 'volume.kubernetes.io/selected-node': node };
   });

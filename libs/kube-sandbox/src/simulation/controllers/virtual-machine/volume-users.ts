@@ -12,7 +12,11 @@ export class VolumeUsers {
   note({ metadata }: KubeObject, volumes: readonly Volume[]): void {
     const { namespace, name } = metadata;
     const user = idOf(namespace, name);
-    for (const claim of this.used.get(user) ?? []) this.users.get(claim)?.delete(user);
+    for (const claim of this.used.get(user) ?? []) {
+      const users = this.users.get(claim);
+      users?.delete(user);
+      if (users?.size === 0) this.users.delete(claim);
+    }
     const claims = volumes.flatMap((volume) => claimNameOf(volume) ?? []).map((claim) => idOf(namespace, claim));
     if (claims.length === 0) this.used.delete(user);
     else this.used.set(user, claims);
