@@ -27,6 +27,8 @@ export class Dispatcher {
     // A refusal comes before the body has been read; the client must get to see it all the same.
     if (Buffer.isBuffer(answer.body)) drain(raw);
     await writeAnswer(response, answer).catch(() => response.destroy());
+    // The upstream may answer without having read all of the body; what is left would hold up the connection.
+    if (!Buffer.isBuffer(answer.body)) drain(raw);
   }
 
   private answer(raw: IncomingMessage, response: ServerResponse, target: string): Promise<Answer> {

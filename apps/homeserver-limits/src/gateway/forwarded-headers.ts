@@ -15,23 +15,29 @@ const HOP_BY_HOP = new Set([
 
 /** The headers of a message as they came, less what belongs to the connection. */
 export function endToEnd(message: IncomingMessage, without: readonly string[] = []): string[] {
-  const named = (message.headers.connection ?? '').split(',').map((name) => name.trim().toLowerCase());
-  const dropped = new Set([...HOP_BY_HOP, ...named, ...without]);
+  const named = namedByConnection(message.headers.connection);
   const { rawHeaders } = message;
   const kept: string[] = [];
   for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i] ?? '';
-    if (!dropped.has(name.toLowerCase())) kept.push(name, rawHeaders[i + 1] ?? '');
+    const header = rawHeaders[i] ?? '';
+    const name = header.toLowerCase();
+    if (HOP_BY_HOP.has(name) || without.includes(name) || named.includes(name)) continue;
+    kept.push(header, rawHeaders[i + 1] ?? '');
   }
   return kept;
 }
+
+const namedByConnection = (value: string | undefined): readonly string[] =>
+  value === undefined || /^(keep-alive|close)$/i.test(value)
+    ? []
+    : value.split(',').map((name) => name.trim().toLowerCase());
 
 /**
  * What the upstream is told: the caller's headers, and whom we saw. The word of an untrusted caller about addresses is
  * dropped.
  */
 export function towardsUpstream(request: IncomingMessage, peer: string, trusted: boolean): string[] {
-  const headers = endToEnd(request, ['x-forwarded-for', 'expect', ...(trusted ? [] : UNTRUSTED)]);
+  const headers = endToEnd(request, trusted ? OURS : OURS_AND_UNTRUSTED);
   const before = trusted ? request.headers['x-forwarded-for'] : undefined;
   headers.push('X-Forwarded-For', before ? `${[before].flat().join(', ')}, ${peer}` : peer);
   if (!headers.some((name, index) => index % 2 === 0 && name.toLowerCase() === 'x-forwarded-proto')) {
@@ -41,4 +47,5 @@ export function towardsUpstream(request: IncomingMessage, peer: string, trusted:
   return headers;
 }
 
-const UNTRUSTED = ['forwarded', 'x-real-ip', 'x-forwarded-proto', 'x-forwarded-host'];
+const OURS = ['x-forwarded-for', 'expect'];
+const OURS_AND_UNTRUSTED = [...OURS, 'forwarded', 'x-real-ip', 'x-forwarded-proto', 'x-forwarded-host'];

@@ -84,6 +84,7 @@ export class GatewayIdentity extends Identity {
       this.known.set(mark, { caller, until: this.now() + this.options.ttlMs });
       return caller;
     }
-    throw new ForeignRefusal(status, body ?? {});
+    if (typeof body?.errcode === 'string') throw new ForeignRefusal(status, body);
+    throw new MatrixError(502, 'M_UNKNOWN', 'The homeserver does not say whose token this is.');
   }
 }

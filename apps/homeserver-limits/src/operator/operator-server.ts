@@ -54,7 +54,7 @@ export class OperatorServer {
   // A page in the operator's browser could reach a loopback listener: it sends an Origin, tools do not.
   private authorize({ headers }: IncomingMessage): void {
     if (headers.origin !== undefined) throw MatrixError.forbidden('This API is not for web pages.');
-    if (this.token === undefined) return;
+    if (this.token === undefined) return requireLoopbackName(headers.host);
     const given = /^Bearer (\S+)$/.exec(headers.authorization ?? '')?.[1] ?? '';
     const same = timingSafeEqual(Buffer.from(digest(given)), Buffer.from(digest(this.token)));
     if (!same) throw MatrixError.unknownToken();
@@ -68,6 +68,13 @@ export class OperatorServer {
     if (method === 'GET' && rate) return this.api.inspect(rate, required(searchParams, 'key'));
     if (method === 'DELETE' && rate) return this.api.forgive(rate, required(searchParams, 'key'));
     throw MatrixError.unrecognized();
+  }
+}
+
+/** Without a token, a page could still reach us under a name of its own that points here. */
+function requireLoopbackName(host = ''): void {
+  if (!/^(?:127\.[0-9.]+|\[::1\]|localhost)(?::[0-9]+)?$/.test(host)) {
+    throw MatrixError.forbidden('This API answers to its loopback address only.');
   }
 }
 

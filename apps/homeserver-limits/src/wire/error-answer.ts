@@ -1,5 +1,5 @@
+import { RateExceeded } from '@headgate/limits-core';
 import { toMatrixError } from '@headgate/limits-nest';
-import type { MatrixError } from '@headgate/matrix-protocol';
 import { type Answer, jsonAnswer } from './answer.js';
 
 /** A refusal that another server has written already, handed on word for word. */
@@ -17,12 +17,13 @@ export class ForeignRefusal extends Error {
 /** The answer that a failure makes. */
 export function errorAnswer(error: unknown): Answer {
   if (error instanceof ForeignRefusal) return jsonAnswer(error.status, error.body);
+  if (error instanceof RateExceeded) return rateAnswer(error);
   const refusal = toMatrixError(error);
-  return jsonAnswer(refusal.status, refusal.body(), retryAfter(refusal));
+  return jsonAnswer(refusal.status, refusal.body());
 }
 
-/** The header must never promise less than the body, so it is rounded up. */
-function retryAfter({ status, extra }: MatrixError): string[] {
-  const ms = extra.retry_after_ms;
-  return status === 429 && typeof ms === 'number' ? ['Retry-After', String(Math.max(1, Math.ceil(ms / 1000)))] : [];
+/** What a flood makes most of, so without an error on the way. The header is rounded up: it never promises less. */
+function rateAnswer({ message, retryAfterMs }: RateExceeded): Answer {
+  const body = { errcode: 'M_LIMIT_EXCEEDED', error: message, retry_after_ms: retryAfterMs };
+  return jsonAnswer(429, body, ['Retry-After', String(Math.max(1, Math.ceil(retryAfterMs / 1000)))]);
 }

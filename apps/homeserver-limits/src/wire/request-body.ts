@@ -36,7 +36,9 @@ export async function readBody(request: IncomingMessage, response: ServerRespons
     });
     request.once('end', resolve);
     request.once('error', reject);
-    request.once('close', () => reject(new ClientGone()));
+    request.once('close', () => {
+      if (!request.complete) reject(new ClientGone());
+    });
   });
   return Buffer.concat(chunks);
 }
@@ -52,6 +54,7 @@ export class ClientGone extends Error {
  */
 export function drain(request: IncomingMessage): void {
   if (request.readableEnded || request.destroyed) return;
+  request.unpipe();
   let left = DRAIN_BYTES;
   const cut = setTimeout(() => request.socket.destroy(), DRAIN_MS);
   cut.unref();

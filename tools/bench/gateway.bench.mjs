@@ -1,0 +1,179 @@
+// The gateway against itself without bounds and against nginx, all on loopback. Alone: npm run bench -- gateway
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { root } from '../start/workspace.mjs';
+import { Child } from './gateway/child.mjs';
+import { load, times } from './gateway/load.mjs';
+import { startNginx } from './gateway/nginx.mjs';
+
+const APP = join(root, 'apps/homeserver-limits');
+const ROUNDS = 21;
+const LOAD = { connections: 32, ms: 500 };
+const LONG_POLLS = 1000;
+const REFUSALS = 20_000;
+
+const request = (method, target, body = '') =>
+  Buffer.from(
+    `${method} ${target} HTTP/1.1\r\nHost: b.example\r\nAuthorization: Bearer bench\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  );
+const SEND = request(
+  'PUT',
+  '/_matrix/client/v3/rooms/!r:b.example/send/m.room.message/1',
+  '{"msgtype":"m.text","body":"hello"}',
+);
+const SYNC = request('GET', '/_matrix/client/v3/sync?timeout=600000');
+const LOGIN = request(
+  'POST',
+  '/_matrix/client/v3/login',
+  '{"type":"m.login.password","user":"mallory","password":"guess"}',
+);
+
+const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
+
+function buildUnguarded(folder) {
+  const vite = join(root, 'node_modules/vite/bin/vite.js');
+  const args = [
+    vite,
+    'build',
+    '--ssr',
+    'src/bench/unguarded-gateway.bench.ts',
+    '--outDir',
+    folder,
+    '--logLevel',
+    'error',
+  ];
+  execFileSync(process.execPath, [...args, '--config', join(import.meta.dirname, 'vm-service/vite.config.js')], {
+    cwd: APP,
+    stdio: 'inherit',
+  });
+  return join(folder, 'unguarded-gateway.bench.js');
+}
+
+function startLimits(folder, name, toml) {
+  const config = join(folder, `${name}.toml`);
+  writeFileSync(config, toml);
+  const args = ['--config', config, '--listen', '127.0.0.1:0', '--data-dir', join(folder, name)];
+  return Child.start([join(APP, 'dist/main.js'), ...args]);
+}
+
+/**
+ * Many short rounds in which each has its turn: whatever else the machine does meets all of them. The ratio to another is
+ * the median of the rounds' ratios, so that a disturbed round counts as one.
+ */
+async function compareThroughput(servers) {
+  const rates = servers.map(() => []);
+  for (const { url } of servers) await load(url, SEND, { ...LOAD, ms: 1500 });
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const index of inTurn(servers.length, round)) rates[index].push(await load(servers[index].url, SEND, LOAD));
+  }
+  const [ours] = rates;
+  return rates.map((theirs) => ({
+    value: median(theirs),
+    ratio: median(ours.map((rate, round) => rate / theirs[round])),
+  }));
+}
+
+/** Nobody is always the first of a round. */
+const inTurn = (length, round) => Array.from({ length }, (_, i) => (i + round) % length);
+
+/** RSS in MiB with the polls open, and whether all of them still are. */
+async function memoryOfLongPolls(gateway) {
+  const { hostname, port } = new URL(gateway.url);
+  const sockets = Array.from({ length: LONG_POLLS }, () => connect(Number(port), hostname));
+  await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+  for (const socket of sockets) socket.on('error', () => undefined).write(SYNC);
+  await new Promise((resolve) => setTimeout(resolve, 3000));
+  const open = sockets.filter((socket) => !socket.destroyed && socket.bytesRead === 0).length;
+  const memory = gateway.memory;
+  for (const socket of sockets) socket.destroy();
+  return { memory, open };
+}
+
+/** CPU time of one request in µs. */
+async function cpuOf(server, bytes) {
+  await times(server.url, bytes, 3000);
+  const before = server.cpu;
+  await times(server.url, bytes, REFUSALS);
+  return (server.cpu - before) / REFUSALS;
+}
+
+async function verifications({ url }) {
+  return Number(/^limits_password_verifications (\d+)$/m.exec(await (await fetch(`${url}/metrics`)).text())[1]);
+}
+
+export default async function run() {
+  const folder = mkdtempSync(join(tmpdir(), 'headgate-bench-'));
+  const started = [];
+  const keep = async (starting) => {
+    const server = await starting;
+    if (server) started.push(server);
+    return server;
+  };
+  try {
+    const upstream = await keep(Child.start([join(import.meta.dirname, 'gateway/upstream.mjs')]));
+    const gateway = await keep(startLimits(folder, 'gateway', `[gateway]\nupstream = "${upstream.url}"\n`));
+    const unguarded = await keep(Child.start([buildUnguarded(folder), upstream.url]));
+    const nginx = await keep(startNginx(join(folder, 'nginx'), upstream.url));
+    const [ours, bare, other] = await compareThroughput([gateway, unguarded, ...(nginx ? [nginx] : [])]);
+    const polls = await memoryOfLongPolls(gateway);
+
+    const embedded = await keep(startLimits(folder, 'embedded', '[server]\nname = "b.example"\n'));
+    await times(embedded.url, LOGIN, 10);
+    const before = await verifications(embedded);
+    const refused = await cpuOf(embedded, LOGIN);
+    const looked = (await verifications(embedded)) - before;
+    const unknown = await cpuOf(embedded, request('POST', '/_matrix/client/v3/nothing', '{}'));
+
+    return {
+      name: 'gateway',
+      rows: [
+        {
+          what: 'sends through the gateway',
+          value: ours.value,
+          unit: 'requests/s',
+          ratio: bare.ratio,
+          target: 'at least 0.9 of it without bounds',
+          ok: bare.ratio >= 0.9,
+        },
+        { what: 'the same proxy without bounds', value: bare.value, unit: 'requests/s' },
+        nginx
+          ? {
+              what: 'nginx as a plain proxy, one worker (ratio: the gateway to it)',
+              value: other.value,
+              unit: 'requests/s',
+              ratio: other.ratio,
+            }
+          : { what: 'nginx as a plain proxy: not installed here, skipped', value: 'skipped', unit: '' },
+        {
+          what: `memory with ${polls.open} long polls open`,
+          value: polls.memory,
+          unit: 'MiB',
+          target: 'under 200',
+          ok: polls.memory < 200 && polls.open === LONG_POLLS,
+        },
+        {
+          what: 'CPU of a refused login beyond that of an unknown path',
+          value: Math.max(0, refused - unknown),
+          unit: 'µs',
+          target: 'under 50',
+          ok: refused - unknown < 50,
+        },
+        { what: 'CPU of a refused login, HTTP and all', value: refused, unit: 'µs' },
+        {
+          what: `passwords verified by ${REFUSALS} refused logins`,
+          value: looked,
+          unit: '',
+          target: 'none',
+          ok: looked === 0,
+        },
+      ],
+    };
+  } finally {
+    for (const server of started.reverse()) await server.end();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
