@@ -1,4 +1,3 @@
-import { deepEqual } from '../../../apiserver/deep-copy.js';
 import type { ObjectKey } from '../../../apiserver/kube-object.js';
 import { guestOsInfo } from '../../guests/guest-agent.js';
 import { RESOURCES } from '../../resources.js';
@@ -15,11 +14,12 @@ import { guestFacts, type GuestRegistry } from './guest-registry.js';
 import { selectNode, stepHotplug } from './hotplug-volumes.js';
 import { enterPhase, GUEST_NOT_RUNNING, noteCondition } from './instance-phase.js';
 import { interfaceStatuses } from './interface-status.js';
+import { hasOutdatedClaims, refreshClaims } from './claim-refresh.js';
+import { endLauncher } from './launcher-end.js';
 import { launcherPod } from './launcher-pod.js';
 import { shutdownOf } from './power-button.js';
 import { becomeRunning, noteReadiness } from './running-status.js';
 import { startObstacle } from './start-conditions.js';
-import { claimInfo } from './volume-status.js';
 
 const HANDLER = { component: 'virt-handler' };
 export const MIGRATION_LABEL = 'kubevirt.io/migrationJobUID';
@@ -165,7 +165,7 @@ export class InstanceController extends Controller<VirtualMachineInstance> {
   private keepRunning(vmi: VirtualMachineInstance, pod: Pod): void {
     this.guests.peek(vmi)?.freeze(isTrue(vmi.status?.conditions, 'Paused'));
     this.followAgent(vmi);
-    this.followClaims(vmi);
+    if (hasOutdatedClaims(this.world, vmi)) this.change(vmi, (draft) => refreshClaims(this.world, draft));
     this.followNetworkChange(vmi);
     stepHotplug(this.world, vmi, pod, {
       took: (step) => this.took(vmi, step, 'hotplugStep'),
@@ -198,22 +198,6 @@ export class InstanceController extends Controller<VirtualMachineInstance> {
   private losesAgent(vmi: VirtualMachineInstance): void {
     this.beginAnew(vmi, 'agent');
     this.change(vmi, (draft) => removeCondition(draft.status!.conditions ?? [], 'AgentConnected'));
-  }
-
-  private followClaims(vmi: VirtualMachineInstance): void {
-    const outdated = (vmi.status?.volumeStatus ?? []).some(({ persistentVolumeClaimInfo: info }) => {
-      const claim =
-        info && this.world.find<PersistentVolumeClaim>(RESOURCES.claim, vmi.metadata.namespace, info.claimName);
-      return claim !== undefined && !deepEqual(claim.status?.capacity, info?.capacity);
-    });
-    if (!outdated) return;
-    this.change(vmi, (draft) => {
-      for (const status of draft.status!.volumeStatus ?? []) {
-        const name = status.persistentVolumeClaimInfo?.claimName;
-        const claim = name && this.world.find<PersistentVolumeClaim>(RESOURCES.claim, vmi.metadata.namespace, name);
-        if (claim) status.persistentVolumeClaimInfo = claimInfo(claim);
-      }
-    });
   }
 
   /** A changed NIC waits a while whether it can be plugged in place, then asks for a migration. */
@@ -267,19 +251,7 @@ export class InstanceController extends Controller<VirtualMachineInstance> {
       const host = vmi.status?.nodeName;
       this.tell(vmi, 'Stopped', message, { ...HANDLER, host, warning: phase === 'Failed' });
     }
-    if (pod) this.endPod(pod, phase);
-  }
-
-  private endPod(pod: Pod, phase: 'Succeeded' | 'Failed'): void {
-    this.world.store.patch<Pod>(RESOURCES.pod, pod.metadata, ({ status = {} }) => {
-      if (status.phase !== 'Running') return;
-      status.phase = phase;
-      for (const container of status.containerStatuses ?? []) {
-        container.ready = false;
-        const reason = phase === 'Succeeded' ? 'Completed' : 'Error';
-        container.state = { terminated: { exitCode: phase === 'Succeeded' ? 0 : 1, reason, finishedAt: this.now } };
-      }
-    });
+    if (pod) endLauncher(this.world, pod, phase);
   }
 
   private tearDown(vmi: VirtualMachineInstance, pod: Pod | undefined): void {
