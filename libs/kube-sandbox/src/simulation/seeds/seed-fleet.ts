@@ -2,9 +2,9 @@ import type { KubeObject } from '../../apiserver/kube-object.js';
 import { RESOURCES } from '../resources.js';
 import type { World } from '../world.js';
 import { namespace as namespaceObject } from './seed-cluster.js';
-import { seedContainer } from './seed-container.js';
+import { type ContainerSeed, seedContainer } from './seed-container.js';
 import { buildNode } from './seed-node.js';
-import { seedVm, type SeededVmStatus } from './seed-vm.js';
+import { seedVm, type SeededVmStatus, type VmSeed } from './seed-vm.js';
 import { seededChoice, seededNumber } from './seeded-values.js';
 
 const NAMESPACES = ['tailvm', 'lab', 'web', 'data', 'build'];
@@ -124,33 +124,25 @@ function fleetContainer(world: World, index: number): KubeObject[] {
   });
 }
 
+const DEMO_VMS: readonly VmSeed[] = [
+  { name: 'web', image: IMAGES[0], tags: ['prod'], annotations: { [FOLDER_LABEL]: 'prod/web' } },
+  { name: 'database', cpu: 4, memory: '8Gi', disk: '100Gi', image: IMAGES[1], tags: ['prod', 'critical'] },
+  { name: 'build', status: 'Stopped', image: IMAGES[2] },
+  { name: 'frozen', status: 'Paused', image: IMAGES[3] },
+  { name: 'desktop', image: IMAGES[4], memory: '8Gi' },
+  { name: 'lost', status: 'ErrorUnschedulable' },
+  { name: 'broken', status: 'DataVolumeError' },
+];
+
+const DEMO_CONTAINERS: readonly ContainerSeed[] = [
+  { name: 'tools' },
+  { name: 'workshop', privileged: true },
+  { name: 'asleep', running: false },
+];
+
 /** A handful of VMs and containers, one in every state: for a first look. */
 export function seedDemo(world: World): void {
-  const { store } = world;
-  store.load([
-    ...seedVm(world, {
-      name: 'web',
-      status: 'Running',
-      image: IMAGES[0],
-      tags: ['prod'],
-      annotations: { [FOLDER_LABEL]: 'prod/web' },
-    }),
-    ...seedVm(world, {
-      name: 'database',
-      status: 'Running',
-      cpu: 4,
-      memory: '8Gi',
-      disk: '100Gi',
-      image: IMAGES[1],
-      tags: ['prod', 'critical'],
-    }),
-    ...seedVm(world, { name: 'build', status: 'Stopped', image: IMAGES[2] }),
-    ...seedVm(world, { name: 'frozen', status: 'Paused', image: IMAGES[3] }),
-    ...seedVm(world, { name: 'desktop', status: 'Running', image: IMAGES[4], memory: '8Gi' }),
-    ...seedVm(world, { name: 'lost', status: 'ErrorUnschedulable' }),
-    ...seedVm(world, { name: 'broken', status: 'DataVolumeError' }),
-    ...seedContainer(world, { name: 'tools' }),
-    ...seedContainer(world, { name: 'workshop', privileged: true }),
-    ...seedContainer(world, { name: 'asleep', running: false }),
-  ]);
+  // One by one, so that each weighs on its node when the next is placed.
+  for (const seed of DEMO_VMS) world.store.load(seedVm(world, seed));
+  for (const seed of DEMO_CONTAINERS) world.store.load(seedContainer(world, seed));
 }
