@@ -68,6 +68,10 @@ export class KubeMigration extends InstanceMigration {
     if (migrationState?.startTimestamp && !migrationState.completed && !migrationState.failed) {
       throw new DomainError('BUSY', `${ref.name} is being migrated already.`);
     }
+    const pin = vmi.spec?.nodeSelector?.['kubernetes.io/hostname'];
+    if (pin !== undefined) {
+      throw new DomainError('WRONG_STATE', `${ref.name} was made for the node ${pin} and may run on no other.`);
+    }
     return vmi;
   }
 

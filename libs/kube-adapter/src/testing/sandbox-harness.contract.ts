@@ -33,7 +33,7 @@ export class SandboxHarness implements BackendHarness {
 
   static async open({ sandbox, simulation, backend, user }: SandboxSettings = {}): Promise<SandboxHarness> {
     const simulated = new KubevirtSimulation({ timeScale: 0, ...simulation });
-    const listening = await KubeSandbox.listen({ ...sandbox, extensions: [simulated] });
+    const listening = await KubeSandbox.listen({ ...sandbox, extensions: [...(sandbox?.extensions ?? []), simulated] });
     const opened = KubeBackend.open({
       context: CONTEXT,
       kubeconfig: { text: listening.kubeconfig(user) },

@@ -1,0 +1,91 @@
+import { SandboxHarness } from '../testing/sandbox-harness.contract.js';
+
+describe('KubeClusterInventory and KubeDiagnostics', () => {
+  const withHarness = async (
+    settings: Parameters<typeof SandboxHarness.open>[0],
+    rule: (harness: SandboxHarness) => Promise<void>,
+  ): Promise<void> => {
+    const harness = await SandboxHarness.open(settings);
+    try {
+      await rule(harness);
+    } finally {
+      await harness.close();
+    }
+  };
+  const stateOf = async ({ backend }: SandboxHarness): Promise<Record<string, string>> => {
+    const checks = await backend.need('diagnostics').checks();
+    return Object.fromEntries(checks.map(({ name, status }) => [name, status]));
+  };
+
+  test('shows nodes with roles, storage with its abilities, and sizes', () =>
+    withHarness({}, async ({ backend }) => {
+      const cluster = backend.need('cluster');
+      expect(await cluster.nodes()).toMatchObject([
+        {
+          name: 'node-a',
+          ready: true,
+          roles: 'control-plane,worker',
+          arch: 'amd64',
+          kubelet: expect.stringMatching(/^v1\./),
+        },
+        { name: 'node-b', roles: 'worker' },
+        { name: 'node-c', roles: 'worker' },
+      ]);
+      expect(await cluster.storage()).toEqual({ storageClass: 'ceph-block', canExpand: true, canSnapshot: true });
+      const { instancetypes, preferences } = await cluster.instancetypes();
+      expect(instancetypes).toContain('u1.medium');
+      expect(preferences.length).toBeGreaterThan(10);
+    }));
+
+  test('finds nothing wrong with a whole cluster', () =>
+    withHarness({}, async (harness) => {
+      const states = await stateOf(harness);
+      expect(Object.entries(states).filter(([, status]) => status !== 'ok')).toEqual([]);
+      expect(Object.keys(states)).toEqual(
+        expect.arrayContaining(['api', 'kubevirt', 'cdi', 'storage-class', 'kvm', 'migration', 'rights', 'namespace']),
+      );
+    }));
+
+  test('names what a poor cluster lacks, and says what would help', () =>
+    withHarness(
+      { simulation: { without: ['cdi', 'snapshots', 'multus', 'metrics'], cluster: { storage: false } } },
+      async (harness) => {
+        expect(await stateOf(harness)).toMatchObject({
+          api: 'ok',
+          kubevirt: 'ok',
+          cdi: 'warning',
+          multus: 'warning',
+          metrics: 'warning',
+          'storage-class': 'error',
+          'snapshot-class': 'warning',
+        });
+        const checks = await harness.backend.need('diagnostics').checks();
+        for (const { status, remedy } of checks) if (status !== 'ok') expect(remedy).not.toBe('');
+        expect(await harness.backend.need('cluster').storage()).toEqual({
+          storageClass: '',
+          canExpand: false,
+          canSnapshot: false,
+        });
+      },
+    ));
+
+  test('mends a missing default namespace', () =>
+    withHarness({ backend: { defaultNamespace: 'not-there-yet' } }, async (harness) => {
+      const diagnostics = harness.backend.need('diagnostics');
+      const [check] = (await diagnostics.checks()).filter(({ name }) => name === 'namespace');
+      expect(check).toMatchObject({ status: 'warning', fixable: true });
+      expect(await diagnostics.fix()).toEqual(['namespace']);
+      expect(await stateOf(harness)).toMatchObject({ namespace: 'ok' });
+      expect(await diagnostics.fix()).toEqual([]);
+    }));
+
+  test('answers one failed check when the server is away', () =>
+    withHarness({}, async (harness) => {
+      await harness.sandbox.faults.serverDown();
+      const checks = await harness.backend.need('diagnostics').checks();
+      expect(checks).toMatchObject([
+        { name: 'api', status: 'error', message: expect.stringMatching(/can't be reached/) },
+      ]);
+      await harness.sandbox.faults.serverUp();
+    }));
+});

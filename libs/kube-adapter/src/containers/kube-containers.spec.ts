@@ -1,0 +1,184 @@
+import {
+  isContainer,
+  formatRef,
+  type Container,
+  type ContainerSpec,
+  type InstanceRef,
+} from '@headgate/domain-contracts';
+import { bytesUntil } from '@headgate/testing';
+import { NAMESPACE, SandboxHarness } from '../testing/sandbox-harness.contract.js';
+
+describe('KubeContainers', () => {
+  let harness: SandboxHarness;
+
+  beforeAll(async () => {
+    harness = await SandboxHarness.open();
+  });
+  afterEach(() => harness.sandbox.faults.heal());
+  afterAll(() => harness.close());
+
+  const containers = () => harness.backend.need('containers');
+  const specOf = (overrides: Partial<ContainerSpec> = {}): ContainerSpec => ({
+    ref: harness.freshContainer(),
+    image: 'debian:12',
+    cpu: 1,
+    memoryBytes: 512 * 1024 ** 2,
+    diskBytes: 5 * 1024 ** 3,
+    storageClass: '',
+    privileged: false,
+    ...overrides,
+  });
+  const shown = (ref: InstanceRef): Container | undefined => {
+    const found = harness.recorder.instances.get(formatRef(ref));
+    return found && isContainer(found) ? found : undefined;
+  };
+  const becomes = (ref: InstanceRef, phase: Container['phase']) =>
+    harness.recorder.until(() => shown(ref)?.phase === phase);
+  const running = async (overrides: Partial<ContainerSpec> = {}): Promise<InstanceRef> => {
+    const spec = specOf(overrides);
+    await containers().create(spec);
+    await becomes(spec.ref, 'Running');
+    return spec.ref;
+  };
+  /** What is there and stays: a claim that waits for its last pod is on its way out. */
+  const names = (resource: string): string[] =>
+    harness.sandbox.store
+      .list(resource, { namespace: NAMESPACE })
+      .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+      .map(({ metadata }) => metadata.name ?? '');
+
+  test('makes a container that runs, and shows it as it was specified', async () => {
+    const ref = await running();
+    await harness.recorder.until(() => shown(ref)?.ready === true);
+    expect(shown(ref)).toMatchObject({
+      phase: 'Running',
+      image: 'debian:12',
+      cpu: 1,
+      memoryBytes: 512 * 1024 ** 2,
+      privileged: false,
+      node: expect.any(String),
+    });
+  });
+
+  test('stops it to the volume alone, and starts it again from the recorded spec', async () => {
+    const ref = await running({ cpu: 2 });
+    await containers().stop(ref);
+    await becomes(ref, 'Stopped');
+    await containers().stop(ref);
+    expect(names('pods')).not.toContain(ref.name);
+    expect(names('persistentvolumeclaims')).toContain(`${ref.name}-ct-data`);
+    await containers().start(ref);
+    await becomes(ref, 'Running');
+    await containers().start(ref);
+    expect(shown(ref)).toMatchObject({ cpu: 2, image: 'debian:12' });
+  });
+
+  test('starts a container that is still being stopped, as soon as that is done', async () => {
+    const ref = await running();
+    await containers().stop(ref);
+    await containers().start(ref);
+    await becomes(ref, 'Running');
+  });
+
+  test('deletes pod, Service and volume, and nothing else', async () => {
+    const ref = await running();
+    const { store } = harness.sandbox;
+    const meta = (name: string, labels: Record<string, string>) => ({ name, namespace: NAMESPACE, labels });
+    const mine = { 'svc.dev/kind': 'ct', 'svc.dev/name': ref.name };
+    store.create('services', { apiVersion: 'v1', kind: 'Service', metadata: meta(`proxy-${ref.name}`, mine) });
+    store.create('services', { apiVersion: 'v1', kind: 'Service', metadata: meta(`${ref.name}`, {}) });
+    store.create('secrets', { apiVersion: 'v1', kind: 'Secret', metadata: meta(ref.name, { 'svc.dev/vm': ref.name }) });
+    const { steps } = await containers().planDelete(ref);
+    expect(steps).toHaveLength(3);
+    await containers().delete(ref);
+    await harness.recorder.until(() => shown(ref) === undefined);
+    expect(names('pods')).not.toContain(ref.name);
+    expect(names('persistentvolumeclaims')).not.toContain(`${ref.name}-ct-data`);
+    expect(names('services')).toEqual([ref.name]);
+    expect(names('secrets')).toContain(ref.name);
+    await expect(containers().delete(ref)).rejects.toMatchObject({ code: 'INSTANCE_NOT_FOUND' });
+  });
+
+  test('shares nothing with a VM of the same name: deleting either leaves the other whole', async () => {
+    for (const first of ['vm', 'ct'] as const) {
+      const vm = await harness.givenVm('Running');
+      const ct: InstanceRef = { ...vm, kind: 'ct' };
+      await running({ ref: ct });
+      const provisioning = harness.backend.need('provisioning');
+      if (first === 'vm') {
+        await provisioning.delete(vm);
+        await harness.recorder.until(() => harness.recorder.vm(vm) === undefined);
+        expect(shown(ct)).toMatchObject({ phase: 'Running' });
+        expect(names('persistentvolumeclaims')).toContain(`${ct.name}-ct-data`);
+        await containers().delete(ct);
+      } else {
+        await containers().delete(ct);
+        await harness.recorder.until(() => shown(ct) === undefined);
+        expect(harness.recorder.vm(vm)).toMatchObject({ status: 'Running' });
+        await provisioning.delete(vm);
+      }
+    }
+  });
+
+  test.each([true, false])('opens a shell (privileged: %s) that answers and can be resized', async (privileged) => {
+    const ref = await running({ privileged });
+    const shell = await harness.backend.need('consoles').openShell(ref, { columns: 100, rows: 40 });
+    shell.stream.write('echo hello\r');
+    await bytesUntil(shell.stream, /\nhello\r/);
+    shell.resize({ columns: 80, rows: 24 });
+    shell.stream.write('exit\r');
+    await new Promise((resolve) => shell.stream.once('close', resolve).resume());
+  });
+
+  test('opens no shell in a container that is stopped, or not there', async () => {
+    const consoles = harness.backend.need('consoles');
+    const size = { columns: 80, rows: 24 };
+    const ref = await running();
+    await containers().stop(ref);
+    await becomes(ref, 'Stopped');
+    await expect(consoles.openShell(ref, size)).rejects.toMatchObject({ code: 'WRONG_STATE' });
+    await expect(consoles.openShell(harness.freshContainer(), size)).rejects.toMatchObject({
+      code: 'INSTANCE_NOT_FOUND',
+    });
+  });
+
+  test('leaves nothing behind when the pod is refused', async () => {
+    harness.sandbox.faults.refuseAdmission({ resource: 'pods', verb: 'create' }, 'policy.example', {
+      code: 403,
+      message: 'no more pods',
+    } as never);
+    const spec = specOf();
+    await expect(containers().create(spec)).rejects.toMatchObject({
+      code: 'REJECTED_BY_BACKEND',
+      message: expect.stringContaining('no more pods'),
+    });
+    expect(names('persistentvolumeclaims')).not.toContain(`${spec.ref.name}-ct-data`);
+  });
+
+  test('refuses names that are taken and storage classes that are not there, in the plan too', async () => {
+    const ref = await running();
+    await expect(containers().create(specOf({ ref }))).rejects.toMatchObject({ code: 'ALREADY_EXISTS' });
+    const plan = await containers().planCreate(specOf({ storageClass: 'gold', ref: { ...ref, name: 'ends-badly-' } }));
+    expect(plan.refusals.map(({ code }) => code)).toEqual(['INVALID_NAME', 'INVALID_INPUT']);
+  });
+
+  test('does not take over a volume of that name that somebody else made', async () => {
+    const spec = specOf();
+    const name = `${spec.ref.name}-ct-data`;
+    harness.sandbox.store.create('persistentvolumeclaims', {
+      apiVersion: 'v1',
+      kind: 'PersistentVolumeClaim',
+      metadata: { name, namespace: NAMESPACE },
+    });
+    await expect(containers().create(spec)).rejects.toMatchObject({ code: 'ALREADY_EXISTS' });
+    expect(names('persistentvolumeclaims')).toContain(name);
+    expect(shown(spec.ref)).toBeUndefined();
+    await expect(containers().delete(spec.ref)).rejects.toMatchObject({ code: 'INSTANCE_NOT_FOUND' });
+  });
+
+  test('refuses to start or stop a container that is not there', async () => {
+    for (const act of ['start', 'stop', 'delete', 'planDelete'] as const) {
+      await expect(containers()[act](harness.freshContainer())).rejects.toMatchObject({ code: 'INSTANCE_NOT_FOUND' });
+    }
+  });
+});

@@ -1,0 +1,141 @@
+import { Lacking, SystemClock } from '@headgate/domain-contracts';
+import { InventoryRecorder } from '@headgate/testing';
+import { KubeBackend } from './kube-backend.js';
+import { NAMESPACE, SandboxHarness, type SandboxSettings } from './testing/sandbox-harness.contract.js';
+
+describe('KubeBackend and a cluster in trouble', () => {
+  let harness: SandboxHarness;
+  const open = async (settings?: SandboxSettings): Promise<void> => {
+    harness = await SandboxHarness.open(settings);
+  };
+  afterEach(() => harness.close());
+
+  const calls = (): string[] => harness.recorder.calls;
+  const lost = () => harness.recorder.until(() => calls().at(-1)?.startsWith('lost') === true);
+  const listedAgain = (times = 2) =>
+    harness.recorder.until(() => calls().filter((call) => call === 'listed').length >= times);
+
+  test('tells that the server is lost within 10 s, and that it is back within 5 s, with what changed meanwhile', async () => {
+    await open();
+    const [gone, kept] = [await harness.givenVm('Stopped'), await harness.givenVm('Stopped')];
+    const begun = Date.now();
+    await harness.sandbox.faults.serverDown();
+    await lost();
+    expect(Date.now() - begun).toBeLessThan(10_000);
+    await harness.removeOutside(gone);
+    const back = Date.now();
+    await harness.sandbox.faults.serverUp();
+    await listedAgain();
+    await harness.recorder.until(() => harness.recorder.vm(gone) === undefined);
+    expect(Date.now() - back).toBeLessThan(5_000);
+    expect(harness.recorder.vm(kept)).toMatchObject({ status: 'Stopped' });
+  });
+
+  test('lists again what it missed when its place in the history is gone', async () => {
+    await open();
+    const [gone, kept] = [await harness.givenVm('Stopped'), await harness.givenVm('Stopped')];
+    await harness.sandbox.faults.serverDown();
+    await harness.removeOutside(gone);
+    harness.sandbox.faults.expireHistory();
+    await harness.sandbox.faults.serverUp();
+    await harness.recorder.until(() => harness.recorder.vm(gone) === undefined);
+    expect(harness.recorder.vm(kept)).toBeDefined();
+  });
+
+  test('goes on through watches that are cut in mid-line, without calling the context lost', async () => {
+    await open();
+    const ref = await harness.givenVm('Stopped');
+    for (let round = 0; round < 3; round++) {
+      harness.sandbox.faults.cutWatches();
+      await harness.backend.need('provisioning').setTag(ref, `round-${round}`, true);
+      await harness.recorder.untilVm(ref, ({ tags }) => tags.includes(`round-${round}`));
+    }
+    expect(calls().some((call) => call.startsWith('lost'))).toBe(false);
+  });
+
+  test('makes no VM twice and leaves none half-made when the server dies during a creation', async () => {
+    await open();
+    const source = await harness.quickSource();
+    const size = { cpu: 1, memoryBytes: 1024 ** 3, diskBytes: 1024 ** 3, start: false };
+    const refs = Array.from({ length: 5 }, () => harness.freshRef());
+    const creations = refs.map((ref, index) =>
+      harness.backend
+        .need('provisioning')
+        .create({ ref, source, ...size, cloudInit: index % 2 ? 'x'.repeat(3000) : undefined }),
+    );
+    // Behind the first requests, before the last ones.
+    harness.sandbox.faults.delay({ verb: 'create' }, 5);
+    await harness.recorder.until(() => harness.sandbox.requests.count({ verb: 'create' }) > 0 || calls().length > 1);
+    await harness.sandbox.faults.serverDown();
+    await harness.sandbox.faults.serverUp();
+    const results = await Promise.allSettled(creations);
+    await harness.recorder.until(() =>
+      refs.every((ref, index) => (results[index]?.status === 'fulfilled') === (harness.recorder.vm(ref) !== undefined)),
+    );
+    const owners = harness.sandbox.store.list('virtualmachines.kubevirt.io', { namespace: NAMESPACE });
+    expect(owners).toHaveLength(results.filter(({ status }) => status === 'fulfilled').length);
+  }, 30_000);
+
+  test('tells in one sentence that the account may not list VMs', async () => {
+    await open({ sandbox: { rbac: { nobody: [] } }, user: 'nobody' });
+    await lost();
+    expect(calls()).toEqual(['lost BACKEND_FORBIDDEN']);
+    await expect(harness.backend.need('cluster').nodes()).rejects.toMatchObject({
+      code: 'BACKEND_FORBIDDEN',
+      message: 'prod does not let nobody list nodes at the cluster scope: grant it that verb.',
+    });
+  });
+
+  test('tells that a token has expired, and comes back when it was renewed', async () => {
+    await open();
+    harness.sandbox.revoke(harness.sandbox.tokenForUser('kubernetes-admin'));
+    const own = harness.sandbox.kubeconfig('somebody');
+    const backend = KubeBackend.open({ context: 'other', kubeconfig: { text: own }, clock: new SystemClock() });
+    harness.sandbox.revoke(harness.sandbox.tokenForUser('somebody'));
+    const recorder = InventoryRecorder.over(backend.need('inventory'));
+    await recorder.until(() => recorder.calls.includes('lost BACKEND_FORBIDDEN'));
+    expect(harness.recorder.calls.at(-1)).not.toMatch(/^lost/);
+    await recorder.stop();
+    await backend.close();
+  });
+
+  test('works with containers where there is no KubeVirt, and says what is missing', async () => {
+    await open({ simulation: { without: ['kubevirt', 'cdi', 'snapshots', 'multus', 'metrics'] } });
+    expect(calls()).toEqual(['listed']);
+    await harness.backend.need('diagnostics').checks();
+    const power = harness.backend.ability('power');
+    expect(power).toBeInstanceOf(Lacking);
+    expect((power as Lacking).reason).toMatch(/prod has no KubeVirt: the API kubevirt\.io\/v1/);
+    const ref = harness.freshContainer();
+    const size = { cpu: 1, memoryBytes: 2 ** 29, diskBytes: 2 ** 32, storageClass: '', privileged: false };
+    await harness.backend.need('containers').create({ ref, image: 'debian:12', ...size });
+    await harness.recorder.until(() => harness.recorder.instances.size === 1);
+  });
+
+  test('opens without a server or a kubeconfig, and tells that it is lost', async () => {
+    await open();
+    const kubeconfigs = [
+      { text: harness.sandbox.kubeconfig().replace(/:\d+(\s)/, ':1$1') },
+      { file: '/nonexistent/config' },
+    ];
+    for (const kubeconfig of kubeconfigs) {
+      const backend = KubeBackend.open({ context: 'away', kubeconfig, clock: new SystemClock() });
+      const recorder = InventoryRecorder.over(backend.need('inventory'));
+      await recorder.until(() => recorder.calls.includes('lost BACKEND_UNREACHABLE'));
+      expect(recorder.calls).not.toContain('listed');
+      await recorder.stop();
+      await backend.close();
+    }
+  });
+
+  test('asks nothing for what it has heard: a change costs no request', async () => {
+    await open();
+    const ref = await harness.givenVm('Stopped');
+    harness.sandbox.requests.reset();
+    harness.sandbox.store.patch('virtualmachines.kubevirt.io', ref, (vm) => {
+      vm.metadata.labels = { ...vm.metadata.labels, 'svc.dev/tag.quiet': 'true' };
+    });
+    await harness.recorder.untilVm(ref, ({ tags }) => tags.includes('quiet'));
+    expect(harness.sandbox.requests.count({ resource: 'virtualmachines.kubevirt.io' })).toBe(0);
+  });
+});

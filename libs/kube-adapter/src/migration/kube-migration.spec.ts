@@ -1,0 +1,137 @@
+import type { InstanceRef } from '@headgate/domain-contracts';
+import { silentReport } from '@headgate/testing';
+import { SandboxHarness } from '../testing/sandbox-harness.contract.js';
+
+const nodeOf = ({ recorder }: SandboxHarness, ref: InstanceRef): string => recorder.vm(ref)?.node ?? '';
+
+/** The other of the two nodes with the same CPU vendor. */
+const otherNode = (harness: SandboxHarness, ref: InstanceRef): string =>
+  nodeOf(harness, ref) === 'node-a' ? 'node-b' : 'node-a';
+
+/** A running VM on one of the two nodes with the same CPU vendor; the third node has another. */
+async function givenMovable(harness: SandboxHarness): Promise<InstanceRef> {
+  const ref = await harness.givenVm('Running');
+  if (nodeOf(harness, ref) === 'node-c') return givenMovable(harness);
+  await harness.recorder.untilVm(ref, ({ liveMigratable }) => liveMigratable);
+  return ref;
+}
+
+describe('KubeMigration', () => {
+  let harness: SandboxHarness;
+
+  beforeAll(async () => {
+    harness = await SandboxHarness.open();
+  });
+  afterAll(() => harness.close());
+
+  const migration = () => harness.backend.need('migration');
+
+  test('migrates to a node of the same CPU vendor and follows it to the end', async () => {
+    const ref = await givenMovable(harness);
+    const target = otherNode(harness, ref);
+    const report = silentReport();
+    await (
+      await migration().migrate(ref, target)
+    )(report);
+    expect(report.steps.at(-1)).toBe('Succeeded');
+    expect(report.fractions.at(-1)).toBe(1);
+    expect([...report.fractions].sort((a, b) => a - b)).toEqual(report.fractions);
+    await harness.recorder.untilVm(ref, ({ node, status }) => node === target && status === 'Running');
+  });
+
+  test('leaves the choice to the scheduler, which keeps to the CPU vendor', async () => {
+    const ref = await givenMovable(harness);
+    const target = otherNode(harness, ref);
+    await (
+      await migration().migrate(ref)
+    )(silentReport());
+    await harness.recorder.untilVm(ref, ({ node, status }) => node === target && status === 'Running');
+  });
+
+  test('refuses at once what could not work', async () => {
+    const ref = await givenMovable(harness);
+    await expect(migration().migrate(ref, 'node-c')).rejects.toMatchObject({
+      code: 'WRONG_STATE',
+      message: expect.stringMatching(/AMD/),
+    });
+    await expect(migration().migrate(ref, nodeOf(harness, ref))).rejects.toMatchObject({ code: 'WRONG_STATE' });
+    await expect(migration().migrate(ref, 'nowhere')).rejects.toMatchObject({ code: 'NODE_NOT_FOUND' });
+    await expect(migration().migrate(await harness.givenVm('Stopped'))).rejects.toMatchObject({ code: 'WRONG_STATE' });
+    await expect(migration().migrate(harness.freshRef())).rejects.toMatchObject({ code: 'INSTANCE_NOT_FOUND' });
+  });
+
+  test('refuses a VM that was made for one node', async () => {
+    const ref = harness.freshRef();
+    const size = { cpu: 1, memoryBytes: 1024 ** 3, diskBytes: 1024 ** 3 };
+    const source = await harness.quickSource();
+    await harness.backend.need('provisioning').create({ ref, source, ...size, node: 'node-a', start: true });
+    await harness.becomes(ref, 'Running');
+    expect(nodeOf(harness, ref)).toBe('node-a');
+    await expect(migration().migrate(ref)).rejects.toMatchObject({
+      code: 'WRONG_STATE',
+      message: expect.stringMatching(/made for the node node-a/),
+    });
+  });
+
+  test('ends with an error when the migration fails, and the guest stays where it is', async () => {
+    const ref = await givenMovable(harness);
+    const node = nodeOf(harness, ref);
+    harness.simulation.faults.inject('migration-failure', ref);
+    const work = await migration().migrate(ref);
+    await expect(work(silentReport())).rejects.toMatchObject({
+      code: 'BACKEND_FAILED',
+      message: expect.stringMatching(/migration of .* failed/),
+    });
+    await harness.recorder.untilVm(ref, ({ status }) => status === 'Running');
+    expect(nodeOf(harness, ref)).toBe(node);
+  });
+
+  test('refuses a second migration, and cancels the first when its task is cancelled', async () => {
+    const ref = await givenMovable(harness);
+    harness.simulation.faults.inject('migration-stuck', ref);
+    const abort = new AbortController();
+    const done = (await migration().migrate(ref))(silentReport(abort.signal));
+    await harness.recorder.untilVm(ref, ({ status }) => status === 'Migrating');
+    await expect(migration().migrate(ref)).rejects.toMatchObject({ code: 'BUSY' });
+    abort.abort(new Error('cancelled'));
+    await expect(done).rejects.toThrow('cancelled');
+    await harness.recorder.untilVm(ref, ({ status }) => status === 'Running');
+  });
+});
+
+describe('KubeMigration and a server that goes away', () => {
+  test('follows a migration over a restart of the API server', async () => {
+    const simulation = { timeScale: 0.02, timings: { migrationPerGiB: 30_000 } };
+    const harness = await SandboxHarness.open({ simulation });
+    const ref = await givenMovable(harness);
+    const target = otherNode(harness, ref);
+    const report = silentReport();
+    const done = (await harness.backend.need('migration').migrate(ref, target))(report);
+    await harness.recorder.untilVm(ref, ({ status }) => status === 'Migrating');
+    await harness.sandbox.faults.serverDown();
+    await harness.recorder.until(() => harness.recorder.calls.some((call) => call.startsWith('lost')));
+    await harness.sandbox.faults.serverUp();
+    await done;
+    expect(report.steps.at(-1)).toBe('Succeeded');
+    await harness.recorder.untilVm(ref, ({ node, status }) => node === target && status === 'Running');
+    await harness.close();
+  });
+});
+
+describe('KubeMigration on KubeVirt 1.5', () => {
+  test('leaves the choice of the target to the scheduler, and says so', async () => {
+    const harness = await SandboxHarness.open({ simulation: { kubevirtVersion: '1.5' } });
+    const ref = await givenMovable(harness);
+    const target = otherNode(harness, ref);
+    const migration = harness.backend.need('migration');
+    await expect(migration.migrate(ref, target)).rejects.toMatchObject({
+      code: 'NOT_SUPPORTED',
+      message: expect.stringMatching(/KubeVirt 1\.6/),
+    });
+    await (
+      await migration.migrate(ref)
+    )(silentReport());
+    await harness.recorder.untilVm(ref, ({ node, status }) => node !== undefined && status === 'Running');
+    await harness.close();
+  });
+});

@@ -1,0 +1,280 @@
+import type { InstanceRef, VmSpec } from '@headgate/domain-contracts';
+import { silentReport } from '@headgate/testing';
+import type { VmObject } from '../inventory/vm-object.js';
+import { NAMESPACE, SandboxHarness } from '../testing/sandbox-harness.contract.js';
+
+const GIB = 1024 ** 3;
+
+describe('KubeProvisioning', () => {
+  let harness: SandboxHarness;
+
+  beforeAll(async () => {
+    harness = await SandboxHarness.open();
+  });
+  afterEach(() => harness.sandbox.faults.heal());
+  afterAll(() => harness.close());
+
+  const provisioning = () => harness.backend.need('provisioning');
+  const specOf = async (overrides: Partial<VmSpec> = {}): Promise<VmSpec> => ({
+    ref: harness.freshRef(),
+    cpu: 1,
+    memoryBytes: GIB,
+    diskBytes: 2 * GIB,
+    source: overrides.source ?? (await harness.quickSource()),
+    start: false,
+    ...overrides,
+  });
+  /** What is there and stays, of one kind. */
+  const names = (resource: string, namespace = NAMESPACE): string[] =>
+    harness.sandbox.store
+      .list(resource, { namespace })
+      .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+      .map(({ metadata }) => metadata.name ?? '');
+  const about = (resource: string, { name }: InstanceRef): string[] =>
+    names(resource).filter((found) => found === name || found.startsWith(`${name}-`));
+  const ALL = ['virtualmachines.kubevirt.io', 'datavolumes.cdi.kubevirt.io', 'persistentvolumeclaims', 'secrets'];
+  const nothingOf = (ref: InstanceRef): void => {
+    for (const resource of ALL) expect(about(resource, ref)).toEqual([]);
+  };
+  const put = (resource: string, object: object): void => void harness.sandbox.store.create(resource, object as never);
+
+  test('imports a disk and follows it to the end', async () => {
+    const spec = await specOf({ source: { kind: 'import', url: 'https://images.example/a.qcow2' } });
+    const { remaining } = await provisioning().create(spec);
+    const report = silentReport();
+    await remaining?.(report);
+    expect(report.steps).toEqual(['import']);
+    expect(report.fractions.at(-1)).toBe(1);
+    const vm = await harness.recorder.untilVm(spec.ref, ({ status }) => status === 'Stopped');
+    expect(vm.diskBytes).toBe(2 * GIB);
+    await provisioning().delete(spec.ref);
+    await harness.recorder.until(() => harness.recorder.vm(spec.ref) === undefined);
+    nothingOf(spec.ref);
+  });
+
+  test('makes an empty disk and an installer from an ISO', async () => {
+    const spec = await specOf({ source: { kind: 'iso', url: 'https://images.example/installer.iso' }, start: true });
+    await (await provisioning().create(spec)).remaining?.(silentReport());
+    await harness.recorder.untilVm(spec.ref, ({ status }) => status === 'Running');
+    expect(about('datavolumes.cdi.kubevirt.io', spec.ref)).toHaveLength(2);
+    expect(harness.recorder.vm(spec.ref)?.diskBytes).toBe(2 * GIB);
+  });
+
+  test('boots from a claim that was there, and leaves it when the VM is deleted', async () => {
+    put('persistentvolumeclaims', {
+      apiVersion: 'v1',
+      kind: 'PersistentVolumeClaim',
+      metadata: { name: 'golden', namespace: NAMESPACE },
+      spec: { accessModes: ['ReadWriteMany'], resources: { requests: { storage: '7Gi' } } },
+    });
+    const spec = await specOf({ source: { kind: 'pvc', claim: 'golden' } });
+    await provisioning().create(spec);
+    await harness.recorder.untilVm(spec.ref, ({ diskBytes }) => diskBytes === 7 * GIB);
+    await provisioning().delete(spec.ref);
+    await harness.recorder.until(() => harness.recorder.vm(spec.ref) === undefined);
+    expect(names('persistentvolumeclaims')).toContain('golden');
+  });
+
+  test('hands bootc over to its plugin', async () => {
+    const spec = await specOf({ source: { kind: 'bootc', image: 'quay.io/fedora/fedora-bootc:42' } });
+    expect(provisioning().sources().bootc).toMatch(/plugin/);
+    await expect(provisioning().create(spec)).rejects.toMatchObject({ code: 'NOT_SUPPORTED' });
+    nothingOf(spec.ref);
+  });
+
+  test('puts long user data into a Secret that the VM owns', async () => {
+    const spec = await specOf({ cloudInit: `#cloud-config\n# ${'x'.repeat(5000)}\n`, start: true });
+    await provisioning().create(spec);
+    const [secret] = about('secrets', spec.ref);
+    expect(secret).toBeDefined();
+    expect(harness.sandbox.store.get('secrets', { namespace: NAMESPACE, name: secret ?? '' })?.metadata).toMatchObject({
+      labels: { 'svc.dev/vm': spec.ref.name },
+      ownerReferences: [{ kind: 'VirtualMachine', name: spec.ref.name }],
+    });
+    await harness.recorder.untilVm(spec.ref, ({ status }) => status === 'Running');
+    await provisioning().delete(spec.ref);
+    await harness.recorder.until(() => harness.recorder.vm(spec.ref) === undefined);
+    nothingOf(spec.ref);
+  });
+
+  test('masks user data in the manifest when told to, and only then', async () => {
+    const spec = await specOf({ cloudInit: '#cloud-config\npassword: hush\n' });
+    await provisioning().create(spec);
+    const inventory = harness.backend.need('inventory');
+    expect(JSON.stringify(await inventory.manifest(spec.ref, { masked: true }))).not.toContain('hush');
+    expect(JSON.stringify(await inventory.manifest(spec.ref, { masked: false }))).toContain('hush');
+  });
+
+  test.each(['forbidden', 'admission'] as const)(
+    'leaves nothing behind when the Secret is refused (%s)',
+    async (how) => {
+      const { faults } = harness.sandbox;
+      if (how === 'forbidden') faults.forbid({ resource: 'secrets', verb: 'create' });
+      else {
+        faults.refuseAdmission({ resource: 'secrets', verb: 'create' }, 'policy.example', {
+          code: 403,
+          message: 'no',
+        } as never);
+      }
+      const spec = await specOf({ cloudInit: 'x'.repeat(5000), start: true });
+      await expect(provisioning().create(spec)).rejects.toMatchObject({
+        code: how === 'forbidden' ? 'BACKEND_FORBIDDEN' : 'REJECTED_BY_BACKEND',
+      });
+      await harness.recorder.until(() => harness.recorder.vm(spec.ref) === undefined);
+      nothingOf(spec.ref);
+    },
+  );
+
+  test("answers admission's own words, in the plan too, and makes nothing", async () => {
+    harness.sandbox.faults.refuseAdmission(
+      { resource: 'virtualmachines.kubevirt.io', verb: 'create' },
+      'vm-policy.example',
+      { code: 403, message: 'tailvm is closed on Sundays' } as never,
+    );
+    const spec = await specOf();
+    const message = expect.stringContaining('tailvm is closed on Sundays');
+    await expect(provisioning().create(spec)).rejects.toMatchObject({ code: 'REJECTED_BY_BACKEND', message });
+    expect((await provisioning().planCreate(spec)).refusals).toMatchObject([
+      { code: 'REJECTED_BY_BACKEND', reason: message },
+    ]);
+    nothingOf(spec.ref);
+  });
+
+  test('refuses what the cluster would only trip over later, all at once', async () => {
+    const spec = await specOf({ instancetype: 'u9.none', preference: 'none', node: 'nowhere' });
+    const { refusals } = await provisioning().planCreate(spec);
+    expect(refusals.map(({ code }) => code)).toEqual(['INVALID_INPUT', 'INVALID_INPUT', 'NODE_NOT_FOUND']);
+    await expect(provisioning().create(spec)).rejects.toMatchObject({ code: 'INVALID_INPUT' });
+    nothingOf(spec.ref);
+  });
+
+  test('makes a VM with an instancetype and shows its size', async () => {
+    const spec = await specOf({ instancetype: 'u1.large', preference: 'fedora' });
+    await provisioning().create(spec);
+    const size = { cpu: 2, memoryBytes: 8 * GIB };
+    const vm = await harness.recorder.untilVm(spec.ref, ({ status }) => status === 'Stopped');
+    expect(vm).toMatchObject(size);
+  });
+
+  test('makes the namespace when it is missing, and says so in the plan', async () => {
+    const spec = await specOf({ ref: { ...harness.freshRef(), namespace: 'brand-new' } });
+    expect((await provisioning().planCreate(spec)).steps[0]).toMatchObject({ name: 'namespace' });
+    await provisioning().create(spec);
+    await harness.recorder.untilVm(spec.ref, ({ status }) => status === 'Stopped');
+  });
+
+  test('deletes what bears its label or is owned by it, and nothing that only looks alike', async () => {
+    const spec = await specOf({ source: { kind: 'import', url: 'https://images.example/a.qcow2' } });
+    await (await provisioning().create(spec)).remaining?.(silentReport());
+    const { name } = spec.ref;
+    const claim = (claimName: string, labels: Record<string, string>, ownerReferences: object[] = []) => ({
+      apiVersion: 'v1',
+      kind: 'PersistentVolumeClaim',
+      metadata: { name: claimName, namespace: NAMESPACE, labels, ownerReferences },
+    });
+    const other = await harness.givenVm('Stopped');
+    const uid = harness.recorder.vm(other)?.uid;
+    put('persistentvolumeclaims', claim(`${name}-hotplug`, { 'svc.dev/vm': name }));
+    put('persistentvolumeclaims', claim(`${name}-2`, { 'svc.dev/vm': `${name}-2` }));
+    put('persistentvolumeclaims', claim(`${name}-alike`, {}));
+    const owner = { apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachine', name: other.name, uid };
+    put('persistentvolumeclaims', claim(`${name}-of-a-clone`, { 'svc.dev/vm': name }, [owner]));
+    put('services', {
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: { name: `${name}-proxy`, namespace: NAMESPACE, labels: { 'svc.dev/vm': name } },
+    });
+    put('virtualmachinesnapshots.snapshot.kubevirt.io', {
+      apiVersion: 'snapshot.kubevirt.io/v1beta1',
+      kind: 'VirtualMachineSnapshot',
+      metadata: { name: `${name}-snap`, namespace: NAMESPACE, labels: { 'svc.dev/vm': name } },
+      spec: { source: { apiGroup: 'kubevirt.io', kind: 'VirtualMachine', name } },
+    });
+    const { steps } = await provisioning().planDelete(spec.ref);
+    expect(steps.map(({ detail }) => detail)).toEqual(
+      expect.arrayContaining([expect.stringContaining(`${name}-hotplug`)]),
+    );
+    await provisioning().delete(spec.ref);
+    await harness.recorder.until(() => harness.recorder.vm(spec.ref) === undefined);
+    expect(about('persistentvolumeclaims', spec.ref).sort()).toEqual([
+      `${name}-2`,
+      `${name}-alike`,
+      `${name}-of-a-clone`,
+    ]);
+    expect(about('services', spec.ref)).toEqual([]);
+    expect(about('virtualmachinesnapshots.snapshot.kubevirt.io', spec.ref)).toEqual([]);
+    expect(about('datavolumes.cdi.kubevirt.io', spec.ref)).toEqual([]);
+  });
+
+  test('finishes a deletion that was cut off after the VM', async () => {
+    const ref = harness.freshRef();
+    put('secrets', {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: `${ref.name}-left`, namespace: NAMESPACE, labels: { 'svc.dev/vm': ref.name } },
+    });
+    await provisioning().delete(ref);
+    nothingOf(ref);
+    await expect(provisioning().delete(ref)).rejects.toMatchObject({ code: 'INSTANCE_NOT_FOUND' });
+  });
+
+  test('does not delete a protected VM, and shows that it is', async () => {
+    const ref = await harness.givenVm('Stopped');
+    harness.sandbox.store.patch('virtualmachines.kubevirt.io', ref, (vm) => {
+      vm.metadata.labels = { ...vm.metadata.labels, 'kubevirt.io/vm-delete-protection': 'True' };
+    });
+    await harness.recorder.untilVm(ref, (vm) => vm.protected);
+    await expect(provisioning().delete(ref)).rejects.toMatchObject({ code: 'REJECTED_BY_BACKEND' });
+    expect((await provisioning().planDelete(ref)).refusals).toHaveLength(1);
+    expect(harness.recorder.vm(ref)).toBeDefined();
+  });
+
+  test('gets through a storm of write conflicts', async () => {
+    for (const verb of ['create', 'patch', 'delete']) harness.sandbox.faults.storm({ verb }, 409, 2);
+    const ref = await harness.givenVm('Stopped');
+    await provisioning().setTag(ref, 'web', true);
+    await harness.recorder.untilVm(ref, ({ tags }) => tags.includes('web'));
+    await provisioning().delete(ref);
+    await harness.recorder.until(() => harness.recorder.vm(ref) === undefined);
+  });
+});
+
+describe('KubeProvisioning and an import that fails', () => {
+  test('removes what was made, and says why', async () => {
+    const harness = await SandboxHarness.open({ simulation: { timeScale: 0.1 } });
+    const { store } = harness.sandbox;
+    const ref = harness.freshRef();
+    const source = { kind: 'import', url: 'https://images.example/wrong.qcow2' } as const;
+    const size = { cpu: 1, memoryBytes: GIB, diskBytes: 2 * GIB, start: false };
+    const { remaining } = await harness.backend.need('provisioning').create({ ref, source, ...size });
+    const vm = store.get('virtualmachines.kubevirt.io', ref) as unknown as VmObject;
+    const [volume] = vm.spec?.dataVolumeTemplates ?? [];
+    harness.simulation.faults.inject('import-fatal', { namespace: NAMESPACE, name: volume?.metadata.name ?? '' });
+    await expect(remaining?.(silentReport())).rejects.toMatchObject({
+      code: 'BACKEND_FAILED',
+      message: expect.stringMatching(/import of the disk/),
+    });
+    await harness.recorder.until(() => harness.recorder.vm(ref) === undefined);
+    expect(store.list('datavolumes.cdi.kubevirt.io')).toEqual([]);
+    await harness.close();
+  });
+});
+
+describe('KubeProvisioning without CDI', () => {
+  test('says what is missing, and goes on making VMs from container disks', async () => {
+    const harness = await SandboxHarness.open({ simulation: { without: ['cdi', 'snapshots'] } });
+    const provisioning = harness.backend.need('provisioning');
+    const ref = harness.freshRef();
+    const size = { cpu: 1, memoryBytes: GIB, diskBytes: GIB, start: false };
+    const source = { kind: 'import', url: 'https://images.example/a.qcow2' } as const;
+    await expect(provisioning.create({ ref, source, ...size })).rejects.toMatchObject({
+      code: 'NOT_SUPPORTED',
+      message: expect.stringMatching(/CDI/),
+    });
+    expect(provisioning.sources()).toMatchObject({ import: expect.stringMatching(/CDI/), containerDisk: true });
+    const vm = await harness.givenVm('Stopped');
+    await provisioning.delete(vm);
+    await harness.recorder.until(() => harness.recorder.vm(vm) === undefined);
+    await harness.close();
+  });
+});

@@ -1,0 +1,71 @@
+import { readFileSync } from 'node:fs';
+import { instancePowerContract, instanceProvisioningContract } from '@headgate/testing';
+import { parse } from 'yaml';
+import { RBAC_RULES } from './rbac.js';
+import { SandboxHarness } from './testing/sandbox-harness.contract.js';
+
+const ROLE = 'headgate-vm-service';
+const manifest = new URL('../../../deploy/kustomize/cluster-role.yaml', import.meta.url);
+
+describe('RBAC', () => {
+  test('is in deploy/kustomize just as the code says that it needs it', () => {
+    expect(parse(readFileSync(manifest, 'utf8'))).toEqual({
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: 'ClusterRole',
+      metadata: { name: ROLE },
+      rules: RBAC_RULES,
+    });
+  });
+
+  test('grants nothing with a wildcard, and no reading of single Secrets', () => {
+    const words = RBAC_RULES.flatMap(({ apiGroups, resources, verbs }) => [...apiGroups, ...resources, ...verbs]);
+    expect(words).not.toContain('*');
+    const secrets = RBAC_RULES.find(({ resources }) => resources.includes('secrets'));
+    expect(secrets?.verbs).not.toContain('get');
+  });
+});
+
+/** A sandbox that enforces exactly the role of the manifests. */
+const open = async (): Promise<SandboxHarness> => {
+  const role = parse(readFileSync(manifest, 'utf8'));
+  return SandboxHarness.open({
+    sandbox: {
+      rbac: { headgate: [ROLE] },
+      extensions: [{ install: ({ store }) => void store.load([role]) }],
+    },
+    user: 'headgate',
+  });
+};
+
+instancePowerContract('kube with the least rights', open, { timeoutMs: 20_000 });
+instanceProvisioningContract('kube with the least rights', open, { timeoutMs: 20_000 });
+
+describe('the least rights', () => {
+  test('are enough for consoles, containers, migration, nodes and the doctor', async () => {
+    const harness = await open();
+    const { backend } = harness;
+    const checks = await backend.need('diagnostics').checks();
+    expect(checks.filter(({ status }) => status !== 'ok')).toEqual([]);
+    const vm = await harness.givenVm('Running');
+    for (const stream of [
+      await backend.need('consoles').openVnc(vm),
+      (await backend.need('consoles').openSerial(vm)).stream,
+    ]) {
+      stream.destroy();
+    }
+    const ref = harness.freshContainer();
+    const size = { cpu: 1, memoryBytes: 2 ** 29, diskBytes: 2 ** 32, storageClass: 'ceph-block', privileged: true };
+    const containers = backend.need('containers');
+    await containers.create({ ref, image: 'debian:12', ...size });
+    await harness.recorder.until(() =>
+      [...harness.recorder.instances.values()].some((i) => 'phase' in i && i.phase === 'Running'),
+    );
+    (await backend.need('consoles').openShell(ref, { columns: 80, rows: 24 })).stream.destroy();
+    await containers.stop(ref);
+    await containers.delete(ref);
+    expect((await backend.need('cluster').storage()).storageClass).toBe('ceph-block');
+    expect((await backend.need('cluster').instancetypes()).instancetypes.length).toBeGreaterThan(0);
+    await backend.need('provisioning').delete(vm);
+    await harness.close();
+  }, 20_000);
+});
