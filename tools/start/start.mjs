@@ -1,4 +1,5 @@
 // npm start: everything that is needed, then the service. Runs on the Node of the machine, before any package is there.
+import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { runService } from './run-service.mjs';
 import { ensureBuilt, ensureInstalled, root, say } from './workspace.mjs';
@@ -20,17 +21,19 @@ async function start() {
 /** Makes this machine ready to run virtual machines. */
 async function prepare() {
   const { prepareLocal } = await import('../local/prepare-local.mjs');
-  const { ok, problems, accelerator, tinyGuestPath, end } = await prepareLocal({ log: say, dataDir: dataDir() });
-  if (!ok) throw new Error(problems.join('\n'));
-  for (const problem of problems) say(problem);
-  const options = ['--accelerator', accelerator, ...(tinyGuestPath ? ['--tiny-guest', tinyGuestPath] : [])];
-  return { options, end: end ?? (async () => undefined) };
+  const machine = await prepareLocal({ log: say, dataDir: dataDir() });
+  for (const sentence of [...machine.problems, ...machine.warnings]) say(sentence);
+  if (!machine.ok) throw new Error('This machine can not run virtual machines yet; what is missing stands above.');
+  const guest = machine.tinyGuestPath ? ['--tiny-guest', machine.tinyGuestPath] : [];
+  return { options: ['--accelerator', machine.accelerator, ...guest], end: machine.stop };
 }
 
+/** Where the service keeps what it knows; notes of the daemons that were started lie beside it. */
 function dataDir() {
   const at = args.findIndex((arg) => arg === '--data-dir' || arg.startsWith('--data-dir='));
-  if (at < 0) return undefined;
-  return args[at].includes('=') ? args[at].slice(args[at].indexOf('=') + 1) : args[at + 1];
+  if (at >= 0) return args[at].includes('=') ? args[at].slice(args[at].indexOf('=') + 1) : args[at + 1];
+  if (process.getuid?.() === 0) return '/var/lib/headgate';
+  return join(process.env['XDG_DATA_HOME'] || join(homedir(), '.local/share'), 'headgate');
 }
 
 start().then(

@@ -1,7 +1,6 @@
 // What has to be there before anything of the project can run: packages, Node 24, builds. Plain Node 20, no packages.
 import { spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 
 export const root = join(import.meta.dirname ?? new URL('.', import.meta.url).pathname, '../..');
@@ -9,7 +8,8 @@ export const root = join(import.meta.dirname ?? new URL('.', import.meta.url).pa
 /** The build system's entry. */
 export const NX = 'node_modules/nx/dist/bin/nx.js';
 
-const installStamp = join(root, 'node_modules/.headgate-installed');
+/** npm writes it last, so it is there only after an install that was finished. */
+const installed = join(root, 'node_modules/.package-lock.json');
 
 /** @param {string} line */
 export const say = (line) => process.stdout.write(`${line}\n`);
@@ -19,13 +19,12 @@ export const say = (line) => process.stdout.write(`${line}\n`);
  * @param {(line: string) => void} log
  */
 export async function ensureInstalled(log = say) {
-  const wanted = createHash('sha256')
-    .update(readFileSync(join(root, 'package-lock.json')))
-    .digest('hex');
-  if (existsSync(installStamp) && readFileSync(installStamp, 'utf8') === wanted) return;
+  const asked = statSync(join(root, 'package-lock.json')).mtimeMs;
+  if (existsSync(installed) && statSync(installed).mtimeMs >= asked) return;
   log('Installing the packages that the lockfile names; the first time this takes a minute or two …');
   await runQuietly('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], { log, every: 'still installing' });
-  writeFileSync(installStamp, wanted);
+  // npm leaves the file as it is when it holds the same; it is as new as the lockfile now.
+  utimesSync(installed, new Date(), new Date());
 }
 
 /**

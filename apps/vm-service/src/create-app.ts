@@ -92,6 +92,7 @@ async function close(app: NestFastifyApplication, { contexts }: AppParts): Promi
       .all()
       .map((backend) => backend.close()),
   );
+  await contexts.close();
   app.get(Registry).close();
 }
 

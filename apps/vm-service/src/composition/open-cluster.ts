@@ -42,7 +42,7 @@ export async function openSandbox(
   ]);
   const simulation = new KubevirtSimulation();
   const sandbox = await KubeSandbox.listen({ extensions: [simulation] });
-  void instances;
+  simulation.seedFleet(instances);
   const backend = KubeBackend.open({ context: name, kubeconfig: { text: sandbox.kubeconfig() }, clock, log });
   return { backend, close: () => sandbox.close() };
 }

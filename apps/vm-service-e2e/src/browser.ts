@@ -1,0 +1,54 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { chromium, type BrowserContext, type Page } from 'playwright-core';
+import { CHROMIUM } from './machine.js';
+
+/** Chromium without anything that talks to anybody but the page. */
+const ARGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+export interface Browser {
+  readonly page: Page;
+  /** Addresses that the page asked for beside the service's own. */
+  readonly foreign: string[];
+  /** What the page complained about. */
+  readonly errors: string[];
+  close(): Promise<void>;
+}
+
+export async function openBrowser(url: string): Promise<Browser> {
+  const folder = mkdtempSync(join(tmpdir(), 'headgate-chromium-'));
+  const context: BrowserContext = await chromium.launchPersistentContext(folder, {
+    executablePath: CHROMIUM,
+    headless: true,
+    args: ARGS,
+    viewport: { width: 1280, height: 900 },
+  });
+  const page = await context.newPage();
+  const foreign: string[] = [];
+  const errors: string[] = [];
+  page.on('request', (request) => {
+    const own = request.url().startsWith(url) || request.url().startsWith('data:') || request.url().startsWith('blob:');
+    if (!own) foreign.push(request.url());
+  });
+  page.on('pageerror', (error) => errors.push(error.message));
+  page.setDefaultTimeout(120_000);
+  await page.goto(url);
+  return {
+    page,
+    foreign,
+    errors,
+    close: async () => {
+      await context.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,194 @@
+import { randomBytes } from 'node:crypto';
+import type { Page } from 'playwright-core';
+import { Api } from './api.js';
+import { openBrowser, type Browser } from './browser.js';
+import { leftoversOf, removeLeftovers } from './leftovers.js';
+import { CHROMIUM, describeIf, noGuestsBecause } from './machine.js';
+import { processesWith } from './processes.js';
+import { RunningService } from './running-service.js';
+import { Terminal } from './terminal.js';
+import { until } from './until.js';
+
+/** The first start builds the service and the guest's image. */
+const FIRST_START = 600_000;
+
+const CLOUD_INIT = '#cloud-config\nhostname: first-guest\n';
+
+describeIf(noGuestsBecause(), 'npm start -- --local', () => {
+  let service: RunningService;
+  let api: Api;
+  const name = `hgtest-${randomBytes(4).toString('hex')}`;
+  const inBrowser = `${name}-b`;
+
+  beforeAll(async () => {
+    service = await RunningService.start(['--local', '--metrics']);
+    api = new Api(service.url);
+  }, FIRST_START);
+
+  afterAll(async () => {
+    await service?.stop();
+    for (const left of [name, inBrowser]) await removeLeftovers(left);
+  });
+
+  const small = { image: 'tiny', cpu: 1, mem: '192Mi', disk: '64Mi' };
+
+  test('shows this machine', async () => {
+    const { body } = await api.send<{ name: string; ready: boolean; context: string }[]>('GET', '/api/nodes');
+    expect(body).toMatchObject([{ ready: true, context: 'local' }]);
+    expect((await api.send<{ name: string }[]>('GET', '/api/images')).body.map((image) => image.name)).toEqual([
+      'tiny',
+    ]);
+  });
+
+  test('makes a VM from the tiny guest, which boots to its login prompt on a serial console', async () => {
+    const made = await api.send('POST', '/api/vms', { name, ...small, cloudInit: CLOUD_INIT });
+    expect([made.status, made.body]).toEqual([201, { name, namespace: 'local', ref: `vm/local/local/${name}` }]);
+    await api.untilVm(name, 'is stopped', (vm) => vm?.status === 'Stopped');
+    expect((await api.send('POST', `/api/vms/local/${name}/start`)).status).toBe(200);
+    await api.untilVm(name, 'runs', (vm) => vm?.status === 'Running');
+    const terminal = await Terminal.open(`${service.socketUrl}/api/tty/local/${name}`);
+    await terminal.expect(/login: $/);
+    terminal.type('headgate\r');
+    await terminal.expect(/[Pp]assword: $/);
+    terminal.type('headgate\r');
+    await terminal.expect(/[$#] $/);
+    terminal.type('echo "on $(hostname)"\r');
+    await terminal.expect(/on first-guest/);
+    await terminal.close();
+  });
+
+  test('remembers what the guest printed for the next viewer', async () => {
+    const terminal = await Terminal.open(`${service.socketUrl}/api/tty/local/${name}`);
+    await terminal.expect(/login: /);
+    await terminal.close();
+  });
+
+  test('speaks RFB on the socket of the graphical console', async () => {
+    const terminal = await Terminal.open(`${service.socketUrl}/api/vnc/local/${name}`);
+    await terminal.expect(/^RFB 003\.00\d\n/);
+    await terminal.close();
+  });
+
+  test('learns address and agent of the guest', async () => {
+    const vm = await api.untilVm(name, 'has an address', (one) => one?.ip !== undefined);
+    expect(vm?.agentConnected).toBe(true);
+    expect(vm?.ip).toMatch(/^\d+\.\d+\.\d+\.\d+$/);
+  });
+
+  test('tells the series of the instance, from a snapshot', async () => {
+    const read = async (): Promise<string> => (await fetch(`${service.url}/metrics`)).text();
+    expect(await read()).toMatch(/^svc_backend_up\{context="local",backend="libvirt"\} 1$/m);
+    expect(await read()).toMatch(/^svc_collection_success 1$/m);
+  });
+
+  test('keeps tags in the domain itself', async () => {
+    await api.send('POST', `/api/vms/local/${name}/tags`, { tag: 'e2e', on: true });
+    expect((await api.vm(name))?.tags).toEqual(['e2e']);
+  });
+
+  test('goes on serving the same guest after a restart of the service, which ends no guest', async () => {
+    const { dataDir } = service;
+    expect(await service.interrupt()).toBe(0);
+    service = await RunningService.start(['--local', '--metrics'], { dataDir });
+    api = new Api(service.url);
+    expect(await api.untilVm(name, 'runs', (vm) => vm?.status === 'Running')).toMatchObject({ tags: ['e2e'] });
+    const terminal = await Terminal.open(`${service.socketUrl}/api/tty/local/${name}`);
+    terminal.type('\r');
+    await terminal.expect(/[$#] $/);
+    await terminal.close();
+  });
+
+  test('shuts the guest down gracefully, by its power button', async () => {
+    expect((await api.send('POST', `/api/vms/local/${name}/stop`)).status).toBe(200);
+    const vm = await api.untilVm(name, 'has stopped', (one) => one?.status === 'Stopped');
+    expect(vm).not.toHaveProperty('ip');
+    expect(await leftoversOf(name)).toHaveLength(4);
+  });
+
+  test('deletes it, and nothing of it is left', async () => {
+    expect((await api.send('DELETE', `/api/vms/local/${name}`)).body).toEqual({ status: 'deleted' });
+    expect(await api.vm(name)).toBeUndefined();
+    expect(await leftoversOf(name)).toEqual([]);
+  });
+
+  describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'in a browser', () => {
+    let browser: Browser;
+    let page: Page;
+
+    beforeAll(async () => {
+      browser = await openBrowser(service.url);
+      page = browser.page;
+    }, 120_000);
+    afterAll(() => browser?.close());
+
+    const frame = (): Promise<string> =>
+      page
+        .locator('canvas')
+        .first()
+        .evaluate((canvas) => (canvas as HTMLCanvasElement).toDataURL());
+
+    test('a person creates a VM', async () => {
+      await page
+        .getByRole('button', { name: /^Create/ })
+        .first()
+        .click();
+      const dialog = page.getByRole('dialog', { name: 'Create VM' });
+      await dialog.getByRole('textbox', { name: 'Name', exact: true }).fill(inBrowser);
+      await dialog.getByLabel('CPUs').fill('1');
+      await dialog.getByLabel('Memory', { exact: true }).fill('192Mi');
+      await dialog.getByLabel('Disk', { exact: true }).fill('64Mi');
+      await dialog.getByRole('switch', { name: 'Start it once its disk is there' }).check({ force: true });
+      await dialog.getByRole('button', { name: 'Create', exact: true }).click();
+      await api.untilVm(inBrowser, 'runs', (vm) => vm?.status === 'Running');
+    });
+
+    test('and watches it boot on its screen, which reacts to the keyboard', async () => {
+      await page.goto(`${service.url}/#/vms/local/local/${inBrowser}`);
+      await page.getByRole('tab', { name: 'Console', exact: true }).click();
+      await page.locator('canvas').first().waitFor();
+      const first = await frame();
+      const booted = await until('the screen changes while the guest boots', frame, (next) => next !== first);
+      await api.untilVm(inBrowser, 'has its agent', (vm) => vm?.agentConnected === true);
+      await page.locator('canvas').first().click();
+      await page.keyboard.type('headgate');
+      await until('the screen shows what is typed', frame, (next) => next !== booted);
+    });
+
+    test('logs in on the serial console', async () => {
+      await page.getByRole('tab', { name: 'Serial console' }).click();
+      const screen = page.locator('.xterm-rows');
+      const text = async (): Promise<string> => (await screen.innerText()).replaceAll('\u00a0', ' ');
+      await until('the prompt is there', text, (seen) => /login:\s*$/.test(seen.trimEnd()));
+      await page.locator('.xterm').click();
+      await page.keyboard.type('headgate\r');
+      await until('the password is asked for', text, (seen) => /assword:\s*$/.test(seen.trimEnd()));
+      await page.keyboard.type('headgate\r');
+      await until('the shell is there', text, (seen) => /[$#]\s*$/.test(seen.trimEnd()));
+    });
+
+    test('shuts it down and deletes it, and nothing of it is left', async () => {
+      await page.getByRole('button', { name: 'Stop', exact: true }).click();
+      await api.untilVm(inBrowser, 'has stopped', (vm) => vm?.status === 'Stopped');
+      await page.getByRole('button', { name: 'Delete', exact: true }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click();
+      await api.untilVm(inBrowser, 'is gone', (vm) => vm === undefined);
+      expect(
+        await until(
+          'everything of it is gone',
+          () => leftoversOf(inBrowser),
+          (left) => left.length === 0,
+        ),
+      ).toEqual([]);
+    });
+
+    test('and the page asked nobody else and complained about nothing', () => {
+      expect(browser.foreign).toEqual([]);
+      expect(browser.errors).toEqual([]);
+    });
+  });
+
+  test('leaves no process of its own behind', async () => {
+    expect(await service.interrupt()).toBe(0);
+    expect(processesWith(service.dataDir)).toEqual([]);
+  });
+});

@@ -1,0 +1,15 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** Processes whose command line has the text, other than this one. */
+export const processesWith = (text: string): string[] =>
+  readdirSync('/proc')
+    .filter((entry) => /^\d+$/.test(entry) && Number(entry) !== process.pid)
+    .map((pid) => {
+      try {
+        return `${pid} ${readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')}`;
+      } catch {
+        // It ended in the meantime.
+        return '';
+      }
+    })
+    .filter((line) => line.includes(text));

@@ -1,0 +1,93 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const root = join(import.meta.dirname, '../../..');
+
+/** Nx's own variables would make a nested run take itself for a task of the outer one. */
+const cleanEnvironment = (): NodeJS.ProcessEnv =>
+  Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !name.startsWith('NX_') && name !== 'NODE_OPTIONS'),
+  );
+
+/** The service as a person starts it: `npm start -- ARGS`, in a process of its own. */
+export class RunningService {
+  said = '';
+  private readonly exited: Promise<number>;
+
+  private constructor(
+    private readonly child: ChildProcess,
+    readonly dataDir: string,
+  ) {
+    child.stdout?.on('data', (data: Buffer) => (this.said += String(data)));
+    child.stderr?.on('data', (data: Buffer) => (this.said += String(data)));
+    this.exited = once(child, 'close').then(([code]) => Number(code));
+  }
+
+  /** Resolves when it says where it serves. @throws Error with what it said when it ends before */
+  static async start(
+    args: readonly string[],
+    { dataDir, env = {} }: { dataDir?: string; env?: Record<string, string> } = {},
+  ): Promise<RunningService> {
+    const service = RunningService.spawn(args, dataDir ?? mkdtempSync(join(tmpdir(), 'headgate-e2e-')), env);
+    const ended = service.exited.then((code) => {
+      throw new Error(`the service ended with ${code} before it served:\n${service.said}`);
+    });
+    await Promise.race([service.hasSaid(/Headgate serves (\S+)/), ended]);
+    ended.catch(() => undefined);
+    return service;
+  }
+
+  /** Runs it where it is expected to end by itself. */
+  static async runToEnd(args: readonly string[]): Promise<{ code: number; said: string }> {
+    const service = RunningService.spawn(args, mkdtempSync(join(tmpdir(), 'headgate-e2e-')), {});
+    const code = await service.exited;
+    service.forget();
+    return { code, said: service.said };
+  }
+
+  private static spawn(args: readonly string[], dataDir: string, env: Record<string, string>): RunningService {
+    const script = join(root, 'tools/start/start.mjs');
+    const listen = args.includes('--listen') ? [] : ['--listen', '127.0.0.1:0'];
+    const child = spawn(process.execPath, [script, ...args, ...listen, '--data-dir', dataDir], {
+      cwd: root,
+      env: { ...cleanEnvironment(), ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    return new RunningService(child, dataDir);
+  }
+
+  get url(): string {
+    return /Headgate serves (\S+)/.exec(this.said)?.[1] ?? '';
+  }
+
+  get socketUrl(): string {
+    return this.url.replace('http:', 'ws:');
+  }
+
+  get pid(): number {
+    return this.child.pid ?? 0;
+  }
+
+  /** Ctrl-C, as its terminal would send it. @returns the exit code */
+  async interrupt(): Promise<number> {
+    this.child.kill('SIGINT');
+    return this.exited;
+  }
+
+  /** Removes its data. */
+  forget(): void {
+    rmSync(this.dataDir, { recursive: true, force: true });
+  }
+
+  async stop(): Promise<void> {
+    if (this.child.exitCode === null) await this.interrupt();
+    this.forget();
+  }
+
+  private async hasSaid(pattern: RegExp): Promise<void> {
+    while (!pattern.test(this.said)) await once(this.child.stdout!, 'data');
+  }
+}
