@@ -6,5 +6,5 @@ export default {
   displayName: 'limits-core, packed',
   testMatch: ['<rootDir>/**/*.int.spec.ts'],
   testPathIgnorePatterns: ['/node_modules/'],
-  testTimeout: 180_000,
+  testTimeout: 300_000,
 };

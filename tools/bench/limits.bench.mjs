@@ -51,7 +51,7 @@ export default async function run() {
   const oneKey = compare('oneKey');
   const manyKeys = compare('manyKeys');
   const bytes = compare('bytesPerKey', [OURS, ...OTHERS], 1);
-  const pauses = compare('pauses', [OURS, ...OTHERS]);
+  const pauses = { ...compare('pauses', OTHERS, 1), ...compare('pauses', [OURS]) };
   const { p50, p999, p9999, longest } = pauses[OURS];
   const ours = bytes[OURS].bytes;
   return {
