@@ -1,1 +1,1 @@
-export default { displayName: 'kube-adapter', preset: '../../jest.preset.js' };
+export default { displayName: 'kube-adapter', preset: '../../jest.preset.js', testTimeout: 30_000 };

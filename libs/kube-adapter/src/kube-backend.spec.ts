@@ -3,13 +3,27 @@ import {
   instanceInventoryContract,
   instancePowerContract,
   instanceProvisioningContract,
+  type OpenHarness,
 } from '@headgate/testing';
+import { ClusterHarness } from './testing/cluster-harness.contract.js';
 import { SandboxHarness } from './testing/sandbox-harness.contract.js';
 
-const open = (): Promise<SandboxHarness> => SandboxHarness.open();
-const unhurried = { timeoutMs: 20_000 };
+/** KubeVirt keeps nothing of what a guest printed before: a newline brings the prompt. */
+const SERIAL = { greeting: /login: /, wake: '\r' };
 
-instanceInventoryContract('kube over the sandbox', open, unhurried);
-instancePowerContract('kube over the sandbox', open, unhurried);
-instanceProvisioningContract('kube over the sandbox', open, unhurried);
-consoleSourceContract('kube over the sandbox', open, { ...unhurried, greeting: /login: /, wake: '\r' });
+function everyContract(name: string, open: OpenHarness, timeoutMs: number): void {
+  instanceInventoryContract(name, open, { timeoutMs });
+  instancePowerContract(name, open, { timeoutMs });
+  instanceProvisioningContract(name, open, { timeoutMs });
+  consoleSourceContract(name, open, { timeoutMs, ...SERIAL });
+}
+
+everyContract('kube over the sandbox', () => SandboxHarness.open(), 30_000);
+everyContract(
+  'kube over the sandbox with KubeVirt 1.3',
+  () => SandboxHarness.open({ simulation: { kubevirtVersion: '1.3' } }),
+  30_000,
+);
+
+const { HEADGATE_TEST_KUBECONFIG: file, HEADGATE_TEST_NAMESPACE: namespace = 'headgate-test' } = process.env;
+if (file) everyContract('kube over a real cluster', () => ClusterHarness.open(file, namespace), 300_000);

@@ -1,0 +1,68 @@
+import { randomBytes } from 'node:crypto';
+import { SystemClock, type InstanceRef, type VmSource } from '@headgate/domain-contracts';
+import { InventoryRecorder, type BackendHarness } from '@headgate/testing';
+import { KubeBackend } from '../kube-backend.js';
+
+/** Small, public and quick to boot. */
+const IMAGE = 'quay.io/kubevirt/cirros-container-disk-demo';
+
+/** The adapter over a real cluster that the environment names. Whatever «somebody else» does is done by a second adapter. */
+export class ClusterHarness implements BackendHarness {
+  private readonly made: InstanceRef[] = [];
+
+  private constructor(
+    readonly backend: KubeBackend,
+    private readonly other: KubeBackend,
+    private readonly recorder: InventoryRecorder,
+    private readonly namespace: string,
+  ) {}
+
+  static async open(file: string, namespace: string): Promise<ClusterHarness> {
+    const settings = {
+      context: 'cluster',
+      kubeconfig: { file },
+      clock: new SystemClock(),
+      defaultNamespace: namespace,
+    };
+    const [backend, other] = [KubeBackend.open(settings), KubeBackend.open(settings)];
+    await other.need('diagnostics').fix();
+    const recorder = InventoryRecorder.over(other.need('inventory'));
+    await recorder.listedOnce();
+    return new ClusterHarness(backend, other, recorder, namespace);
+  }
+
+  freshRef(): InstanceRef {
+    const name = `contract-${randomBytes(4).toString('hex')}`;
+    const ref: InstanceRef = { kind: 'vm', context: 'cluster', namespace: this.namespace, name };
+    this.made.push(ref);
+    return ref;
+  }
+
+  async givenVm(state: 'Stopped' | 'Running' | 'Paused'): Promise<InstanceRef> {
+    const ref = this.freshRef();
+    const source = await this.quickSource();
+    const size = { cpu: 1, memoryBytes: 256 * 1024 ** 2, diskBytes: 1024 ** 3, start: state !== 'Stopped' };
+    await this.other.need('provisioning').create({ ref, source, ...size });
+    await this.recorder.untilVm(ref, ({ status }) => status === (state === 'Stopped' ? 'Stopped' : 'Running'));
+    if (state === 'Paused') {
+      await this.other.need('power').apply(ref, 'pause');
+      await this.recorder.untilVm(ref, ({ status }) => status === 'Paused');
+    }
+    return ref;
+  }
+
+  async removeOutside(ref: InstanceRef): Promise<void> {
+    await this.other.need('provisioning').delete(ref);
+  }
+
+  async quickSource(): Promise<VmSource> {
+    return { kind: 'containerDisk', image: IMAGE };
+  }
+
+  async close(): Promise<void> {
+    const present = this.made.filter((ref) => this.recorder.vm(ref));
+    await Promise.all(present.map((ref) => this.other.need('provisioning').delete(ref)));
+    await this.recorder.stop();
+    await Promise.all([this.backend.close(), this.other.close()]);
+  }
+}
