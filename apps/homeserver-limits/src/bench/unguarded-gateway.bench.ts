@@ -22,7 +22,7 @@ const identity = new GatewayIdentity(new AskUpstream(client, base.host, 60_000),
   serverName: 'b',
   ttlMs: 60_000,
 });
-const nothing = { wants: () => false, observe: async () => undefined };
+const nothing = { interest: () => 'none' as const, observe: async () => undefined };
 const homeserver = new GatewayHomeserver(client, identity, nothing, { timeoutMs: 60_000, trusts: () => false });
 const dispatcher = new Dispatcher(
   new PathTable([]),

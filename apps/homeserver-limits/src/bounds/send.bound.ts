@@ -17,7 +17,7 @@ export class SendBound extends Bound {
 
   override async run(request: MatrixRequest, next: Next): Promise<Answer> {
     const rings = this.ring.isRing(request.param('eventType'));
-    if (!rings && !request.query.has(DELAY_PARAMETER)) return next();
+    if (!rings && !request.hasQuery(DELAY_PARAMETER)) return next();
     const caller = await this.identity.callerOf(request);
     if (rings) this.ring.count(caller);
     const delay = delayInQuery(request);
@@ -35,7 +35,7 @@ export class SetStateBound extends Bound {
   }
 
   override async run(request: MatrixRequest, next: Next): Promise<Answer> {
-    if (!request.query.has(DELAY_PARAMETER)) return next();
+    if (!request.hasQuery(DELAY_PARAMETER)) return next();
     const caller = await this.identity.callerOf(request);
     const delay = delayInQuery(request);
     return delay === undefined ? next() : this.delayed.run(caller, request, delay, next);

@@ -47,9 +47,9 @@ export class PathTable<Operation extends string> {
     const target = readTarget(rawTarget);
     if (!target) return { kind: 'ambiguous' };
     if (target.lateSegments && find(this.root, target.lateSegments, 0).length > 0) return { kind: 'ambiguous' };
+    const leaf = findLeaf(this.root, method, target.segments, 0);
+    if (leaf) return { kind: 'matched', match: matchOf(leaf, target.segments), target };
     const nodes = find(this.root, target.segments, 0);
-    const match = matchOf(nodes, method, target.segments);
-    if (match) return { kind: 'matched', match, target };
     return { kind: 'unknown', allowed: nodes.flatMap((node) => [...node.leaves.keys()]), target };
   }
 
@@ -95,16 +95,24 @@ function find<Operation>(node: Node<Operation>, segments: readonly string[], at:
   return found;
 }
 
-function matchOf<Operation extends string>(
-  nodes: readonly Node<Operation>[],
+/** The operation at the most literal of these places that takes the method. */
+function findLeaf<Operation>(
+  node: Node<Operation>,
   method: string,
   segments: readonly string[],
-): Match<Operation> | undefined {
-  for (const node of nodes) {
-    const leaf = node.leaves.get(method);
-    if (!leaf) continue;
-    const params = Object.fromEntries(leaf.names.map(([name, index]) => [name, segments[index] ?? '']));
-    return { operation: leaf.operation, params };
-  }
-  return undefined;
+  at: number,
+): Leaf<Operation> | undefined {
+  const segment = segments[at];
+  if (segment === undefined) return node.leaves.get(method);
+  const literal = node.literals.get(segment);
+  const found = literal && findLeaf(literal, method, segments, at + 1);
+  if (found) return found;
+  const version = node.version && VERSION.test(segment) ? findLeaf(node.version, method, segments, at + 1) : undefined;
+  return version ?? (node.param && findLeaf(node.param, method, segments, at + 1));
+}
+
+function matchOf<Operation extends string>(leaf: Leaf<Operation>, segments: readonly string[]): Match<Operation> {
+  const params: Record<string, string> = {};
+  for (const [name, index] of leaf.names) params[name] = segments[index] ?? '';
+  return { operation: leaf.operation, params };
 }

@@ -8,10 +8,12 @@ import type { GatewayIdentity } from './gateway-identity.js';
 import { lowerUploadSize } from './media-config.js';
 import type { UpstreamClient } from './upstream-client.js';
 
+export type Interest = 'none' | 'status' | 'body';
+
 /** Told of every answer to an operation of the table. */
 export interface AnswerObserver {
-  /** Operations whose answers are read whole, because they tell what somebody holds. */
-  wants(request: MatrixRequest, operation: string): boolean;
+  /** What of an answer tells what somebody holds. An answer whose body does is read whole. */
+  interest(request: MatrixRequest, operation: string): Interest;
   observe(request: MatrixRequest, operation: string, answer: Answer): Promise<void>;
 }
 
@@ -28,12 +30,10 @@ export class GatewayHomeserver extends Homeserver {
     super();
   }
 
-  override async answer(request: MatrixRequest, operation: string): Promise<Answer> {
-    const read = operation === 'mediaConfig' || this.observer.wants(request, operation);
-    const answer = await this.forward(request, read);
-    this.dropEndedTokens(request, operation, answer);
-    await this.observer.observe(request, operation, answer);
-    return operation === 'mediaConfig' ? lowerUploadSize(answer, UPLOAD_LIMIT_BYTES) : answer;
+  override answer(request: MatrixRequest, operation: string): Promise<Answer> {
+    const interest = this.observer.interest(request, operation);
+    const special = interest !== 'none' || operation === 'mediaConfig' || TOKEN_ENDING.has(operation);
+    return special ? this.answerSpecial(request, operation, interest) : this.forward(request, false);
   }
 
   override answerUnknown(request: MatrixRequest): Promise<Answer> {
@@ -42,6 +42,13 @@ export class GatewayHomeserver extends Homeserver {
 
   override preflight(request: MatrixRequest): Promise<Answer> {
     return this.forward(request, false);
+  }
+
+  private async answerSpecial(request: MatrixRequest, operation: string, interest: Interest): Promise<Answer> {
+    const answer = await this.forward(request, interest === 'body' || operation === 'mediaConfig');
+    this.dropEndedTokens(request, operation, answer);
+    if (interest !== 'none') await this.observer.observe(request, operation, answer);
+    return operation === 'mediaConfig' ? lowerUploadSize(answer, UPLOAD_LIMIT_BYTES) : answer;
   }
 
   private async forward(request: MatrixRequest, read: boolean): Promise<Answer> {

@@ -5,12 +5,20 @@ import { DELAY_PARAMETER, delayedHolder } from '../bounds/delayed-event.js';
 import type { Caller, Identity } from '../homeserver/identity.port.js';
 import { type Answer, answeredObject } from '../wire/answer.js';
 import type { MatrixRequest } from '../wire/matrix-request.js';
-import type { AnswerObserver } from './gateway-homeserver.js';
+import type { AnswerObserver, Interest } from './gateway-homeserver.js';
 import type { SeenHoldings } from './seen-holdings.js';
 import { filterPrint } from './upstream-holdings.js';
 
 const READ = new Set(['createFilter', 'scheduleDelayed']);
 const MAY_SCHEDULE = new Set(['send', 'setState']);
+const SEEN = new Set([
+  'getFilter',
+  'setAccountData',
+  'setRoomAccountData',
+  'deleteAccountData',
+  'deleteRoomAccountData',
+  'manageDelayed',
+]);
 
 /** Learns from the upstream's answers what callers hold now. */
 export class WatchAnswers implements AnswerObserver {
@@ -20,8 +28,10 @@ export class WatchAnswers implements AnswerObserver {
     private readonly caps: () => Caps,
   ) {}
 
-  wants(request: MatrixRequest, operation: string): boolean {
-    return READ.has(operation) || (MAY_SCHEDULE.has(operation) && request.query.has(DELAY_PARAMETER));
+  interest(request: MatrixRequest, operation: string): Interest {
+    if (MAY_SCHEDULE.has(operation)) return request.hasQuery(DELAY_PARAMETER) ? 'body' : 'none';
+    if (READ.has(operation)) return 'body';
+    return SEEN.has(operation) ? 'status' : 'none';
   }
 
   async observe(request: MatrixRequest, operation: string, answer: Answer): Promise<void> {
@@ -56,7 +66,7 @@ export class WatchAnswers implements AnswerObserver {
   }
 
   private async learnDelayed(request: MatrixRequest, operation: string, answer: Answer): Promise<void> {
-    const delayId = this.wants(request, operation) ? answeredObject(answer)?.delay_id : undefined;
+    const delayId = answeredObject(answer)?.delay_id;
     if (typeof delayId !== 'string') return;
     const caller = await this.identity.callerOf(request);
     const delay =

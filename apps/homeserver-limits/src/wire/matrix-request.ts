@@ -31,6 +31,11 @@ export class MatrixRequest {
     return (this.parsedQuery ??= new URLSearchParams(this.queryText));
   }
 
+  /** Whether the query has this parameter, however its name is spelt. */
+  hasQuery(name: string): boolean {
+    return this.queryText !== '' && this.query.has(name);
+  }
+
   param(name: string): string {
     return this.params[name] ?? '';
   }
