@@ -20,5 +20,7 @@ export function bytesUntil(stream: Readable, pattern: RegExp, before = ''): Prom
       if (pattern.test(text)) finish(() => resolve(text));
     };
     stream.on('data', read).on('close', ended).on('end', ended).on('error', reject);
+    // One that was paused before does not flow by itself.
+    stream.resume();
   });
 }
