@@ -51,15 +51,12 @@ export class LibvirtConsoles extends ConsoleSource {
       );
     }
     const stream = serial.type === 'unix' ? await connectSocket({ path: serial.path }) : openTerminal(serial.path);
-    const delivered: Buffer[] = [];
-    const collect = (chunk: Buffer): void => void delivered.push(chunk);
-    stream.on('data', collect);
+    stream.read(0);
     const log = await readSerialLog(serial.logFile);
-    stream.pause();
-    stream.removeListener('data', collect);
-    const again = Buffer.concat(delivered);
-    if (again.length > 0) stream.unshift(again);
-    return { stream, backlog: withoutOverlap(log, again) };
+    // Looked at and put back: the stream stays as unread as it was, neither flowing nor paused.
+    const delivered = (stream.read() as Buffer | null) ?? Buffer.alloc(0);
+    if (delivered.length > 0) stream.unshift(delivered);
+    return { stream, backlog: withoutOverlap(log, delivered) };
   }
 
   override openShell(): Promise<Shell> {

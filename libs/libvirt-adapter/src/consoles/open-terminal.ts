@@ -1,43 +1,23 @@
 import { constants, openSync } from 'node:fs';
-import { Duplex } from 'node:stream';
-import { ReadStream, WriteStream } from 'node:tty';
+import type { Duplex } from 'node:stream';
+import { ReadStream } from 'node:tty';
 import { DomainError } from '@headgate/domain-contracts';
 
 /**
- * Opens a terminal device as raw bytes both ways.
+ * Opens a terminal device as raw bytes both ways. It closes when the machine stops.
  * @throws DomainError BACKEND_FAILED when it can't be opened
  */
 export function openTerminal(path: string): Duplex {
   try {
-    const flags = constants.O_RDWR | constants.O_NOCTTY | constants.O_NONBLOCK;
-    // Each stream closes its own descriptor.
-    const input = new ReadStream(openSync(path, flags));
-    const output = new WriteStream(openSync(path, flags));
+    // Named for its use on standard input; over a descriptor that is open for both, it writes too.
+    const terminal = new ReadStream(openSync(path, constants.O_RDWR | constants.O_NOCTTY | constants.O_NONBLOCK));
     // No echo, no line editing, no signals: the guest does all that.
-    input.setRawMode(true);
-    return terminalStream(input, output);
+    terminal.setRawMode(true);
+    return terminal;
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     throw new DomainError('BACKEND_FAILED', `The VM's serial console ${path} can't be opened (${code ?? message}).`, {
       cause: error,
     });
   }
-}
-
-function terminalStream(input: ReadStream, output: WriteStream): Duplex {
-  const stream = new Duplex({
-    read: () => void input.resume(),
-    write: (chunk: Buffer, _encoding, done) => void output.write(chunk, () => done()),
-    destroy: (error, done) => {
-      input.destroy();
-      output.destroy();
-      done(error);
-    },
-  });
-  input.on('data', (chunk: Buffer) => {
-    if (!stream.push(chunk)) input.pause();
-  });
-  // The other side closes when the machine stops: an end like any other.
-  for (const side of [input, output]) side.on('error', () => stream.destroy()).on('close', () => stream.destroy());
-  return stream;
 }

@@ -37,22 +37,27 @@ export async function httpGet(
   url: URL,
   init: RequestInit & { signal: AbortSignal },
 ): Promise<HttpBody> {
-  const silence = new AbortController();
-  let patience = clock.after(SILENCE_MS, () => silence.abort());
+  const end = new AbortController();
+  let isSilent = false;
+  const listen = (): (() => void) =>
+    clock.after(SILENCE_MS, () => {
+      isSilent = true;
+      end.abort();
+    });
+  let patience = listen();
   const heard = (): void => {
     patience();
-    patience = clock.after(SILENCE_MS, () => silence.abort());
+    patience = listen();
   };
   const translate = (error: unknown): DomainError => {
     if (init.signal.aborted) return new DomainError('CONFLICT', 'The operation was cancelled.', { cause: error });
-    if (silence.signal.aborted)
-      return new DomainError('BACKEND_TIMEOUT', `${url.host} stopped sending.`, { cause: error });
+    if (isSilent) return new DomainError('BACKEND_TIMEOUT', `${url.host} stopped sending.`, { cause: error });
     return new DomainError('BACKEND_UNREACHABLE', `The download from ${url.host} broke off: ${causeOf(error)}.`, {
       cause: error,
     });
   };
   try {
-    const response = await fetch(url, { ...init, signal: AbortSignal.any([init.signal, silence.signal]) });
+    const response = await fetch(url, { ...init, signal: AbortSignal.any([init.signal, end.signal]) });
     if (!response.ok || response.body === null) {
       await response.body?.cancel();
       throw new HttpFailure(response, url);
@@ -60,14 +65,15 @@ export async function httpGet(
     const length = response.headers.get('content-length');
     // A body that was packed for the way is not as long as its header says.
     const isPlain = response.headers.get('content-encoding') === null;
-    return {
-      body: Readable.from(
-        listened(response.body as ReadableStream<Uint8Array>, heard, () => patience(), translate),
-        { objectMode: false },
-      ),
-      headers: response.headers,
-      ...(length !== null && isPlain && { bytes: Number(length) }),
-    };
+    const body = Readable.from(listened(response.body as ReadableStream<Uint8Array>, heard, translate), {
+      objectMode: false,
+    });
+    // Also when nobody ever read it.
+    body.once('close', () => {
+      patience();
+      end.abort();
+    });
+    return { body, headers: response.headers, ...(length !== null && isPlain && { bytes: Number(length) }) };
   } catch (error) {
     patience();
     throw error instanceof HttpFailure ? error : translate(error);
@@ -77,7 +83,6 @@ export async function httpGet(
 async function* listened(
   body: ReadableStream<Uint8Array>,
   heard: () => void,
-  done: () => void,
   translate: (error: unknown) => DomainError,
 ): AsyncGenerator<Buffer> {
   try {
@@ -87,8 +92,6 @@ async function* listened(
     }
   } catch (error) {
     throw translate(error);
-  } finally {
-    done();
   }
 }
 

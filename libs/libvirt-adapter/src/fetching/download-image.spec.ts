@@ -1,0 +1,127 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync, zstdCompressSync } from 'node:zlib';
+import { FixedClock } from '@headgate/testing';
+import { HttpServer } from '../testing/http-server.js';
+import { downloadImage, parseImageUrl } from './download-image.js';
+
+const IMAGE = Buffer.alloc(300_000, 'disk');
+
+describe('downloadImage', () => {
+  let server: HttpServer;
+  let folder: string;
+  let file: string;
+  const clock = new FixedClock();
+  const seen: [number, number | undefined][] = [];
+
+  beforeEach(async () => {
+    server = await HttpServer.listen();
+    folder = await mkdtemp(join(tmpdir(), 'download-spec-'));
+    file = join(folder, 'image');
+    seen.length = 0;
+  });
+  afterEach(async () => {
+    await server.close();
+    await rm(folder, { recursive: true });
+    expect(clock.pending).toBe(0);
+  });
+
+  const download = (url: string, signal = new AbortController().signal) =>
+    downloadImage({ fetch, clock }, url, file, { signal, onBytes: (...bytes) => void seen.push(bytes) });
+
+  test('stores what the server sends, and tells how much has come', async () => {
+    server.serve('/a.img', IMAGE);
+    await download(server.url('/a.img'));
+    expect((await readFile(file)).equals(IMAGE)).toBe(true);
+    expect(seen.at(-1)).toEqual([IMAGE.length, IMAGE.length]);
+    expect(seen.length).toBeGreaterThan(1);
+  });
+
+  test.each([
+    ['gzip', gzipSync(IMAGE)],
+    ['zstd', zstdCompressSync(IMAGE)],
+  ])('unpacks %s, whatever the name says', async (_name, packed) => {
+    server.serve('/a.img', packed);
+    await download(server.url('/a.img'));
+    expect((await readFile(file)).equals(IMAGE)).toBe(true);
+  });
+
+  test('follows a redirect', async () => {
+    server.routes.set('/a.img', (_request, response) => void response.writeHead(302, { location: '/b.img' }).end());
+    server.serve('/b.img', IMAGE);
+    await download(server.url('/a.img'));
+    expect(server.asked).toEqual(['/a.img', '/b.img']);
+  });
+
+  test('refuses a body that ends before its length', async () => {
+    server.routes.set('/a.img', (_request, response) => {
+      response.writeHead(200, { 'content-length': String(IMAGE.length) });
+      response.write(IMAGE.subarray(0, 100_000), () => response.destroy());
+    });
+    await expect(download(server.url('/a.img'))).rejects.toMatchObject({
+      code: 'BACKEND_UNREACHABLE',
+      message: expect.stringContaining('broke off'),
+    });
+  });
+
+  test('takes what has the checksum in the URL, and refuses anything else', async () => {
+    server.serve('/a.img', IMAGE);
+    const digest = createHash('sha256').update(IMAGE).digest('hex');
+    await download(`${server.url('/a.img')}#sha256:${digest}`);
+    await expect(download(`${server.url('/a.img')}#sha256:${'0'.repeat(64)}`)).rejects.toMatchObject({
+      code: 'BACKEND_FAILED',
+      message: expect.stringContaining('checksum'),
+    });
+  });
+
+  test('says what the server answered instead of the image', async () => {
+    await expect(download(server.url('/none'))).rejects.toMatchObject({
+      code: 'INVALID_SOURCE',
+      message: expect.stringContaining('404'),
+    });
+    server.routes.set('/broken', (_request, response) => void response.writeHead(503).end());
+    await expect(download(server.url('/broken'))).rejects.toMatchObject({ code: 'BACKEND_FAILED' });
+    server.serve('/page', '<html></html>', { 'content-type': 'text/html; charset=utf-8' });
+    await expect(download(server.url('/page'))).rejects.toMatchObject({
+      code: 'INVALID_SOURCE',
+      message: expect.stringContaining('web page'),
+    });
+  });
+
+  test('refuses a packed image that is damaged', async () => {
+    server.serve('/a.gz', gzipSync(IMAGE).subarray(0, 200));
+    await expect(download(server.url('/a.gz'))).rejects.toMatchObject({
+      code: 'INVALID_SOURCE',
+      message: expect.stringContaining('damaged'),
+    });
+  });
+
+  test('says that nobody answers', async () => {
+    await expect(download('http://127.0.0.1:1/a.img')).rejects.toMatchObject({ code: 'BACKEND_UNREACHABLE' });
+  });
+
+  test('ends when it is cancelled', async () => {
+    const cancel = new AbortController();
+    server.routes.set('/a.img', (_request, response) => {
+      response.writeHead(200, { 'content-length': '1000000' });
+      response.write(IMAGE, () => cancel.abort());
+    });
+    await expect(download(server.url('/a.img'), cancel.signal)).rejects.toMatchObject({ code: 'CONFLICT' });
+  });
+
+  test('gives up on a server that has fallen silent', async () => {
+    server.routes.set('/a.img', (_request, response) => {
+      response.writeHead(200, { 'content-length': '1000000' });
+      response.write(IMAGE, () => setImmediate(() => clock.advance(60_000)));
+    });
+    await expect(download(server.url('/a.img'))).rejects.toMatchObject({ code: 'BACKEND_TIMEOUT' });
+  });
+});
+
+describe('parseImageUrl', () => {
+  test.each(['ftp://host/a', 'file:///etc/passwd', 'a.img', 'http://host/a#md5:00'])('refuses %s', (url) => {
+    expect(() => parseImageUrl(url)).toThrow(expect.objectContaining({ code: 'INVALID_SOURCE' }));
+  });
+});

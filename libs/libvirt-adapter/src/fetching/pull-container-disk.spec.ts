@@ -1,0 +1,142 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync, zstdCompressSync } from 'node:zlib';
+import { FixedClock } from '@headgate/testing';
+import { HttpServer } from '../testing/http-server.js';
+import { digestOf, layerOf, serveImage } from '../testing/oci-image.js';
+import { parseImageReference } from './image-reference.js';
+import { pullContainerDisk } from './pull-container-disk.js';
+
+const DISK = Buffer.alloc(200_000, 'boot');
+
+describe('pullContainerDisk', () => {
+  let server: HttpServer;
+  let folder: string;
+  let file: string;
+
+  beforeEach(async () => {
+    server = await HttpServer.listen();
+    folder = await mkdtemp(join(tmpdir(), 'pull-spec-'));
+    file = join(folder, 'disk');
+  });
+  afterEach(async () => {
+    await server.close();
+    await rm(folder, { recursive: true });
+  });
+
+  const pull = (image: string) =>
+    pullContainerDisk({ fetch, clock: new FixedClock() }, image, 'x86_64', file, {
+      signal: new AbortController().signal,
+      onBytes: () => undefined,
+    });
+
+  test.each([
+    ['plain', (layer: Buffer) => layer],
+    ['gzip', gzipSync],
+    ['zstd', zstdCompressSync],
+  ])('finds the disk in a %s layer of the image for this architecture', async (_name, packed) => {
+    serveImage(server, 'lab/tiny', [packed(await layerOf({ 'etc/motd': Buffer.from('hi'), 'disk/tiny.qcow2': DISK }))]);
+    await pull(`${server.host}/lab/tiny`);
+    expect((await readFile(file)).equals(DISK)).toBe(true);
+  });
+
+  test('takes the disk of the highest layer', async () => {
+    serveImage(server, 'tiny', [
+      await layerOf({ 'disk/a.img': Buffer.from('old') }),
+      await layerOf({ './disk/b.img': DISK }),
+      await layerOf({ 'etc/x': DISK }),
+    ]);
+    await pull(`${server.host}/tiny:latest`);
+    expect((await readFile(file)).equals(DISK)).toBe(true);
+  });
+
+  test('fetches a token where the registry wants one of everybody', async () => {
+    serveImage(server, 'tiny', [await layerOf({ 'disk/a.img': DISK })]);
+    const open = new Map(server.routes);
+    for (const [path, route] of open) {
+      server.routes.set(path, (request, response) => {
+        if (request.headers.authorization === 'Bearer t0ken') return route(request, response);
+        response
+          .writeHead(401, {
+            'www-authenticate': `Bearer realm="${server.url('/token')}",service="lab",scope="repository:tiny:pull"`,
+          })
+          .end();
+      });
+    }
+    server.serve('/token', JSON.stringify({ token: 't0ken' }));
+    await pull(`${server.host}/tiny`);
+    expect(server.asked.filter((path) => path === '/token')).toHaveLength(1);
+  });
+
+  test('refuses an image that is not public', async () => {
+    server.routes.set('/v2/tiny/manifests/latest', (_request, response) => void response.writeHead(401).end());
+    await expect(pull(`${server.host}/tiny`)).rejects.toMatchObject({
+      code: 'INVALID_SOURCE',
+      message: expect.stringContaining('public'),
+    });
+  });
+
+  test('refuses a layer that is not what its digest says', async () => {
+    const layer = await layerOf({ 'disk/a.img': DISK });
+    serveImage(server, 'tiny', [layer]);
+    server.serve(`/v2/tiny/blobs/${digestOf(layer)}`, await layerOf({ 'disk/a.img': Buffer.alloc(200_000, 'evil') }));
+    await expect(pull(`${server.host}/tiny`)).rejects.toMatchObject({
+      code: 'BACKEND_FAILED',
+      message: expect.stringContaining('checksum'),
+    });
+  });
+
+  test.each([
+    ['an image without a disk', { 'etc/motd': DISK }],
+    ['a disk in a folder below', { 'disk/deeper/a.img': DISK }],
+    ['a mark that a disk was removed', { 'disk/.wh.a.img': DISK }],
+  ])('refuses %s', async (_title, files) => {
+    serveImage(server, 'tiny', [await layerOf(files)]);
+    await expect(pull(`${server.host}/tiny`)).rejects.toMatchObject({
+      code: 'INVALID_SOURCE',
+      message: expect.stringContaining('container disk'),
+    });
+  });
+
+  test('refuses an image for other architectures only, and one that is not there', async () => {
+    serveImage(server, 'arm', [await layerOf({ 'disk/a.img': DISK })], { architecture: 'arm64' });
+    await expect(pull(`${server.host}/arm`)).rejects.toMatchObject({
+      code: 'INVALID_SOURCE',
+      message: expect.stringContaining('amd64'),
+    });
+    await expect(pull(`${server.host}/none`)).rejects.toMatchObject({
+      code: 'INVALID_SOURCE',
+      message: expect.stringContaining('no image'),
+    });
+  });
+});
+
+describe('parseImageReference', () => {
+  test('takes tags, digests and ports', () => {
+    expect(parseImageReference('registry.example:5000/a/b:v1')).toEqual({
+      registry: 'registry.example:5000',
+      repository: 'a/b',
+      reference: 'v1',
+    });
+    expect(parseImageReference('docker://registry.example/a').reference).toBe('latest');
+    const digest = digestOf('x');
+    expect(parseImageReference(`registry.example/a:v1@${digest}`)).toMatchObject({
+      repository: 'a',
+      reference: digest,
+    });
+  });
+
+  test.each([
+    'debian:12',
+    'library/debian',
+    'registry.example/',
+    'registry.example/A',
+    'registry.example/../etc',
+    'registry.example/a:b c',
+    '',
+    'r.example/a@sha256:12',
+  ])('refuses %j', (image) =>
+    expect(() => parseImageReference(image)).toThrow(expect.objectContaining({ code: 'INVALID_SOURCE' })),
+  );
+});

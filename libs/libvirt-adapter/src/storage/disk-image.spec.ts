@@ -1,0 +1,50 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { inspectImage } from './disk-image.js';
+
+/** A qcow2 header of version 3 for a disk of 1 GiB, with what the test says laid over it. */
+function qcow2({ version = 3, backing = 0n, encryption = 0, incompatible = 0n, bytes = 1024n ** 3n } = {}): Buffer {
+  const header = Buffer.alloc(104);
+  header.write('QFI\xfb', 'latin1');
+  header.writeUInt32BE(version, 4);
+  header.writeBigUInt64BE(backing, 8);
+  header.writeUInt32BE(16, 20);
+  header.writeBigUInt64BE(bytes, 24);
+  header.writeUInt32BE(encryption, 32);
+  header.writeBigUInt64BE(incompatible, 72);
+  return header;
+}
+
+describe('inspectImage', () => {
+  let folder: string;
+  beforeEach(async () => void (folder = await mkdtemp(join(tmpdir(), 'image-spec-'))));
+  afterEach(() => rm(folder, { recursive: true }));
+
+  const inspect = async (content: Buffer) => {
+    const file = join(folder, 'image');
+    await writeFile(file, content);
+    return inspectImage(file);
+  };
+
+  test('reads the size that a guest sees', async () => {
+    expect(await inspect(qcow2())).toEqual({ format: 'qcow2', bytes: 1024 ** 3 });
+    expect(await inspect(Buffer.alloc(4096))).toEqual({ format: 'raw', bytes: 4096 });
+  });
+
+  test.each([
+    ['names a backing file', qcow2({ backing: 512n }), 'backing file'],
+    ['keeps its data elsewhere', qcow2({ incompatible: 4n }), 'another file'],
+    ['is encrypted', qcow2({ encryption: 2 }), 'encrypted'],
+    ['is of an unknown version', qcow2({ version: 4 }), 'version 4'],
+    ['claims an impossible size', qcow2({ bytes: 2n ** 63n }), 'impossible'],
+    ['ends within its header', qcow2().subarray(0, 40), 'header'],
+    ['is a VMDK', Buffer.from('KDMV....'), 'VMDK'],
+    ['is empty', Buffer.alloc(0), 'empty'],
+  ])('refuses an image that %s', async (_title, content, mention) => {
+    await expect(inspect(content)).rejects.toMatchObject({
+      code: 'INVALID_SOURCE',
+      message: expect.stringContaining(mention),
+    });
+  });
+});

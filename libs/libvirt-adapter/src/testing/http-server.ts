@@ -1,0 +1,47 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export type Route = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** A web server on a free port of this machine, with the routes that a test gives it. */
+export class HttpServer {
+  readonly routes = new Map<string, Route>();
+  /** Paths in the order in which they were asked for. */
+  readonly asked: string[] = [];
+
+  private constructor(private readonly server: Server) {}
+
+  static async listen(): Promise<HttpServer> {
+    const server = createServer((request, response) => {
+      const path = new URL(request.url ?? '/', 'http://host').pathname;
+      http.asked.push(path);
+      const route = http.routes.get(path);
+      if (route) return route(request, response);
+      response.writeHead(404).end();
+    });
+    const http = new HttpServer(server);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return http;
+  }
+
+  get host(): string {
+    return `127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  url(path: string): string {
+    return `http://${this.host}${path}`;
+  }
+
+  serve(path: string, body: Buffer | string, headers: Record<string, string> = {}): void {
+    this.routes.set(
+      path,
+      (_request, response) =>
+        void response.writeHead(200, { 'content-length': Buffer.byteLength(body), ...headers }).end(body),
+    );
+  }
+
+  async close(): Promise<void> {
+    this.server.closeAllConnections();
+    await new Promise((resolve) => this.server.close(resolve));
+  }
+}
