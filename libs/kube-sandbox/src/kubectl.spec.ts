@@ -1,26 +1,14 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { accessSync, constants } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { jest } from '@jest/globals';
 import { KubeSandbox } from './kube-sandbox.js';
+import { findKubectl } from './testing/find-kubectl.js';
 
 const run = promisify(execFile);
-
-function findKubectl(): string | undefined {
-  const candidates = (process.env['PATH'] ?? '').split(delimiter).map((folder) => join(folder, 'kubectl'));
-  return candidates.find((file) => {
-    try {
-      accessSync(file, constants.X_OK);
-      return true;
-    } catch {
-      return false;
-    }
-  });
-}
 
 const kubectl = findKubectl();
 

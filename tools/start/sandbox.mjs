@@ -1,0 +1,18 @@
+// npm run sandbox -- --port P: a simulated cluster for kubectl and any other client, without the service.
+import { join } from 'node:path';
+import { runService } from './run-service.mjs';
+import { ensureBuilt, ensureInstalled, root } from './workspace.mjs';
+
+async function start() {
+  await ensureInstalled();
+  await ensureBuilt(['@headgate/kube-sandbox']);
+  return runService(join(root, 'libs/kube-sandbox/dist/sandbox.js'), process.argv.slice(2));
+}
+
+start().then(
+  (code) => process.exit(code),
+  (error) => {
+    process.stderr.write(`${error.message}\n`);
+    process.exit(1);
+  },
+);
