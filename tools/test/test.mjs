@@ -1,7 +1,8 @@
 // npm test: formatting, lint, types, unit, contract, integration and e2e tests, on whatever the machine has. What a
 // machine lacks is skipped and said. Ends with a line `N passed, N failed`.
 import { spawn } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ensureInstalled, findNode, NX, projectEnvironment, root, say } from '../start/workspace.mjs';
 
@@ -46,8 +47,35 @@ function summaries() {
   };
 }
 
+/**
+ * libvirt for the tests that run real guests, where it is installed and nothing serves it yet.
+ * @returns {Promise<() => Promise<unknown>>} ends what was started
+ */
+async function startLibvirt() {
+  const nothing = async () => undefined;
+  const { daemonPorts, ensureDaemons } = await import('../local/daemons.mjs');
+  const ports = await daemonPorts(say);
+  if (process.getuid?.() !== 0 || !ports.find('libvirtd') || !ports.find('virsh')) return nothing;
+  const dataDir = mkdtempSync(join(tmpdir(), 'headgate-test-'));
+  const { problem, stop } = await ensureDaemons(ports, { dataDir });
+  if (problem) say(problem);
+  return async () => {
+    await stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  };
+}
+
 async function main() {
   await ensureInstalled();
+  const endLibvirt = await startLibvirt();
+  try {
+    return await test();
+  } finally {
+    await endLibvirt();
+  }
+}
+
+async function test() {
   for (const project of projects()) rmSync(join(root, project, 'test-results'), { recursive: true, force: true });
   const broken = [];
   for (const [name, stage] of stages) {

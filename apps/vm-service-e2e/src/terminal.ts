@@ -31,6 +31,27 @@ export class Terminal {
     return text;
   }
 
+  /**
+   * Logs in at a prompt for the login name. The guest's login empties its input after it has printed the prompt for the
+   * password, so what is typed right behind it may get lost: then it is typed again.
+   */
+  async logIn(user: string, password: string): Promise<void> {
+    this.type(`${user}\r`);
+    await this.expect(/[Pp]assword: $/);
+    for (let attempt = 1; ; attempt++) {
+      this.type(`${password}\r`);
+      const shell = this.expect(/[$#] (\x1b\[6n)?$/, 5000);
+      if (attempt === 6) return void (await shell);
+      if (
+        await shell.then(
+          () => true,
+          () => false,
+        )
+      )
+        return;
+    }
+  }
+
   type(text: string): void {
     this.socket.send(Buffer.from(text), { binary: true });
   }

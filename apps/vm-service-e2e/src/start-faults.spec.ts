@@ -1,0 +1,72 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { RunningService } from './running-service.js';
+
+/** The first start builds the service. */
+const FIRST_START = 600_000;
+
+describe('npm start', () => {
+  let folder: string;
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'headgate-faults-'));
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  const file = (name: string, text: string): string => {
+    const path = join(folder, name);
+    writeFileSync(path, text);
+    return path;
+  };
+
+  /** The last thing it said: one sentence for a person. */
+  const complaintOf = async (...args: string[]): Promise<string> => {
+    const { code, said } = await RunningService.runToEnd(args);
+    expect(code).toBe(1);
+    expect(said).not.toMatch(/\n\s+at /);
+    return said.trim().split('\n').at(-1) ?? '';
+  };
+
+  test(
+    'says which program to make way for when its port is in use',
+    async () => {
+      const squatter = createServer().listen(0, '127.0.0.1');
+      await new Promise((resolve) => squatter.once('listening', resolve));
+      const listen = `127.0.0.1:${(squatter.address() as AddressInfo).port}`;
+      expect(await complaintOf('--sandbox=0', '--listen', listen)).toBe(
+        `${listen} is in use by another program; choose another with --listen HOST:PORT.`,
+      );
+      squatter.close();
+    },
+    FIRST_START,
+  );
+
+  test.each([
+    ['a file that is not there', 'none.yaml', undefined, /none\.yaml: the file can't be read \(ENOENT\)$/],
+    ['a file that is no YAML', 'broken.yaml', 'contexts: [', /broken\.yaml: it is no YAML: /],
+    ['a key that does not exist', 'key.yaml', 'lissen: 127.0.0.1:1', /key\.yaml: lissen is not a known key$/],
+    [
+      'a value that can not be used',
+      'value.yaml',
+      'contexts: [{ name: a, kind: proxmox }]',
+      /value\.yaml: contexts\.0\.kind must be kubevirt, libvirt or sandbox$/,
+    ],
+  ])('stops at a configuration with %s, and names it', async (_what, name, text, sentence) => {
+    const path = text === undefined ? join(folder, name) : file(name, text);
+    expect(await complaintOf('--config', path)).toMatch(sentence);
+  });
+
+  test('stops at an option that does not exist', async () => {
+    expect(await complaintOf('--nope')).toMatch(/^the command line: Unknown option '--nope'/);
+  });
+
+  test('stops at a registry file that is none, and leaves it as it is', async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'headgate-faults-'));
+    writeFileSync(join(dataDir, 'registry.db'), 'this is somebody else’s file, and long enough to be looked at');
+    await expect(RunningService.start(['--sandbox=0'], { dataDir })).rejects.toThrow(
+      /registry\.db can't be used as the registry/,
+    );
+    rmSync(dataDir, { recursive: true });
+  });
+});
