@@ -115,6 +115,35 @@ describe('the gateway', () => {
       await new Promise((resolve) => incoming.once('close', resolve));
     });
 
+    test('a body that it had to read itself, as it came', async () => {
+      const outgoing = open('POST', '/_matrix/client/v3/login', { 'Transfer-Encoding': 'chunked' });
+      outgoing.write('{ "type": "m.login.password",');
+      outgoing.end(' "user": "x", "password": "y", "n": 1.0 }');
+      const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
+      response.resume();
+      expect(response.statusCode).toBe(200);
+      expect(upstream.last.body.toString()).toBe(
+        '{ "type": "m.login.password", "user": "x", "password": "y", "n": 1.0 }',
+      );
+    });
+
+    test('an answer that comes before the body is through, and then goes on to the next request', async () => {
+      upstream.early = (_incoming, response) => answer(response, 403, { errcode: 'M_FORBIDDEN', error: 'quota' });
+      const refused = await call(limits.url, 'POST', '/_matrix/media/v3/upload', {
+        token: 'q',
+        body: Buffer.alloc(5_000_000),
+      });
+      expect([refused.status, refused.body.errcode]).toEqual([403, 'M_FORBIDDEN']);
+      delete upstream.early;
+      expect((await call(limits.url, 'GET', '/_matrix/client/versions')).status).toBe(200);
+    });
+
+    test('HEAD, without a body', async () => {
+      const reply = await call(limits.url, 'HEAD', '/_matrix/client/versions');
+      expect([reply.status, reply.bytes.length]).toEqual([200, 0]);
+      expect(upstream.last.method).toBe('HEAD');
+    });
+
     test('a long poll for as long as it asked to wait', async () => {
       upstream.respond = (_request, response) =>
         void setTimeout(() => answer(response, 200, { next_batch: 's1' }), 1_200);

@@ -42,19 +42,33 @@ export class Rates {
   count(rate: Rate, key: string): void {
     if (!this.enabled) return;
     const refusal = this.windows.count(rate, key);
-    this.watch(rate.name, refusal ? 'refused' : 'granted');
-    if (refusal) throw new RateExceeded(refusal);
+    const shadow = this.isShadow(rate);
+    this.watch(rate.name, refusal ? (shadow ? 'shadow_refused' : 'refused') : 'granted');
+    if (refusal && !shadow) throw new RateExceeded(refusal);
   }
 
-  /** Takes room on every key or on none. @throws RateExceeded */
+  /** Takes room on every key or on none; on the keys of shadow rates where there is some. @throws RateExceeded */
   reserve(claims: readonly Claim[]): Reservation {
     if (!this.enabled) return NOTHING_TAKEN;
-    const answer = this.windows.reserve(claims);
-    for (const { rate } of claims) {
-      if (answer.granted || answer.rate === rate.name) this.watch(rate.name, answer.granted ? 'granted' : 'refused');
+    const real = claims.filter(({ rate }) => !this.isShadow(rate));
+    const answer = this.windows.reserve(real);
+    if (!answer.granted) {
+      this.watch(answer.rate, 'refused');
+      throw new RateExceeded(answer);
     }
-    if (!answer.granted) throw new RateExceeded(answer);
-    return answer;
+    for (const { rate } of real) this.watch(rate.name, 'granted');
+    const shadows = claims.filter(({ rate }) => this.isShadow(rate)).flatMap((claim) => this.reserveShadow(claim));
+    return shadows.length === 0 ? answer : together([answer, ...shadows]);
+  }
+
+  private reserveShadow(claim: Claim): Reservation[] {
+    const answer = this.windows.reserve([claim]);
+    this.watch(claim.rate.name, answer.granted ? 'granted' : 'shadow_refused');
+    return answer.granted ? [answer] : [];
+  }
+
+  private isShadow({ name }: Rate): boolean {
+    return this.config.current.ratelimit.shadow.includes(name);
   }
 
   private get enabled(): boolean {
@@ -65,3 +79,10 @@ export class Rates {
     return { limit: this.config.current.ratelimit.rings_per_minute, windowMs: MINUTE };
   }
 }
+
+const together = (reservations: readonly Reservation[]): Reservation => ({
+  granted: true,
+  keep: () => reservations.forEach((reservation) => void reservation.keep()),
+  forget: () => reservations.forEach((reservation) => void reservation.forget()),
+  release: () => reservations.forEach((reservation) => void reservation.release()),
+});

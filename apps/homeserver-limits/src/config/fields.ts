@@ -22,8 +22,8 @@ export const AtLeastOne = () =>
 
 export const Flag = () => IsBoolean({ message: '$property must be true or false' });
 
-export const OneOf = (choices: readonly unknown[]) =>
-  IsIn(choices, { message: `$property must be one of ${choices.join(', ')}` });
+export const OneOf = (choices: readonly unknown[], { each = false }: ValidationOptions = {}) =>
+  IsIn(choices, { each, message: `${each ? 'each of ' : ''}$property must be one of ${choices.join(', ')}` });
 
 export const FilledText = (options?: ValidationOptions) =>
   textRule('filledText', 'a text that is not empty', (value) => value.length > 0, options);
