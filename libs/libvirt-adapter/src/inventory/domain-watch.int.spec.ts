@@ -1,0 +1,60 @@
+import { SystemClock } from '@headgate/domain-contracts';
+import { InventoryRecorder } from '@headgate/testing';
+import { LibvirtBackend } from '../libvirt-backend.js';
+import { foreignDomainXml } from '../testing/foreign-domain.js';
+import { whyNoLibvirt } from '../testing/libvirt-under-test.js';
+import { PrivateLibvirtd } from '../testing/private-libvirtd.js';
+import { Virsh } from '../virsh/virsh.js';
+
+const missing =
+  (await whyNoLibvirt()) ?? (process.getuid?.() === 0 ? undefined : 'only root can start a libvirtd as somebody else');
+const describeWithLibvirt = missing === undefined ? describe : describe.skip;
+const timeoutMs = 120_000;
+
+describeWithLibvirt(
+  `a libvirtd that ends and comes back${missing === undefined ? '' : `: skipped, ${missing}`}`,
+  () => {
+    let daemon: PrivateLibvirtd;
+    let backend: LibvirtBackend;
+    let recorder: InventoryRecorder;
+
+    beforeEach(async () => {
+      daemon = await PrivateLibvirtd.create();
+      await daemon.start();
+      backend = LibvirtBackend.open({
+        context: 'local',
+        uri: daemon.uri,
+        dataDir: '/nonexistent',
+        clock: new SystemClock(),
+      });
+      recorder = InventoryRecorder.over(backend.need('inventory'));
+      await recorder.listedOnce();
+    }, timeoutMs);
+    afterEach(async () => {
+      await recorder?.stop();
+      await backend?.close();
+      await daemon?.remove();
+    }, timeoutMs);
+
+    const ref = { kind: 'vm', context: 'local', namespace: 'local', name: 'hgtest-comes-back' } as const;
+    const define = (xml: string): Promise<string> =>
+      new Virsh({ uri: daemon.uri }).withXml(xml, (file) => ['define', file]);
+
+    test(
+      'is told as lost, and listed anew within 5 s of its return',
+      async () => {
+        await daemon.kill();
+        await recorder.until(() => recorder.calls.includes('lost BACKEND_UNREACHABLE'));
+        await expect(backend.need('power').apply(ref, 'start')).rejects.toMatchObject({ code: 'BACKEND_UNREACHABLE' });
+
+        await daemon.start();
+        await define(foreignDomainXml({ name: ref.name }));
+        const returned = Date.now();
+        await recorder.untilVm(ref, ({ status }) => status === 'Stopped');
+        expect(Date.now() - returned).toBeLessThan(5000);
+        expect(recorder.calls.filter((call) => call.startsWith('lost'))).toHaveLength(1);
+      },
+      timeoutMs,
+    );
+  },
+);

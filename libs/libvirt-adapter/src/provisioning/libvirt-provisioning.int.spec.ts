@@ -1,0 +1,230 @@
+import { execFile } from 'node:child_process';
+import { access, copyFile, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import type { Backend, VmSource, VmSpec } from '@headgate/domain-contracts';
+import { bytesUntil, InventoryRecorder, silentReport } from '@headgate/testing';
+import { describeDomain } from '../domain-xml/domain-description.js';
+import { POOL_NAME } from '../libvirt-backend.js';
+import { fileDisk, foreignDomainXml } from '../testing/foreign-domain.js';
+import { HttpServer } from '../testing/http-server.js';
+import { LibvirtUnderTest, whyNoLibvirt } from '../testing/libvirt-under-test.js';
+import { layerOf, serveImage } from '../testing/oci-image.js';
+import { TINY_ENTRY, TINY_LOGIN, tinyGuest } from '../testing/tiny-guest.js';
+
+const missing = await whyNoLibvirt();
+const describeWithLibvirt = missing === undefined ? describe : describe.skip;
+const MIB = 1024 ** 2;
+const BOOT_MS = 240_000;
+
+describeWithLibvirt(`LibvirtProvisioning on libvirt${missing === undefined ? '' : `: skipped, ${missing}`}`, () => {
+  let libvirt: LibvirtUnderTest;
+  let server: HttpServer;
+  let backend: Backend;
+  let recorder: InventoryRecorder;
+  let image: string;
+
+  beforeAll(async () => void (image = await tinyGuest()), BOOT_MS);
+  beforeEach(async () => {
+    [libvirt, server] = [await LibvirtUnderTest.open(), await HttpServer.listen()];
+    backend = libvirt.backend({ tinyGuest: () => Promise.resolve(image) });
+    recorder = InventoryRecorder.over(backend.need('inventory'));
+    await recorder.listedOnce();
+  });
+  afterEach(async () => {
+    await recorder?.stop();
+    await server?.close();
+    await libvirt?.close();
+  }, 60_000);
+
+  const spec = (source: VmSource, overrides: Partial<VmSpec> = {}): VmSpec => ({
+    ref: libvirt.refOf(libvirt.freshName()),
+    cpu: 1,
+    memoryBytes: 192 * MIB,
+    diskBytes: 128 * MIB,
+    source,
+    start: false,
+    ...overrides,
+  });
+  const tiny: VmSource = { kind: 'image', entry: TINY_ENTRY };
+  const make = async (wanted: VmSpec) => {
+    const report = silentReport();
+    await (await backend.need('provisioning').create(wanted)).remaining?.(report);
+    return report;
+  };
+  const expectNothingLeft = async (): Promise<void> => {
+    expect(await libvirt.domains()).toEqual([]);
+    expect(await libvirt.volumes()).toEqual([]);
+  };
+
+  test(
+    'makes a tiny VM that boots, reads its seed, is logged in to on its serial console, and leaves nothing when it is deleted',
+    async () => {
+      const wanted = spec(tiny, { start: true, cloudInit: '#cloud-config\nhostname: seeded\n' });
+      await make(wanted);
+      const { uid } = await recorder.untilVm(wanted.ref, ({ status }) => status === 'Running');
+      const { stream, backlog } = await backend.need('consoles').openSerial(wanted.ref);
+      const boot = await bytesUntil(stream, /seeded login: /, backlog.toString('latin1'));
+      expect(boot).toContain('Linux version');
+      stream.write(`${TINY_LOGIN.user}\r`);
+      await bytesUntil(stream, /Password: /);
+      stream.destroy();
+
+      const again = await backend.need('consoles').openSerial(wanted.ref);
+      expect(again.backlog.toString('latin1')).toContain('seeded login: ');
+      again.stream.destroy();
+
+      await recorder.untilVm(wanted.ref, ({ agentConnected, ip }) => agentConnected && ip !== undefined);
+      await backend.need('power').apply(wanted.ref, 'stop');
+      const stopped = await recorder.untilVm(wanted.ref, ({ status }) => status === 'Stopped');
+      expect(stopped).not.toHaveProperty('ip');
+      expect(stopped).not.toHaveProperty('node');
+
+      const { serial } = describeDomain(await libvirt.virsh.run(['dumpxml', uid]));
+      await backend.need('provisioning').delete(wanted.ref);
+      await expectNothingLeft();
+      await expect(access(serial?.path ?? '')).rejects.toThrow('ENOENT');
+    },
+    BOOT_MS,
+  );
+
+  test('pulls a container disk from a registry', async () => {
+    serveImage(server, 'lab/tiny', [
+      gzipSync(await layerOf({ 'disk/tiny.qcow2': await readFile(image) }), { level: 1 }),
+    ]);
+    const wanted = spec({ kind: 'containerDisk', image: `${server.host}/lab/tiny` });
+    const { remaining } = await backend.need('provisioning').create(wanted);
+    await recorder.untilVm(
+      wanted.ref,
+      ({ status, diskBytes }) => status === 'Provisioning' && diskBytes === wanted.diskBytes,
+    );
+    await expect(backend.need('power').apply(wanted.ref, 'start')).rejects.toMatchObject({ code: 'BUSY' });
+    const report = silentReport();
+    await remaining?.(report);
+    await recorder.untilVm(
+      wanted.ref,
+      ({ status, diskBytes }) => status === 'Stopped' && diskBytes === wanted.diskBytes,
+    );
+    expect(report.steps.length).toBeGreaterThan(2);
+    expect(report.fractions.at(-1)).toBe(1);
+  });
+
+  test('imports an image from a URL, and an installation disc beside a blank disk', async () => {
+    server.serve('/tiny.qcow2', await readFile(image));
+    server.serve('/installer.iso', Buffer.alloc(2 * MIB));
+    const [imported, installed] = [
+      spec({ kind: 'import', url: server.url('/tiny.qcow2') }),
+      spec({ kind: 'iso', url: server.url('/installer.iso') }),
+    ];
+    await make(imported);
+    await make(installed);
+    for (const { ref } of [imported, installed]) {
+      await recorder.untilVm(ref, ({ status, diskBytes }) => status === 'Stopped' && diskBytes === 128 * MIB);
+      await backend.need('provisioning').delete(ref);
+    }
+    await expectNothingLeft();
+  });
+
+  test('leaves nothing of an import that fails', async () => {
+    const backed = join(libvirt.sharedDir, 'backed.qcow2');
+    await promisify(execFile)('qemu-img', [
+      'create',
+      '-q',
+      '-f',
+      'qcow2',
+      '-F',
+      'raw',
+      '-b',
+      '/etc/hostname',
+      backed,
+      '64M',
+    ]);
+    server.serve('/backed.qcow2', await readFile(backed));
+    server.serve('/tiny.qcow2', await readFile(image));
+    server.routes.set('/cut.img', (_request, response) => {
+      response.writeHead(200, { 'content-length': '1000000' });
+      response.write(Buffer.alloc(1000), () => response.destroy());
+    });
+    const imported = (path: string, overrides = {}) => make(spec({ kind: 'import', url: server.url(path) }, overrides));
+    await expect(imported('/backed.qcow2')).rejects.toMatchObject({
+      code: 'INVALID_SOURCE',
+      message: expect.stringContaining('backing file'),
+    });
+    await expect(imported('/cut.img')).rejects.toMatchObject({ code: 'BACKEND_UNREACHABLE' });
+    await expect(imported('/none.img')).rejects.toMatchObject({ code: 'INVALID_SOURCE' });
+    await expect(imported('/tiny.qcow2', { diskBytes: 8 * MIB })).rejects.toMatchObject({
+      code: 'INVALID_QUANTITY',
+      message: expect.stringContaining('62Mi'),
+    });
+    await expectNothingLeft();
+  });
+
+  test('stops an import when its VM is deleted', async () => {
+    let isAsked = (): void => undefined;
+    const asked = new Promise<void>((resolve) => (isAsked = resolve));
+    server.routes.set('/slow.img', (_request, response) => {
+      response.writeHead(200, { 'content-length': '1000000' });
+      response.write(Buffer.alloc(1000), isAsked);
+    });
+    const wanted = spec({ kind: 'import', url: server.url('/slow.img') });
+    const work = make(wanted);
+    const failure = expect(work).rejects.toMatchObject({ code: 'CONFLICT' });
+    await asked;
+    await backend.need('provisioning').delete(wanted.ref);
+    await failure;
+    await expectNothingLeft();
+  });
+
+  test("removes what its own earlier run left half-made, and nothing of another service's", async () => {
+    const wanted = spec({ kind: 'import', url: server.url('/never.img') });
+    await backend.need('provisioning').create(wanted);
+    await recorder.untilVm(wanted.ref, ({ status }) => status === 'Provisioning');
+
+    const stranger = InventoryRecorder.over(libvirt.backend({ dataDir: libvirt.sharedDir }).need('inventory'));
+    await stranger.untilVm(wanted.ref, ({ status }) => status === 'Provisioning');
+    await stranger.stop();
+    expect(await libvirt.domains()).toEqual([wanted.ref.name]);
+
+    const restarted = InventoryRecorder.over(libvirt.backend().need('inventory'));
+    await restarted.listedOnce();
+    await restarted.until(() => restarted.vm(wanted.ref) === undefined);
+    await restarted.stop();
+    await expectNothingLeft();
+  });
+
+  test('uses an existing volume, gives it to one VM only, and leaves it when that is deleted', async () => {
+    const claim = libvirt.freshName();
+    await libvirt.virsh.run(['vol-create-as', POOL_NAME, `${claim}.qcow2`, String(64 * MIB), '--format', 'qcow2']);
+    const [first, second] = [spec({ kind: 'pvc', claim }), spec({ kind: 'pvc', claim })];
+    await make(first);
+    await expect(make(second)).rejects.toMatchObject({ code: 'BUSY' });
+    const { warnings } = await backend.need('provisioning').planDelete(first.ref);
+    expect(warnings.join()).toContain(`${claim}.qcow2`);
+    await backend.need('provisioning').delete(first.ref);
+    expect(await libvirt.volumes()).toEqual([`${claim}.qcow2`]);
+  });
+
+  test('deletes a domain of somebody else and leaves its disk', async () => {
+    const disk = join(libvirt.sharedDir, 'theirs.qcow2');
+    await copyFile(image, disk);
+    const ref = libvirt.refOf(libvirt.freshName());
+    await libvirt.define(foreignDomainXml({ name: ref.name, disks: fileDisk(disk) }));
+    await backend.need('provisioning').delete(ref);
+    expect(await libvirt.domains()).toEqual([]);
+    await access(disk);
+  });
+
+  test('says which disk is gone', async () => {
+    const wanted = spec(tiny);
+    await make(wanted);
+    const [disk = ''] = (await libvirt.volumes()).filter((name) => name.endsWith('.qcow2'));
+    await libvirt.virsh.run(['vol-delete', disk, '--pool', POOL_NAME]);
+    await expect(backend.need('power').apply(wanted.ref, 'start')).rejects.toMatchObject({
+      code: 'VOLUME_NOT_FOUND',
+      message: expect.stringContaining(disk),
+    });
+    await backend.need('provisioning').delete(wanted.ref);
+    await expectNothingLeft();
+  });
+});
