@@ -3,6 +3,14 @@ import { InventoryRecorder } from '@headgate/testing';
 import { KubeBackend } from './kube-backend.js';
 import { NAMESPACE, SandboxHarness, type SandboxSettings } from './testing/sandbox-harness.contract.js';
 
+/** A role of one namespace, as a team gets it that shares a cluster. */
+const CLERK = {
+  apiVersion: 'rbac.authorization.k8s.io/v1',
+  kind: 'Role',
+  metadata: { name: 'clerk', namespace: 'tailvm' },
+  rules: [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }],
+};
+
 describe('KubeBackend and a cluster in trouble', () => {
   let harness: SandboxHarness;
   const open = async (settings?: SandboxSettings): Promise<void> => {
@@ -126,6 +134,29 @@ describe('KubeBackend and a cluster in trouble', () => {
       await recorder.stop();
       await backend.close();
     }
+  });
+
+  test('follows only the namespaces that it was told to, with an account that may see no more', async () => {
+    await open({
+      sandbox: {
+        rbac: { clerk: ['tailvm/clerk'] },
+        extensions: [{ install: ({ store }) => void store.load([CLERK]) }],
+      },
+      user: 'clerk',
+      backend: { namespaces: ['tailvm'] },
+    });
+    const put = (namespace: string) =>
+      harness.sandbox.store.create('virtualmachines.kubevirt.io', {
+        apiVersion: 'kubevirt.io/v1',
+        kind: 'VirtualMachine',
+        metadata: { name: 'seen', namespace },
+        spec: { runStrategy: 'Halted', template: { spec: { domain: { devices: {} } } } },
+      } as never);
+    put('default');
+    put('tailvm');
+    await harness.recorder.until(() => harness.recorder.instances.size > 0);
+    expect([...harness.recorder.instances.keys()]).toEqual(['vm/prod/tailvm/seen']);
+    expect(calls()[0]).toBe('listed');
   });
 
   test('asks nothing for what it has heard: a change costs no request', async () => {

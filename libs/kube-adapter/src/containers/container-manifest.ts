@@ -37,8 +37,8 @@ mv ${PERSIST_PATH}/seeding ${PERSISTENT_ROOT}`;
 const ENTER = `set -eu
 cd ${PERSISTENT_ROOT}
 mount -t proc proc proc
-mount --rbind /sys sys
-mount --rbind /dev dev
+mount -o rbind /sys sys
+mount -o rbind /dev dev
 for file in resolv.conf hosts hostname; do
   rm -f etc/$file
   cat /etc/$file > etc/$file

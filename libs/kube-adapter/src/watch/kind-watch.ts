@@ -119,7 +119,7 @@ export class KindWatch<T extends KubeObject> {
       await this.pause(this.backoff.next());
     } else if (isAbsentApi(error) || DomainError.is(error, 'BACKEND_FORBIDDEN')) {
       this.version = undefined;
-      for (const key of [...this.settings.sink.keys()]) this.settings.sink.remove(key);
+      for (const key of [...this.settings.sink.keys()]) if (this.covers(key)) this.settings.sink.remove(key);
       onState?.({ state: 'absent', error: error as DomainError });
       await this.pause(ABSENT_MS);
     } else {
