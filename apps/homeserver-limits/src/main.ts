@@ -9,10 +9,10 @@ import { LimitsServer } from './limits-server.js';
 
 const log = pino({ level: process.env.LOG_LEVEL ?? 'info' });
 
-async function readConfig(path: string | undefined, listen: string | undefined): Promise<Config> {
-  const config = parseConfig(path === undefined ? '' : await readText(path), path);
-  return listen === undefined ? config : { ...config, server: { ...config.server, listen } };
-}
+const listeningOn =
+  (listen: string | undefined) =>
+  (config: Config): Config =>
+    listen === undefined ? config : { ...config, server: { ...config.server, listen } };
 
 async function readText(path: string): Promise<string> {
   try {
@@ -24,7 +24,9 @@ async function readText(path: string): Promise<string> {
 
 async function run(): Promise<void> {
   const { config: path, listen, dataDir } = readCommandLine(process.argv.slice(2));
-  const config = new LiveConfig(await readConfig(path, listen), path, log);
+  const override = listeningOn(listen);
+  const text = path === undefined ? '' : await readText(path);
+  const config = new LiveConfig(override(parseConfig(text, path)), path, log, override);
   const server = new LimitsServer(config, dataDir, log);
   if (server.embedded) {
     log.warn(

@@ -11,6 +11,8 @@ export class LiveConfig {
     private config: Config,
     private readonly path?: string,
     private readonly log?: Logger,
+    /** What the command line says goes before the file, at a reload too. */
+    private readonly override: (config: Config) => Config = (config) => config,
   ) {}
 
   get current(): Config {
@@ -21,7 +23,7 @@ export class LiveConfig {
   async reload(): Promise<boolean> {
     if (this.path === undefined) return false;
     try {
-      this.apply(parseConfig(await readFile(this.path, 'utf8'), this.path));
+      this.apply(this.override(parseConfig(await readFile(this.path, 'utf8'), this.path)));
       return true;
     } catch (error) {
       this.log?.error({ err: error, path: this.path }, 'the configuration could not be reloaded, the old one stays');
