@@ -1,4 +1,5 @@
 import type { VmView } from '@headgate/api-contracts';
+import { byText, countable } from './countable.js';
 import { COLUMN } from './fleet-columns.js';
 import type { FleetPlace } from './fleet-place.js';
 
@@ -13,8 +14,6 @@ function textOf(vm: VmView): string {
   }
   return text;
 }
-
-const collator = new Intl.Collator('en', { numeric: true });
 
 /** The entries that match the search (all words, anywhere) and every filter, in the order asked for. */
 export function viewFleet(entries: readonly VmView[], place: FleetPlace): VmView[] {
@@ -39,22 +38,25 @@ export function sortFleet(
   { sort, descending }: Pick<FleetPlace, 'sort' | 'descending'>,
 ): VmView[] {
   const { order } = COLUMN[sort];
-  const keyed = entries.map((vm) => ({ vm, key: order(vm) }));
+  const keyed = entries.map((vm) => {
+    const key = order(vm);
+    return { vm, key: typeof key === 'number' ? key : countable(key) };
+  });
   const direction = descending ? -1 : 1;
   keyed.sort((a, b) => {
     const empty = Number(a.key === '') - Number(b.key === '');
-    return empty || direction * compare(a.key, b.key) || byIdentity(a.vm, b.vm);
+    return empty || direction * compareKeys(a.key, b.key) || byIdentity(a.vm, b.vm);
   });
   return keyed.map(({ vm }) => vm);
 }
 
-const compare = (a: string | number, b: string | number): number =>
-  typeof a === 'number' && typeof b === 'number' ? a - b : collator.compare(String(a), String(b));
+const compareKeys = (a: string | number, b: string | number): number =>
+  typeof a === 'number' && typeof b === 'number' ? a - b : byText(String(a), String(b));
+
+const compare = (a: string, b: string): number => byText(countable(a), countable(b));
 
 const byIdentity = (a: VmView, b: VmView): number =>
-  collator.compare(a.name, b.name) ||
-  collator.compare(a.namespace, b.namespace) ||
-  collator.compare(a.context, b.context);
+  compare(a.name, b.name) || compare(a.namespace, b.namespace) || compare(a.context, b.context);
 
 /** How many entries carry each value, the most frequent first. */
 export function tally(values: Iterable<string>): readonly { readonly value: string; readonly count: number }[] {
@@ -62,5 +64,5 @@ export function tally(values: Iterable<string>): readonly { readonly value: stri
   for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
   return [...counts]
     .map(([value, count]) => ({ value, count }))
-    .sort((a, b) => b.count - a.count || collator.compare(a.value, b.value));
+    .sort((a, b) => b.count - a.count || compare(a.value, b.value));
 }

@@ -1,4 +1,3 @@
-import { Td, Tr } from '@patternfly/react-table';
 import type { VmView } from '@headgate/api-contracts';
 import { memo, type ReactNode } from 'react';
 import { Link } from 'wouter';
@@ -17,29 +16,34 @@ interface FleetRowProps {
   columns: readonly ColumnName[];
   selected: boolean;
   active: boolean;
+  /** Why its power action can't be had; undefined when it can. */
+  refusal: string | undefined;
 }
 
-/** Rows come and go while scrolling, so one is drawn again only when its own entry changed. */
-export const FleetRow = memo(function FleetRow({ vm, rowIndex, columns, selected, active }: FleetRowProps) {
+/**
+ * Rows come and go while scrolling: plain cells without hooks and handlers, and without PatternFly's classes, whose
+ * hundreds of custom properties per cell cost the browser most of its time; drawn again only when the entry changed.
+ */
+export const FleetRow = memo(function FleetRow({ vm, rowIndex, columns, selected, active, refusal }: FleetRowProps) {
   return (
-    <Tr
+    <tr
       id={rowId(vm.ref)}
       aria-rowindex={rowIndex}
       aria-selected={selected}
       className={`hg-row${active ? ' hg-row--active' : ''}${vm.stale ? ' hg-row--stale' : ''}`}
     >
-      <Td data-column="select">
+      <td data-column="select">
         <input type="checkbox" aria-label={`Select ${vm.name}`} checked={selected} readOnly data-ref={vm.ref} />
-      </Td>
+      </td>
       {columns.map((column) => (
-        <Td key={column} data-column={column} className={COLUMN[column].numeric ? 'hg-numeric' : ''}>
+        <td key={column} data-column={column} className={COLUMN[column].numeric ? 'hg-numeric' : undefined}>
           {CELL[column](vm)}
-        </Td>
+        </td>
       ))}
-      <Td data-column="actions">
-        <RowActions vm={vm} />
-      </Td>
-    </Tr>
+      <td data-column="actions">
+        <RowActions vm={vm} refusal={refusal} />
+      </td>
+    </tr>
   );
 });
 

@@ -1,14 +1,17 @@
-import { Table, Tbody, Th, Thead, Tr } from '@patternfly/react-table';
+import { Table, Tbody, Thead, Tr } from '@patternfly/react-table';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import type { VmView } from '@headgate/api-contracts';
 import { useRef, useState } from 'react';
 import { useLocation } from 'wouter';
 import { places } from '../../../shared/location/places.js';
+import { useActionRefusal } from '../../../shared/power/use-action-refusal.js';
+import { usePowerAction } from '../../../shared/power/use-power-action.js';
 import { COLUMN, type ColumnName } from '../fleet-columns.js';
 import type { FleetPlace } from '../fleet-place.js';
 import type { Selection } from '../selection.js';
 import { FleetRow, rowId } from './fleet-row.js';
 import { moveActive } from '../move-active.js';
+import { rowAction } from './row-actions.js';
 
 const ROW_HEIGHT = 36;
 
@@ -30,8 +33,10 @@ export function FleetTable({ rows, columns, place, onSort, selection }: FleetTab
     count: rows.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => ROW_HEIGHT,
-    overscan: 12,
+    overscan: 8,
   });
+  const refusal = useActionRefusal();
+  const { mutate: power } = usePowerAction();
   const items = virtual.getVirtualItems();
   const above = items[0]?.start ?? 0;
   const below = virtual.getTotalSize() - (items.at(-1)?.end ?? 0);
@@ -40,8 +45,13 @@ export function FleetTable({ rows, columns, place, onSort, selection }: FleetTab
 
   /** Clicks are taken here, so that rows need no handler of their own and stay as they are while scrolling. */
   const onRowClick = (event: React.MouseEvent): void => {
-    const ref = event.target instanceof HTMLInputElement ? event.target.dataset['ref'] : undefined;
-    if (ref !== undefined) (event.shiftKey ? selection.extendTo : selection.toggle)(ref);
+    const target = event.target instanceof Element ? event.target.closest<HTMLElement>('[data-ref]') : null;
+    const ref = target?.dataset['ref'];
+    const vm = rows.find((row) => row.ref === ref);
+    if (!target || !vm) return;
+    if (target instanceof HTMLInputElement) (event.shiftKey ? selection.extendTo : selection.toggle)(vm.ref);
+    else if (target.dataset['do'] === 'console') navigate(places.vm(vm, 'console'));
+    else if (refusal(rowAction(vm), vm) === undefined) power({ vm, action: rowAction(vm) });
   };
 
   const onKeyDown = (event: React.KeyboardEvent): void => {
@@ -74,18 +84,20 @@ export function FleetTable({ rows, columns, place, onSort, selection }: FleetTab
       >
         <Thead>
           <Tr aria-rowindex={1}>
-            <Th data-column="select" screenReaderText="Selection">
+            <th className="pf-v6-c-table__th" scope="col" data-column="select">
               <input
                 type="checkbox"
                 aria-label="Select all shown"
                 checked={allSelected}
                 onChange={() => (allSelected ? selection.none() : selection.all())}
               />
-            </Th>
+            </th>
             {columns.map((name) => (
               <SortableHeading key={name} name={name} place={place} onSort={onSort} />
             ))}
-            <Th data-column="actions" screenReaderText="Actions" />
+            <th className="pf-v6-c-table__th" scope="col" data-column="actions">
+              <span className="hg-hidden">Actions</span>
+            </th>
           </Tr>
         </Thead>
         <Tbody onClick={onRowClick}>
@@ -101,6 +113,7 @@ export function FleetTable({ rows, columns, place, onSort, selection }: FleetTab
                   columns={columns}
                   selected={selection.refs.has(vm.ref)}
                   active={index === active}
+                  refusal={refusal(rowAction(vm), vm)}
                 />
               )
             );
@@ -115,19 +128,21 @@ export function FleetTable({ rows, columns, place, onSort, selection }: FleetTab
 /** Without cells: columns that a narrow window hides would come back through a cell that spans them. */
 const Spacer = ({ height }: { height: number }) => (height > 0 ? <tr aria-hidden="true" style={{ height }} /> : null);
 
+/** PatternFly's own heading measures itself after every render, which makes each step of scrolling a layout. */
 function SortableHeading({ name, place, onSort }: { name: ColumnName } & Pick<FleetTableProps, 'place' | 'onSort'>) {
   const sorted = place.sort === name;
   const next = sorted ? !place.descending : COLUMN[name].numeric === true;
   return (
-    <Th
+    <th
+      scope="col"
       data-column={name}
-      className={COLUMN[name].numeric ? 'hg-numeric' : ''}
+      className={COLUMN[name].numeric ? 'pf-v6-c-table__th hg-numeric' : 'pf-v6-c-table__th'}
       aria-sort={sorted ? (place.descending ? 'descending' : 'ascending') : 'none'}
     >
       <button type="button" className="hg-sort" onClick={() => onSort({ sort: name, descending: next })}>
         {COLUMN[name].label}
         <span aria-hidden="true">{sorted ? (place.descending ? '▾' : '▴') : ''}</span>
       </button>
-    </Th>
+    </th>
   );
 }

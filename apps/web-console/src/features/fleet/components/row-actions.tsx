@@ -1,29 +1,24 @@
 import type { VmView } from '@headgate/api-contracts';
-import { useLocation } from 'wouter';
-import { places } from '../../../shared/location/places.js';
 import { POWER_WORDING, type PowerAction } from '../../../shared/power/power-actions.js';
-import { useActionRefusal } from '../../../shared/power/use-action-refusal.js';
-import { usePowerAction } from '../../../shared/power/use-power-action.js';
 import { Icon } from '../../../shared/ui/icon.js';
 
-/** What an operator does most, without leaving the list: the power action that makes sense now, and the console. */
-export function RowActions({ vm }: { vm: VmView }) {
-  const [, navigate] = useLocation();
-  const refusal = useActionRefusal();
-  const { mutate, isPending } = usePowerAction();
-  const action: PowerAction = vm.status === 'Paused' ? 'unpause' : vm.running ? 'stop' : 'start';
-  const reason = refusal(action, vm);
-  const { label, icon } = POWER_WORDING[action];
+/** The one power action that makes sense for a row as it is. */
+export const rowAction = ({ status, running }: VmView): PowerAction =>
+  status === 'Paused' ? 'unpause' : running ? 'stop' : 'start';
 
+/** What an operator does most, without leaving the list. The table hears the clicks: `data-do` says what was meant. */
+export function RowActions({ vm, refusal }: { vm: VmView; refusal: string | undefined }) {
+  const { label, icon } = POWER_WORDING[rowAction(vm)];
   return (
     <span className="hg-row-actions">
       <button
         type="button"
         className="hg-icon-button"
         aria-label={`${label} ${vm.name}`}
-        title={reason ?? label}
-        aria-disabled={reason !== undefined || isPending}
-        onClick={() => reason === undefined && !isPending && mutate({ vm, action })}
+        title={refusal ?? label}
+        aria-disabled={refusal !== undefined}
+        data-do="power"
+        data-ref={vm.ref}
       >
         <Icon name={icon} />
       </button>
@@ -32,7 +27,8 @@ export function RowActions({ vm }: { vm: VmView }) {
         className="hg-icon-button"
         aria-label={`Console of ${vm.name}`}
         title="Console"
-        onClick={() => navigate(places.vm(vm, 'console'))}
+        data-do="console"
+        data-ref={vm.ref}
       >
         <Icon name="screen" />
       </button>

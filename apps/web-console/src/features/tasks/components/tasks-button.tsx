@@ -68,14 +68,11 @@ function TasksDrawer({ tasks, onClose }: { tasks: readonly TaskProgress[]; onClo
       <header>
         <h2>Tasks</h2>
         <span className="hg-spring" />
-        <Button
-          variant="link"
-          size="sm"
-          isDisabled={finished.length === 0}
-          onClick={() => forgetTasks(finished.map(({ id }) => id))}
-        >
-          Clear finished
-        </Button>
+        {finished.length > 0 && (
+          <Button variant="link" size="sm" onClick={() => forgetTasks(finished.map(({ id }) => id))}>
+            Clear finished
+          </Button>
+        )}
         <button type="button" className="hg-icon-button" aria-label="Close tasks" onClick={onClose}>
           <Icon name="cross" />
         </button>
