@@ -6,7 +6,7 @@ import { leftoversOf, removeLeftovers } from './leftovers.js';
 import { CHROMIUM, describeIf, noGuestsBecause } from './machine.js';
 import { processesWith } from './processes.js';
 import { RunningService } from './running-service.js';
-import { Terminal } from './terminal.js';
+import { PROMPT, Terminal } from './terminal.js';
 import { until } from './until.js';
 
 /** The first start builds the service and the guest's image. */
@@ -91,7 +91,7 @@ describeIf(noGuestsBecause(), 'npm start -- --local', () => {
     expect(await api.untilVm(name, 'runs', (vm) => vm?.status === 'Running')).toMatchObject({ tags: ['e2e'] });
     const terminal = await Terminal.open(`${service.socketUrl}/api/tty/local/${name}`);
     terminal.type('\r');
-    await terminal.expect(/[$#] $/);
+    await terminal.expect(PROMPT);
     await terminal.close();
   });
 

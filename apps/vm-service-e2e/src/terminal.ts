@@ -2,6 +2,9 @@ import { once } from 'node:events';
 import { WebSocket } from 'ws';
 import { PATIENCE } from './until.js';
 
+/** A shell's prompt; busybox asks the terminal for its cursor behind it. */
+export const PROMPT = /[$#] (\x1b\[6n)?$/;
+
 /** A console socket, read like a person reads a screen. */
 export class Terminal {
   seen = '';
@@ -40,7 +43,7 @@ export class Terminal {
     await this.expect(/[Pp]assword: $/);
     for (let attempt = 1; ; attempt++) {
       this.type(`${password}\r`);
-      const shell = this.expect(/[$#] (\x1b\[6n)?$/, 5000);
+      const shell = this.expect(PROMPT, 5000);
       if (attempt === 6) return void (await shell);
       if (
         await shell.then(

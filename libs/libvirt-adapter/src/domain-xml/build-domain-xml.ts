@@ -16,8 +16,10 @@ export interface DomainSpec {
   readonly arch: string;
   readonly accelerator: Accelerator;
   readonly disk: DiskSpec;
-  /** Paths of discs in its drives, the one to boot from first. */
-  readonly discs: readonly { readonly path: string; readonly isBootable: boolean }[];
+  /** An installer's disc, booted from while the disk is blank. */
+  readonly installer?: string;
+  /** The disc with cloud-init's data. */
+  readonly seed?: string;
   /** A virtual network of libvirt; absent: user-mode networking. */
   readonly network?: string;
   readonly serial: { readonly socket: string; readonly log: string };
@@ -59,10 +61,14 @@ export function buildDomainXml(spec: DomainSpec): string {
   });
 }
 
-function devices({ disk, discs, network, serial, vnc }: DomainSpec): XmlElement {
+function devices({ disk, installer, seed, network, serial, vnc }: DomainSpec): XmlElement {
   return {
     // The blank disk of an installation is not bootable, so the first boot falls through to the disc, and later ones don't.
-    disk: [diskElement(disk), ...discs.map(discElement)],
+    disk: [
+      diskElement(disk),
+      ...(installer === undefined ? [] : [discElement(installer)]),
+      ...(seed === undefined ? [] : [seedElement(seed)]),
+    ],
     interface: {
       '@type': network === undefined ? 'user' : 'network',
       ...(network !== undefined && { source: { '@network': network } }),
@@ -105,12 +111,23 @@ const diskElement = ({ path, format }: DiskSpec): XmlElement => ({
   boot: { '@order': '1' },
 });
 
-const discElement = ({ path, isBootable }: DomainSpec['discs'][number], index: number): XmlElement => ({
+/** An installer expects a drive of the oldest kind. */
+const discElement = (path: string): XmlElement => ({
   '@type': 'file',
   '@device': 'cdrom',
   driver: { '@name': 'qemu', '@type': 'raw' },
   source: { '@file': path },
-  target: { '@dev': `sd${'abcdef'[index] ?? 'a'}`, '@bus': 'sata' },
+  target: { '@dev': 'sda', '@bus': 'sata' },
   readonly: '',
-  ...(isBootable && { boot: { '@order': '2' } }),
+  boot: { '@order': '2' },
+});
+
+/** Cloud kernels have no driver for such drives, but one for the disk that they boot from: the seed is a disk like it. */
+const seedElement = (path: string): XmlElement => ({
+  '@type': 'file',
+  '@device': 'disk',
+  driver: { '@name': 'qemu', '@type': 'raw' },
+  source: { '@file': path },
+  target: { '@dev': 'vdb', '@bus': 'virtio' },
+  readonly: '',
 });

@@ -34,11 +34,17 @@ describe('a domain of ours', () => {
   });
 
   test('boots from its disk, and from the disc while there is nothing on the disk', () => {
-    const { disks } = describeDomain(ourDomainXml({ discs: [{ path: '/images/installer.iso', isBootable: true }] }));
+    const { disks } = describeDomain(ourDomainXml({ installer: '/images/installer.iso' }));
     expect(disks.map(({ device, bootOrder }) => [device, bootOrder])).toEqual([
       ['disk', 1],
       ['cdrom', 2],
     ]);
+  });
+
+  test('gives the guest its cloud-init data on the bus of the disk that it boots from', () => {
+    const xml = ourDomainXml({ seed: '/images/seed.iso' });
+    expect(xml).toMatch(/<source file="\/images\/seed\.iso"\/?>(<\/source>)?\s*<target dev="vdb" bus="virtio"/);
+    expect(bootDisk(describeDomain(xml))?.path).toBe('/images/headgate/web-2c749204.qcow2');
   });
 
   test('listens for VNC on a socket, and on TCP at home where libvirt is far away', () => {

@@ -7,7 +7,10 @@ import type { CreationPlan } from './creation-plan.js';
 export interface MachineFiles {
   readonly names: Readonly<Record<'disk' | 'seed' | 'cdrom', string>>;
   readonly disk: DiskSpec;
-  readonly discs: readonly { readonly path: string; readonly isBootable: boolean }[];
+  /** The installer's disc. */
+  readonly installer?: string;
+  /** The disc with cloud-init's data. */
+  readonly seed?: string;
   readonly serial: { readonly socket: string; readonly log: string };
   readonly volumes: readonly OwnedVolume[];
 }
@@ -37,10 +40,8 @@ export function nameVolumes({ spec, uuid, pool, folder, plan }: Machine): Machin
     disk: plan.claim
       ? { path: plan.claim.path, format: plan.claim.format }
       : { path: path(names.disk), format: 'qcow2' },
-    discs: [
-      ...(isInstallation ? [{ path: path(names.cdrom), isBootable: true }] : []),
-      ...(plan.hasSeed ? [{ path: path(names.seed), isBootable: false }] : []),
-    ],
+    installer: isInstallation ? path(names.cdrom) : undefined,
+    seed: plan.hasSeed ? path(names.seed) : undefined,
     // Short: a socket's path has 107 characters at most.
     serial: { socket: path(`${uuid}.serial`), log: path(names.log) },
     volumes: [

@@ -14,7 +14,6 @@ export const ourDomainXml = (overrides: Partial<DomainSpec> = {}): string => {
     arch: 'x86_64',
     accelerator: 'tcg',
     disk: { path: '/images/headgate/web-2c749204.qcow2', format: 'qcow2' },
-    discs: [],
     serial: { socket: `/images/headgate/${uuid}.serial`, log: '/images/headgate/web-2c749204-serial.log' },
     vnc: 'socket',
     metadata: {
