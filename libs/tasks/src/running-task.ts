@@ -27,8 +27,8 @@ export class RunningTask implements TaskReport {
   }
 
   /** Asks the work to end; it ends as an error with this sentence. */
-  cancel(reason: string): void {
-    this.abort.abort(new Error(reason));
+  cancel(reason: Error): void {
+    this.abort.abort(reason);
   }
 
   step(name: string): void {

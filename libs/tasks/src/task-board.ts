@@ -2,6 +2,7 @@ import {
   DomainError,
   formatRef,
   messageOf,
+  ServiceEnding,
   TaskRunner,
   type Caller,
   type Clock,
@@ -77,7 +78,7 @@ export class TaskBoard extends TaskRunner {
   /** Asks all work to end and waits for it. */
   async close(): Promise<void> {
     const left = [...this.running.values()];
-    for (const { task } of left) task.cancel(INTERRUPTED);
+    for (const { task } of left) task.cancel(new ServiceEnding(INTERRUPTED));
     await Promise.all(left.map(({ ended }) => ended));
   }
 

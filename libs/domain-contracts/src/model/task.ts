@@ -29,6 +29,14 @@ export interface Task {
   readonly steps: readonly TaskStep[];
 }
 
+/**
+ * Why the signal of long work is aborted when the process ends. Work that somebody else goes on with, such as a cluster's
+ * migration, is then only no longer followed; any other abort means that somebody cancelled it.
+ */
+export class ServiceEnding extends Error {
+  override readonly name = 'ServiceEnding';
+}
+
 /** What long work tells while it runs. */
 export interface TaskReport {
   /** Begins a step; the one before is finished. Journaled before it returns. */

@@ -1,4 +1,4 @@
-import type { InstanceRef } from '@headgate/domain-contracts';
+import { ServiceEnding, type InstanceRef } from '@headgate/domain-contracts';
 import { silentReport } from '@headgate/testing';
 import { SandboxHarness } from '../testing/sandbox-harness.contract.js';
 
@@ -96,6 +96,16 @@ describe('KubeMigration', () => {
     abort.abort(new Error('cancelled'));
     await expect(done).rejects.toThrow('cancelled');
     await harness.recorder.untilVm(ref, ({ status }) => status === 'Running');
+  });
+
+  test('goes on in the cluster when the service that followed it ends', async () => {
+    const ref = await givenMovable(harness);
+    const target = otherNode(harness, ref);
+    const abort = new AbortController();
+    const done = (await migration().migrate(ref, target))(silentReport(abort.signal));
+    abort.abort(new ServiceEnding('ended'));
+    await expect(done).rejects.toThrow('ended');
+    await harness.recorder.untilVm(ref, ({ node, status }) => node === target && status === 'Running');
   });
 });
 

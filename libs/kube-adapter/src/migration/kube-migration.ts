@@ -1,6 +1,7 @@
 import {
   DomainError,
   InstanceMigration,
+  ServiceEnding,
   type InstanceRef,
   type LongWork,
   type TaskReport,
@@ -138,8 +139,9 @@ export class KubeMigration extends InstanceMigration {
     try {
       await followObject<MigrationObject>(this.following, MIGRATIONS, migration, report.signal, seen, gone);
     } catch (error) {
-      // Cancelling is safe: the guest stays where it is.
-      if (report.signal.aborted) await api.delete(MIGRATIONS, place);
+      // Cancelling is safe: the guest stays where it is. A service that ends cancels nothing: the cluster goes on.
+      const { aborted, reason } = report.signal;
+      if (aborted && !(reason instanceof ServiceEnding)) await api.delete(MIGRATIONS, place);
       throw error;
     }
   }
