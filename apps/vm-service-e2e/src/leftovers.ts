@@ -10,6 +10,8 @@ const virsh = async (...args: string[]): Promise<string> =>
 /** Every domain, volume and process of this machine that carries the name. */
 export async function leftoversOf(name: string): Promise<string[]> {
   const domains = (await virsh('list', '--all', '--name')).split('\n').filter((domain) => domain === name);
+  // The pool knows what is in its folder only after it looked again.
+  await virsh('pool-refresh', 'headgate').catch(() => '');
   const volumes = await virsh('vol-list', 'headgate').catch(() => '');
   const disks = volumes.split('\n').filter((volume) => volume.includes(name));
   return [...domains, ...disks, ...processesWith(`guest=${name},`)];

@@ -75,7 +75,7 @@ async function open(app: NestFastifyApplication, { settings }: AppParts, host: s
   app.get(TaskBoard).recover();
   const fleet = app.get(Fleet);
   for (const backend of app.get(BackendDirectory).all()) fleet.attach(backend);
-  if (settings.metrics) await app.get(MetricsSnapshot).start();
+  if (settings.metrics) app.get(MetricsSnapshot).start();
 }
 
 /** Ends in the order of dependence: those who look, what runs, what is read, what was opened. Guests go on. */

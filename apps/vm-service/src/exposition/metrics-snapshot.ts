@@ -15,7 +15,7 @@ const TASKS = 1000;
 export class MetricsSnapshot {
   private text = '';
   private takenAt = 0;
-  private stopTimer: (() => void) | undefined;
+  private end: (() => void) | undefined;
 
   constructor(
     private readonly series: SeriesSet,
@@ -24,13 +24,21 @@ export class MetricsSnapshot {
     private readonly clock: Clock,
   ) {}
 
-  async start(): Promise<void> {
-    await this.refresh();
-    this.stopTimer = this.clock.every(REFRESH_EVERY, () => void this.refresh());
+  /** Begins to collect as soon as every context was heard of, and again whenever one goes or comes back. */
+  start(): void {
+    void this.fleet.heardOf().then(() => this.refresh());
+    const stopTimer = this.clock.every(REFRESH_EVERY, () => void this.refresh());
+    const unsubscribe = this.fleet.subscribe(({ type }) => {
+      if (type === 'status') void this.refresh();
+    });
+    this.end = () => {
+      stopTimer();
+      unsubscribe();
+    };
   }
 
   stop(): void {
-    this.stopTimer?.();
+    this.end?.();
   }
 
   get contentType(): string {
