@@ -27,7 +27,7 @@ import { PodSubresources } from './subresources/pod-subresources.js';
 import { KubevirtRelease, type KubevirtVersion } from './kubevirt-version.js';
 import { registerProxies } from './proxies/register-proxies.js';
 import { metricsDefinitions } from './metrics/metrics-definitions.js';
-import { churn } from './seeds/churn.js';
+import { churn, type ChurnOptions } from './seeds/churn.js';
 import { type ClusterSeed, namespace as namespaceObject, seedCluster } from './seeds/seed-cluster.js';
 import { type ContainerSeed, seedContainer } from './seeds/seed-container.js';
 import { seedDemo, seedFleet } from './seeds/seed-fleet.js';
@@ -94,8 +94,8 @@ export class KubevirtSimulation implements SandboxExtension {
   }
 
   /** Changes `rate` VMs a second until the returned function is called. */
-  churn(...[rate, onChange]: Parameters<typeof churn> extends [World, ...infer Rest] ? Rest : never): () => void {
-    return churn(this.world, rate, onChange);
+  churn(rate: number, options?: ChurnOptions): () => void {
+    return churn(this.world, rate, options);
   }
 
   private load(namespaceName = 'tailvm', objects: KubeObject[]): void {

@@ -6,24 +6,31 @@ const TICK_MS = 20;
 /** The label that churn changes on one VM after the other. */
 export const CHURN_LABEL = 'sandbox.headgate.dev/churn';
 
-/**
- * Changes `rate` VMs a second, one after the other, until the returned function is called: a load for benchmarks. `onChange`
- * hears of each change at the moment it is made.
- */
-export function churn(world: World, rate: number, onChange?: (vm: VirtualMachine, serial: number) => void): () => void {
+export interface ChurnOptions {
+  /** Hears of each change at the moment it is made. */
+  onChange?: (vm: VirtualMachine, serial: number) => void;
+  /** Makes the change. Default: the label `CHURN_LABEL` gets the serial number. */
+  edit?: (vm: VirtualMachine, serial: number) => void;
+}
+
+/** Changes `rate` VMs a second, one after the other, until the returned function is called: a load for benchmarks. */
+export function churn(world: World, rate: number, { onChange, edit = count }: ChurnOptions = {}): () => void {
   const keys = world.store.list<VirtualMachine>(RESOURCES.vm).map(({ metadata }) => metadata);
+  const began = world.clock.now();
   let serial = 0;
-  let owed = 0;
   if (keys.length === 0) return () => undefined;
   return world.clock.repeat(() => {
-    owed += (rate * TICK_MS) / 1000;
-    for (; owed >= 1; owed--) {
+    // By the time that has passed, so that ticks which come late owe nothing.
+    const due = Math.floor(((world.clock.now() - began) * rate) / 1000);
+    while (serial < due) {
       const key = keys[serial++ % keys.length]!;
       if (!world.store.get(RESOURCES.vm, key)) continue;
-      const changed = world.store.patch<VirtualMachine>(RESOURCES.vm, key, ({ metadata }) => {
-        metadata.labels = { ...metadata.labels, [CHURN_LABEL]: String(serial) };
-      });
+      const changed = world.store.patch<VirtualMachine>(RESOURCES.vm, key, (vm) => edit(vm, serial));
       onChange?.(changed, serial);
     }
   }, TICK_MS);
+}
+
+function count({ metadata }: VirtualMachine, serial: number): void {
+  metadata.labels = { ...metadata.labels, [CHURN_LABEL]: String(serial) };
 }

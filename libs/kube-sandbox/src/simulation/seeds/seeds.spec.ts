@@ -67,12 +67,24 @@ describe('seeds', () => {
     cluster.simulation.seedFleet(50);
     cluster.clock.advance(1_000);
     let changes = 0;
-    const stop = cluster.simulation.churn(100, () => changes++);
+    const stop = cluster.simulation.churn(100, { onChange: () => changes++ });
     cluster.clock.advance(10_000);
     stop();
     expect(changes).toBeGreaterThanOrEqual(995);
     expect(changes).toBeLessThanOrEqual(1_000);
     cluster.clock.advance(10_000);
     expect(changes).toBeLessThanOrEqual(1_000);
+  });
+
+  test('churn makes the change that it is told to', () => {
+    const cluster = simulatedCluster();
+    cluster.simulation.seedFleet(3);
+    const stop = cluster.simulation.churn(1, {
+      edit: ({ metadata }, serial) => void (metadata.labels = { turn: String(serial) }),
+    });
+    cluster.clock.advance(2_500);
+    stop();
+    const turns = cluster.store.list(RESOURCES.vm).map(({ metadata }) => metadata.labels);
+    expect(turns.flatMap((labels) => labels?.['turn'] ?? [])).toEqual(['1', '2']);
   });
 });
