@@ -451,6 +451,23 @@ describe('vm-service', () => {
       tty.close();
     });
 
+    test('keeps what is typed before the guest answers, and hands it on', async () => {
+      const consoles = edge.lab.need('consoles');
+      const openSerial = consoles.openSerial.bind(consoles);
+      let answer = (): void => undefined;
+      const answered = new Promise<void>((resolve) => (answer = resolve));
+      consoles.openSerial = (ref) => answered.then(() => openSerial(ref));
+      const tty = edge.socket('/api/tty/default/db?context=lab');
+      let seen = '';
+      tty.on('message', (data: Buffer) => (seen += String(data)));
+      await once(tty, 'open');
+      tty.send(Buffer.from('early\n'));
+      await fetch(`http://${edge.base}/healthz`);
+      answer();
+      while (!seen.includes('early\n')) await once(tty, 'message');
+      tty.close();
+    });
+
     test.each([
       ['/api/vnc/default/none', {}, 404],
       ['/api/vnc/default/web', {}, 409],

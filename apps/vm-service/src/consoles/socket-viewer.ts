@@ -2,12 +2,17 @@ import type { ShellViewer } from '@headgate/consoles';
 import type { TerminalSize } from '@headgate/domain-contracts';
 import type { RawData, WebSocket } from 'ws';
 
-/** A browser's socket as the console broker sees it. Console bytes travel in binary frames; a text frame may carry a new window size. */
+/**
+ * A browser's socket as the console broker sees it. Console bytes travel in binary frames; a text frame may carry a new
+ * window size. What is typed before the console is there waits for it.
+ */
 export class SocketViewer implements ShellViewer {
   constructor(
     private readonly socket: WebSocket,
     readonly viewOnly: boolean,
-  ) {}
+  ) {
+    socket.pause();
+  }
 
   get buffered(): number {
     return this.socket.bufferedAmount;
@@ -23,6 +28,7 @@ export class SocketViewer implements ShellViewer {
       if (binary) listener(data as Buffer);
       else if (sizeIn(data) === undefined) listener(data as Buffer);
     });
+    this.resume();
   }
 
   onResize(listener: (size: TerminalSize) => void): void {
@@ -46,6 +52,8 @@ export class SocketViewer implements ShellViewer {
   }
 
   close(code: number, reason: string): void {
+    // The other side's farewell has to be read.
+    this.resume();
     this.socket.close(code, reason);
   }
 }
