@@ -48,6 +48,7 @@ export class LibvirtDiagnostics extends Diagnostics {
     const { pool } = this.parts;
     return [
       { name: 'libvirt', find: () => this.libvirt() },
+      { name: 'qemu', find: () => this.qemu() },
       { name: 'acceleration', find: () => this.acceleration() },
       { name: 'storage-pool', find: () => this.storage(), fix: () => pool.ensure() },
       { name: 'network', find: () => this.network(), fix: () => this.startNetwork() },
@@ -59,6 +60,11 @@ export class LibvirtDiagnostics extends Diagnostics {
   private async libvirt(): Promise<Finding> {
     const version = versionText(await this.parts.virsh.run(['version'], { timeoutMs: 10_000 }));
     return { status: 'ok', message: `${version} answers.` };
+  }
+
+  private async qemu(): Promise<Finding> {
+    const capabilities = await this.parts.virsh.run(['domcapabilities'], { timeoutMs: 20_000 });
+    return { status: 'ok', message: `${/<path>([^<]+)<\/path>/.exec(capabilities)?.[1] ?? 'QEMU'} runs guests.` };
   }
 
   private async acceleration(): Promise<Finding> {

@@ -56,5 +56,20 @@ describeWithLibvirt(
       },
       timeoutMs,
     );
+
+    test(
+      'is told as lost within 10 s when it hangs, and listed anew when it goes on',
+      async () => {
+        const frozen = Date.now();
+        daemon.freeze();
+        await recorder.until(() => recorder.calls.includes('lost BACKEND_UNREACHABLE'));
+        expect(Date.now() - frozen).toBeLessThan(10_000);
+        const thawed = Date.now();
+        daemon.thaw();
+        await recorder.until(() => recorder.calls.at(-1) === 'listed');
+        expect(Date.now() - thawed).toBeLessThan(5000);
+      },
+      timeoutMs,
+    );
   },
 );

@@ -17,7 +17,7 @@ describeWithLibvirt(`a foreign domain on libvirt${missing === undefined ? '' : `
     const ref = libvirt.refOf(libvirt.freshName());
     await libvirt.define(foreignDomainXml({ name: ref.name }));
     const vm = await recorder.untilVm(ref, ({ status }) => status === 'Stopped');
-    expect(vm).toMatchObject({ cpu: 1, memoryBytes: 64 * 1024 ** 2, tags: [], isTemplate: false, diskBytes: 0 });
+    expect(vm).toMatchObject({ cpu: 1, memoryBytes: 128 * 1024 ** 2, tags: [], isTemplate: false, diskBytes: 0 });
 
     const power = backend.need('power');
     await power.apply(ref, 'start');

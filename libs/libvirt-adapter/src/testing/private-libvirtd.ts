@@ -46,6 +46,15 @@ export class PrivateLibvirtd {
     await exited;
   }
 
+  /** It takes connections and answers nothing, until it is thawed. */
+  freeze(): void {
+    this.child?.kill('SIGSTOP');
+  }
+
+  thaw(): void {
+    this.child?.kill('SIGCONT');
+  }
+
   async remove(): Promise<void> {
     await this.kill();
     await rm(this.folder, { recursive: true, force: true });
