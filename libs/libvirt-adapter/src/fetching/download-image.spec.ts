@@ -98,6 +98,18 @@ describe('downloadImage', () => {
     });
   });
 
+  test('gives the password in a URL to the server, and to nobody else', async () => {
+    server.routes.set('/a.img', (request, response) => {
+      if (request.headers.authorization !== `Basic ${Buffer.from('u:s3cret').toString('base64')}`)
+        return void response.writeHead(403).end();
+      response.end(IMAGE);
+    });
+    await download(`http://u:s3cret@${server.host}/a.img`);
+    expect((await readFile(file)).equals(IMAGE)).toBe(true);
+    const refused = await download(`http://u:s3cret@${server.host}/none`).catch((error: Error) => error);
+    expect(String(refused)).not.toContain('s3cret');
+  });
+
   test('says that nobody answers', async () => {
     await expect(download('http://127.0.0.1:1/a.img')).rejects.toMatchObject({ code: 'BACKEND_UNREACHABLE' });
   });

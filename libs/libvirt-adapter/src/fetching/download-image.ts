@@ -11,11 +11,19 @@ export interface DownloadOptions {
   readonly onBytes: BytesListener;
 }
 
+interface ImageUrl {
+  /** Without a user, a password and a checksum. */
+  readonly url: URL;
+  /** What the URL said of them: fetch takes no URL with a password in it, and quotes it when it refuses. */
+  readonly authorization?: string;
+  readonly digest?: string;
+}
+
 /**
  * An image's URL; `#sha256:<hex>` at its end is the checksum of what the server sends.
  * @throws DomainError INVALID_SOURCE
  */
-export function parseImageUrl(text: string): { url: URL; digest?: string } {
+export function parseImageUrl(text: string): ImageUrl {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !['http:', 'https:'].includes(url.protocol)) {
     throw new DomainError('INVALID_SOURCE', 'The image must be given as an http:// or https:// URL.');
@@ -27,8 +35,11 @@ export function parseImageUrl(text: string): { url: URL; digest?: string } {
       'What follows # in the URL must be a checksum such as sha256:<64 hex digits>.',
     );
   }
-  url.hash = '';
-  return digest === '' ? { url } : { url, digest };
+  const [user, password] = [decodeURIComponent(url.username), decodeURIComponent(url.password)];
+  const authorization =
+    user === '' ? {} : { authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}` };
+  [url.hash, url.username, url.password] = ['', '', ''];
+  return { url, ...authorization, ...(digest !== '' && { digest }) };
 }
 
 /**
@@ -41,8 +52,9 @@ export async function downloadImage(
   file: string,
   { signal, onBytes }: DownloadOptions,
 ): Promise<void> {
-  const { url, digest } = parseImageUrl(source);
-  const { body, bytes, headers } = await open(http, url, signal);
+  const { url, authorization, digest } = parseImageUrl(source);
+  const request = { signal, headers: authorization === undefined ? {} : { authorization } };
+  const { body, bytes, headers } = await open(http, url, request);
   if (/^text\/html\b/.test(headers.get('content-type') ?? '')) {
     body.destroy();
     throw new DomainError(
@@ -59,9 +71,9 @@ export async function downloadImage(
   }, signal);
 }
 
-async function open(http: HttpGet, url: URL, signal: AbortSignal) {
+async function open(http: HttpGet, url: URL, request: RequestInit & { signal: AbortSignal }) {
   try {
-    return await httpGet(http, url, { signal });
+    return await httpGet(http, url, request);
   } catch (error) {
     if (!(error instanceof HttpFailure)) throw error;
     const code = error.response.status >= 500 ? 'BACKEND_FAILED' : 'INVALID_SOURCE';

@@ -1,0 +1,121 @@
+import { DomainError, type VmSource, type VmSpec } from '@headgate/domain-contracts';
+import { DomainFinder } from '../domains/domain-finder.js';
+import { StoragePool } from '../storage/storage-pool.js';
+import { ourDomainXml } from '../testing/domain-xml.js';
+import { FakeLibvirt } from '../testing/fake-libvirt.js';
+import { TINY_ENTRY } from '../testing/tiny-guest.js';
+import { planCreation, throwFirstRefusal, type PlanningParts } from './creation-plan.js';
+import type { Host } from './host.js';
+
+const HOST: Host = {
+  name: 'host-1',
+  arch: 'x86_64',
+  memoryBytes: 4 * 1024 ** 3,
+  accelerator: 'kvm',
+  network: 'default',
+  isRemote: false,
+};
+const TINY: VmSource = { kind: 'image', entry: TINY_ENTRY };
+
+describe('planCreation', () => {
+  let libvirt: FakeLibvirt;
+
+  beforeEach(() => {
+    libvirt = new FakeLibvirt();
+    libvirt.addPool('headgate', '/images/headgate');
+  });
+
+  const spec = (overrides: Partial<VmSpec> = {}): VmSpec => ({
+    ref: { kind: 'vm', context: 'local', namespace: 'local', name: 'new' },
+    cpu: 1,
+    memoryBytes: 256 * 1024 ** 2,
+    diskBytes: 1024 ** 3,
+    source: TINY,
+    start: false,
+    ...overrides,
+  });
+  const parts = (overrides: Partial<PlanningParts> = {}): PlanningParts => ({
+    finder: new DomainFinder('local', libvirt.virsh()),
+    pool: new StoragePool(libvirt.virsh(), 'headgate', '/images/headgate'),
+    describeHost: () => Promise.resolve(HOST),
+    hasTinyGuest: true,
+    findDiscWriter: () => Promise.resolve('xorrisofs'),
+    findClaim: (claim) => Promise.reject(new DomainError('VOLUME_NOT_FOUND', `There is no volume ${claim}.`)),
+    usersOf: () => Promise.resolve([]),
+    ...overrides,
+  });
+  const codes = async (wanted: VmSpec, with_: Partial<PlanningParts> = {}) =>
+    (await planCreation(wanted, parts(with_))).refusals.map(({ code }) => code);
+
+  test('names its steps in their order, and changes nothing', async () => {
+    const plan = await planCreation(spec({ start: true }), parts());
+    expect(plan).toMatchObject({ refusals: [], warnings: [], hasSeed: true });
+    expect(plan.steps.map(({ name }) => name)).toEqual(['define', 'build', 'disk', 'seed', 'start']);
+    expect(libvirt.changes).toEqual([]);
+  });
+
+  test.each<[string, Partial<VmSpec>, string]>([
+    [
+      'a name that is taken',
+      { ref: { kind: 'vm', context: 'local', namespace: 'local', name: 'web' } },
+      'ALREADY_EXISTS',
+    ],
+    ['another namespace', { ref: { kind: 'vm', context: 'local', namespace: 'lab', name: 'new' } }, 'INVALID_INPUT'],
+    ['a node that is not this one', { node: 'host-2' }, 'NODE_NOT_FOUND'],
+    ['an instancetype', { instancetype: 'u1.small' }, 'NOT_SUPPORTED'],
+    ['a preference', { preference: 'debian' }, 'NOT_SUPPORTED'],
+    ['a bootc image', { source: { kind: 'bootc', image: 'registry.example/a' } }, 'NOT_SUPPORTED'],
+    ['a volume that is not there', { source: { kind: 'pvc', claim: 'gone' } }, 'VOLUME_NOT_FOUND'],
+    ['a URL that is none', { source: { kind: 'import', url: 'file:///etc/passwd' } }, 'INVALID_SOURCE'],
+    ['an image without a registry', { source: { kind: 'containerDisk', image: 'debian' } }, 'INVALID_SOURCE'],
+  ])('refuses %s', async (_title, overrides, code) => {
+    libvirt.add(ourDomainXml());
+    expect(await codes(spec(overrides))).toEqual([code]);
+  });
+
+  test('names all refusals at once, and throws the first', async () => {
+    const plan = await planCreation(spec({ node: 'host-2', instancetype: 'u1.small' }), parts());
+    expect(plan.refusals).toHaveLength(2);
+    expect(plan.steps).toEqual([]);
+    expect(() => throwFirstRefusal(plan)).toThrow(expect.objectContaining({ code: 'NODE_NOT_FOUND' }));
+  });
+
+  test('refuses a volume that another VM uses', async () => {
+    const found = {
+      findClaim: () => Promise.resolve({ path: '/images/a', format: 'raw', bytes: 1 }),
+      usersOf: () => Promise.resolve(['db']),
+    };
+    const { refusals } = await planCreation(spec({ source: { kind: 'pvc', claim: 'a' } }), parts(found));
+    expect(refusals).toEqual([expect.objectContaining({ code: 'BUSY', reason: expect.stringContaining('db') })]);
+  });
+
+  test('refuses when the disk of this machine is full, and warns when it may become so', async () => {
+    const pool = libvirt.pools.get('headgate')!;
+    pool.availableBytes = 512 * 1024 ** 2;
+    expect((await planCreation(spec(), parts())).warnings).toEqual([expect.stringContaining('may grow')]);
+    pool.availableBytes = 1024 ** 2;
+    expect(await codes(spec())).toEqual(['INSUFFICIENT_STORAGE']);
+  });
+
+  test('refuses user data where nothing can write the disc, and does without a seed otherwise', async () => {
+    const none = { findDiscWriter: () => Promise.resolve(undefined) };
+    expect(await codes(spec({ cloudInit: '#cloud-config' }), none)).toEqual(['NOT_SUPPORTED']);
+    expect(await planCreation(spec(), parts(none))).toMatchObject({ refusals: [], hasSeed: false });
+  });
+
+  test('warns of software emulation and of a network that is off', async () => {
+    const slow = { describeHost: () => Promise.resolve({ ...HOST, accelerator: 'tcg' as const, network: undefined }) };
+    expect((await planCreation(spec(), parts(slow))).warnings).toEqual([
+      expect.stringContaining('KVM'),
+      expect.stringContaining('network'),
+    ]);
+  });
+
+  test('tells no password that stands in a URL', async () => {
+    const plan = await planCreation(
+      spec({ source: { kind: 'import', url: 'https://u:s3cret@host.example/a.img?token=s3cret' } }),
+      parts(),
+    );
+    expect(JSON.stringify(plan)).not.toContain('s3cret');
+  });
+});
