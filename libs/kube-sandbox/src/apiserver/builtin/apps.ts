@@ -1,8 +1,10 @@
+import { fieldInvalid, type StatusCause } from '../api-error.js';
+import { deepEqual } from '../deep-copy.js';
 import type { KubeObject } from '../kube-object.js';
 import type { ResourceDefinition } from '../resource-definition.js';
 import { anything, boolean, int64, integer, object, withDefault } from '../schema/schema-builders.js';
 import { builtIn } from './built-in.js';
-import { ageColumn, column } from './column.js';
+import { ageColumn, column, NONE } from './column.js';
 import { podTemplate } from './pod-schema.js';
 import { conditions, labelSelector } from './shared-schemas.js';
 
@@ -82,6 +84,42 @@ export const replicaSets: ResourceDefinition = builtIn({
     column<Workload>('Desired', ({ spec }) => spec?.replicas ?? 0),
     column<Workload>('Current', ({ status }) => status?.replicas ?? 0),
     column<Workload>('Ready', ({ status }) => status?.readyReplicas ?? 0),
+    ageColumn,
+  ],
+});
+
+interface ControllerRevision extends KubeObject {
+  data?: unknown;
+  revision?: number;
+}
+
+function validateRevision(revised: KubeObject, previous: KubeObject | undefined): StatusCause[] {
+  const { data, revision = 0 } = revised as ControllerRevision;
+  const negative = revision < 0 ? [fieldInvalid('revision', revision, 'must be greater than or equal to 0')] : [];
+  const changed = previous !== undefined && !deepEqual(data, (previous as ControllerRevision).data);
+  return changed ? [...negative, fieldInvalid('data', data, 'field is immutable')] : negative;
+}
+
+/** The controller as kubectl names it: `virtualmachine.kubevirt.io/web`. */
+function controllerOf({ metadata }: KubeObject): string {
+  const owner = metadata.ownerReferences?.find(({ controller }) => controller === true);
+  if (!owner) return NONE;
+  const [group] = owner.apiVersion.includes('/') ? owner.apiVersion.split('/') : [''];
+  return `${owner.kind.toLowerCase()}${group ? `.${group}` : ''}/${owner.name}`;
+}
+
+export const controllerRevisions: ResourceDefinition = builtIn({
+  group: 'apps',
+  kind: 'ControllerRevision',
+  schema: object(
+    { data: anything('The state that is kept; it never changes.'), revision: int64('Its place among its like.') },
+    ['revision'],
+    'A copy of the state of an object at one time.',
+  ),
+  strategy: { validate: validateRevision },
+  columns: [
+    column('Controller', controllerOf),
+    column<ControllerRevision>('Revision', ({ revision }) => revision ?? 0),
     ageColumn,
   ],
 });

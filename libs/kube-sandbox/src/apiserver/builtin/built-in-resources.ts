@@ -1,5 +1,5 @@
 import type { ResourceDefinition } from '../resource-definition.js';
-import { deployments, replicaSets } from './apps.js';
+import { controllerRevisions, deployments, replicaSets } from './apps.js';
 import { clusterResources } from './cluster.js';
 import { configMaps, secrets } from './config-map-and-secret.js';
 import { namespaces } from './namespace.js';
@@ -27,6 +27,7 @@ export const builtInResources: ResourceDefinition[] = [
   ...quotas,
   deployments,
   replicaSets,
+  controllerRevisions,
   storageClasses,
   ...clusterResources,
   newEvents,

@@ -1,9 +1,9 @@
 import { AdmissionChain } from '../../apiserver/admission.js';
+import { builtInResources } from '../../apiserver/builtin/built-in-resources.js';
 import { DrivenClock } from '../../apiserver/clock.js';
 import { EventRecorder, type EventObject } from '../../apiserver/event-recorder.js';
 import type { KubeObject } from '../../apiserver/kube-object.js';
 import { ObjectStore } from '../../apiserver/object-store.js';
-import type { ResourceDefinition } from '../../apiserver/resource-definition.js';
 import { ResourceRegistry } from '../../apiserver/resource-registry.js';
 import { SubresourceRegistry } from '../../apiserver/subresources.js';
 import { KubevirtSimulation, type SimulationOptions } from '../kubevirt-simulation.js';
@@ -11,35 +11,11 @@ import { RESOURCES } from '../resources.js';
 import type { VirtualMachineInstance } from '../types/virtual-machine-instance.js';
 import type { VirtualMachine } from '../types/virtual-machine.js';
 
-const builtIn = (group: string, plural: string, kind: string, namespaced = true): ResourceDefinition => ({
-  group,
-  plural,
-  singular: kind.toLowerCase(),
-  kind,
-  namespaced,
-  builtIn: true,
-  versions: [{ name: 'v1', served: true }],
-  ...(plural === 'pods' ? { strategy: { gracePeriodSeconds: (_pod, requested) => requested ?? 30 } } : {}),
-});
-
 /** The simulation on a bare store, with a clock that the test drives; no HTTP. */
 export function simulatedCluster(options: SimulationOptions = {}) {
   const clock = new DrivenClock();
   const registry = new ResourceRegistry();
-  for (const [group, plural, kind, namespaced] of [
-    ['', 'pods', 'Pod'],
-    ['', 'nodes', 'Node', false],
-    ['', 'namespaces', 'Namespace', false],
-    ['', 'events', 'Event'],
-    ['', 'secrets', 'Secret'],
-    ['', 'services', 'Service'],
-    ['', 'persistentvolumes', 'PersistentVolume', false],
-    ['', 'persistentvolumeclaims', 'PersistentVolumeClaim'],
-    ['storage.k8s.io', 'storageclasses', 'StorageClass', false],
-    ['apps', 'controllerrevisions', 'ControllerRevision'],
-  ] as const) {
-    registry.register(builtIn(group, plural, kind, namespaced));
-  }
+  for (const definition of builtInResources) registry.register(definition);
   const store = new ObjectStore({ registry, clock });
   const admission = new AdmissionChain();
   const subresources = new SubresourceRegistry();

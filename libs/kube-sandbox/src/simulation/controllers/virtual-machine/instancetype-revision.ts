@@ -25,14 +25,26 @@ export function revisionOf<T extends KubeObject>(
 
 /** Takes the copy, so that later changes of the original leave the VM as it is; returns its name. */
 export function takeRevision(world: World, vm: VirtualMachine, original: KubeObject): string {
-  const { name, uid, generation = 1 } = original.metadata;
-  const revisionName = `${vm.metadata.name}-${name}-${uid}-${generation}`;
+  const { name, uid, generation = 1, creationTimestamp, resourceVersion } = original.metadata;
+  const version = original.apiVersion.split('/').at(-1)!;
+  const revisionName = `${vm.metadata.name}-${name}-${version}-${uid}-${generation}`;
   if (!world.find(RESOURCES.controllerRevision, vm.metadata.namespace, revisionName)) {
     world.store.create<ControllerRevision>(RESOURCES.controllerRevision, {
       apiVersion: 'apps/v1',
       kind: 'ControllerRevision',
-      metadata: { name: revisionName, namespace: vm.metadata.namespace, ownerReferences: [controlledBy(vm)] },
-      data: original,
+      metadata: {
+        name: revisionName,
+        namespace: vm.metadata.namespace,
+        labels: {
+          'instancetype.kubevirt.io/object-generation': String(generation),
+          'instancetype.kubevirt.io/object-kind': original.kind,
+          'instancetype.kubevirt.io/object-name': name,
+          'instancetype.kubevirt.io/object-uid': uid!,
+          'instancetype.kubevirt.io/object-version': version,
+        },
+        ownerReferences: [controlledBy(vm)],
+      },
+      data: { ...original, metadata: { name, uid, generation, creationTimestamp, resourceVersion } },
       revision: 0,
     });
   }

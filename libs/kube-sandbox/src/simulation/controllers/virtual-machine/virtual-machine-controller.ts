@@ -65,8 +65,23 @@ export class VirtualMachineController extends Controller<VirtualMachine> {
     for (const { metadata } of createMissingDataVolumes(this.world, vm)) {
       this.tell(vm, 'SuccessfulDataVolumeCreate', `Created DataVolume ${metadata.name}`);
     }
-    const findings = this.act(vm, ours);
-    this.writeStatus(vm, findings);
+    this.writeStatus(vm, this.follow(vm, ours));
+  }
+
+  /** Does what the spec asks for, unless it names something that can't be used: then the VM waits for that. */
+  private follow(vm: VirtualMachine, vmi: VirtualMachineInstance | undefined): VmFindings {
+    try {
+      const findings = this.act(this.rememberInstancetype(vm), vmi);
+      this.blocked.delete(vm.metadata.uid!);
+      return findings;
+    } catch (error) {
+      if (!(error instanceof ExpansionFailure)) throw error;
+      this.blocked.set(vm.metadata.uid!, vm.metadata);
+      const message = `Error creating virtual machine instance: ${error.message}`;
+      this.tell(vm, 'FailedCreate', message, { warning: true });
+      const creationExpected = runDecision(vm, vmi) === 'create';
+      return { creationExpected, failure: { reason: 'FailedCreate', message: error.message } };
+    }
   }
 
   /** Carries out the run strategy and live changes, and says what the status must know. */
@@ -111,39 +126,34 @@ export class VirtualMachineController extends Controller<VirtualMachine> {
     return this.createInstance(vm, paused);
   }
 
+  /** @throws ExpansionFailure */
   private createInstance(vm: VirtualMachine, paused: boolean): VmFindings {
-    try {
-      this.rememberInstancetype(vm);
-      const vmi = buildInstance(this.world, vm, this.world.clock.timestamp(), paused);
-      const causes = validateVmiSpec(vmi.spec, 'spec', this.world);
-      if (causes.length > 0) throw new ExpansionFailure(causes.map(({ message }) => message).join(', '));
-      this.world.store.create(RESOURCES.vmi, vmi);
-      this.blocked.delete(vm.metadata.uid!);
-      this.tell(
-        vm,
-        'SuccessfulCreate',
-        `Started the virtual machine by creating the new virtual machine instance ${vm.metadata.name}`,
-      );
-      return { creationExpected: true };
-    } catch (error) {
-      if (!(error instanceof ExpansionFailure)) throw error;
-      this.blocked.set(vm.metadata.uid!, vm.metadata);
-      const message = `Error creating virtual machine instance: ${error.message}`;
-      this.tell(vm, 'FailedCreate', message, { warning: true });
-      return { creationExpected: true, failure: { reason: 'FailedCreate', message: error.message } };
-    }
+    const vmi = buildInstance(this.world, vm, this.world.clock.timestamp(), paused);
+    const causes = validateVmiSpec(vmi.spec, 'spec', this.world);
+    if (causes.length > 0) throw new ExpansionFailure(causes.map(({ message }) => message).join(', '));
+    this.world.store.create(RESOURCES.vmi, vmi);
+    this.tell(
+      vm,
+      'SuccessfulCreate',
+      `Started the virtual machine by creating the new virtual machine instance ${vm.metadata.name}`,
+    );
+    return { creationExpected: true };
   }
 
-  /** @throws ExpansionFailure */
-  private rememberInstancetype(vm: VirtualMachine): void {
+  /**
+   * Records, once, which copies of an instancetype and of a preference a VM follows, whether it runs or not.
+   * @throws ExpansionFailure
+   */
+  private rememberInstancetype(vm: VirtualMachine): VirtualMachine {
     const originals = [
       ['instancetype', 'instancetypeRef', findInstancetype(this.world, vm)],
       ['preference', 'preferenceRef', findPreference(this.world, vm)],
     ] as const;
+    let remembered = vm;
     for (const [matcher, ref, original] of originals) {
-      if (!original || vm.status?.[ref]?.name === original.metadata.name || vm.spec[matcher]?.revisionName) continue;
+      if (!original || vm.spec[matcher]?.revisionName || vm.status?.[ref]?.name === original.metadata.name) continue;
       const name = takeRevision(this.world, vm, original);
-      this.change(vm, (draft) => {
+      remembered = this.change(remembered, (draft) => {
         if (!this.world.release.since('1.5')) draft.spec[matcher]!.revisionName = name;
         else {
           draft.status = {
@@ -153,6 +163,7 @@ export class VirtualMachineController extends Controller<VirtualMachine> {
         }
       });
     }
+    return remembered;
   }
 
   private updateLive(vm: VirtualMachine, vmi: VirtualMachineInstance): Pick<VmFindings, 'restartRequired'> {
