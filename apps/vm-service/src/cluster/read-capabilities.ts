@@ -19,7 +19,10 @@ export class ReadCapabilities {
     private readonly simulated: ReadonlySet<string>,
   ) {}
 
+  /** Waits until each context was heard of. @throws DomainError BACKEND_UNREACHABLE when none can be reached */
   async read(): Promise<CapabilitiesView> {
+    await this.fleet.heardOf();
+    await this.fleet.heardOf();
     const contexts = this.backends.all().map((backend) => this.contextOf(backend));
     const storages = await Promise.all(this.backends.all().map((backend) => this.storageOf(backend)));
     if (contexts.length > 0 && contexts.every(({ up }) => !up)) {
