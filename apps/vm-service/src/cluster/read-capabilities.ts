@@ -22,7 +22,6 @@ export class ReadCapabilities {
   /** Waits until each context was heard of. @throws DomainError BACKEND_UNREACHABLE when none can be reached */
   async read(): Promise<CapabilitiesView> {
     await this.fleet.heardOf();
-    await this.fleet.heardOf();
     const contexts = this.backends.all().map((backend) => this.contextOf(backend));
     const storages = await Promise.all(this.backends.all().map((backend) => this.storageOf(backend)));
     if (contexts.length > 0 && contexts.every(({ up }) => !up)) {
