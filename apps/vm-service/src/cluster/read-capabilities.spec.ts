@@ -2,7 +2,6 @@ import { DomainError } from '@headgate/domain-contracts';
 import { Fleet } from '@headgate/fleet';
 import { FixedClock, MemoryBackend } from '@headgate/testing';
 import { Backends } from '../composition/backends.js';
-import { Backends } from '../composition/backends.js';
 import { ReadCapabilities } from './read-capabilities.js';
 
 describe('ReadCapabilities', () => {
