@@ -7,7 +7,10 @@ import {
   type Shell,
 } from '@headgate/domain-contracts';
 import { buildVm, FixedClock } from '@headgate/testing';
+import { jest } from '@jest/globals';
 import { ConsoleBroker, type ShellViewer } from './console-broker.js';
+import { FakeScreen } from './rfb/testing/fake-screen.js';
+import { RfbClient } from './rfb/testing/rfb-client.js';
 
 /** Both ends of a console: what the guest prints and what it was sent. */
 class GuestEnd extends Duplex {
@@ -226,13 +229,43 @@ describe('ConsoleBroker', () => {
       expect(line(1).sent).toBe('RFB 003.008\n\u0001\u0001');
     });
 
-    test('never ends the first viewer for a second one where the backend serves one', async () => {
+    test('is opened once and shared by its viewers where the backend serves one', async () => {
       source.vncViewers = 'one';
-      const first = await vnc();
-      const second = await vnc();
-      expect(first.closed).toBeUndefined();
-      expect(second.closed?.reason).toMatch(/^Somebody else is looking/);
+      const screen = new FakeScreen();
+      const openVnc = jest.spyOn(source, 'openVnc').mockResolvedValue(screen);
+      const [first, second] = [new RfbClient(), new RfbClient({ viewOnly: true })];
+      await Promise.all([first, second].map((viewer) => broker.openVnc(vm.ref, source, viewer)));
+      screen.paint({ x: 0, y: 0, width: 100, height: 80 }, 0x0000ff);
+      for (const viewer of [first, second]) await viewer.until(() => viewer.at(99, 79) === 255);
+      expect(openVnc).toHaveBeenCalledTimes(1);
       first.close(1000, '');
+      second.close(1000, '');
+      clock.advance(5000);
+      expect(screen.destroyed).toBe(true);
+      openVnc.mockResolvedValue(new FakeScreen());
+      await broker.openVnc(vm.ref, source, new RfbClient());
+      expect(openVnc).toHaveBeenCalledTimes(2);
+    });
+
+    test('belongs to its first viewer where the backend serves one and asks for a password', async () => {
+      source.vncViewers = 'one';
+      jest.spyOn(source, 'openVnc').mockImplementation(async () => new FakeScreen({ securityTypes: [2] }));
+      const [first, second] = await Promise.all([vnc(), vnc()]);
+      await turn();
+      expect(first.closed).toBeUndefined();
+      expect(first.seen).toMatch(/^RFB 003.008\n/);
+      expect(second.closed?.reason).toMatch(/^Somebody else is looking/);
+      expect((await vnc()).closed?.reason).toMatch(/^Somebody else is looking/);
+      first.close(1000, '');
+      expect((await vnc()).closed).toBeUndefined();
+    });
+
+    test('says why it can not be opened where the backend serves one, and tries anew for the next viewer', async () => {
+      source.vncViewers = 'one';
+      source.failure = new DomainError('WRONG_STATE', 'web is not running.');
+      expect((await vnc()).closed).toEqual({ code: 4500, reason: 'web is not running.' });
+      source.failure = undefined;
+      jest.spyOn(source, 'openVnc').mockResolvedValue(new FakeScreen());
       expect((await vnc()).closed).toBeUndefined();
     });
 

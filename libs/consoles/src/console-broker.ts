@@ -11,6 +11,8 @@ import {
   type TerminalSize,
 } from '@headgate/domain-contracts';
 import { Flow } from './flow.js';
+import { SharedScreen } from './rfb/shared-screen.js';
+import { NotShareable } from './rfb/upstream-session.js';
 import { SerialSession } from './serial-session.js';
 import { takeInput } from './take-input.js';
 import { CLOSE, closeReason, type Viewer } from './viewer.js';
@@ -24,6 +26,7 @@ export interface ShellViewer extends Viewer {
 /** Opens consoles for viewers. Who may look and who may type was decided before; it is enforced here. */
 export class ConsoleBroker {
   private readonly serial = new Map<string, SerialSession>();
+  private readonly screens = new Map<string, SharedScreen>();
   private readonly onlyViewers = new Map<string, Viewer>();
 
   constructor(
@@ -33,8 +36,8 @@ export class ConsoleBroker {
 
   async openVnc(ref: InstanceRef, source: ConsoleSource, viewer: Viewer): Promise<void> {
     await this.orClose(viewer, async () => {
-      if (source.vncViewers === 'one') this.claimOnlyView(ref, viewer);
-      joinVnc(viewer, await source.openVnc(ref), this.clock);
+      if (source.vncViewers === 'one') await this.shareScreen(ref, source, viewer);
+      else joinVnc(viewer, await source.openVnc(ref), this.clock);
     });
   }
 
@@ -72,7 +75,8 @@ export class ConsoleBroker {
   }
 
   close(): void {
-    for (const session of [...this.serial.values()]) session.end(1001, 'The service is ending.');
+    const held = [...this.serial.values(), ...this.screens.values()];
+    for (const session of held) session.end(1001, 'The service is ending.');
   }
 
   private serialSession(ref: InstanceRef, source: ConsoleSource): SerialSession {
@@ -82,27 +86,53 @@ export class ConsoleBroker {
     const session = new SerialSession({
       clock: this.clock,
       open: () => source.openSerial(ref),
-      runs: () => {
-        const instance = this.directory.get(ref);
-        return instance !== undefined && isVm(instance) && isRunningStatus(instance.status);
-      },
+      runs: () => this.runs(ref),
       ended: () => void this.serial.delete(key),
     });
     this.serial.set(key, session);
     return session;
   }
 
-  /** A backend that serves one viewer would end him for the next one: the next one is told instead. */
+  /** A backend that serves one viewer would end him for the next one: it is asked once, for all of them. */
+  private async shareScreen(ref: InstanceRef, source: ConsoleSource, viewer: Viewer): Promise<void> {
+    if (this.onlyViewers.has(formatRef(ref))) throw taken();
+    const screen = this.sharedScreen(ref, source);
+    try {
+      await screen.ready();
+    } catch (error) {
+      screen.end(CLOSE.failed, messageOf(error));
+      if (!(error instanceof NotShareable)) throw error;
+      this.claimOnlyView(ref, viewer);
+      return joinVnc(viewer, await source.openVnc(ref), this.clock);
+    }
+    screen.add(viewer);
+  }
+
+  private sharedScreen(ref: InstanceRef, source: ConsoleSource): SharedScreen {
+    const key = formatRef(ref);
+    const held = this.screens.get(key);
+    if (held) return held;
+    const screen = new SharedScreen({
+      clock: this.clock,
+      open: () => source.openVnc(ref),
+      runs: () => this.runs(ref),
+      ended: () => void this.screens.delete(key),
+    });
+    this.screens.set(key, screen);
+    return screen;
+  }
+
+  /** A screen that asks for a password, say, is for the one who knows it; the next one is told. */
   private claimOnlyView(ref: InstanceRef, viewer: Viewer): void {
     const key = formatRef(ref);
-    if (this.onlyViewers.has(key)) {
-      throw new DomainError(
-        'BUSY',
-        'Somebody else is looking at this screen, and the cluster shows it to one viewer only.',
-      );
-    }
+    if (this.onlyViewers.has(key)) throw taken();
     this.onlyViewers.set(key, viewer);
     viewer.onClose(() => void this.onlyViewers.delete(key));
+  }
+
+  private runs(ref: InstanceRef): boolean {
+    const instance = this.directory.get(ref);
+    return instance !== undefined && isVm(instance) && isRunningStatus(instance.status);
   }
 
   private async orClose(viewer: Viewer, open: () => Promise<void>): Promise<void> {
@@ -113,3 +143,6 @@ export class ConsoleBroker {
     }
   }
 }
+
+const taken = (): DomainError =>
+  new DomainError('BUSY', 'Somebody else is looking at this screen, and the cluster shows it to one viewer only.');

@@ -6,5 +6,10 @@ export function takeInput(viewer: Viewer, data: Buffer, stream: Duplex): void {
   if (stream.destroyed || stream.writableEnded) return;
   if (stream.write(data)) return;
   viewer.pause();
-  stream.once('drain', () => viewer.resume());
+  // A stream that ends takes nothing any more; its successor does.
+  const goOn = (): void => {
+    stream.off('drain', goOn).off('close', goOn);
+    viewer.resume();
+  };
+  stream.on('drain', goOn).on('close', goOn);
 }

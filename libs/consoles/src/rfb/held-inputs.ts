@@ -1,0 +1,23 @@
+/** Which keys and buttons a viewer holds down, so that they are let go when he leaves with a finger on them. */
+export class HeldInputs {
+  private readonly keys = new Map<number, number | undefined>();
+  private pointer = { buttons: 0, x: 0, y: 0 };
+
+  key(down: boolean, keysym: number, keycode?: number): void {
+    if (down) this.keys.set(keysym, keycode);
+    else this.keys.delete(keysym);
+  }
+
+  point(buttons: number, x: number, y: number): void {
+    this.pointer = { buttons, x, y };
+  }
+
+  /** What is held; nothing is afterwards. */
+  release(): { keys: [keysym: number, keycode: number | undefined][]; pointer?: { x: number; y: number } } {
+    const keys = [...this.keys];
+    const { buttons, x, y } = this.pointer;
+    this.keys.clear();
+    this.pointer = { buttons: 0, x, y };
+    return buttons === 0 ? { keys } : { keys, pointer: { x, y } };
+  }
+}

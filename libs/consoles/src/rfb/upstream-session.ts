@@ -1,0 +1,219 @@
+import type { Duplex } from 'node:stream';
+import { DomainError, messageOf } from '@headgate/domain-contracts';
+import { ByteParser, skip, type Parsing } from './byte-parser.js';
+import { maskLength, type CursorShape } from './cursor-shape.js';
+import type { Framebuffer } from './framebuffer.js';
+import { readHextile } from './hextile-decoder.js';
+import {
+  Encoding,
+  keyEvent,
+  qemuKeyEvent,
+  SECURITY_NONE,
+  ServerMessage,
+  setEncodings,
+  updateRequest,
+  VERSION,
+} from './messages.js';
+import { FRAMEBUFFER_FORMAT, writePixelFormat } from './pixel-format.js';
+import { sameSize, type Rectangle } from './rectangle.js';
+
+/** A longer clipboard is passed over, in bytes. */
+const MOST_TEXT = 1_048_576;
+const MOST_NAME = 65_536;
+const MOST_CURSOR = 512;
+/** Raw pixels are taken in pieces of about so many bytes. */
+const PIECE = 65_536;
+
+/** What a guest's screen tells. */
+export interface UpstreamListener {
+  /** The framebuffer has a new size, and shows nothing yet. */
+  resized(): void;
+  damaged(area: Rectangle): void;
+  /** An update is complete. */
+  updated(): void;
+  showCursor(shape: CursorShape): void;
+  bell(): void;
+  showClipboard(text: Buffer): void;
+  /** The stream ended, or said what can't be followed. */
+  closed(): void;
+}
+
+/** The screen asks for something that can't be given for several viewers at once, such as a password. */
+export class NotShareable extends Error {}
+
+/** The client's half of an RFB session: keeps a framebuffer as the guest's screen is. */
+export class UpstreamSession {
+  /** Rejected with NotShareable, or with why the session can't be opened. */
+  readonly opened: Promise<void>;
+  /** Whether the guest takes key events with places on the keyboard. */
+  qemuKeys = false;
+  private requested = false;
+  /** A screen of a new size is asked for whole. */
+  private blank = true;
+  private hasOpened = false;
+  private settle: { resolve(): void; reject(reason: Error): void } | undefined;
+  private failure: Error | undefined;
+
+  constructor(
+    readonly stream: Duplex,
+    private readonly screen: Framebuffer,
+    private readonly listener: UpstreamListener,
+  ) {
+    this.opened = new Promise((resolve, reject) => (this.settle = { resolve, reject }));
+    const parser = new ByteParser(this.conversation());
+    stream.on('data', (data: Buffer) => this.receive(parser, data));
+    stream.on('error', (error) => (this.failure ??= error));
+    stream.once('end', () => stream.destroy());
+    stream.once('close', () => this.closed());
+  }
+
+  /** Past the handshake, and not over. */
+  get isOpen(): boolean {
+    return this.hasOpened && !this.stream.destroyed;
+  }
+
+  /** Asks for what changes next, unless it is asked for already. */
+  requestUpdate(): void {
+    if (this.requested || !this.isOpen) return;
+    this.requested = true;
+    this.write(updateRequest(!this.blank, this.screen.whole));
+    this.blank = false;
+  }
+
+  key(down: boolean, keysym: number, keycode?: number): Buffer {
+    return keycode !== undefined && this.qemuKeys ? qemuKeyEvent(down, keysym, keycode) : keyEvent(down, keysym);
+  }
+
+  /** @param why what those wait for it are told, when it is not open yet */
+  close(why?: Error): void {
+    this.failure ??= why;
+    this.stream.destroy();
+  }
+
+  private receive(parser: ByteParser, data: Buffer): void {
+    try {
+      parser.push(data);
+    } catch (error) {
+      this.close(error instanceof Error ? error : new Error(messageOf(error)));
+    }
+  }
+
+  private closed(): void {
+    if (this.hasOpened) this.listener.closed();
+    else this.settle?.reject(this.failure ?? unreachable('The screen ended before it showed anything.'));
+  }
+
+  private write(data: Buffer): void {
+    if (!this.stream.destroyed && !this.stream.writableEnded) this.stream.write(data);
+  }
+
+  private *conversation(): Parsing {
+    yield* this.handshake();
+    const init = yield 24;
+    yield* skip(lengthWithin(init.readUInt32BE(20), MOST_NAME));
+    const size = { width: init.readUInt16BE(0), height: init.readUInt16BE(2) };
+    // Opened again, the old picture stands until the new one is there.
+    if (!sameSize(this.screen, size)) this.screen.resize(size);
+    const { raw, copyRect, hextile, desktopSize, cursor, qemuKey } = Encoding;
+    this.write(Buffer.concat([Buffer.alloc(4), writePixelFormat(FRAMEBUFFER_FORMAT)]));
+    this.write(setEncodings([hextile, copyRect, raw, desktopSize, cursor, qemuKey]));
+    this.hasOpened = true;
+    this.listener.resized();
+    this.requestUpdate();
+    this.settle?.resolve();
+    for (;;) yield* this.message();
+  }
+
+  private *handshake(): Parsing {
+    const version = (yield VERSION.length).toString('latin1');
+    if (!/^RFB 003\.00[78]\n$/.test(version)) throw new NotShareable(`version ${version.trim()}`);
+    this.write(Buffer.from(version, 'latin1'));
+    const count = (yield 1)[0] ?? 0;
+    if (count === 0) throw yield* this.refusal();
+    if (!(yield count).includes(SECURITY_NONE)) throw new NotShareable('a password');
+    this.write(Buffer.from([SECURITY_NONE]));
+    if (version === VERSION && (yield 4).readUInt32BE() !== 0) throw yield* this.refusal();
+    const shared = 1;
+    this.write(Buffer.from([shared]));
+  }
+
+  private *refusal(): Parsing<Error> {
+    const length = lengthWithin((yield 4).readUInt32BE(), MOST_NAME);
+    return unreachable(length > 0 ? (yield length).toString('utf8') : 'The screen was refused.');
+  }
+
+  private *message(): Parsing {
+    const type = (yield 1)[0];
+    switch (type) {
+      case ServerMessage.update:
+        return yield* this.update();
+      case ServerMessage.colours:
+        // Of no meaning in true colours.
+        return yield* skip((yield 5).readUInt16BE(3) * 6);
+      case ServerMessage.bell:
+        return this.listener.bell();
+      case ServerMessage.cutText: {
+        const length = (yield 7).readUInt32BE(3);
+        if (length > MOST_TEXT) return yield* skip(length);
+        return this.listener.showClipboard(length > 0 ? Buffer.from(yield length) : Buffer.alloc(0));
+      }
+      default:
+        throw unreachable(`The screen sent a message of type ${type}, which nobody asked for.`);
+    }
+  }
+
+  private *update(): Parsing {
+    const count = (yield 3).readUInt16BE(1);
+    for (let index = 0; index < count; index++) yield* this.rectangle();
+    this.requested = false;
+    this.listener.updated();
+  }
+
+  private *rectangle(): Parsing {
+    const head = yield 12;
+    const [x = 0, y = 0, width = 0, height = 0] = [0, 2, 4, 6].map((at) => head.readUInt16BE(at));
+    const area = { x, y, width, height };
+    const encoding = head.readInt32BE(8);
+    if (encoding === Encoding.desktopSize) {
+      this.screen.resize(area);
+      this.blank = true;
+      return this.listener.resized();
+    }
+    if (encoding === Encoding.qemuKey) return void (this.qemuKeys = true);
+    if (encoding === Encoding.cursor) return yield* this.readCursor(area);
+    if (!this.screen.contains(area)) throw unreachable('The screen drew outside of itself.');
+    if (encoding === Encoding.raw) yield* this.readRaw(area);
+    else if (encoding === Encoding.hextile) yield* readHextile(this.screen, area);
+    else if (encoding === Encoding.copyRect) this.readCopy(area, yield 4);
+    else throw unreachable(`The screen drew in encoding ${encoding}, which nobody asked for.`);
+    this.listener.damaged(area);
+  }
+
+  private *readRaw({ x, y, width, height }: Rectangle): Parsing {
+    const atOnce = Math.max(1, Math.floor(PIECE / (width * 4)));
+    for (let row = 0; row < height && width > 0; row += atOnce) {
+      const piece = { x, y: y + row, width, height: Math.min(atOnce, height - row) };
+      this.screen.put(piece, yield width * piece.height * 4);
+    }
+  }
+
+  private readCopy(area: Rectangle, source: Buffer): void {
+    const from = { x: source.readUInt16BE(0), y: source.readUInt16BE(2) };
+    if (!this.screen.contains({ ...area, ...from })) throw unreachable('The screen copied from outside of itself.');
+    this.screen.copy(area, from);
+  }
+
+  private *readCursor({ x, y, width, height }: Rectangle): Parsing {
+    if (Math.max(width, height) > MOST_CURSOR) throw unreachable('The screen has too large a pointer.');
+    const pixels = Buffer.from(width * height > 0 ? yield width * height * 4 : []);
+    const mask = Buffer.from(width * height > 0 ? yield maskLength(width, height) : []);
+    this.listener.showCursor({ x, y, width, height, pixels, mask });
+  }
+}
+
+function lengthWithin(length: number, most: number): number {
+  if (length > most) throw unreachable('The screen sent too long a name.');
+  return length;
+}
+
+const unreachable = (message: string): DomainError => new DomainError('BACKEND_UNREACHABLE', message);

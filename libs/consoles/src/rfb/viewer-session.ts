@@ -1,0 +1,161 @@
+import { messageOf } from '@headgate/domain-contracts';
+import { CLOSE, closeReason, type Viewer } from '../viewer.js';
+import { ByteParser } from './byte-parser.js';
+import { HeldInputs } from './held-inputs.js';
+import { ClientMessage, cutText, pointerEvent, ServerMessage } from './messages.js';
+import { FRAMEBUFFER_FORMAT, writePixelFormat, type PixelFormat } from './pixel-format.js';
+import { union, type Rectangle } from './rectangle.js';
+import type { SharedView } from './shared-view.js';
+import { UpdateComposer } from './update-composer.js';
+import { readViewer, type ViewerMessages } from './viewer-messages.js';
+
+/** A viewer with more than this in flight is shown nothing new until it has left, in bytes. */
+const HIGH = 262_144;
+const NAME = Buffer.from('Headgate');
+
+/** The server's half of one viewer's RFB session. He is shown the newest screen as fast as he takes it, and no faster. */
+export class ViewerSession implements ViewerMessages {
+  private readonly updates: UpdateComposer;
+  private readonly held = new HeldInputs();
+  private acts: Buffer[] = [];
+  private request: Rectangle | undefined;
+  private clipboard: Buffer | undefined;
+  private hasJoined = false;
+  private composing = false;
+  /** There was news while an update was being made. */
+  private changed = false;
+  private left = false;
+
+  constructor(
+    private readonly viewer: Viewer,
+    private readonly view: SharedView,
+  ) {
+    this.updates = new UpdateComposer(view);
+    const parser = new ByteParser(readViewer(this));
+    viewer.onInput((data) => this.receive(parser, data));
+    viewer.onClose(() => this.leave());
+  }
+
+  /** He asked for what is new, and has not been answered. */
+  get waits(): boolean {
+    return this.request !== undefined;
+  }
+
+  damaged(area: Rectangle): void {
+    this.updates.damaged(area);
+  }
+
+  /** The screen begins anew. */
+  renew(): void {
+    this.updates.renew();
+  }
+
+  bell(): void {
+    if (this.hasJoined && this.viewer.buffered <= HIGH) this.send(Buffer.from([ServerMessage.bell]));
+  }
+
+  /** Of several clipboards that he has not taken yet, the last one counts. */
+  showClipboard(text: Buffer): void {
+    this.clipboard = text;
+    this.pump();
+  }
+
+  /** Shows what is new, if he asked for it and takes it. */
+  pump(): void {
+    if (!this.hasJoined || this.left || this.viewer.buffered > HIGH) return;
+    const { clipboard, request } = this;
+    this.clipboard = undefined;
+    if (clipboard) this.send(cutText(ServerMessage.cutText, clipboard));
+    if (this.composing) this.changed = true;
+    else if (request) void this.show(request);
+  }
+
+  private async show(request: Rectangle): Promise<void> {
+    this.request = undefined;
+    this.composing = true;
+    this.changed = false;
+    const update = await this.updates.next(request);
+    this.composing = false;
+    if (this.left) return;
+    if (update) return this.send(update);
+    // Nothing new within what he asked for: he goes on waiting.
+    this.updateRequest(true, request);
+    this.view.wanted();
+    if (this.changed) this.pump();
+  }
+
+  send(data: Buffer): void {
+    this.viewer.send(data, () => this.pump());
+  }
+
+  joined(): void {
+    const { width, height } = this.view.screen;
+    const size = Buffer.alloc(4);
+    size.writeUInt16BE(width, 0);
+    size.writeUInt16BE(height, 2);
+    const nameLength = Buffer.alloc(4);
+    nameLength.writeUInt32BE(NAME.length);
+    this.updates.begin();
+    this.hasJoined = true;
+    this.send(Buffer.concat([size, writePixelFormat(FRAMEBUFFER_FORMAT), nameLength, NAME]));
+  }
+
+  pixelFormat(format: PixelFormat): void {
+    this.updates.useFormat(format);
+  }
+
+  encodings(numbers: number[]): void {
+    this.updates.useEncodings(numbers);
+  }
+
+  updateRequest(incremental: boolean, area: Rectangle): void {
+    if (!incremental) this.updates.damaged(area);
+    this.request = this.request ? union(this.request, area) : area;
+  }
+
+  key(down: boolean, keysym: number, keycode?: number): void {
+    if (this.viewer.viewOnly) return;
+    this.held.key(down, keysym, keycode);
+    this.acts.push(this.view.key(down, keysym, keycode));
+  }
+
+  pointer(buttons: number, x: number, y: number): void {
+    if (this.viewer.viewOnly) return;
+    this.held.point(buttons, x, y);
+    this.acts.push(pointerEvent(buttons, x, y));
+  }
+
+  cutText(text: Buffer): void {
+    if (!this.viewer.viewOnly) this.acts.push(cutText(ClientMessage.cutText, text));
+  }
+
+  private receive(parser: ByteParser, data: Buffer): void {
+    if (this.left) return;
+    try {
+      parser.push(data);
+    } catch (error) {
+      this.viewer.close(CLOSE.protocol, closeReason(messageOf(error)));
+      return;
+    }
+    this.act();
+    if (this.request) this.view.wanted();
+    this.pump();
+  }
+
+  /** Whole messages at once, so that those of several viewers never mix. */
+  private act(): void {
+    const acts = this.acts;
+    this.acts = [];
+    if (acts.length > 0) this.view.act(this.viewer, Buffer.concat(acts));
+  }
+
+  private leave(): void {
+    if (this.left) return;
+    this.left = true;
+    this.updates.close();
+    const { keys, pointer } = this.held.release();
+    for (const [keysym, keycode] of keys) this.acts.push(this.view.key(false, keysym, keycode));
+    if (pointer) this.acts.push(pointerEvent(0, pointer.x, pointer.y));
+    this.act();
+  }
+}
