@@ -1,5 +1,3 @@
-import type { KubeObject } from '../apiserver/kube-object.js';
-
 /** What can be made to go wrong. */
 export type Fault =
   /** No node takes the launcher pod. */
@@ -26,7 +24,7 @@ export const FAULT_ANNOTATION = 'sandbox.headgate.dev/faults';
 
 type Target = { namespace?: string; name: string };
 
-/** Faults by object, set by a test or by an annotation on the object. A VM's faults hold for everything made from it. */
+/** Faults by object, set by a test. */
 export class Faults {
   private readonly injected = new Map<string, Set<Fault>>();
   private readonly listeners = new Set<(target: Target) => void>();
@@ -48,9 +46,9 @@ export class Faults {
     return () => this.listeners.delete(listener);
   }
 
-  has(fault: Fault, { metadata }: Pick<KubeObject, 'metadata'>): boolean {
-    const annotated = metadata.annotations?.[FAULT_ANNOTATION]?.split(',').some((name) => name.trim() === fault);
-    return annotated === true || this.injected.get(idOf(metadata))?.has(fault) === true;
+  /** Whether a test has set the fault on the object of this name. */
+  isInjected(fault: Fault, target: Target): boolean {
+    return this.injected.get(idOf(target))?.has(fault) === true;
   }
 
   private tell(target: Target): void {

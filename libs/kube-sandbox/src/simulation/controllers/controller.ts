@@ -1,5 +1,8 @@
+import { deepEqual } from '../../apiserver/deep-copy.js';
 import type { KubeObject, ObjectKey } from '../../apiserver/kube-object.js';
 import type { StoreEvent } from '../../apiserver/store/store-event.js';
+import { annotatedFaults } from '../inherited-faults.js';
+import { RESOURCES } from '../resources.js';
 import type { TimingName } from '../timings.js';
 import type { World } from '../world.js';
 import { Delays } from './delays.js';
@@ -61,6 +64,16 @@ export abstract class Controller<T extends KubeObject> {
         if (owner.kind === ownerKind) this.enqueue({ namespace: object.metadata.namespace, name: owner.name });
       }
     });
+  }
+
+  /** Tells which object's faults have changed, set by a test or in an annotation; what is made from it is concerned, too. */
+  protected watchFaults(listener: (target: ObjectKey) => void): void {
+    this.subscriptions.push(this.world.faults.onChange(listener));
+    for (const resource of [RESOURCES.vm, RESOURCES.vmi, RESOURCES.dataVolume, RESOURCES.pod]) {
+      this.watch(resource, ({ object, previous }) => {
+        if (previous && !deepEqual(annotatedFaults(previous), annotatedFaults(object))) listener(object.metadata);
+      });
+    }
   }
 
   /** Whether a step of this object has taken its time; when not, the object is looked at again once it has. */

@@ -1,5 +1,6 @@
 import type { ObjectKey } from '../../../apiserver/kube-object.js';
 import { guestOsInfo } from '../../guests/guest-agent.js';
+import { suffers } from '../../inherited-faults.js';
 import { RESOURCES } from '../../resources.js';
 import { findCondition, isTrue, removeCondition } from '../../types/condition.js';
 import type { PersistentVolumeClaim, Pod } from '../../types/core-kinds.js';
@@ -40,7 +41,6 @@ export class InstanceController extends Controller<VirtualMachineInstance> {
       if (action === 'power-off') this.finish(current, 'Succeeded');
       else this.losesAgent(current);
     });
-    world.faults.onChange((target) => this.enqueue(target));
   }
 
   protected override watchRelated(): void {
@@ -48,6 +48,7 @@ export class InstanceController extends Controller<VirtualMachineInstance> {
       this.volumeUsers.note(object, type === 'DELETED' ? [] : (object.spec.volumes ?? [])),
     );
     this.watchOwned(RESOURCES.pod, 'VirtualMachineInstance');
+    this.watchFaults((target) => this.enqueue(target));
     for (const resource of [RESOURCES.claim, RESOURCES.dataVolume]) {
       this.watch(resource, ({ object }) => {
         for (const key of this.volumeUsers.of(object)) this.enqueue(key);
@@ -156,7 +157,7 @@ export class InstanceController extends Controller<VirtualMachineInstance> {
   private startGuest(vmi: VirtualMachineInstance, pod: Pod): void {
     if (!this.took(vmi, 'guest', 'vmiRunning')) return;
     const host = pod.spec.nodeName;
-    if (this.world.faults.has('crash-loop', vmi)) return this.finish(vmi, 'Failed');
+    if (suffers(this.world, 'crash-loop', vmi)) return this.finish(vmi, 'Failed');
     this.tell(vmi, 'Created', 'VirtualMachineInstance defined.', { ...HANDLER, host });
     this.tell(vmi, 'Started', 'VirtualMachineInstance started.', { ...HANDLER, host });
     this.change(vmi, (draft) => becomeRunning(this.world, draft, pod));
@@ -180,7 +181,7 @@ export class InstanceController extends Controller<VirtualMachineInstance> {
 
   private followAgent(vmi: VirtualMachineInstance): void {
     const connected = isTrue(vmi.status?.conditions, 'AgentConnected');
-    if (this.world.faults.has('agent-gone', vmi)) {
+    if (suffers(this.world, 'agent-gone', vmi)) {
       if (connected) this.losesAgent(vmi);
       return;
     }

@@ -34,7 +34,6 @@ export function launcherPod(
         'kubevirt.io/domain': metadata.name,
         'kubevirt.io/migrationTransportUnix': 'true',
         ...multusAnnotation(vmi),
-        ...faultAnnotations(vmi),
       },
       ownerReferences: [controlledBy(vmi)],
     },
@@ -106,12 +105,6 @@ function multusAnnotation({ spec, metadata }: VirtualMachineInstance): Record<st
     return [{ name, namespace, interface: `pod${index}` }];
   });
   return secondary.length > 0 ? { 'k8s.v1.cni.cncf.io/networks': JSON.stringify(secondary) } : {};
-}
-
-/** Faults that are set on the VMI by annotation hold for its pod, too. */
-function faultAnnotations({ metadata }: VirtualMachineInstance): Record<string, string> {
-  const faults = metadata.annotations?.['sandbox.headgate.dev/faults'];
-  return faults ? { 'sandbox.headgate.dev/faults': faults } : {};
 }
 
 function affinityOf({ spec }: VirtualMachineInstance, avoidNode: string | undefined): unknown {

@@ -1,3 +1,4 @@
+import { suffers } from '../../inherited-faults.js';
 import { isTrue } from '../../types/condition.js';
 import type { VirtualMachineInstance } from '../../types/virtual-machine-instance.js';
 import type { World } from '../../world.js';
@@ -11,7 +12,7 @@ export interface Shutdown {
 /** A guest that is held, or that does not listen, is killed when its grace period is over. */
 export function shutdownOf(world: World, vmi: VirtualMachineInstance): Shutdown {
   const graceMs = (vmi.spec.terminationGracePeriodSeconds ?? 30) * 1000 * world.timings.scale;
-  const listens = !isTrue(vmi.status?.conditions, 'Paused') && !world.faults.has('ignores-power-button', vmi);
+  const listens = !isTrue(vmi.status?.conditions, 'Paused') && !suffers(world, 'ignores-power-button', vmi);
   const politeMs = world.timings.ms('gracefulShutdown');
   return listens && politeMs <= graceMs
     ? { outcome: 'Succeeded', afterMs: politeMs }

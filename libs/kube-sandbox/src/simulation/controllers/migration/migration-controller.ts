@@ -1,4 +1,5 @@
 import { isFinished, MIGRATION_FINALIZER, VMI_NAME_LABEL } from '../../admission/migration-admission.js';
+import { suffers } from '../../inherited-faults.js';
 import { GIB, quantityValue } from '../../quantity.js';
 import { RESOURCES } from '../../resources.js';
 import { findCondition } from '../../types/condition.js';
@@ -23,6 +24,9 @@ export class MigrationController extends Controller<Migration> {
   }
 
   protected override watchRelated(): void {
+    this.watchFaults(({ namespace, name }) => {
+      for (const { metadata } of this.of(namespace, name)) this.enqueue(metadata);
+    });
     this.watch<Pod>(RESOURCES.pod, ({ object }) => {
       const uid = object.metadata.labels?.['kubevirt.io/migrationJobUID'];
       const migration = uid && this.world.store.findByUid<Migration>(uid)?.object;
@@ -131,11 +135,12 @@ export class MigrationController extends Controller<Migration> {
 
   private copy(migration: Migration, vmi: VirtualMachineInstance, target: Pod | undefined): void {
     if (!target) return this.fail(migration, vmi, 'Migration target pod was removed during active migration');
-    const { faults, timings } = this.world;
-    if (faults.has('migration-stuck', vmi)) return;
+    const { timings } = this.world;
+    if (suffers(this.world, 'migration-stuck', vmi)) return;
     const gib = quantityValue(vmi.spec.domain.memory?.guest ?? '1Gi') / GIB;
     if (!this.took(migration, 'copy', Math.max(1, gib) * timings.ms('migrationPerGiB'))) return;
-    if (faults.has('migration-failure', vmi)) return this.fail(migration, vmi, 'source node reported migration failed');
+    if (suffers(this.world, 'migration-failure', vmi))
+      return this.fail(migration, vmi, 'source node reported migration failed');
     this.succeed(migration, vmi, target);
   }
 

@@ -1,3 +1,4 @@
+import { suffers } from '../../inherited-faults.js';
 import { RESOURCES } from '../../resources.js';
 import { isTrue } from '../../types/condition.js';
 import type { Node, Pod } from '../../types/core-kinds.js';
@@ -16,7 +17,7 @@ export function chooseNode(world: World, pod: Pod): NodeChoice {
   const nodes = world.store.list<Node>(RESOURCES.node);
   const reasons = new Map<string, number>();
   const requests = podRequests(pod);
-  const barred = world.faults.has('unschedulable', vmOf(pod));
+  const barred = suffers(world, 'unschedulable', pod);
   const fitting = nodes.filter((node) => {
     const why = barred ? ["node(s) didn't satisfy the injected fault"] : obstacles(world, pod, requests, node);
     for (const reason of why) reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
@@ -39,10 +40,4 @@ function obstacles(world: World, pod: Pod, requests: PodRequests, node: Node): s
   if (taint) return [`node(s) had untolerated taint {${taint.key}: ${taint.value ?? ''}}`];
   if (!admitsNode(pod, node)) return ["node(s) didn't match Pod's node affinity/selector"];
   return world.loads.shortages(node, requests);
-}
-
-/** Faults are set on a VM; its launcher pods carry its name. */
-export function vmOf(pod: Pod): { metadata: Pod['metadata'] } {
-  const name = pod.metadata.annotations?.['kubevirt.io/domain'];
-  return { metadata: name ? { ...pod.metadata, name } : pod.metadata };
 }

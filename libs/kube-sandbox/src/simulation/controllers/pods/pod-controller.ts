@@ -1,4 +1,5 @@
 import type { ObjectKey } from '../../../apiserver/kube-object.js';
+import { suffers } from '../../inherited-faults.js';
 import { RESOURCES } from '../../resources.js';
 import { setCondition } from '../../types/condition.js';
 import type { Node, PersistentVolumeClaim, Pod } from '../../types/core-kinds.js';
@@ -17,7 +18,6 @@ export class PodController extends Controller<Pod> {
 
   constructor(world: World) {
     super(world, RESOURCES.pod, 'kubelet');
-    world.faults.onChange(() => this.retryUnscheduled());
   }
 
   protected override watchRelated(): void {
@@ -31,6 +31,7 @@ export class PodController extends Controller<Pod> {
       }
     });
     this.watch(RESOURCES.node, () => this.retryUnscheduled());
+    this.watchFaults(() => this.retryUnscheduled());
     this.watch<PersistentVolumeClaim>(RESOURCES.claim, ({ object }) => {
       for (const key of this.world.consumers.of(object)) this.enqueue(key);
     });
@@ -110,7 +111,7 @@ export class PodController extends Controller<Pod> {
       return;
     }
     if (!this.took(pod, 'pull', 'podImagePull')) return;
-    const image = badImage(pod, (owner) => this.world.faults.has('image-pull', owner));
+    const image = badImage(pod, suffers(this.world, 'image-pull', pod));
     if (image) return this.failPull(pod, image);
     if (!this.took(pod, 'start', 'podStart')) return;
     const host = pod.spec.nodeName!;

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { setCondition } from '../../types/condition.js';
 import type { Container, ContainerState, ContainerStatus, Pod } from '../../types/core-kinds.js';
-import { vmOf } from './node-choice.js';
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex');
 
@@ -75,9 +74,9 @@ export function becomeRunning(pod: Pod, address: string, hostAddress: string, no
     setCondition(conditions, { type, status: 'True' }, now);
 }
 
-/** Images that no registry has: named so by their reference, or by a fault on the pod. */
-export function badImage(pod: Pod, isFaulty: (owner: ReturnType<typeof vmOf>) => boolean): string | undefined {
+/** The image of a pod that no registry has: its reference says so, or the pod is faulty. */
+export function badImage(pod: Pod, isFaulty: boolean): string | undefined {
   const containers = [...(pod.spec.initContainers ?? []), ...pod.spec.containers];
-  if (isFaulty(vmOf(pod))) return containers[containers.length - 1]!.image;
+  if (isFaulty) return containers[containers.length - 1]!.image;
   return containers.find(({ image }) => /(^|[/.-])(does-not-exist|nonexistent|invalid)([/:.-]|$)/.test(image))?.image;
 }

@@ -1,3 +1,4 @@
+import { suffers } from '../../inherited-faults.js';
 import { RESOURCES } from '../../resources.js';
 import { isTrue, setCondition } from '../../types/condition.js';
 import type { VmSnapshot, VmSnapshotContent, VolumeSnapshot } from '../../types/kubevirt-kinds.js';
@@ -36,7 +37,7 @@ export class SnapshotController extends Controller<VmSnapshot> {
     const { namespace } = snapshot.metadata;
     const vm = this.world.find<VirtualMachine>(RESOURCES.vm, namespace, snapshot.spec.source.name);
     const overdue = this.took(snapshot, 'deadline', goDuration(snapshot.spec.failureDeadline) ?? DEFAULT_DEADLINE_MS);
-    if (overdue || this.world.faults.has('snapshot-failure', vm ?? snapshot)) return this.fail(snapshot, vm);
+    if (overdue || suffers(this.world, 'snapshot-failure', vm ?? snapshot)) return this.fail(snapshot, vm);
     if (!vm) return this.wait(snapshot, 'Source does not exist');
     if (vm.status?.snapshotInProgress && vm.status.snapshotInProgress !== snapshot.metadata.name) {
       return this.wait(

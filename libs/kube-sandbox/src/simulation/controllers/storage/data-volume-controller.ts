@@ -1,5 +1,6 @@
 import type { KubeObject, ObjectKey } from '../../../apiserver/kube-object.js';
 import { GIB } from '../../quantity.js';
+import { suffers } from '../../inherited-faults.js';
 import { RESOURCES } from '../../resources.js';
 import type { PersistentVolumeClaim, StorageClass } from '../../types/core-kinds.js';
 import type { DataVolume, DataVolumeSource } from '../../types/data-volume.js';
@@ -18,11 +19,16 @@ export class DataVolumeController extends Controller<DataVolume> {
 
   constructor(world: World) {
     super(world, RESOURCES.dataVolume, 'datavolume-import-controller');
-    world.faults.onChange((target) => this.enqueue(target));
   }
 
   protected override watchRelated(): void {
     this.watchOwned(RESOURCES.claim, 'DataVolume');
+    this.watchFaults((target) => {
+      this.enqueue(target);
+      const vm = this.world.store.get(RESOURCES.vm, target);
+      const owned = vm ? this.world.store.ownedBy<DataVolume>(RESOURCES.dataVolume, vm.metadata.uid!) : [];
+      for (const { metadata } of owned) this.enqueue(metadata);
+    });
     for (const resource of [RESOURCES.claim, RESOURCES.storageProfile, RESOURCES.dataSource]) {
       this.watch(resource, () => {
         for (const key of this.stuck.values()) this.enqueue(key);
@@ -129,7 +135,7 @@ export class DataVolumeController extends Controller<DataVolume> {
       }
       return this.report(dataVolume, { phase: `${word}Scheduled`, bound: true, running: 'no', progress: 'N/A' });
     }
-    if (this.world.faults.has('import-fatal', dataVolume)) return this.failForGood(dataVolume);
+    if (suffers(this.world, 'import-fatal', dataVolume)) return this.failForGood(dataVolume);
     if (this.cannotReach(dataVolume, source)) return this.failAndRetry(dataVolume, source);
     this.progress(dataVolume, source, word);
   }
@@ -179,7 +185,7 @@ export class DataVolumeController extends Controller<DataVolume> {
   }
 
   private cannotReach(dataVolume: DataVolume, { http, registry, s3, gcs }: DataVolumeSource): boolean {
-    if (this.world.faults.has('import-unreachable', dataVolume)) return true;
+    if (suffers(this.world, 'import-unreachable', dataVolume)) return true;
     const url = http?.url ?? registry?.url ?? s3?.url ?? gcs?.url ?? '';
     return /(does-not-exist|nonexistent|unreachable|\.invalid(\/|:|$))/.test(url);
   }

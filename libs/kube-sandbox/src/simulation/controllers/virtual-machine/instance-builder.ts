@@ -1,4 +1,5 @@
 import { deepCopy } from '../../../apiserver/deep-copy.js';
+import { FAULT_ANNOTATION } from '../../faults.js';
 import type { VirtualMachineInstance } from '../../types/virtual-machine-instance.js';
 import type { VirtualMachine } from '../../types/virtual-machine.js';
 import { controlledBy, type World } from '../../world.js';
@@ -18,7 +19,8 @@ export function buildInstance(world: World, vm: VirtualMachine, now: string, pau
     nic.macAddress ??= macAddressFor(`${vm.metadata.uid}/${nic.name}`);
   }
   if (paused) spec.startStrategy = 'Paused';
-  const { labels = {}, annotations = {} } = vm.spec.template.metadata ?? {};
+  const { labels = {}, annotations: { [FAULT_ANNOTATION]: _inherited, ...annotations } = {} } =
+    vm.spec.template.metadata ?? {};
   return {
     apiVersion: 'kubevirt.io/v1',
     kind: 'VirtualMachineInstance',
