@@ -95,6 +95,18 @@ describe('Faults', () => {
     expect(sandbox.port).toBe(port);
     expect((await api.get(`${MACHINES_PATH}/a`)).code).toBe(200);
   });
+
+  test('a server that is killed carries out nothing that waited in it', async () => {
+    sandbox.faults.delay({ verb: 'create' }, 20);
+    const waiting = expect(api.post(MACHINES_PATH, machine('b'))).rejects.toThrow();
+    while (sandbox.requests.count({ verb: 'create' }) === 0) await new Promise(setImmediate);
+    await sandbox.faults.serverDown();
+    await waiting;
+    await sandbox.faults.serverUp();
+    // It waits as long as the first one, which began before it.
+    expect((await api.post(MACHINES_PATH, machine('c'))).code).toBe(201);
+    expect(sandbox.store.list(MACHINES).map(({ metadata }) => metadata.name)).toEqual(['a', 'c']);
+  });
 });
 
 describe('RequestCounter', () => {

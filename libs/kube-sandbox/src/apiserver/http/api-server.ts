@@ -80,6 +80,8 @@ export class ApiServer {
     try {
       context.user = this.parts.authenticator.authenticate(request.headers);
       await this.admitRequest(context);
+      // Who waited while the server was killed, or hung up meanwhile, has nothing done for him any more.
+      if (request.socket.destroyed) return;
       if (info.isResource && info.resource) await this.parts.router.route(context);
       else if (!this.parts.paths.answer(context)) answerNoSuchPath(context);
     } catch (error) {
@@ -102,6 +104,7 @@ export class ApiServer {
     try {
       const user = this.parts.authenticator.authenticate(request.headers);
       await this.admitRequest({ info, user });
+      if (socket.destroyed) return;
       if (await this.parts.subresources.upgrade(info, request, socket, head, user)) return;
       rejectUpgrade(socket, 404, 'Not Found', 'text/plain; charset=utf-8', '404 page not found\n');
     } catch (error) {
