@@ -1,0 +1,307 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ContainerView, VmView } from '@headgate/api-contracts';
+import { Api } from './api.js';
+import { EventStream } from './event-stream.js';
+import { RunningService } from './running-service.js';
+import { SimulatedCluster } from './simulated-cluster.js';
+import { until } from './until.js';
+
+const FIRST_START = 600_000;
+/** Within how long a lost cluster is noticed, and taken back, in milliseconds. */
+const NOTICED = 10_000;
+const TAKEN_BACK = 5_000;
+
+interface List {
+  readonly status: number;
+  readonly partial: boolean;
+  readonly vms: VmView[];
+}
+
+describe('npm start -- --config FILE, with clusters', () => {
+  let folder: string;
+  let lab: SimulatedCluster;
+  let prod: SimulatedCluster;
+  let service: RunningService;
+  let api: Api;
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'headgate-clusters-'));
+    lab = await SimulatedCluster.start('lab');
+    prod = await SimulatedCluster.start('prod');
+    lab.simulation.seedFleet(25);
+    prod.simulation.seedVm({ name: 'ledger' }, { name: 'archive', status: 'Stopped' });
+    service = await RunningService.start(['--config', SimulatedCluster.configure(folder, [lab, prod])]);
+    api = new Api(service.url);
+  }, FIRST_START);
+
+  afterAll(async () => {
+    await service?.stop();
+    await lab?.close();
+    await prod?.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  const list = async (): Promise<List> => {
+    const answer = await fetch(`${service.url}/api/vms`);
+    const body = (await answer.json()) as VmView[] | { error: string };
+    return {
+      status: answer.status,
+      partial: answer.headers.get('svc-partial') === 'true',
+      vms: Array.isArray(body) ? body : [],
+    };
+  };
+
+  const namesIn = ({ vms }: List, context: string): string[] =>
+    vms
+      .filter((vm) => vm.context === context)
+      .map(({ name }) => name)
+      .sort();
+
+  const complete = ({ status, partial, vms }: List): boolean =>
+    status === 200 && !partial && vms.every(({ stale }) => !stale);
+
+  const untilRight = (patience: number): Promise<List> =>
+    until(
+      'the list is what the clusters have',
+      list,
+      (now) =>
+        complete(now) &&
+        [lab, prod].every((cluster) => String(namesIn(now, cluster.context)) === String(cluster.vmNames())),
+      patience,
+    );
+
+  const setTag = (cluster: SimulatedCluster, namespace: string, name: string, tag: string): void =>
+    void cluster.sandbox.store.patch('virtualmachines.kubevirt.io', { namespace, name }, ({ metadata }) => {
+      metadata.labels = { ...metadata.labels, [`svc.dev/tag.${tag}`]: 'true' };
+    });
+
+  test('reading costs the clusters nothing', async () => {
+    expect((await untilRight(TAKEN_BACK)).vms).toHaveLength(27);
+    await until(
+      'the service has looked at what the clusters have',
+      async () => [lab.takeRequests(), prod.takeRequests()],
+      (asked) => asked.every((requests) => Object.keys(requests).length === 0),
+    );
+    for (const path of ['/api/vms', '/api/vms?q=running&sort=-cpu&limit=5', '/api/cts', '/metrics', '/readyz']) {
+      for (let time = 0; time < 40; time++) expect((await fetch(`${service.url}${path}`)).status).toBe(200);
+    }
+    expect([lab.takeRequests(), prod.takeRequests()]).toEqual([{}, {}]);
+  });
+
+  test('a change in a cluster is told on the event stream and shown in the list, and costs no request', async () => {
+    const stream = await EventStream.open(service.url);
+    await stream.until('the snapshot', ({ name }) => name === 'snapshot');
+    prod.takeRequests();
+    setTag(prod, 'tailvm', 'ledger', 'seen');
+    const { data } = await stream.until('the change is told', ({ name }) => name === 'changed');
+    expect(data).toMatchObject({ ref: 'vm/prod/tailvm/ledger', tags: ['seen'] });
+    expect((await list()).vms.find(({ name }) => name === 'ledger')?.tags).toEqual(['seen']);
+    expect(prod.takeRequests()).toEqual({});
+    stream.close();
+  });
+
+  test('a cluster that is down hides no other, and is right again within 5 s of its return', async () => {
+    const before = await list();
+    const [gone, changed] = before.vms.filter(({ context }) => context === 'lab');
+    await lab.sandbox.faults.serverDown();
+    const during = await until('the list is partial', list, ({ partial }) => partial, NOTICED);
+    expect(during.status).toBe(200);
+    expect(during.vms.map(({ ref }) => ref)).toEqual(before.vms.map(({ ref }) => ref));
+    expect(new Set(during.vms.filter(({ stale }) => stale).map(({ context }) => context))).toEqual(new Set(['lab']));
+    expect(during.vms.filter(({ context }) => context === 'lab').every(({ stale }) => stale)).toBe(true);
+
+    const made = { name: 'meanwhile', context: 'prod', containerDisk: 'images/tiny:1' };
+    expect(await api.send('POST', '/api/vms', made)).toMatchObject({ status: 201 });
+    expect((await api.send('DELETE', '/api/vms/tailvm/meanwhile')).status).toBe(200);
+    const refused = await api.send('POST', `/api/vms/${changed?.namespace}/${changed?.name}/start`);
+    expect(refused).toMatchObject({ status: 503, body: { code: 'BACKEND_UNREACHABLE' } });
+    expect(refused.body['error']).toMatch(
+      /^The API server of lab at \S+ can't be reached: the connection is refused\.$/,
+    );
+
+    lab.sandbox.store.delete('virtualmachines.kubevirt.io', { namespace: gone!.namespace, name: gone!.name });
+    setTag(lab, changed!.namespace, changed!.name, 'meanwhile');
+    await lab.sandbox.faults.serverUp();
+    const after = await untilRight(TAKEN_BACK);
+    expect(after.vms.map(({ ref }) => ref)).not.toContain(gone?.ref);
+    expect(after.vms.find(({ ref }) => ref === changed?.ref)?.tags).toContain('meanwhile');
+  });
+
+  test('no cluster in reach is 503 for a reader, while the event stream stays open and says why', async () => {
+    const stream = await EventStream.open(service.url);
+    await Promise.all([lab.sandbox.faults.serverDown(), prod.sandbox.faults.serverDown()]);
+    await until('the list is 503', list, ({ status }) => status === 503, NOTICED);
+    const lost = (context: string) =>
+      stream.until(
+        `${context} is told to be down`,
+        ({ name, data }) => name === 'status' && (data as { context: string; up: boolean }).up === false,
+      );
+    expect((await lost('one')).data).toMatchObject({ reason: expect.stringMatching(/can't be reached/) });
+    expect((await lost('the other')).data).toMatchObject({ reason: expect.stringMatching(/can't be reached/) });
+    await Promise.all([lab.sandbox.faults.serverUp(), prod.sandbox.faults.serverUp()]);
+    await untilRight(TAKEN_BACK);
+    stream.close();
+  });
+
+  test('an API server that is killed during creations loses no VM and doubles none', async () => {
+    const names = Array.from({ length: 6 }, (_none, index) => `hgtest-${index}`);
+    // What is asked for is still under way when the server dies.
+    const heal = lab.sandbox.faults.delay({ verb: 'create' }, 20);
+    lab.takeRequests();
+    const creations = names.map((name, index) =>
+      api.send('POST', '/api/vms', {
+        name,
+        context: 'lab',
+        containerDisk: 'images/tiny:1',
+        // Every other one needs a Secret beside the VM.
+        cloudInit: `#cloud-config\n# ${'x'.repeat(index % 2 ? 3000 : 10)}`,
+      }),
+    );
+    const asked = { verb: 'create', resource: 'virtualmachines.kubevirt.io' };
+    await until(
+      'a VM is asked for',
+      async () => lab.sandbox.requests.count(asked),
+      (count) => count > 0,
+    );
+    await lab.sandbox.faults.serverDown();
+    await lab.sandbox.faults.serverUp();
+    const answers = await Promise.all(creations);
+    heal();
+
+    const there = names.filter((_name, index) => answers[index]?.status === 201);
+    for (const { status, body } of answers)
+      if (status !== 201) expect([status, body['code']]).toEqual([503, 'BACKEND_UNREACHABLE']);
+    await until(
+      'the cluster has those VMs that were promised, and no other',
+      async () => lab.vmNames().filter((name) => name.startsWith('hgtest-')),
+      (now) => String(now) === String(there),
+    );
+    await untilRight(TAKEN_BACK);
+    const missing = names.filter((name) => !there.includes(name));
+    for (const name of missing) {
+      const again = await api.send('POST', '/api/vms', { name, context: 'lab', containerDisk: 'images/tiny:1' });
+      expect([name, again.status]).toEqual([name, 201]);
+    }
+    for (const name of names) expect((await api.send('DELETE', `/api/vms/tailvm/${name}`)).status).toBe(200);
+    await untilRight(TAKEN_BACK);
+    expect(lab.objects('tailvm').filter((object) => object.includes('hgtest-'))).toEqual([]);
+  });
+
+  test('a VM and a container of one name share nothing, and deleting either leaves the other whole', async () => {
+    const before = prod.objects('tailvm');
+    const added = (): string[] => prod.objects('tailvm').filter((object) => !before.includes(object));
+    const vm = {
+      name: 'twin',
+      context: 'prod',
+      import: 'https://images.example/debian-12.qcow2',
+      cloudInit: `#cloud-config\n# ${'x'.repeat(3000)}`,
+      start: true,
+    };
+    const box = { name: 'twin', context: 'prod', image: 'debian:12' };
+    const makeVm = async (): Promise<void> => {
+      expect((await api.send('POST', '/api/vms', vm)).status).toBe(201);
+      await api.untilVm('twin', 'runs', (now) => now?.status === 'Running');
+    };
+    const containers = async (): Promise<(string | undefined)[]> =>
+      (await api.send<ContainerView[]>('GET', '/api/cts?context=prod')).body.map(
+        ({ name, phase }) => `${name} ${phase}`,
+      );
+
+    expect((await api.send('POST', '/api/cts', box)).status).toBe(201);
+    await until('the container runs', containers, (now) => now.includes('twin Running'));
+    const ofContainer = added();
+    expect(ofContainer.length).toBeGreaterThanOrEqual(2);
+    await makeVm();
+    const ofVm = added().filter((object) => !ofContainer.includes(object));
+    expect(ofVm.length).toBeGreaterThanOrEqual(4);
+
+    expect((await api.send('DELETE', '/api/vms/tailvm/twin')).status).toBe(200);
+    await until(
+      'nothing of the VM is left, and everything of the container is',
+      async () => added(),
+      (now) => String(now) === String(ofContainer),
+    );
+    expect(await containers()).toContain('twin Running');
+
+    await makeVm();
+    const ofSecondVm = added().filter((object) => !ofContainer.includes(object));
+    expect((await api.send('DELETE', '/api/cts/tailvm/twin')).status).toBe(200);
+    await until(
+      'nothing of the container is left, and everything of the VM is',
+      async () => added(),
+      (now) => String(now) === String(ofSecondVm),
+    );
+    expect((await api.vm('twin'))?.status).toBe('Running');
+    expect((await api.send('DELETE', '/api/vms/tailvm/twin')).status).toBe(200);
+    await until(
+      'nothing is left',
+      async () => added(),
+      (now) => now.length === 0,
+    );
+  });
+});
+
+describe('npm start -- --config FILE, with clusters that refuse', () => {
+  const clusters: SimulatedCluster[] = [];
+  let folder: string;
+  let service: RunningService;
+  let api: Api;
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'headgate-clusters-'));
+    const expired = await SimulatedCluster.start('expired', { user: 'alice' });
+    const narrow = await SimulatedCluster.start('narrow', { user: 'bob', sandbox: { rbac: { bob: [] } } });
+    const plain = await SimulatedCluster.start('plain', { simulation: { without: ['cdi'] } });
+    clusters.push(expired, narrow, plain);
+    const config = SimulatedCluster.configure(folder, clusters);
+    expired.sandbox.revoke(expired.sandbox.tokenForUser('alice'));
+    service = await RunningService.start(['--config', config]);
+    api = new Api(service.url);
+  }, FIRST_START);
+
+  afterAll(async () => {
+    await service?.stop();
+    for (const cluster of clusters) await cluster.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  const contextOf = async (name: string): Promise<{ up: boolean; reason?: string } | undefined> => {
+    const { body } = await api.send<{ contexts: { context: string; up: boolean; reason?: string }[] }>(
+      'GET',
+      '/api/capabilities',
+    );
+    return body.contexts.find(({ context }) => context === name);
+  };
+
+  test.each([
+    [
+      'an expired token',
+      'expired',
+      /^The API server of expired does not accept the credentials: the token has expired or is not valid \([^)]*\)\.$/,
+    ],
+    [
+      'a forbidden verb',
+      'narrow',
+      /^narrow does not let bob list virtualmachine(s|instances)\.kubevirt\.io at the cluster scope: grant it that verb\.$/,
+    ],
+  ])('says in one sentence what is wrong: %s', async (_what, name, sentence) => {
+    const { reason } = (await until(
+      `${name} is refused`,
+      () => contextOf(name),
+      (now) => now?.reason !== undefined,
+    ))!;
+    expect(reason).toMatch(sentence);
+    expect((await contextOf('plain'))?.up).toBe(true);
+  });
+
+  test('says in one sentence that CDI is missing, where it is needed, and works where it is not', async () => {
+    const wanted = { name: 'hgtest', context: 'plain' };
+    const refused = await api.send('POST', '/api/vms', { ...wanted, import: 'https://images.example/debian-12.qcow2' });
+    expect(refused).toMatchObject({ status: 501, body: { code: 'NOT_SUPPORTED' } });
+    expect(refused.body['error']).toMatch(/^[^.]*\bCDI\b[^]*\.$/);
+    expect((await api.send('POST', '/api/vms', { ...wanted, containerDisk: 'images/tiny:1' })).status).toBe(201);
+    expect((await api.send('DELETE', '/api/vms/tailvm/hgtest')).status).toBe(200);
+  });
+});
