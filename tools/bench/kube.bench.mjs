@@ -1,0 +1,156 @@
+// The VM service over a simulated cluster of 10,000 VMs in another process: start, reads, changes, memory, consoles. Alone:
+// node tools/bench/kube.bench.mjs (with the Node that the lockfile brings, after npx nx build @headgate/vm-service)
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { Cluster } from './kube/cluster.mjs';
+import { listLatencies, quantile, streamLatencies } from './kube/latency.mjs';
+import { monotonic } from './kube/monotonic.mjs';
+import { PrintingConsole } from './kube/printing-console.mjs';
+import { changeCosts } from './kube/processor-cost.mjs';
+import { Service } from './kube/service.mjs';
+
+const root = join(import.meta.dirname, '../..');
+const FLEET = 10_000;
+const SMALL_FLEET = 1_000;
+const READS = 200;
+const PER_SECOND = 100;
+const CHURN_MS = 30_000;
+const LIST_MS = 10_000;
+const REST_MS = 3_000;
+const CONSOLES = 50;
+const PORTIONS = 40;
+const COST = { rounds: 5, perSecond: 300, ms: 4_000 };
+
+/** Bundles the cluster's entry, as the applications are bundled. */
+function buildCluster(folder) {
+  const vite = join(root, 'node_modules/vite/bin/vite.js');
+  const config = join(import.meta.dirname, 'vm-service/vite.config.js');
+  const entry = 'src/bench/changing-cluster.bench.ts';
+  const args = ['build', '--ssr', entry, '--outDir', folder, '--logLevel', 'error', '--config', config];
+  execFileSync(process.execPath, [vite, ...args], { cwd: join(root, 'libs/kube-sandbox'), stdio: 'inherit' });
+  return join(folder, 'changing-cluster.bench.js');
+}
+
+/** Requests at the cluster that reading the list caused; that a silent server is asked for its version is none of them. */
+async function requestsOfReads(cluster, service) {
+  await cluster.requests();
+  for (let index = 0; index < READS; index++) await service.list();
+  const { 'get /version': _probes, ...caused } = await cluster.requests();
+  return Object.values(caused).reduce((sum, count) => sum + count, 0);
+}
+
+/** MiB per second that all consoles together bring, every byte compared. */
+async function consoleThroughput(service) {
+  const running = JSON.parse(String(await service.list())).filter(({ status }) => status === 'Running');
+  const url = service.url.replace('http:', 'ws:');
+  const consoles = await Promise.all(
+    running
+      .slice(0, CONSOLES)
+      .map(({ namespace, name }) => PrintingConsole.open(`${url}/api/tty/${namespace}/${name}`, name)),
+  );
+  const before = consoles.reduce((sum, { bytes }) => sum + bytes, 0);
+  const began = monotonic();
+  await Promise.all(
+    consoles.map(async (console) => {
+      for (let number = 1; number <= PORTIONS; number++) await console.portion(number);
+    }),
+  );
+  const took = monotonic() - began;
+  const bytes = consoles.reduce((sum, one) => sum + one.bytes, 0) - before;
+  for (const console of consoles) await console.close();
+  return { count: consoles.length, perSecond: (bytes * 1000) / took / 1024 ** 2 };
+}
+
+/** Starts what is needed for one fleet, and tells how to end it. */
+async function startFleet(script, folder, size, ends) {
+  mkdirSync(folder);
+  const cluster = await Cluster.start(script, size);
+  ends.push(() => cluster.end());
+  const service = await Service.start(cluster.kubeconfig, folder);
+  ends.push(() => service.end());
+  return { cluster, service, firstList: await service.firstList(size) };
+}
+
+export default async function run() {
+  const folder = mkdtempSync(join(tmpdir(), 'headgate-bench-'));
+  const ends = [];
+  try {
+    const script = buildCluster(join(folder, 'built'));
+    const large = await startFleet(script, join(folder, 'large'), FLEET, ends);
+    const { cluster, service } = large;
+    const caused = await requestsOfReads(cluster, service);
+    await sleep(REST_MS);
+    const rest = service.memory();
+    const stream = await streamLatencies(cluster, service, { perSecond: PER_SECOND, ms: CHURN_MS });
+    const churned = service.memory();
+    const lists = await listLatencies(cluster, service, { perSecond: PER_SECOND, ms: LIST_MS });
+    const consoles = await consoleThroughput(service);
+    const small = await startFleet(script, join(folder, 'small'), SMALL_FLEET, ends);
+    const [smallCost, largeCost] = await changeCosts([small, large], COST);
+    const ratio = largeCost / smallCost;
+    const within = (what, values, part) => ({
+      what,
+      value: quantile(values, part),
+      unit: 'ms',
+      ...(part === 0.99 ? { target: 'at most 250', ok: quantile(values, part) <= 250 } : {}),
+    });
+    return {
+      name: 'kube',
+      rows: [
+        {
+          what: `from start to the first complete list, ${FLEET} VMs`,
+          value: large.firstList,
+          unit: 'ms',
+          target: 'at most 10000',
+          ok: large.firstList <= 10_000,
+        },
+        {
+          what: `requests at the cluster by ${READS} × GET /api/vms`,
+          value: caused,
+          unit: 'requests',
+          target: 'none',
+          ok: caused === 0,
+        },
+        { what: 'VMs changed in the cluster meanwhile', value: stream.perSecond, unit: 'changes/s' },
+        within('from a change to the event stream, median', stream.latencies, 0.5),
+        within('from a change to the event stream, 99th percentile', stream.latencies, 0.99),
+        within('from a change to a list that shows it, median', lists, 0.5),
+        within('from a change to a list that shows it, 99th percentile', lists, 0.99),
+        { what: 'memory at rest (RSS)', value: rest, unit: 'MiB', target: 'under 350', ok: rest < 350 },
+        {
+          what: `memory after ${CHURN_MS / 1000} s of changes (RSS)`,
+          value: churned,
+          unit: 'MiB',
+          target: 'under 350',
+          ok: churned < 350,
+        },
+        { what: 'memory at its height, consoles included (RSS)', value: service.memory('VmHWM'), unit: 'MiB' },
+        { what: `processor time of one change, ${SMALL_FLEET} VMs`, value: smallCost, unit: 'ms' },
+        {
+          what: `processor time of one change, ${FLEET} VMs`,
+          value: largeCost,
+          unit: 'ms',
+          ratio,
+          target: `at most 1.5 of ${SMALL_FLEET} VMs`,
+          ok: ratio <= 1.5,
+        },
+        {
+          what: `${consoles.count} serial consoles at once, every byte compared`,
+          value: consoles.perSecond,
+          unit: 'MiB/s',
+          target: `${CONSOLES} consoles, none drops a byte`,
+          ok: consoles.count === CONSOLES,
+        },
+      ],
+    };
+  } finally {
+    for (const end of ends.reverse()) await end();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) console.log(JSON.stringify(await run(), null, 2));
