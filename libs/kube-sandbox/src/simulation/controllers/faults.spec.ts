@@ -136,11 +136,13 @@ describe.each(WAYS)('a fault that is set on a VM %s', (_way, set) => {
     set(cluster, 'agent-gone', true);
     cluster.clock.advance(1_000);
     expect(agent()).toBeUndefined();
+    expect(cluster.vmi('web')?.status?.interfaces?.[0]?.infoSource).toBe('domain');
     cluster.clock.advance(60_000);
     expect(agent()).toBeUndefined();
     set(cluster, 'agent-gone', false);
     cluster.clock.advance(20_000);
     expect(agent()).toBe('True');
+    expect(cluster.vmi('web')?.status?.interfaces?.[0]?.infoSource).toBe('domain, guest-agent');
   });
 
   test('ignores-power-button: it is killed only after its whole grace period', () => {

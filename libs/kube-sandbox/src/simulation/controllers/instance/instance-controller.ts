@@ -198,7 +198,10 @@ export class InstanceController extends Controller<VirtualMachineInstance> {
   /** A guest that boots again, or whose agent fell silent. */
   private losesAgent(vmi: VirtualMachineInstance): void {
     this.beginAnew(vmi, 'agent');
-    this.change(vmi, (draft) => removeCondition(draft.status!.conditions ?? [], 'AgentConnected'));
+    this.change(vmi, (draft) => {
+      removeCondition(draft.status!.conditions ?? [], 'AgentConnected');
+      draft.status!.interfaces = interfaceStatuses(draft, draft.status!.interfaces?.[0]?.ipAddress);
+    });
   }
 
   /** A changed NIC waits a while whether it can be plugged in place, then asks for a migration. */
