@@ -182,18 +182,15 @@ export class RfbClient implements Viewer {
   }
 
   private pixelsOf(data: Buffer, bytes: number): number[] {
-    return Array.from({ length: data.length / bytes }, (_none, index) =>
-      this.colourOf(data.subarray(index * bytes, (index + 1) * bytes)),
-    );
+    return Array.from({ length: data.length / bytes }, (_none, index) => this.colourAt(data, index * bytes, bytes));
   }
 
-  private colourOf(bytes: Buffer): number {
-    const { bigEndian, max, shift, bitsPerPixel, depth } = this.format;
-    let value = bigEndian ? bytes.readUIntBE(0, bytes.length) : bytes.readUIntLE(0, bytes.length);
-    const top = Math.max(...max.map((part, index) => part * 2 ** (shift[index] ?? 0)));
-    // A compressed pixel without its lowest byte.
-    if (bitsPerPixel === 32 && depth <= 24 && bytes.length === 3 && top > 0xffffff) value *= 256;
-    return packed((part) => (value >>> (shift[part] ?? 0)) & (max[part] ?? 0));
+  private colourAt(data: Buffer, at: number, bytes: number): number {
+    const { bigEndian, max, shift } = this.format;
+    const value = bigEndian ? data.readUIntBE(at, bytes) : data.readUIntLE(at, bytes);
+    // A compressed pixel that lacks its lowest byte.
+    const missing = bytes === 3 && Math.max(...shift) === 24 ? 8 : 0;
+    return packed((part) => (value >>> ((shift[part] ?? 0) - missing)) & (max[part] ?? 0));
   }
 
   private putTiles(area: Rectangle, data: Buffer): void {
@@ -216,7 +213,7 @@ export class RfbClient implements Viewer {
 
   private tile(width: number, height: number, take: (length: number) => Buffer, size: number): number[] {
     const kind = take(1)[0] ?? 0;
-    const colour = (): number => this.colourOf(take(size));
+    const colour = (): number => this.colourAt(take(size), 0, size);
     if (kind === 0) return Array.from({ length: width * height }, colour);
     if (kind === 1) return Array<number>(width * height).fill(colour());
     if (kind <= 16) {
