@@ -3,7 +3,7 @@ import { runStrategyOf, type VirtualMachine } from '../../types/virtual-machine.
 import { isFinal } from './printable-status.js';
 
 /** What the controller of a VM does next about its VMI. */
-export type RunDecision = 'create' | 'delete' | 'start-paused' | 'none';
+export type RunDecision = 'create' | 'delete' | 'rerun' | 'start-paused' | 'none';
 
 /**
  * The run strategy, applied to the present state. Requests of the subresources stand in `status.stateChangeRequests`; the
@@ -21,7 +21,7 @@ export function runDecision(vm: VirtualMachine, vmi: VirtualMachineInstance | un
       if (!vmi) return 'create';
       return isFinal(vmi) ? 'delete' : 'none';
     case 'RerunOnFailure':
-      if (vmi) return vmi.status?.phase === 'Failed' ? 'delete' : 'none';
+      if (vmi) return vmi.status?.phase === 'Failed' ? 'rerun' : 'none';
       return startAsked || vm.status?.runStrategy !== 'RerunOnFailure' ? 'create' : 'none';
     case 'Once':
       return !vmi && (startAsked || vm.status?.runStrategy !== 'Once') ? 'create' : 'none';

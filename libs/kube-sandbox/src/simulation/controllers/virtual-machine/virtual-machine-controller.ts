@@ -88,13 +88,14 @@ export class VirtualMachineController extends Controller<VirtualMachine> {
   private act(vm: VirtualMachine, vmi: VirtualMachineInstance | undefined): VmFindings {
     switch (runDecision(vm, vmi)) {
       case 'delete':
-        this.world.discard(RESOURCES.vmi, vm.metadata);
-        this.tell(
-          vm,
-          'SuccessfulDelete',
-          `Stopped the virtual machine by deleting the virtual machine instance ${vmi!.metadata.uid}`,
+        return this.shutDown(vm, vmi!);
+      case 'rerun':
+        return this.shutDown(
+          this.change(vm, (draft) => {
+            draft.status = { ...draft.status, stateChangeRequests: [{ action: 'Start' }] };
+          }),
+          vmi!,
         );
-        return { creationExpected: false };
       case 'create':
         return this.startUp(vm, false);
       case 'start-paused':
@@ -102,6 +103,13 @@ export class VirtualMachineController extends Controller<VirtualMachine> {
       default:
         return { creationExpected: false, ...(vmi && !isFinal(vmi) ? this.updateLive(vm, vmi) : {}) };
     }
+  }
+
+  private shutDown(vm: VirtualMachine, { metadata }: VirtualMachineInstance): VmFindings {
+    this.world.discard(RESOURCES.vmi, metadata);
+    const message = `Stopped the virtual machine by deleting the virtual machine instance ${metadata.uid}`;
+    this.tell(vm, 'SuccessfulDelete', message);
+    return { creationExpected: false };
   }
 
   private startPaused(vm: VirtualMachine): VmFindings {

@@ -45,7 +45,10 @@ export function updateVmStatus(world: World, vm: VirtualMachine, inputs: StatusI
   copyConditions(conditions, vmi, now);
   status.ready = findCondition(conditions, 'Ready')?.status === 'True';
   setOwnConditions(conditions, vmi, findings, now);
-  status.runStrategy = runStrategyOf(vm);
+  const strategy = runStrategyOf(vm);
+  // Where the first start is the only one by itself, the strategy is in force once that start is made.
+  const waits = ['Once', 'RerunOnFailure'].includes(strategy) && findings.creationExpected && !vmi;
+  if (!waits) status.runStrategy = strategy;
   status.desiredGeneration = vm.metadata.generation;
   status.observedGeneration = vmi ? observedGeneration(vmi) : vm.metadata.generation;
   countFailures(world, vm, vmi);
