@@ -2,6 +2,7 @@ import { apiError } from '../../apiserver/api-error.js';
 import type { HttpSubresourceHandler, SubresourceAnswer } from '../../apiserver/subresources.js';
 import { guestFacts, type GuestRegistry } from '../controllers/instance/guest-registry.js';
 import type { InstanceController } from '../controllers/instance/instance-controller.js';
+import { goDuration } from '../controllers/snapshots/snapshot-conditions.js';
 import { isFinal } from '../controllers/virtual-machine/printable-status.js';
 import { guestAgentInfo, guestFileSystems, guestUsers } from '../guests/guest-agent.js';
 import { pngImage } from '../guests/png-image.js';
@@ -25,6 +26,9 @@ type Request = Parameters<HttpSubresourceHandler>[0];
 
 /** Subresources of VirtualMachineInstance that are plain requests. */
 export class InstanceSubresources {
+  /** What calls off the thaw that is due for a frozen guest, by the uid of its VMI. */
+  private readonly thaws = new Map<string, () => void>();
+
   constructor(
     private readonly world: World,
     private readonly instances: InstanceController,
@@ -36,8 +40,8 @@ export class InstanceSubresources {
     this.put('unpause', (request) => this.unpause(request));
     this.put('softreboot', (request) => this.softReboot(request));
     if (this.world.release.since('1.5')) this.put('reset', (request) => this.reset(request));
-    this.put('freeze', (request) => this.freeze(request, true));
-    this.put('unfreeze', (request) => this.freeze(request, false));
+    this.put('freeze', (request) => this.freeze(request));
+    this.put('unfreeze', (request) => this.thaw(this.running(request, 'VMI is not running')));
     this.put('addvolume', (request) => changeVolumesOfVmi(this.world, request, request.body, 'add'), 202);
     this.put('removevolume', (request) => changeVolumesOfVmi(this.world, request, request.body, 'remove'), 202);
     this.get('guestosinfo', (vmi) =>
@@ -130,11 +134,28 @@ export class InstanceSubresources {
     this.instances.reset(this.running(request, 'VM is not running'));
   }
 
-  private freeze(request: Request, frozen: boolean): void {
-    const vmi = this.running(request, frozen ? 'VM is not running' : 'VMI is not running');
+  /** The guest's file systems thaw by themselves once `unfreezeTimeout`, if there is one, has passed. */
+  private freeze(request: Request): void {
+    const vmi = this.running(request, 'VM is not running');
+    const afterMs = goDuration(optionsOf<{ unfreezeTimeout: string }>(request.body).unfreezeTimeout);
+    const uid = vmi.metadata.uid!;
+    this.thaws.get(uid)?.();
+    if (afterMs)
+      this.thaws.set(
+        uid,
+        this.world.clock.schedule(() => this.thaw(vmi), afterMs),
+      );
     this.world.store.patch<VirtualMachineInstance>(RESOURCES.vmi, vmi.metadata, ({ status }) => {
-      if (frozen) status!.fsFreezeStatus = 'frozen';
-      else delete status!.fsFreezeStatus;
+      status!.fsFreezeStatus = 'frozen';
+    });
+  }
+
+  private thaw({ metadata }: VirtualMachineInstance): void {
+    this.thaws.get(metadata.uid!)?.();
+    this.thaws.delete(metadata.uid!);
+    if (this.world.store.get(RESOURCES.vmi, metadata)?.metadata.uid !== metadata.uid) return;
+    this.world.store.patch<VirtualMachineInstance>(RESOURCES.vmi, metadata, ({ status }) => {
+      delete status!.fsFreezeStatus;
     });
   }
 
