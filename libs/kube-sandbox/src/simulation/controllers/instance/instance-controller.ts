@@ -1,5 +1,4 @@
 import type { ObjectKey } from '../../../apiserver/kube-object.js';
-import { guestOsInfo } from '../../guests/guest-agent.js';
 import { suffers } from '../../inherited-faults.js';
 import { RESOURCES } from '../../resources.js';
 import { findCondition, isTrue, removeCondition } from '../../types/condition.js';
@@ -11,10 +10,10 @@ import { chooseNode } from '../pods/node-choice.js';
 import { isFinal } from '../virtual-machine/printable-status.js';
 import { VM_FINALIZER } from '../virtual-machine/instance-builder.js';
 import { VolumeUsers } from '../virtual-machine/volume-users.js';
+import { connectAgent, disconnectAgent } from './agent-connection.js';
 import { guestFacts, type GuestRegistry } from './guest-registry.js';
 import { selectNode, stepHotplug } from './hotplug-volumes.js';
 import { enterPhase, GUEST_NOT_RUNNING, noteCondition } from './instance-phase.js';
-import { interfaceStatuses } from './interface-status.js';
 import { hasOutdatedClaims, refreshClaims } from './claim-refresh.js';
 import { endLauncher } from './launcher-end.js';
 import { launcherPod } from './launcher-pod.js';
@@ -188,20 +187,13 @@ export class InstanceController extends Controller<VirtualMachineInstance> {
     if (connected || isTrue(vmi.status?.conditions, 'Paused')) return;
     const facts = guestFacts(this.world, vmi);
     if (!facts.profile.agent || !this.took(vmi, 'agent', 'agentConnected')) return;
-    this.change(vmi, (draft) => {
-      noteCondition(draft, { type: 'AgentConnected', status: 'True', lastProbeTime: this.now }, this.now);
-      draft.status!.guestOSInfo = guestOsInfo(facts);
-      draft.status!.interfaces = interfaceStatuses(draft, draft.status!.interfaces?.[0]?.ipAddress);
-    });
+    this.change(vmi, (draft) => connectAgent(draft, facts, this.now));
   }
 
   /** A guest that boots again, or whose agent fell silent. */
   private losesAgent(vmi: VirtualMachineInstance): void {
     this.beginAnew(vmi, 'agent');
-    this.change(vmi, (draft) => {
-      removeCondition(draft.status!.conditions ?? [], 'AgentConnected');
-      draft.status!.interfaces = interfaceStatuses(draft, draft.status!.interfaces?.[0]?.ipAddress);
-    });
+    this.change(vmi, disconnectAgent);
   }
 
   /** A changed NIC waits a while whether it can be plugged in place, then asks for a migration. */
