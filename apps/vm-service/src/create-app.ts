@@ -70,7 +70,8 @@ export async function createService(parts: AppParts): Promise<Service> {
 
 /** Listens first, then opens the store and the backends: a probe has an answer from the first moment on. */
 async function open(app: NestFastifyApplication, { settings }: AppParts, host: string, port: number): Promise<void> {
-  await app.listen(port, host);
+  // Not through Nest, which would log a port in use beside the one sentence that main says of it.
+  await app.getHttpAdapter().getInstance().listen({ host, port });
   app.get(Registry).open();
   app.get(TaskBoard).recover();
   const fleet = app.get(Fleet);

@@ -1,4 +1,4 @@
-/** Where the adapter tells what it handles by itself. Fits pino. Never gets a secret. */
+/** Where the adapter tells what it handles by itself. Fits pino, bound to the context already. Never gets a secret. */
 export interface AdapterLog {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;

@@ -1,4 +1,4 @@
-/** What the adapter tells its operator. A pino logger fits. Never given a secret. */
+/** What the adapter tells its operator. A pino logger fits. Bound to its context already. Never given a secret. */
 export interface AdapterLog {
   info(data: object, message: string): void;
   warn(data: object, message: string): void;

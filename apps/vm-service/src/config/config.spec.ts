@@ -56,6 +56,7 @@ describe('loadSettings', () => {
 
   test.each([
     ['listen: 8006', 'listen must be HOST:PORT'],
+    ['listen: 127.0.0.1:80000', 'listen must be HOST:PORT'],
     ['lisen: a', 'lisen is not a known key'],
     ['trustedProxies: [nowhere]', 'trustedProxies must be a list of addresses'],
     ['contexts: [{ name: a, kind: proxmox }]', 'contexts.0.kind must be kubevirt, libvirt or sandbox'],

@@ -41,6 +41,18 @@ const IsProxyList = (): PropertyDecorator =>
     },
   });
 
+const IsListenAddress = (): PropertyDecorator =>
+  ValidateBy({
+    name: 'isListenAddress',
+    validator: {
+      validate: (value: unknown) => {
+        const port = /^(?:\[[0-9a-fA-F:]+\]|[^\s:]+):(\d{1,5})$/.exec(String(value))?.[1];
+        return port !== undefined && Number(port) <= 65_535;
+      },
+      defaultMessage: (args) => `${args?.property} must be HOST:PORT, such as 127.0.0.1:8006`,
+    },
+  });
+
 /** One backend. */
 export class ContextSection {
   /** What the operator calls it. */
@@ -70,7 +82,7 @@ export class ImageSection {
 /** The configuration file of the VM service. Every key has a default; docs/operate.md tells them one by one. */
 export class ServiceConfig {
   /** HOST:PORT */
-  @Matches(/^(\[[0-9a-fA-F:]+\]|[^\s:]+):\d{1,5}$/, { message: '$property must be HOST:PORT, such as 127.0.0.1:8006' })
+  @IsListenAddress()
   listen = '127.0.0.1:8006';
   /** Where the registry file lives. */
   @IsOptional() @IsString() @IsNotEmpty() dataDir?: string;

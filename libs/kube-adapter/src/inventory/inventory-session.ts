@@ -92,7 +92,7 @@ export class InventorySession implements InventoryWatch {
     // A CRD that is not installed has no objects; objects that may not be read are something else.
     if (entry.kind.required && !isAbsentApi(error)) entry.state = 'refused';
     if (before !== entry.state) {
-      this.around.log.warn({ context: this.around.context, err: error.message }, 'kind not followed');
+      this.around.log.warn({ err: error.message }, 'kind not followed');
     }
     if (entry.state === 'refused') this.lose(error);
     else this.tellWhenComplete();
@@ -120,7 +120,7 @@ export class InventorySession implements InventoryWatch {
     this.live = false;
     if (this.told === 'lost') return;
     this.told = 'lost';
-    this.around.log.warn({ context: this.around.context, code: error.code, err: error.message }, 'context lost');
+    this.around.log.warn({ code: error.code, err: error.message }, 'context lost');
     this.listener.lost(error);
   }
 }

@@ -100,7 +100,7 @@ export class DomainWatch implements InventoryWatch {
   }
 
   private connected(live: LiveDomains): void {
-    if (this.isLost) this.parts.log.info({ context: this.parts.context }, 'libvirt is back');
+    if (this.isLost) this.parts.log.info({}, 'libvirt is back');
     this.isLost = false;
     this.failures = 0;
     for (const ms of READ_AGAIN_AFTER_MS) this.later(ms, () => live.reconcile());
@@ -109,9 +109,9 @@ export class DomainWatch implements InventoryWatch {
   private connectionFailed(error: unknown): void {
     void this.disconnect();
     if (this.isStopped) return;
-    const { context, log, random = Math.random } = this.parts;
+    const { log, random = Math.random } = this.parts;
     if (!this.isLost) {
-      log.warn({ context, reason: messageOf(error) }, 'libvirt is lost');
+      log.warn({ reason: messageOf(error) }, 'libvirt is lost');
       this.isLost = true;
       this.listener.lost(
         error instanceof DomainError ? error : new DomainError('BACKEND_FAILED', messageOf(error), { cause: error }),
