@@ -88,6 +88,29 @@ describe('what a cluster serves', () => {
     expect((await cluster.call('GET', path)).text).toBe(first.text);
   });
 
+  test('measures next to no CPU in a guest that is held, and its load again once it goes on', async () => {
+    cluster = await listeningCluster();
+    cluster.simulation.seedVm({ name: 'web' });
+    cluster.clock.advance(60_000);
+    const measured = async () => {
+      const path = '/apis/metrics.k8s.io/v1beta1/namespaces/tailvm/pods?labelSelector=vmi.kubevirt.io/id=web';
+      const { items } = (await cluster!.call('GET', path)).json as unknown as {
+        items: { containers: { name: string; usage: { cpu: string; memory: string } }[] }[];
+      };
+      const { cpu, memory } = items[0]!.containers.find(({ name }) => name === 'compute')!.usage;
+      return { nanocores: Number.parseInt(cpu), memory };
+    };
+    const before = await measured();
+    expect(before.nanocores).toBeGreaterThan(2_000_000);
+    await cluster.act('virtualmachineinstances', 'web', 'pause');
+    cluster.clock.advance(1_000);
+    expect((await measured()).nanocores).toBeLessThan(1_000_000);
+    expect(Number.parseInt((await measured()).memory)).toBeGreaterThan(100_000);
+    await cluster.act('virtualmachineinstances', 'web', 'unpause');
+    cluster.clock.advance(1_000);
+    expect((await measured()).nanocores).toBeGreaterThan(2_000_000);
+  });
+
   test('a sandbox without delays, on real time, starts, stops and deletes a VM', async () => {
     const simulation = new KubevirtSimulation({ timeScale: 0 });
     const sandbox = await KubeSandbox.listen({ extensions: [simulation] });

@@ -3,6 +3,8 @@ import type { ResourceDefinition } from '../../apiserver/resource-definition.js'
 import { quantityValue } from '../quantity.js';
 import { RESOURCES } from '../resources.js';
 import type { Container, Node, Pod } from '../types/core-kinds.js';
+import { isTrue } from '../types/condition.js';
+import type { VirtualMachineInstance } from '../types/virtual-machine-instance.js';
 import type { World } from '../world.js';
 import { pseudoLoad, WINDOW_MS } from './pseudo-load.js';
 
@@ -22,6 +24,10 @@ interface NodeMetrics extends Metrics {
 const GROUP = 'metrics.k8s.io';
 /** A virtual CPU requests a tenth of a core, and may use a whole one. */
 const CORES_PER_REQUESTED = 10;
+/** The container of a launcher pod in which the guest runs. */
+const GUEST_CONTAINER = 'compute';
+/** The virtual CPUs of a held guest stand still; what is left is the emulator itself, half a millicore. */
+const CPU_OF_A_HELD_GUEST = '500000n';
 
 /** metrics.k8s.io: computed when somebody asks, from nothing but the object and the time. */
 export const metricsDefinitions = (world: World): ResourceDefinition[] => [
@@ -73,8 +79,12 @@ const stampOf = (nowMs: number): Pick<Metrics, 'timestamp' | 'window'> => ({
   window: '15s',
 });
 
-function podMetrics({ clock }: World, { metadata, spec }: Pod): PodMetrics {
+function podMetrics({ clock, store }: World, { metadata, spec }: Pod): PodMetrics {
   const { name, namespace, labels, creationTimestamp } = metadata;
+  const held = metadata.ownerReferences?.some(({ uid }) => {
+    const owner = store.findByUid<VirtualMachineInstance>(uid)?.object;
+    return owner?.kind === 'VirtualMachineInstance' && isTrue(owner.status?.conditions, 'Paused');
+  });
   return {
     apiVersion: `${GROUP}/v1beta1`,
     kind: 'PodMetrics',
@@ -82,7 +92,10 @@ function podMetrics({ clock }: World, { metadata, spec }: Pod): PodMetrics {
     ...stampOf(clock.now()),
     containers: spec.containers.map((container) => ({
       name: container.name,
-      usage: usageOf(container, `${metadata.uid}/${container.name}`, clock.now()),
+      usage: {
+        ...usageOf(container, `${metadata.uid}/${container.name}`, clock.now()),
+        ...(held && container.name === GUEST_CONTAINER ? { cpu: CPU_OF_A_HELD_GUEST } : {}),
+      },
     })),
   };
 }
@@ -90,7 +103,7 @@ function podMetrics({ clock }: World, { metadata, spec }: Pod): PodMetrics {
 function usageOf({ name, resources }: Container, id: string, nowMs: number): Record<string, string> {
   const load = pseudoLoad(id, nowMs);
   const requested = quantityValue(resources?.requests?.cpu ?? resources?.limits?.cpu ?? '100m');
-  const cores = name === 'compute' ? requested * CORES_PER_REQUESTED : requested;
+  const cores = name === GUEST_CONTAINER ? requested * CORES_PER_REQUESTED : requested;
   const memory = quantityValue(resources?.requests?.memory ?? resources?.limits?.memory ?? '256Mi');
   return { cpu: `${Math.round(cores * load * 1e9)}n`, memory: `${Math.round((memory * (0.4 + load / 2)) / 1024)}Ki` };
 }
