@@ -1,4 +1,4 @@
-import { fieldForbidden, fieldRequired, type StatusCause } from '../api-error.js';
+import { fieldForbidden, fieldRequired, forbidden, type StatusCause } from '../api-error.js';
 import { deepCopy, deepEqual } from '../deep-copy.js';
 import type { KubeObject } from '../kube-object.js';
 import type { ResourceDefinition } from '../resource-definition.js';
@@ -98,6 +98,7 @@ const claimSchema = object(
   'A claim to a volume.',
 );
 
+/** @throws ApiError 403 for a new size before the claim is bound */
 function validateClaim(object: KubeObject, previous: KubeObject | undefined): StatusCause[] {
   const { spec } = object as Claim;
   const causes: StatusCause[] = [];
@@ -115,13 +116,16 @@ function validateClaim(object: KubeObject, previous: KubeObject | undefined): St
   };
   const isBound = (previous as Claim).status?.phase === 'Bound';
   const resized = !deepEqual(spec.resources, (previous as Claim).spec.resources);
-  if (!deepEqual(fixed(object as Claim), fixed(previous as Claim)) || (resized && !isBound)) {
+  if (!deepEqual(fixed(object as Claim), fixed(previous as Claim))) {
     causes.push(
       fieldForbidden(
         'spec',
         'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims',
       ),
     );
+  } else if (resized && !isBound) {
+    const subject = { group: '', resource: 'persistentvolumeclaims', name: object.metadata.name };
+    throw forbidden(subject, 'Only bound persistent volume claims can be expanded');
   }
   return causes;
 }

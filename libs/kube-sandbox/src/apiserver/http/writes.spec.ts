@@ -323,18 +323,27 @@ describe('writing over HTTP', () => {
       expect(body['stringData']).toBeUndefined();
     });
 
-    test('keep the request of a claim from changing before it is bound', async () => {
+    test('forbid a new size of a claim before it is bound, and any other change always', async () => {
       const spec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } };
       await api.post('/api/v1/namespaces/lab/persistentvolumeclaims', { metadata: { name: 'c' }, spec });
       const grow = () =>
         api.patch<Status>('/api/v1/namespaces/lab/persistentvolumeclaims/c', {
           spec: { resources: { requests: { storage: '2Gi' } } },
         });
-      expect((await grow()).body.message).toContain(
-        'spec: Forbidden: spec is immutable after creation except resources.requests',
-      );
+      expect((await grow()).body).toMatchObject({
+        code: 403,
+        reason: 'Forbidden',
+        message: 'persistentvolumeclaims "c" is forbidden: Only bound persistent volume claims can be expanded',
+      });
       await api.patch('/api/v1/namespaces/lab/persistentvolumeclaims/c/status', { status: { phase: 'Bound' } });
       expect((await grow()).code).toBe(200);
+      const moved = await api.patch<Status>('/api/v1/namespaces/lab/persistentvolumeclaims/c', {
+        spec: { accessModes: ['ReadWriteMany'] },
+      });
+      expect([moved.code, moved.body.message]).toEqual([
+        422,
+        expect.stringContaining('spec: Forbidden: spec is immutable after creation except resources.requests'),
+      ]);
     });
   });
 });

@@ -1,4 +1,4 @@
-import { apiError, fieldForbidden, forbidden, invalid } from '../../apiserver/api-error.js';
+import { apiError, fieldForbidden, invalid } from '../../apiserver/api-error.js';
 import { defaultStorageClass } from '../controllers/storage/default-storage-class.js';
 import { quantityValue } from '../quantity.js';
 import { RESOURCES } from '../resources.js';
@@ -38,15 +38,11 @@ function refuseResize(
   name: string,
   wanted: number,
 ): void {
-  const subject = { group: '', resource: 'persistentvolumeclaims', name };
   if (wanted < quantityValue(old.status?.capacity?.storage ?? old.spec.resources?.requests?.storage)) {
     const field = 'spec.resources.requests.storage';
     throw invalid('PersistentVolumeClaim', '', name, [
       fieldForbidden(field, 'field can not be less than status.capacity'),
     ]);
-  }
-  if (old.status?.phase !== 'Bound') {
-    throw forbidden(subject, 'Only bound persistent volume claims can be expanded');
   }
   const className = claim.spec.storageClassName;
   const storageClass = className ? world.find<StorageClass>(RESOURCES.storageClass, undefined, className) : undefined;

@@ -85,6 +85,11 @@ describe.each(['1.8', '1.9'] as const)('disks of a running VM, KubeVirt %s', (ku
       message: expect.stringContaining('field can not be less than status.capacity') as string,
     });
     await cluster.call('POST', CLAIMS, aClaim('local', 'local-path'));
+    cluster.clock.advance(5_000);
+    expect((await patch('local', '10Gi')).json).toMatchObject({
+      code: 403,
+      message: expect.stringContaining('Only bound persistent volume claims can be expanded') as string,
+    });
     cluster.sandbox.store.patch(RESOURCES.claim, { namespace: 'tailvm', name: 'local' }, ({ metadata }) => {
       metadata.annotations = { 'volume.kubernetes.io/selected-node': 'node-a' };
     });
