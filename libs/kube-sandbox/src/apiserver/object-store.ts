@@ -1,16 +1,17 @@
-import { alreadyExists, conflict, expired, notFound, type Subject } from './api-error.js';
+import { alreadyExists, conflict, notFound, type Subject } from './api-error.js';
 import type { SandboxClock } from './clock.js';
 import { deepCopy, deepEqual, deepFreeze } from './deep-copy.js';
 import { keyOf, type KubeObject, type ObjectKey } from './kube-object.js';
 import { storageApiVersion, type ResourceRegistry } from './resource-registry.js';
+import { ChangeLog } from './store/change-log.js';
 import { DeletionPlan, type DeleteOptions } from './store/deletion-plan.js';
 import { EventDispatcher } from './store/event-dispatcher.js';
 import { filterObjects, type ListQuery } from './store/list-query.js';
 import { generateName, newUid } from './store/new-object.js';
 import { OwnerIndex, type ObjectAddress } from './store/owner-index.js';
-import { compareKeys, ResourceTable } from './store/resource-table.js';
+import { pastObjects } from './store/past-objects.js';
+import { ResourceTable } from './store/resource-table.js';
 import type { StoreEvent, StoreListener } from './store/store-event.js';
-import { WatchHistory } from './store/watch-history.js';
 import { changesGeneration, keepServerFields } from './store/write-rules.js';
 
 export type { ListQuery };
@@ -38,23 +39,20 @@ export interface ObjectStoreOptions {
 export class ObjectStore {
   private readonly registry: ResourceRegistry;
   private readonly clock: SandboxClock;
-  private readonly historyLimit: number;
   private readonly tables = new Map<string, ResourceTable>();
-  private readonly histories = new Map<string, WatchHistory>();
+  private readonly log: ChangeLog;
   private readonly owners = new OwnerIndex();
   private readonly dispatcher = new EventDispatcher();
-  private currentRevision = 1;
-  private compactedRevision = 0;
 
   constructor({ registry, clock, historyLimit = 20_000 }: ObjectStoreOptions) {
     this.registry = registry;
     this.clock = clock;
-    this.historyLimit = historyLimit;
+    this.log = new ChangeLog(historyLimit);
   }
 
   /** The revision of the last change. */
   get revision(): number {
-    return this.currentRevision;
+    return this.log.revision;
   }
 
   get<T extends KubeObject>(resource: string, key: ObjectKey): T | undefined {
@@ -86,25 +84,8 @@ export class ObjectStore {
   listAt<T extends KubeObject>(resource: string, revision: number, query: ListQuery<T> = {}): T[] {
     const changes = this.eventsSince(resource, revision);
     if (changes.length === 0) return this.list(resource, query);
-    const changed = new Map<string, KubeObject | undefined>();
-    const id = ({ namespace = '', name }: ObjectKey): string => `${namespace}/${name}`;
-    for (const { object, previous } of changes) {
-      if (!changed.has(id(keyOf(object)))) changed.set(id(keyOf(object)), previous);
-    }
-    const untouched = [...(this.tables.get(resource)?.walk(query.namespace) ?? [])].filter(
-      (object) => !changed.has(id(keyOf(object))),
-    );
-    const past = [...changed.values()].filter(
-      (object) =>
-        object !== undefined && (query.namespace === undefined || object.metadata.namespace === query.namespace),
-    );
-    const all = [...untouched, ...(past as KubeObject[])];
-    return [
-      ...filterObjects(
-        all.sort((a, b) => compareKeys(keyOf(a), keyOf(b))),
-        query,
-      ),
-    ];
+    const present = this.tables.get(resource)?.walk(query.namespace) ?? [];
+    return [...filterObjects(pastObjects(present, changes, query.namespace), query)];
   }
 
   findByUid<T extends KubeObject>(uid: string): { resource: string; object: T } | undefined {
@@ -221,15 +202,12 @@ export class ObjectStore {
    * @throws ApiError 410 when some of them are forgotten
    */
   eventsSince(resource: string, revision: number): StoreEvent[] {
-    const events = revision < this.compactedRevision ? undefined : this.history(resource).since(revision);
-    if (!events) throw expired(`too old resource version: ${revision} (${this.currentRevision})`);
-    return events;
+    return this.log.since(resource, revision);
   }
 
   /** Forgets the history up to a revision, by default all of it: watches that resume from before it are answered 410. */
-  compact(revision = this.currentRevision): void {
-    this.compactedRevision = Math.max(this.compactedRevision, revision);
-    for (const history of this.histories.values()) history.compact(revision);
+  compact(revision = this.revision): void {
+    this.log.compact(revision);
   }
 
   subject(resource: string, name?: string): Subject {
@@ -282,14 +260,14 @@ export class ObjectStore {
   }
 
   private commit(change: Omit<StoreEvent, 'revision'>): StoreEvent {
-    const revision = ++this.currentRevision;
+    const revision = this.log.next();
     change.object.metadata.resourceVersion = String(revision);
     const event: StoreEvent = { ...change, object: deepFreeze(change.object), revision };
     const { type, resource, object, previous } = event;
     if (type === 'DELETED') this.tables.get(resource)?.remove(object.metadata);
     else this.table(resource).set(object);
     this.owners.change(resource, previous, type === 'DELETED' ? undefined : object);
-    this.history(resource).add(event);
+    this.log.add(event);
     return event;
   }
 
@@ -297,11 +275,5 @@ export class ObjectStore {
     let table = this.tables.get(resource);
     if (!table) this.tables.set(resource, (table = new ResourceTable()));
     return table;
-  }
-
-  private history(resource: string): WatchHistory {
-    let history = this.histories.get(resource);
-    if (!history) this.histories.set(resource, (history = new WatchHistory(this.historyLimit)));
-    return history;
   }
 }
