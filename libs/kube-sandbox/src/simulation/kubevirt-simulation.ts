@@ -32,7 +32,8 @@ import { type ClusterSeed, namespace as namespaceObject, seedCluster } from './s
 import { type ContainerSeed, seedContainer } from './seeds/seed-container.js';
 import { seedDemo, seedFleet } from './seeds/seed-fleet.js';
 import { buildNode, type NodeSeed } from './seeds/seed-node.js';
-import { seedVm, type VmSeed } from './seeds/seed-vm.js';
+import { seedVm } from './seeds/seed-vm.js';
+import type { VmSeed } from './seeds/vm-seed.js';
 import { Timings, type TimingName } from './timings.js';
 import type { SimulatedGuest } from './guests/simulated-guest.js';
 import { RESOURCES } from './resources.js';

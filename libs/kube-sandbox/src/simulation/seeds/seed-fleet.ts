@@ -4,8 +4,9 @@ import type { World } from '../world.js';
 import { namespace as namespaceObject } from './seed-cluster.js';
 import { type ContainerSeed, seedContainer } from './seed-container.js';
 import { buildNode } from './seed-node.js';
-import { seedVm, type SeededVmStatus, type VmSeed } from './seed-vm.js';
+import { seedVm } from './seed-vm.js';
 import { seededChoice, seededNumber } from './seeded-values.js';
+import type { SeededVmStatus, VmSeed } from './vm-seed.js';
 
 const NAMESPACES = ['tailvm', 'lab', 'web', 'data', 'build'];
 const ROLES = [

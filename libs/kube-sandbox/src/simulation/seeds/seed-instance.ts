@@ -16,7 +16,7 @@ import type { VirtualMachineInstance } from '../types/virtual-machine-instance.j
 import type { VirtualMachine } from '../types/virtual-machine.js';
 import type { World } from '../world.js';
 import { seededSuffix, seededUid } from './seeded-values.js';
-import type { VmSeed } from './seed-vm.js';
+import type { VmSeed } from './vm-seed.js';
 
 export interface SeededInstance {
   vmi: VirtualMachineInstance;

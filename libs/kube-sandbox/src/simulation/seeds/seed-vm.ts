@@ -7,47 +7,11 @@ import { VM_FINALIZER } from '../controllers/virtual-machine/instance-builder.js
 import { updateVmStatus } from '../controllers/virtual-machine/vm-status.js';
 import type { PersistentVolumeClaim } from '../types/core-kinds.js';
 import type { DataVolume } from '../types/data-volume.js';
-import type { RunStrategy, VirtualMachine } from '../types/virtual-machine.js';
+import type { VirtualMachine } from '../types/virtual-machine.js';
 import { controlledBy, type World } from '../world.js';
 import { seededUid } from './seeded-values.js';
 import { seedInstance, type SeededInstance } from './seed-instance.js';
-
-/** The steady states in which a VM can be put into the cluster. */
-export type SeededVmStatus = 'Running' | 'Stopped' | 'Paused' | 'ErrorUnschedulable' | 'DataVolumeError';
-
-export interface VmSeed {
-  name: string;
-  /** Default `tailvm`. */
-  namespace?: string;
-  /** Default Running. */
-  status?: SeededVmStatus;
-  /** Default: Always for one that runs, Halted for one that does not. */
-  runStrategy?: RunStrategy;
-  node?: string;
-  /** Sockets; default 2. */
-  cpu?: number;
-  /** A quantity; default `4Gi`. */
-  memory?: string;
-  /** A quantity; default `20Gi`. */
-  disk?: string;
-  /** Where the disk came from; its name tells the operating system. Default: a Fedora image. */
-  image?: string;
-  /** A container disk instead of a claim. */
-  containerDisk?: string;
-  storageClass?: string;
-  instancetype?: string;
-  preference?: string;
-  labels?: Record<string, string>;
-  annotations?: Record<string, string>;
-  /** Tags of the VM service. */
-  tags?: readonly string[];
-  /** Whether the guest agent is connected; default true. */
-  agent?: boolean;
-  /** Default: now. */
-  createdAt?: Date;
-  /** For the template: faults, for example. */
-  templateAnnotations?: Record<string, string>;
-}
+import type { SeededVmStatus, VmSeed } from './vm-seed.js';
 
 const DEFAULT_IMAGE = 'https://images.example/fedora-cloud-42.qcow2';
 
