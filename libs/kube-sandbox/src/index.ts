@@ -16,4 +16,6 @@ export * from './apiserver/subresources.js';
 export * from './kube-sandbox.js';
 export * from './sandbox-extension.js';
 export * from './simulation/kubevirt-simulation.js';
-export { KubevirtSimulation, type SimulationOptions } from './simulation/kubevirt-simulation.js';
+export type { ContainerSeed } from './simulation/seeds/seed-container.js';
+export { fleetName, fleetNamespace } from './simulation/seeds/seed-fleet.js';
+export type { VmSeed } from './simulation/seeds/vm-seed.js';
