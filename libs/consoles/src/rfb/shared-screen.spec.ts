@@ -71,6 +71,16 @@ describe('SharedScreen', () => {
     expect(guest().encodings).toContain(Encoding.hextile);
   });
 
+  test('shows nothing before the guest has drawn', async () => {
+    next = { silent: true };
+    const client = await join();
+    for (let round = 0; round < 10; round++) await turn();
+    expect(client.updates).toBe(0);
+    guest().paint({ x: 0, y: 0, width: 100, height: 80 }, RED);
+    await client.until(shows(client));
+    expect(client.updates).toBe(1);
+  });
+
   test('shows the present screen to one who comes later, without asking the guest for it', async () => {
     const first = await join();
     guest().paint({ x: 0, y: 0, width: 100, height: 80 }, BLUE);

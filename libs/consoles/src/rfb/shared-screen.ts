@@ -30,6 +30,7 @@ export interface SharedScreenOptions {
 /** One graphical console, held once and shown to all who look at it. */
 export class SharedScreen implements SharedView, UpstreamListener {
   readonly screen = new Framebuffer();
+  blank = true;
   cursor: CursorShape | undefined;
   private readonly sessions = new Map<Viewer, ViewerSession>();
   private upstream: UpstreamSession | undefined;
@@ -80,10 +81,12 @@ export class SharedScreen implements SharedView, UpstreamListener {
   }
 
   resized(): void {
+    this.blank = true;
     for (const session of this.sessions.values()) session.renew();
   }
 
   damaged(area: Rectangle): void {
+    this.blank = false;
     for (const session of this.sessions.values()) session.damaged(area);
   }
 

@@ -5,6 +5,8 @@ import type { Framebuffer } from './framebuffer.js';
 /** A shared screen, as one who looks at it sees it. */
 export interface SharedView {
   readonly screen: Framebuffer;
+  /** Nothing has been drawn yet at this size. */
+  readonly blank: boolean;
   readonly cursor: CursorShape | undefined;
   /** Whether the guest takes key events with places on the keyboard. */
   readonly qemuKeys: boolean;

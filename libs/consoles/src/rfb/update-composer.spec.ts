@@ -11,6 +11,7 @@ import { ViewerSession } from './viewer-session.js';
 function viewOf(screen: Framebuffer): SharedView {
   return {
     screen,
+    blank: false,
     cursor: undefined,
     qemuKeys: false,
     wanted: () => undefined,

@@ -1,11 +1,9 @@
 import type { Duplex } from 'node:stream';
 import { DomainError, messageOf } from '@headgate/domain-contracts';
 import { ByteParser, skip, type Parsing } from './byte-parser.js';
-import { maskLength, type CursorShape } from './cursor-shape.js';
+import type { CursorShape } from './cursor-shape.js';
 import type { Framebuffer } from './framebuffer.js';
-import { readHextile } from './hextile-decoder.js';
 import {
-  Encoding,
   keyEvent,
   qemuKeyEvent,
   SECURITY_NONE,
@@ -16,13 +14,11 @@ import {
 } from './messages.js';
 import { FRAMEBUFFER_FORMAT, writePixelFormat } from './pixel-format.js';
 import { sameSize, type Rectangle } from './rectangle.js';
+import { READ_ENCODINGS, readRectangle, type Drawing } from './rectangle-reader.js';
 
 /** A longer clipboard is passed over, in bytes. */
 const MOST_TEXT = 1_048_576;
 const MOST_NAME = 65_536;
-const MOST_CURSOR = 512;
-/** Raw pixels are taken in pieces of about so many bytes. */
-const PIECE = 65_536;
 
 /** What a guest's screen tells. */
 export interface UpstreamListener {
@@ -42,7 +38,7 @@ export interface UpstreamListener {
 export class NotShareable extends Error {}
 
 /** The client's half of an RFB session: keeps a framebuffer as the guest's screen is. */
-export class UpstreamSession {
+export class UpstreamSession implements Drawing {
   /** Rejected with NotShareable, or with why the session can't be opened. */
   readonly opened: Promise<void>;
   /** Whether the guest takes key events with places on the keyboard. */
@@ -90,6 +86,23 @@ export class UpstreamSession {
     this.stream.destroy();
   }
 
+  resized(): void {
+    this.blank = true;
+    this.listener.resized();
+  }
+
+  damaged(area: Rectangle): void {
+    this.listener.damaged(area);
+  }
+
+  showCursor(shape: CursorShape): void {
+    this.listener.showCursor(shape);
+  }
+
+  offerQemuKeys(): void {
+    this.qemuKeys = true;
+  }
+
   private receive(parser: ByteParser, data: Buffer): void {
     try {
       parser.push(data);
@@ -114,11 +127,10 @@ export class UpstreamSession {
     const size = { width: init.readUInt16BE(0), height: init.readUInt16BE(2) };
     // Opened again, the old picture stands until the new one is there.
     if (!sameSize(this.screen, size)) this.screen.resize(size);
-    const { raw, copyRect, hextile, desktopSize, cursor, qemuKey } = Encoding;
     this.write(Buffer.concat([Buffer.alloc(4), writePixelFormat(FRAMEBUFFER_FORMAT)]));
-    this.write(setEncodings([hextile, copyRect, raw, desktopSize, cursor, qemuKey]));
+    this.write(setEncodings(READ_ENCODINGS));
     this.hasOpened = true;
-    this.listener.resized();
+    this.resized();
     this.requestUpdate();
     this.settle?.resolve();
     for (;;) yield* this.message();
@@ -164,50 +176,9 @@ export class UpstreamSession {
 
   private *update(): Parsing {
     const count = (yield 3).readUInt16BE(1);
-    for (let index = 0; index < count; index++) yield* this.rectangle();
+    for (let index = 0; index < count; index++) yield* readRectangle(this.screen, this);
     this.requested = false;
     this.listener.updated();
-  }
-
-  private *rectangle(): Parsing {
-    const head = yield 12;
-    const [x = 0, y = 0, width = 0, height = 0] = [0, 2, 4, 6].map((at) => head.readUInt16BE(at));
-    const area = { x, y, width, height };
-    const encoding = head.readInt32BE(8);
-    if (encoding === Encoding.desktopSize) {
-      this.screen.resize(area);
-      this.blank = true;
-      return this.listener.resized();
-    }
-    if (encoding === Encoding.qemuKey) return void (this.qemuKeys = true);
-    if (encoding === Encoding.cursor) return yield* this.readCursor(area);
-    if (!this.screen.contains(area)) throw unreachable('The screen drew outside of itself.');
-    if (encoding === Encoding.raw) yield* this.readRaw(area);
-    else if (encoding === Encoding.hextile) yield* readHextile(this.screen, area);
-    else if (encoding === Encoding.copyRect) this.readCopy(area, yield 4);
-    else throw unreachable(`The screen drew in encoding ${encoding}, which nobody asked for.`);
-    this.listener.damaged(area);
-  }
-
-  private *readRaw({ x, y, width, height }: Rectangle): Parsing {
-    const atOnce = Math.max(1, Math.floor(PIECE / (width * 4)));
-    for (let row = 0; row < height && width > 0; row += atOnce) {
-      const piece = { x, y: y + row, width, height: Math.min(atOnce, height - row) };
-      this.screen.put(piece, yield width * piece.height * 4);
-    }
-  }
-
-  private readCopy(area: Rectangle, source: Buffer): void {
-    const from = { x: source.readUInt16BE(0), y: source.readUInt16BE(2) };
-    if (!this.screen.contains({ ...area, ...from })) throw unreachable('The screen copied from outside of itself.');
-    this.screen.copy(area, from);
-  }
-
-  private *readCursor({ x, y, width, height }: Rectangle): Parsing {
-    if (Math.max(width, height) > MOST_CURSOR) throw unreachable('The screen has too large a pointer.');
-    const pixels = Buffer.from(width * height > 0 ? yield width * height * 4 : []);
-    const mask = Buffer.from(width * height > 0 ? yield maskLength(width, height) : []);
-    this.listener.showCursor({ x, y, width, height, pixels, mask });
   }
 }
 

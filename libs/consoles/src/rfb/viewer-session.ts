@@ -67,7 +67,7 @@ export class ViewerSession implements ViewerMessages {
     this.clipboard = undefined;
     if (clipboard) this.send(cutText(ServerMessage.cutText, clipboard));
     if (this.composing) this.changed = true;
-    else if (request) void this.show(request);
+    else if (request && !this.view.blank) void this.show(request);
   }
 
   private async show(request: Rectangle): Promise<void> {

@@ -9,6 +9,8 @@ export interface FakeScreenOptions {
   readonly size?: Size;
   readonly version?: string;
   readonly securityTypes?: readonly number[];
+  /** Draws nothing by itself. */
+  readonly silent?: boolean;
   /** What it says instead of being opened. */
   readonly refusal?: string;
 }
@@ -107,7 +109,7 @@ export class FakeScreen extends Duplex {
         this.requests.push(incremental ? 'incremental' : 'whole');
         this.asked = true;
         if (!incremental) this.waiting = [];
-        if (!incremental) this.showRaw(this.picture.whole);
+        if (!incremental && !this.options.silent) this.showRaw(this.picture.whole);
         return this.answer();
       }
       case 4: {
