@@ -62,6 +62,9 @@ export interface AppParts {
   readonly pageDir: string;
 }
 
+/** Where a simulated cluster pulls the well-known images from: a name that no real host can have (RFC 6761). */
+const SIMULATED_REGISTRY = 'registry.sandbox.invalid';
+
 /** Every route of the service. */
 export const CONTROLLERS: readonly Type[] = [
   VmsController,
@@ -92,7 +95,7 @@ export class AppModule {
         provide: ImageCatalog,
         useValue: new ConfiguredCatalog({
           tiny: contexts.hasTinyGuest,
-          registry: settings.imageRegistry,
+          registry: settings.imageRegistry ?? (contexts.simulated.size > 0 ? SIMULATED_REGISTRY : undefined),
           images: settings.images,
         }),
       },
