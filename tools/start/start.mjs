@@ -1,7 +1,7 @@
 // npm start: everything that is needed, then the service. Runs on the Node of the machine, before any package is there.
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { runService } from './run-service.mjs';
+import { runService, VM_SERVICE_FLAGS } from './run-service.mjs';
 import { ensureBuilt, ensureInstalled, root, say } from './workspace.mjs';
 
 const args = process.argv.slice(2);
@@ -12,7 +12,7 @@ async function start() {
   const local = args.includes('--local') ? await prepare() : undefined;
   const main = join(root, 'apps/vm-service/dist/main.js');
   try {
-    return await runService(main, [...args, ...(local?.options ?? [])]);
+    return await runService(main, [...args, ...(local?.options ?? [])], VM_SERVICE_FLAGS);
   } finally {
     await local?.end();
   }
