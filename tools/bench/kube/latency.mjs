@@ -35,9 +35,9 @@ export async function streamLatencies(cluster, service, { perSecond, ms }) {
 }
 
 /**
- * Milliseconds from a change in the cluster until a list that shows it was read to its end, while the list is asked for
- * again and again. One change after the other is waited for: the newest at that moment.
- * @returns {Promise<number[]>}
+ * Milliseconds from a change in the cluster until a list that is asked for shows it, and what such a list takes to be read
+ * to its end. The list is asked for again and again, and one change after the other is waited for: the newest at that moment.
+ * @returns {Promise<{latencies: number[], readings: number[]}>}
  */
 export async function listLatencies(cluster, service, { perSecond, ms }) {
   let newest;
@@ -47,25 +47,28 @@ export async function listLatencies(cluster, service, { perSecond, ms }) {
     await cluster.churn(perSecond);
     const until = monotonic() + ms;
     const latencies = [];
+    const readings = [];
     while (monotonic() < until) {
       const { serial, at } = newest ?? {};
       newest = undefined;
       if (serial === undefined) await sleep(1);
-      else latencies.push((await shownAt(service, serial)) - at);
+      else latencies.push((await shownFrom(service, serial, readings)) - at);
     }
     await cluster.stop();
-    return latencies;
+    return { latencies, readings };
   } finally {
     cluster.off('changed', note);
   }
 }
 
-async function shownAt(service, serial) {
+/** @returns when the first list was asked for that shows the change */
+async function shownFrom(service, serial, readings) {
   const tag = `"${TAG}${serial}"`;
   for (let attempt = 0; attempt < 100; attempt++) {
+    const asked = monotonic();
     const list = await service.list();
-    const at = monotonic();
-    if (list.includes(tag)) return at;
+    readings.push(monotonic() - asked);
+    if (list.includes(tag)) return asked;
   }
   throw new Error(`change ${serial} never came in the list`);
 }

@@ -1,17 +1,20 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { Agent, get } from 'node:http';
 import { join } from 'node:path';
+import { VM_SERVICE_FLAGS } from '../../start/run-service.mjs';
 import { monotonic } from './monotonic.mjs';
 
 const MAIN = join(import.meta.dirname, '../../../apps/vm-service/dist/main.js');
 /** Of the kernel, per second: what /proc counts processor time in. */
 const TICKS = 100;
 
-/** The built service over one cluster, in a process of its own. */
+/** The built service over one cluster, in a process of its own, run as `npm start` does. */
 export class Service {
   #child;
   #startedAt;
+  #agent = new Agent({ keepAlive: true });
   url = '';
 
   /**
@@ -19,7 +22,7 @@ export class Service {
    * @param {string} kubeconfig
    * @param {string} folder where its files go
    */
-  static async start(kubeconfig, folder, options = []) {
+  static async start(kubeconfig, folder) {
     writeFileSync(join(folder, 'kubeconfig'), kubeconfig, { mode: 0o600 });
     const config = join(folder, 'config.yaml');
     writeFileSync(
@@ -29,7 +32,7 @@ export class Service {
     const service = new Service();
     const args = [MAIN, '--config', config, '--listen', '127.0.0.1:0', '--data-dir', join(folder, 'data')];
     service.#startedAt = monotonic();
-    service.#child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...options, ...args], {
+    service.#child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...VM_SERVICE_FLAGS, ...args], {
       stdio: ['ignore', 'pipe', 'inherit'],
       env: { ...process.env, NODE_COMPILE_CACHE: '' },
       cwd: folder,
@@ -54,10 +57,13 @@ export class Service {
 
   /** @returns {Promise<Buffer>} the list, which waits until each context was heard of */
   async list() {
-    const answer = await fetch(`${this.url}/api/vms`);
-    const body = Buffer.from(await answer.arrayBuffer());
-    if (answer.status !== 200 || answer.headers.has('svc-partial')) {
-      throw new Error(`the list is ${answer.status}: ${body.subarray(0, 200)}`);
+    const [answer] = await once(get(`${this.url}/api/vms`, { agent: this.#agent }), 'response');
+    const parts = [];
+    answer.on('data', (part) => parts.push(part));
+    await once(answer, 'end');
+    const body = Buffer.concat(parts);
+    if (answer.statusCode !== 200 || answer.headers['svc-partial']) {
+      throw new Error(`the list is ${answer.statusCode}: ${body.subarray(0, 200)}`);
     }
     return body;
   }
@@ -85,6 +91,7 @@ export class Service {
   }
 
   async end() {
+    this.#agent.destroy();
     const ended = once(this.#child, 'exit');
     this.#child.kill('SIGTERM');
     await ended;
