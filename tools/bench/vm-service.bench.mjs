@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { WebSocket } from 'ws';
 import { startChild } from './vm-service/child.mjs';
+import { VM_SERVICE_FLAGS } from '../start/run-service.mjs';
 import { RawClient } from './vm-service/raw-client.mjs';
 
 const root = join(import.meta.dirname, '../..');
@@ -92,6 +93,7 @@ async function startUp(folder) {
   const main = join(root, 'apps/vm-service/dist/main.js');
   const args = [
     '--disable-warning=ExperimentalWarning',
+    ...VM_SERVICE_FLAGS,
     main,
     '--local',
     '--listen',

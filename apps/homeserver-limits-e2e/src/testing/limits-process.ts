@@ -7,6 +7,9 @@ import { createInterface } from 'node:readline';
 
 const MAIN = resolve(import.meta.dirname, '../../../homeserver-limits/dist/main.js');
 
+/** How long a line may take to come over the pipe, in milliseconds. */
+const LOG_PATIENCE_MS = 30_000;
+
 interface LogLine {
   msg: string;
   url?: string;
@@ -79,9 +82,19 @@ export class LimitsProcess {
   async reload(): Promise<string> {
     const before = this.log.length;
     this.child?.kill('SIGHUP');
+    return (await this.logged(({ msg }) => msg.startsWith('the configuration'), before)).msg;
+  }
+
+  /**
+   * The first line that matches: lines come over a pipe, a moment after the answer that they belong to.
+   * @param from how many lines to pass over
+   */
+  async logged(matches: (line: LogLine) => boolean, from = 0): Promise<LogLine> {
+    const end = Date.now() + LOG_PATIENCE_MS;
     for (;;) {
-      const said = this.log.slice(before).find(({ msg }) => msg.startsWith('the configuration'));
-      if (said) return said.msg;
+      const line = this.log.slice(from).find(matches);
+      if (line) return line;
+      if (Date.now() > end) throw new Error(`no such line; it logged:\n${this.log.map(({ msg }) => msg).join('\n')}`);
       await new Promise((resume) => setImmediate(resume));
     }
   }
