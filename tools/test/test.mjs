@@ -24,7 +24,19 @@ const run = (script, args) =>
 const nx = (...args) => run(NX, [...args, '--output-style=static', '--nxBail=false']);
 
 const stages = [
-  ['format', () => run('node_modules/prettier/bin/prettier.cjs', ['--check', '--log-level', 'warn', '.'])],
+  [
+    'format',
+    () =>
+      run('node_modules/prettier/bin/prettier.cjs', [
+        '--check',
+        '--cache',
+        '--cache-location',
+        '.nx/prettier',
+        '--log-level',
+        'warn',
+        '.',
+      ]),
+  ],
   ['lint, types, unit and contract tests, builds', () => nx('run-many', '-t', 'lint', 'typecheck', 'test', 'build')],
   ['generated documents', () => run('tools/docs/generate.mjs', ['--check'])],
   ['integration tests', () => nx('run-many', '-t', 'integration', '--parallel=1')],

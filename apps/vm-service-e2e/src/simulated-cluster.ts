@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   KubeSandbox,
@@ -7,12 +7,32 @@ import {
   type KubeSandboxOptions,
   type SimulationOptions,
 } from '@headgate/kube-sandbox';
+import { parse } from 'yaml';
 
 export interface SimulatedClusterOptions {
   readonly sandbox?: KubeSandboxOptions;
   readonly simulation?: SimulationOptions;
   /** The user of the kubeconfig; absent: the administrator. */
   readonly user?: string;
+  /** Enforces RBAC, with the account and the rights of deploy/kustomize and no others. */
+  readonly deployed?: boolean;
+}
+
+const kustomize = join(import.meta.dirname, '../../../deploy/kustomize');
+const read = <T>(file: string): T => parse(readFileSync(join(kustomize, file), 'utf8')) as T;
+
+/** The namespace, the account and the rights that `kubectl apply -k deploy/kustomize` makes. */
+function deployment(): { objects: KubeObject[]; namespace: string; account: string } {
+  const { namespace } = read<{ namespace: string }>('kustomization.yaml');
+  const account = read<KubeObject>('service-account.yaml');
+  const rights = ['namespace.yaml', 'cluster-role.yaml', 'cluster-role-binding.yaml'].map((file) =>
+    read<KubeObject>(file),
+  );
+  return {
+    objects: [...rights, { ...account, metadata: { ...account.metadata, namespace } }],
+    namespace,
+    account: account.metadata.name ?? '',
+  };
 }
 
 /** Every kind of which something may belong to a VM or to a container. */
@@ -32,13 +52,18 @@ export class SimulatedCluster {
     readonly context: string,
     readonly sandbox: KubeSandbox,
     readonly simulation: KubevirtSimulation,
-    private readonly user: string | undefined,
+    private readonly kubeconfig: string,
   ) {}
 
   static async start(context: string, options: SimulatedClusterOptions = {}): Promise<SimulatedCluster> {
+    const { deployed = false, user } = options;
     const simulation = new KubevirtSimulation({ timeScale: 0, ...options.simulation });
-    const sandbox = await KubeSandbox.listen({ ...options.sandbox, extensions: [simulation] });
-    return new SimulatedCluster(context, sandbox, simulation, options.user);
+    const sandbox = await KubeSandbox.listen({ rbac: deployed, ...options.sandbox, extensions: [simulation] });
+    if (!deployed) return new SimulatedCluster(context, sandbox, simulation, sandbox.kubeconfig(user));
+    const { objects, namespace, account } = deployment();
+    sandbox.store.load(objects);
+    const kubeconfig = sandbox.kubeconfigFor(namespace, account);
+    return new SimulatedCluster(context, sandbox, simulation, kubeconfig);
   }
 
   /** What clients have asked since the last time, but for the version: a silent server is asked for it again and again. */
@@ -68,10 +93,10 @@ export class SimulatedCluster {
 
   /** Writes the service's configuration for several clusters. @returns its file */
   static configure(folder: string, clusters: readonly SimulatedCluster[]): string {
-    const contexts = clusters.map(({ context, sandbox, user }) => {
-      const kubeconfig = join(folder, `${context}.kubeconfig`);
-      writeFileSync(kubeconfig, sandbox.kubeconfig(user), { mode: 0o600 });
-      return { name: context, kind: 'kubevirt', kubeconfig };
+    const contexts = clusters.map(({ context, kubeconfig }) => {
+      const file = join(folder, `${context}.kubeconfig`);
+      writeFileSync(file, kubeconfig, { mode: 0o600 });
+      return { name: context, kind: 'kubevirt', kubeconfig: file };
     });
     const file = join(folder, 'headgate.yaml');
     // JSON is YAML, too.

@@ -1,0 +1,110 @@
+import type { VmView } from '@headgate/api-contracts';
+import type { Api } from './api.js';
+import { Terminal } from './terminal.js';
+import { until } from './until.js';
+
+/** The service under test, once it serves. */
+export interface Served {
+  readonly api: Api;
+  /** Of the service, with ws: */
+  readonly socketUrl: string;
+  readonly context: string;
+}
+
+/** The routes of VMs and containers over a cluster with simulated guests, whoever runs it and with whatever rights. */
+export function clusterRoutes(served: () => Served): void {
+  const send: Api['send'] = (method, path, body) => served().api.send(method, path, body);
+
+  test('makes a VM that runs, with both consoles, and tags, freezes, restarts and removes it', async () => {
+    const { api, socketUrl, context } = served();
+    const made = await send('POST', '/api/vms', {
+      name: 'hgtest',
+      containerDisk: 'images/tiny:1',
+      mem: '1Gi',
+      start: true,
+    });
+    const ref = `vm/${context}/tailvm/hgtest`;
+    expect([made.status, made.body]).toEqual([201, { name: 'hgtest', namespace: 'tailvm', ref }]);
+    await api.untilVm('hgtest', 'runs', (vm) => vm?.status === 'Running');
+
+    const terminal = await Terminal.open(`${socketUrl}/api/tty/tailvm/hgtest`);
+    terminal.type('\r');
+    await terminal.expect(/login: /);
+    await terminal.close();
+    const screen = await Terminal.open(`${socketUrl}/api/vnc/tailvm/hgtest`);
+    await screen.expect(/^RFB 003\./);
+    await screen.close();
+
+    expect((await send('POST', '/api/vms/tailvm/hgtest/tags', { tag: 'e2e', on: true })).body).toEqual({
+      tag: 'e2e',
+      on: true,
+    });
+    await api.untilVm('hgtest', 'has its tag', (vm) => vm?.tags.join() === 'e2e');
+    await send('POST', '/api/vms/tailvm/hgtest/pause');
+    await api.untilVm('hgtest', 'is frozen', (vm) => vm?.status === 'Paused');
+    await send('POST', '/api/vms/tailvm/hgtest/unpause');
+    await api.untilVm('hgtest', 'goes on', (vm) => vm?.status === 'Running');
+    expect((await send('POST', '/api/vms/tailvm/hgtest/stop?force=true')).body).toEqual({ status: 'ok' });
+    await api.untilVm('hgtest', 'has stopped', (vm) => vm?.status === 'Stopped');
+    expect((await send('POST', '/api/vms/tailvm/hgtest/restart')).status).toBe(409);
+    expect((await send<{ kind: string }>('GET', '/api/vms/tailvm/hgtest')).body.kind).toBe('VirtualMachine');
+    expect((await send('DELETE', '/api/vms/tailvm/hgtest')).body).toEqual({ status: 'deleted' });
+    await api.untilVm('hgtest', 'is gone', (vm) => vm === undefined);
+  });
+
+  test('keeps a long cloud-init text in a Secret that goes with its VM', async () => {
+    const { api } = served();
+    const cloudInit = `#cloud-config\n# ${'x'.repeat(4000)}\n`;
+    expect(
+      (await send('POST', '/api/vms', { name: 'hgtest-ci', containerDisk: 'images/tiny:1', cloudInit })).status,
+    ).toBe(201);
+    expect((await send('DELETE', '/api/vms/tailvm/hgtest-ci')).body).toEqual({ status: 'deleted' });
+    await api.untilVm('hgtest-ci', 'is gone', (vm) => vm === undefined);
+  });
+
+  test('migrates a running VM, followed as a task', async () => {
+    const { api } = served();
+    const { body } = await send<VmView[]>('GET', '/api/vms?q=running');
+    const running = body.find((vm) => vm.liveMigratable);
+    expect(running).toBeDefined();
+    const accepted = await send<{ task: string; status: string }>(
+      'POST',
+      `/api/vms/${running?.namespace}/${running?.name}/migrate`,
+      {},
+    );
+    expect([accepted.status, accepted.body.status]).toEqual([202, 'ok']);
+    expect(accepted.body.task).toMatch(/^migrate-/);
+    expect(await api.untilTask(accepted.body.task)).toMatchObject({ status: 'done', error: '', progress: 1 });
+  });
+
+  test.each([false, true])('runs a container (privileged: %s): a shell, stop, start and delete', async (privileged) => {
+    const { socketUrl } = served();
+    const name = `hgtest-ct-${privileged}`;
+    expect((await send('POST', '/api/cts', { name, image: 'debian:12', privileged })).status).toBe(201);
+    const phase = async (): Promise<string | undefined> =>
+      (await send<{ name: string; phase: string }[]>('GET', '/api/cts')).body.find((one) => one.name === name)?.phase;
+    await until('the container runs', phase, (now) => now === 'Running');
+    const shell = await Terminal.open(`${socketUrl}/api/tty/tailvm/${name}`);
+    shell.type('echo in-here\r');
+    await shell.expect(/in-here/);
+    await shell.close();
+    expect((await send('POST', `/api/cts/tailvm/${name}/stop`)).body).toEqual({ status: 'ok' });
+    await until('the container has stopped', phase, (now) => now === 'Stopped');
+    expect((await send('POST', `/api/cts/tailvm/${name}/start`)).body).toEqual({ status: 'ok' });
+    await until('the container runs again', phase, (now) => now === 'Running');
+    expect((await send('DELETE', `/api/cts/tailvm/${name}`)).body).toEqual({ status: 'deleted' });
+    await until('the container is gone', phase, (now) => now === undefined);
+  });
+
+  test('answers what the cluster consists of, and what is wrong with it', async () => {
+    expect((await send<unknown[]>('GET', '/api/nodes')).body.length).toBeGreaterThan(0);
+    const { body } = await send<{ instancetypes: string[]; preferences: string[] }>('GET', '/api/instancetypes');
+    expect([body.instancetypes, body.preferences]).toEqual([
+      expect.arrayContaining(['u1.medium']),
+      expect.arrayContaining(['fedora']),
+    ]);
+    const checks = (await send<{ status: string; message: string }[]>('GET', '/api/doctor')).body;
+    expect(checks.filter(({ status }) => status === 'error')).toEqual([]);
+    expect((await send('GET', '/api/capabilities')).body).toMatchObject({ canExpand: true, canSnapshot: true });
+  });
+}
