@@ -66,9 +66,7 @@ describeIf(KUBECTL ? undefined : 'kubectl is not installed', 'kubectl against th
     );
     await kubectl('label', 'vm', 'web', 'team=blue');
     await kubectl('patch', 'vm', 'web', '--type', 'merge', '-p', '{"spec":{"runStrategy":"Always"}}');
-    await kubectl('wait', 'vmi', 'web', '--for=condition=Ready', '--timeout=60s').catch(async () =>
-      kubectl('wait', 'vm', 'web', '--for=condition=Ready', '--timeout=60s'),
-    );
+    await kubectl('wait', 'vm', 'web', '--for=condition=Ready', '--timeout=60s');
     await until(
       'the watch shows it running',
       async () => watched,
