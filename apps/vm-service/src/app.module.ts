@@ -62,8 +62,8 @@ export interface AppParts {
   readonly pageDir: string;
 }
 
-/** Where a simulated cluster pulls the well-known images from: a name that no real host can have (RFC 6761). */
-const SIMULATED_REGISTRY = 'registry.sandbox.invalid';
+/** Where a simulated cluster pulls the well-known images from: a name that no real host can have (RFC 2606). */
+const SIMULATED_REGISTRY = 'registry.sandbox.example';
 
 /** Every route of the service. */
 export const CONTROLLERS: readonly Type[] = [

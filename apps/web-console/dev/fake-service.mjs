@@ -257,13 +257,13 @@ const images = [
   {
     name: 'debian-12',
     description: 'Debian 12 «bookworm», cloud image',
-    containerDisk: 'quay.io/containerdisks/debian:12',
+    containerDisk: 'registry.example.org/containerdisks/debian:12',
     defaultUser: 'debian',
   },
   {
     name: 'fedora-43',
     description: 'Fedora Cloud 43',
-    containerDisk: 'quay.io/containerdisks/fedora:43',
+    containerDisk: 'registry.example.org/containerdisks/fedora:43',
     defaultUser: 'fedora',
   },
   {

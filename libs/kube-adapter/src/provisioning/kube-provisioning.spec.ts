@@ -76,7 +76,7 @@ describe('KubeProvisioning', () => {
   });
 
   test('hands bootc over to its plugin', async () => {
-    const spec = await specOf({ source: { kind: 'bootc', image: 'quay.io/fedora/fedora-bootc:42' } });
+    const spec = await specOf({ source: { kind: 'bootc', image: 'registry.example.org/fedora/fedora-bootc:42' } });
     expect(provisioning().sources().bootc).toMatch(/plugin/);
     await expect(provisioning().create(spec)).rejects.toMatchObject({ code: 'NOT_SUPPORTED' });
     nothingOf(spec.ref);

@@ -73,11 +73,11 @@ describe('vmManifest', () => {
   });
 
   test.each<[VmSource, string[], string[]]>([
-    [{ kind: 'containerDisk', image: 'quay.io/x/y:1' }, ['containerDisk'], []],
+    [{ kind: 'containerDisk', image: 'registry.example.org/x/y:1' }, ['containerDisk'], []],
     [
       {
         kind: 'image',
-        entry: { name: 'y', description: '', containerDisk: 'docker://quay.io/x/y:1', defaultUser: '' },
+        entry: { name: 'y', description: '', containerDisk: 'docker://registry.example.org/x/y:1', defaultUser: '' },
       },
       ['containerDisk'],
       [],

@@ -3,8 +3,8 @@ import { SystemClock, type InstanceRef, type VmSource } from '@headgate/domain-c
 import { InventoryRecorder, type BackendHarness } from '@headgate/testing';
 import { KubeBackend } from '../kube-backend.js';
 
-/** Small, public and quick to boot. */
-const IMAGE = 'quay.io/kubevirt/cirros-container-disk-demo';
+/** Small and quick to boot; where the cluster finds it is the cluster's to say, or the environment's. */
+const IMAGE = process.env['HEADGATE_TEST_CONTAINER_DISK'] ?? 'kubevirt/cirros-container-disk-demo';
 
 /** The adapter over a real cluster that the environment names. Whatever «somebody else» does is done by a second adapter. */
 export class ClusterHarness implements BackendHarness {

@@ -75,7 +75,7 @@ export class SandboxHarness implements BackendHarness {
   }
 
   async quickSource(): Promise<VmSource> {
-    return { kind: 'containerDisk', image: 'quay.io/containerdisks/fedora:42' };
+    return { kind: 'containerDisk', image: 'registry.example.org/containerdisks/fedora:42' };
   }
 
   async close(): Promise<void> {

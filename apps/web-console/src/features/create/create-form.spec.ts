@@ -54,8 +54,8 @@ describe('requestOf', () => {
   });
 
   test('sends the key with bootc only', () => {
-    const bootc = { ...form, source: 'bootc', bootc: 'quay.io/a/b:1', sshKey: ' ssh-ed25519 A ' } as const;
-    expect(requestOf(bootc)).toMatchObject({ bootc: 'quay.io/a/b:1', sshKey: 'ssh-ed25519 A' });
+    const bootc = { ...form, source: 'bootc', bootc: 'registry.example.org/a/b:1', sshKey: ' ssh-ed25519 A ' } as const;
+    expect(requestOf(bootc)).toMatchObject({ bootc: 'registry.example.org/a/b:1', sshKey: 'ssh-ed25519 A' });
     expect(requestOf({ ...bootc, source: 'image' })).not.toHaveProperty('sshKey');
   });
 

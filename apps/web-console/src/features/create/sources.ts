@@ -47,6 +47,6 @@ export const SOURCE_WORDING: Readonly<Record<SourceKind, SourceWording>> = {
     hint: 'Build a disk from a bootable container',
     icon: 'build',
     label: 'Image reference',
-    placeholder: 'quay.io/fedora/fedora-bootc:43',
+    placeholder: 'registry.example.org/fedora/fedora-bootc:43',
   },
 };

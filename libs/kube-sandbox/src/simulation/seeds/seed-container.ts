@@ -26,7 +26,7 @@ export function seedContainer(world: World, seed: ContainerSeed): KubeObject[] {
   const {
     name,
     namespace = 'tailvm',
-    image = 'docker.io/library/debian:12',
+    image = 'registry.example.org/library/debian:12',
     cpu = 1,
     memory = '512Mi',
     disk = '5Gi',

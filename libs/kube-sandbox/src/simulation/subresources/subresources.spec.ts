@@ -161,7 +161,9 @@ describe('subresources.kubevirt.io over the wire', () => {
       apiVersion: 'v1',
       kind: 'Pod',
       metadata: { name: 'box' },
-      spec: { containers: [{ name: 'main', image: 'docker.io/library/debian:12', command: ['sleep', 'infinity'] }] },
+      spec: {
+        containers: [{ name: 'main', image: 'registry.example.org/library/debian:12', command: ['sleep', 'infinity'] }],
+      },
     });
     cluster.clock.advance(10_000);
     const path = '/api/v1/namespaces/tailvm/pods/box/exec?command=/bin/sh&stdin=true&stdout=true&tty=true';

@@ -93,7 +93,7 @@ export function aVirtualMachine(name: string, overrides: Partial<VirtualMachine[
             },
           },
           networks: [{ name: 'default', pod: {} }],
-          volumes: [{ name: 'root', containerDisk: { image: 'quay.io/containerdisks/fedora:42' } }],
+          volumes: [{ name: 'root', containerDisk: { image: 'registry.example.org/containerdisks/fedora:42' } }],
         },
       },
       ...overrides,

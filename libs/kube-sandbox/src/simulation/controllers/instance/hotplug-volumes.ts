@@ -148,7 +148,7 @@ function attachmentPod(world: World, launcher: Pod, volume: string, claimName: s
       containers: [
         {
           name: 'hotplug-disk',
-          image: `quay.io/kubevirt/virt-launcher:${world.release.tag}`,
+          image: `registry.example.org/kubevirt/virt-launcher:${world.release.tag}`,
           resources: { requests: { cpu: '10m', memory: '2M' } },
         },
       ],

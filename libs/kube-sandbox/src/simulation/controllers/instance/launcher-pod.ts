@@ -83,7 +83,7 @@ function containersOf(world: World, vmi: VirtualMachineInstance): Container[] {
   return [
     {
       name: 'compute',
-      image: `quay.io/kubevirt/virt-launcher:${world.release.tag}`,
+      image: `registry.example.org/kubevirt/virt-launcher:${world.release.tag}`,
       command: ['/usr/bin/virt-launcher-monitor'],
       resources: {
         requests: {

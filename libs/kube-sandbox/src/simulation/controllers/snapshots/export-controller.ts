@@ -115,7 +115,7 @@ export class ExportController extends Controller<VmExport> {
         containers: [
           {
             name: 'exporter',
-            image: `quay.io/kubevirt/virt-exportserver:${this.world.release.tag}`,
+            image: `registry.example.org/kubevirt/virt-exportserver:${this.world.release.tag}`,
             resources: { requests: { cpu: '100m', memory: '200Mi' } },
           },
         ],
