@@ -1,31 +1,27 @@
-/** The last bytes of a stream, bounded. */
+/** The last bytes of a stream, in a buffer that is made once: a fast stream leaves nothing to collect. */
 export class ByteRing {
-  private chunks: Buffer[] = [];
-  private length = 0;
+  private readonly buffer: Buffer;
+  /** Where the next byte goes. */
+  private end = 0;
+  private full = false;
 
   /** @param capacity in bytes */
-  constructor(private readonly capacity: number) {}
+  constructor(capacity: number) {
+    this.buffer = Buffer.allocUnsafeSlow(capacity);
+  }
 
   append(data: Buffer): void {
-    // A copy of the end only: a slice would keep the whole of a large chunk alive.
-    this.chunks.push(Buffer.from(data.length > this.capacity ? data.subarray(-this.capacity) : data));
-    this.length += Math.min(data.length, this.capacity);
-    while (this.length > this.capacity) {
-      const [first] = this.chunks;
-      if (!first) break;
-      const surplus = this.length - this.capacity;
-      if (first.length <= surplus) {
-        this.chunks.shift();
-        this.length -= first.length;
-      } else {
-        this.chunks[0] = first.subarray(surplus);
-        this.length -= surplus;
-      }
-    }
-    if (this.chunks.length > 256) this.chunks = [this.bytes()];
+    const { buffer } = this;
+    const last = data.length > buffer.length ? data.subarray(-buffer.length) : data;
+    const untilEnd = Math.min(last.length, buffer.length - this.end);
+    last.copy(buffer, this.end, 0, untilEnd);
+    last.copy(buffer, 0, untilEnd);
+    this.full ||= this.end + last.length >= buffer.length;
+    this.end = (this.end + last.length) % buffer.length;
   }
 
   bytes(): Buffer {
-    return Buffer.concat(this.chunks);
+    const newest = this.buffer.subarray(0, this.end);
+    return this.full ? Buffer.concat([this.buffer.subarray(this.end), newest]) : Buffer.from(newest);
   }
 }

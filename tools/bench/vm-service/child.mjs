@@ -5,9 +5,10 @@ import { once } from 'node:events';
  * A process of the benchmark that says its port in one line and ends when its standard input does.
  * @param {string} script
  * @param {string[]} args
+ * @param {string[]} flags of Node
  */
-export async function startChild(script, args) {
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', script, ...args], {
+export async function startChild(script, args, flags = []) {
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...flags, script, ...args], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const ended = once(child, 'exit');

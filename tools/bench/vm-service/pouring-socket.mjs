@@ -1,10 +1,15 @@
-// A Unix socket that pours bytes into whoever connects, as fast as they are taken. Ends with its standard input.
+// A Unix socket that pours bytes into whoever connects, as fast as they are taken: so many, and then no more, so that a line
+// that is held a while after its viewer left costs nothing. `pouring-socket SOCKET BYTES`. Ends with its standard input.
 import { createServer } from 'node:net';
 
 const chunk = Buffer.alloc(65_536, 'x');
 const server = createServer((client) => {
+  let left = Number(process.argv[3]);
   const pour = () => {
-    while (!client.destroyed && client.write(chunk));
+    while (left > 0 && !client.destroyed) {
+      left -= chunk.length;
+      if (!client.write(chunk)) return;
+    }
   };
   client.on('drain', pour);
   client.on('error', () => undefined);

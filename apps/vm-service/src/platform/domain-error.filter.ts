@@ -28,7 +28,9 @@ export class DomainErrorFilter implements ExceptionFilter {
       status,
       code: body.code,
     };
-    if (status >= 500) this.log.error({ ...fields, err: causeOf(error) }, 'request failed');
+    // A stack helps with what nobody foresaw; a backend that is away is one sentence.
+    if (body.code === 'INTERNAL') this.log.error({ ...fields, err: causeOf(error) }, 'request failed');
+    else if (status >= 500) this.log.error({ ...fields, reason: body.error }, 'request failed');
     else this.log.debug(fields, 'request refused');
     // A stream that broke in the middle can't be answered any more.
     if (reply.sent || reply.raw.headersSent) return void reply.raw.destroy();
