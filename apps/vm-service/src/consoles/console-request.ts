@@ -21,11 +21,16 @@ export interface AdmittedConsole {
   readonly caller: Caller;
 }
 
+type UpgradeRequest = Pick<IncomingMessage, 'url' | 'headers' | 'socket'>;
+
 const PATH = /^\/api\/(vnc|tty)\/([^/]+)\/([^/]+)$/;
 const pipe = new WirePipe();
 
 /** Reads which console a socket asks for, and says before it is opened when it can't be. */
 export class ConsoleRequests {
+  /** What the guard of the upgrade admitted, for the gateway that gets the socket: one decision, taken once. */
+  private readonly admitted = new WeakMap<object, AdmittedConsole>();
+
   constructor(
     private readonly directory: InstanceDirectory,
     private readonly backends: BackendDirectory,
@@ -33,7 +38,15 @@ export class ConsoleRequests {
   ) {}
 
   /** @throws DomainError PATH_NOT_FOUND, INVALID_NAME, INSTANCE_NOT_FOUND, AMBIGUOUS_INSTANCE, NOT_SUPPORTED, WRONG_STATE */
-  admit(request: Pick<IncomingMessage, 'url' | 'headers' | 'socket'>): AdmittedConsole {
+  admit(request: UpgradeRequest): AdmittedConsole {
+    const known = this.admitted.get(request);
+    if (known) return known;
+    const decided = this.decide(request);
+    this.admitted.set(request, decided);
+    return decided;
+  }
+
+  private decide(request: UpgradeRequest): AdmittedConsole {
     const url = new URL(request.url ?? '/', 'http://localhost');
     const [, console = '', ns = '', name = ''] = PATH.exec(url.pathname) ?? [];
     if (console === '') throw new DomainError('PATH_NOT_FOUND', 'There is nothing at this path.');
