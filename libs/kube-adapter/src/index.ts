@@ -1,4 +1,3 @@
-export type { AdapterLog } from './adapter-log.js';
 export { readKubeconfigContexts, type KubeconfigContext, type KubeconfigSource } from './api/kubeconfig-source.js';
 export { KubeBackend, type KubeBackendSettings } from './kube-backend.js';
 export { RBAC_RULES, type RbacRule } from './rbac.js';

@@ -1,5 +1,12 @@
-import { Backend, Lacking, type Abilities, type AbilityName, type Clock } from '@headgate/domain-contracts';
-import { SILENT, type AdapterLog } from './adapter-log.js';
+import {
+  Backend,
+  Lacking,
+  type Abilities,
+  type AbilityName,
+  type Clock,
+  type Log,
+  SILENT_LOG,
+} from '@headgate/domain-contracts';
 import { KubeApi } from './api/kube-api.js';
 import { KubeCredentials } from './api/kube-credentials.js';
 import type { KubeconfigSource } from './api/kubeconfig-source.js';
@@ -21,7 +28,7 @@ export interface KubeBackendSettings {
   /** The kubeconfig's context; absent: its current one. */
   readonly kubeContext?: string;
   readonly clock: Clock;
-  readonly log?: AdapterLog;
+  readonly log?: Log;
   /** Watches these only, for an account that may not look at the whole cluster. */
   readonly namespaces?: readonly string[];
   /** Where instances go when nobody names a namespace. */
@@ -46,7 +53,7 @@ export class KubeBackend extends Backend {
 
   /** Asks nobody anything yet and never fails: a cluster that is away, or a kubeconfig that is broken, is told later. */
   static open(settings: KubeBackendSettings): KubeBackend {
-    const { context, clock, log = SILENT, namespaces, defaultNamespace = 'tailvm' } = settings;
+    const { context, clock, log = SILENT_LOG, namespaces, defaultNamespace = 'tailvm' } = settings;
     const credentials = new KubeCredentials(settings.kubeconfig, settings.kubeContext);
     const api = new KubeApi(context, credentials, clock);
     const discovery = new ClusterDiscovery(api, clock);

@@ -1,2 +1,1 @@
-export * from './adapter-log.js';
 export * from './libvirt-backend.js';

@@ -1,6 +1,13 @@
 import { join } from 'node:path';
-import { Backend, Lacking, type Abilities, type AbilityName, type Clock } from '@headgate/domain-contracts';
-import { SILENT_LOG, type AdapterLog } from './adapter-log.js';
+import {
+  Backend,
+  Lacking,
+  type Abilities,
+  type AbilityName,
+  type Clock,
+  type Log,
+  SILENT_LOG,
+} from '@headgate/domain-contracts';
 import { LibvirtCluster } from './cluster/libvirt-cluster.js';
 import { LibvirtConsoles } from './consoles/libvirt-consoles.js';
 import { isRemote } from './consoles/ssh-forward.js';
@@ -35,7 +42,7 @@ export interface LibvirtBackendOptions {
   /** A private folder for what is being fetched. */
   readonly dataDir: string;
   readonly clock: Clock;
-  readonly log?: AdapterLog;
+  readonly log?: Log;
   /** Path of the bootable image that is built on the spot; absent where there is none. */
   readonly tinyGuest?: () => Promise<string>;
   /** Found out by running a guest; without it, what libvirt claims counts. */

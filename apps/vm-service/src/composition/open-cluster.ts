@@ -1,5 +1,5 @@
-import type { Backend, Clock } from '@headgate/domain-contracts';
-import type { AdapterLog, KubeconfigSource } from '@headgate/kube-adapter';
+import type { Backend, Clock, Log } from '@headgate/domain-contracts';
+import type { KubeconfigSource } from '@headgate/kube-adapter';
 
 // The Kubernetes client and the simulated cluster are loaded only where one is served: a service of one machine starts
 // quicker and stays smaller without them.
@@ -11,7 +11,7 @@ export interface ClusterChoice {
 }
 
 /** A real cluster, by kubeconfig or by the service account of the pod that this process runs in. */
-export async function openCluster(choice: ClusterChoice, clock: Clock, log: AdapterLog): Promise<Backend> {
+export async function openCluster(choice: ClusterChoice, clock: Clock, log: Log): Promise<Backend> {
   const { KubeBackend } = await import('@headgate/kube-adapter');
   return KubeBackend.open({
     context: choice.name,
@@ -30,12 +30,7 @@ export interface SandboxBackend {
 }
 
 /** A simulated cluster in this process, spoken to over its real wire protocol. */
-export async function openSandbox(
-  name: string,
-  instances: number,
-  clock: Clock,
-  log: AdapterLog,
-): Promise<SandboxBackend> {
+export async function openSandbox(name: string, instances: number, clock: Clock, log: Log): Promise<SandboxBackend> {
   const [{ KubeBackend }, { KubeSandbox, KubevirtSimulation }] = await Promise.all([
     import('@headgate/kube-adapter'),
     import('@headgate/kube-sandbox'),

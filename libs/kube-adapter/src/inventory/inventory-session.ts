@@ -1,5 +1,4 @@
-import type { Clock, DomainError, Instance, InventoryListener, InventoryWatch } from '@headgate/domain-contracts';
-import type { AdapterLog } from '../adapter-log.js';
+import type { Clock, DomainError, Instance, InventoryListener, InventoryWatch, Log } from '@headgate/domain-contracts';
 import { isAbsentApi } from '../api/kube-api-error.js';
 import type { KubeApi } from '../api/kube-api.js';
 import { KindWatch, type KindState } from '../watch/kind-watch.js';
@@ -12,7 +11,7 @@ export interface InventorySurroundings {
   readonly context: string;
   readonly api: KubeApi;
   readonly clock: Clock;
-  readonly log: AdapterLog;
+  readonly log: Log;
   readonly reachability: Reachability;
   /** Absent: every namespace. */
   readonly namespaces?: readonly string[];

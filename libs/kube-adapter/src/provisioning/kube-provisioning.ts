@@ -5,12 +5,12 @@ import {
   planOf,
   type Creation,
   type InstanceRef,
+  type Log,
   type Plan,
   type PlanStep,
   type VmSourceKind,
   type VmSpec,
 } from '@headgate/domain-contracts';
-import type { AdapterLog } from '../adapter-log.js';
 import { VIRTUAL_MACHINES } from '../api/resources.js';
 import type { ClusterDiscovery } from '../discovery/cluster-discovery.js';
 import type { ClusterFacts } from '../discovery/cluster-facts.js';
@@ -37,7 +37,7 @@ export class KubeProvisioning extends InstanceProvisioning {
   constructor(
     private readonly following: Following,
     private readonly discovery: ClusterDiscovery,
-    log: AdapterLog,
+    log: Log,
   ) {
     super();
     this.creation = new VmCreation(following, log);

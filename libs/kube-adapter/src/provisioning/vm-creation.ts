@@ -1,5 +1,4 @@
-import { DomainError } from '@headgate/domain-contracts';
-import type { AdapterLog } from '../adapter-log.js';
+import { DomainError, type Log } from '@headgate/domain-contracts';
 import { isUnanswered } from '../api/kube-api-error.js';
 import type { KubeObject, OwnerReference } from '../api/kube-object.js';
 import { SECRETS, VIRTUAL_MACHINES } from '../api/resources.js';
@@ -25,7 +24,7 @@ const CLEAN_UP_ATTEMPTS = 240;
 export class VmCreation {
   constructor(
     private readonly following: Following,
-    private readonly log: AdapterLog,
+    private readonly log: Log,
   ) {}
 
   /** Asks admission only. @throws DomainError REJECTED_BY_BACKEND */

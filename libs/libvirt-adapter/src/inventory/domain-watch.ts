@@ -4,8 +4,8 @@ import {
   type Clock,
   type InventoryListener,
   type InventoryWatch,
+  type Log,
 } from '@headgate/domain-contracts';
-import type { AdapterLog } from '../adapter-log.js';
 import type { DomainDescription } from '../domain-xml/domain-description.js';
 import type { DomainFinder } from '../domains/domain-finder.js';
 import type { DomainReader } from '../domains/domain-reader.js';
@@ -23,7 +23,7 @@ export interface DomainWatchParts {
   readonly reader: DomainReader;
   readonly stops: StopRequests;
   readonly clock: Clock;
-  readonly log: AdapterLog;
+  readonly log: Log;
   /** Hears of each domain when a connection begins. */
   readonly met: (domain: DomainDescription) => void;
   /** 0 to 1; spreads the reconnections of many. */

@@ -8,12 +8,12 @@ import {
   type Clock,
   type Creation,
   type InstanceRef,
+  type Log,
   type Plan,
   type TaskReport,
   type VmSourceKind,
   type VmSpec,
 } from '@headgate/domain-contracts';
-import type { AdapterLog } from '../adapter-log.js';
 import { buildDomainXml } from '../domain-xml/build-domain-xml.js';
 import type { DomainDescription } from '../domain-xml/domain-description.js';
 import type { DomainFinder } from '../domains/domain-finder.js';
@@ -47,7 +47,7 @@ export interface ProvisioningParts extends PlanningParts {
   /** Whether the image that is built on the spot is there already. */
   readonly isTinyGuestBuilt: () => Promise<boolean>;
   readonly clock: Clock;
-  readonly log: AdapterLog;
+  readonly log: Log;
 }
 
 /** A machine that is defined and waits for its disk. */
