@@ -34,7 +34,8 @@ export class LoginBound extends Bound {
   }
 
   private async attempt(claims: readonly Claim[], next: Next): Promise<Answer> {
-    const reservation = this.rates.reserve(claims);
+    const taken = this.rates.reserve(claims);
+    const reservation = taken instanceof Promise ? await taken : taken;
     try {
       const answer = await next();
       if (answer.status === 403) await reservation.keep();

@@ -17,7 +17,7 @@ export class OpenIdTokenBound extends Bound {
   override async run(request: MatrixRequest, next: Next): Promise<Answer> {
     const caller = await this.identity.callerOf(request);
     if (request.param('userId') !== caller.userId) throw MatrixError.forbidden('A token is only given for oneself.');
-    if (!caller.exemptFromRates) this.rates.count(this.rates.openIdToken, caller.userId);
+    if (!caller.exemptFromRates) await this.rates.count(this.rates.openIdToken, caller.userId);
     return next();
   }
 }

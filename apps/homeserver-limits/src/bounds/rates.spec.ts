@@ -1,28 +1,47 @@
-import { ManualClock, RateExceeded, RateWindows } from '@headgate/limits-core';
+import { type Claim, ManualClock, type Rate, RateExceeded, RateStore, RateWindows } from '@headgate/limits-core';
 import { parseConfig } from '../config/config.js';
 import { LiveConfig } from '../config/live-config.js';
 import { Rates } from './rates.js';
 
-function open(toml = '') {
+/** Windows that answer later, as those on a server do. */
+class Later extends RateStore {
+  constructor(private readonly windows: RateWindows) {
+    super();
+  }
+
+  override define = (name: string, terms: { limit: number; windowMs: number }) => this.windows.define(name, terms);
+  override count = async (rate: Rate, key: string) => this.windows.count(rate, key);
+  override reserve = async (claims: readonly Claim[]) => this.windows.reserve(claims);
+  override peek = async (rate: Rate, key: string) => this.windows.peek(rate, key);
+  override forgive = async (rate: Rate, key: string) => this.windows.forgive(rate, key);
+}
+
+function open(toml = '', where: 'here' | 'shared' = 'here') {
   const outcomes: string[] = [];
   const clock = new ManualClock();
-  const rates = new Rates(new RateWindows({ clock }), new LiveConfig(parseConfig(toml)), (rule, outcome) =>
+  const windows = new RateWindows({ clock });
+  const store = where === 'here' ? windows : new Later(windows);
+  const rates = new Rates(store, new LiveConfig(parseConfig(toml)), (rule, outcome) =>
     outcomes.push(`${rule} ${outcome}`),
   );
-  const login = () =>
+  const login = async () =>
     rates.reserve([
       { rate: rates.loginAccount, key: 'user:nora' },
       { rate: rates.loginSource, key: '192.0.2.1' },
     ]);
-  return { rates, clock, outcomes, login };
+  const fail = async () => (await login()).keep();
+  const ring = async () => rates.count(rates.ring, '@a:b');
+  return { rates, windows, clock, outcomes, login, fail, ring };
 }
 
-const times = (count: number, work: () => unknown) => Array.from({ length: count }, work);
+const times = async (count: number, work: () => unknown) => {
+  for (let i = 0; i < count; i++) await work();
+};
 
-describe('Rates', () => {
+describe.each(['here', 'shared'] as const)('Rates over windows that are %s', (where) => {
   test('keep the numbers of the contract', () => {
-    const { rates } = open();
-    const terms = rates.windows.rates.map(({ name, limit, windowMs }) => [name, limit, windowMs]);
+    const { windows } = open('', where);
+    const terms = windows.rates.map(({ name, limit, windowMs }) => [name, limit, windowMs]);
     expect(terms).toEqual([
       ['login_account', 5, 60_000],
       ['login_source', 30, 60_000],
@@ -33,41 +52,53 @@ describe('Rates', () => {
     ]);
   });
 
-  test('follow the timeline of a login: six attempts, a refusal of the right password, a new window', () => {
-    const { login, clock } = open();
-    login().keep();
+  test('follow the timeline of a login: six attempts, a refusal of the right password, a new window', async () => {
+    const { login, fail, clock } = open('', where);
+    await fail();
     for (let i = 1; i < 5; i++) {
       clock.advance(10_000);
-      login().keep();
+      await fail();
     }
     clock.advance(10_000);
-    expect(login).toThrow(expect.objectContaining({ retryAfterMs: 10_000 }));
+    await expect(login()).rejects.toMatchObject({ retryAfterMs: 10_000 });
     clock.advance(10_000);
-    login().forget();
-    times(5, () => login().keep());
-    expect(login).toThrow(RateExceeded);
+    await (await login()).forget();
+    await times(5, fail);
+    await expect(login()).rejects.toThrow(RateExceeded);
   });
 
-  test('take nothing from the account when the source refuses', () => {
-    const { rates, login } = open();
-    times(30, () => rates.windows.count(rates.loginSource, '192.0.2.1'));
-    expect(login).toThrow(RateExceeded);
-    expect(rates.windows.peek(rates.loginAccount, 'user:nora')).toMatchObject({ counted: 0, inFlight: 0 });
+  test('let exactly five of a hundred attempts at once through to the password', async () => {
+    const { login } = open('', where);
+    const attempts = await Promise.allSettled(Array.from({ length: 100 }, login));
+    expect(attempts.filter(({ status }) => status === 'fulfilled')).toHaveLength(5);
   });
 
-  test('bound nothing when they are switched off', () => {
-    const { rates, login } = open('[ratelimit]\nenabled = false');
-    times(50, () => login().keep());
-    times(50, () => rates.count(rates.ring, '@a:b'));
-    expect(rates.windows.stats.keys).toBe(0);
+  test('take nothing from the account when the source refuses', async () => {
+    const { rates, windows, login } = open('', where);
+    await times(30, () => windows.count(rates.loginSource, '192.0.2.1'));
+    await expect(login()).rejects.toThrow(RateExceeded);
+    expect(windows.peek(rates.loginAccount, 'user:nora')).toMatchObject({ counted: 0, inFlight: 0 });
   });
 
-  test('in the shadow count and report, and refuse nobody', () => {
-    const { rates, login, outcomes } = open('[ratelimit]\nshadow = ["ring", "login_account"]');
-    times(12, () => rates.count(rates.ring, '@a:b'));
+  test('bound nothing when they are switched off', async () => {
+    const { windows, fail, ring } = open('[ratelimit]\nenabled = false', where);
+    await times(50, fail);
+    await times(50, ring);
+    expect(windows.stats.keys).toBe(0);
+  });
+
+  test('in the shadow count and report, and refuse nobody', async () => {
+    const { login, fail, ring, outcomes } = open('[ratelimit]\nshadow = ["ring", "login_account"]', where);
+    await times(12, ring);
     expect(outcomes.filter((outcome) => outcome === 'ring shadow_refused')).toHaveLength(2);
-    times(30, () => login().keep());
+    await times(30, fail);
     expect(outcomes.filter((outcome) => outcome === 'login_account shadow_refused')).toHaveLength(25);
-    expect(login).toThrow(expect.objectContaining({ rate: 'login_source' }));
+    await expect(login()).rejects.toMatchObject({ rate: 'login_source' });
   });
+});
+
+test('Rates over windows in this process answer at once', () => {
+  const { rates } = open();
+  expect(rates.count(rates.ring, '@a:b')).toBeUndefined();
+  expect(rates.reserve([{ rate: rates.loginSource, key: '192.0.2.1' }])).not.toBeInstanceOf(Promise);
 });

@@ -1,4 +1,11 @@
-import { type Claim, type Rate, RateExceeded, type Reservation, type RateWindows } from '@headgate/limits-core';
+import {
+  type Claim,
+  type Rate,
+  RateExceeded,
+  type RateRefusal,
+  type RateStore,
+  type Reservation,
+} from '@headgate/limits-core';
 import type { LiveConfig } from '../config/live-config.js';
 import type { DecisionWatch } from '../metrics/limits-metrics.js';
 
@@ -11,7 +18,10 @@ const NOTHING_TAKEN: Reservation = {
   release: () => undefined,
 };
 
-/** The six rates of the contract. Switched off, they let everything through. */
+/**
+ * The six rates of the contract. Switched off, they let everything through. Where the windows are in this process, answers
+ * come at once and nothing is waited for; where nodes share them, they are promises.
+ */
 export class Rates {
   readonly loginAccount: Rate;
   readonly loginSource: Rate;
@@ -21,7 +31,7 @@ export class Rates {
   readonly sfuCredential: Rate;
 
   constructor(
-    readonly windows: RateWindows,
+    readonly windows: RateStore,
     private readonly config: LiveConfig,
     private readonly watch: DecisionWatch = () => undefined,
   ) {
@@ -38,33 +48,50 @@ export class Rates {
     this.windows.define('ring', this.ringTerms());
   }
 
-  /** Counts one event. @throws RateExceeded */
-  count(rate: Rate, key: string): void {
+  /** Counts one event. Throws or rejects with RateExceeded. */
+  count(rate: Rate, key: string): void | Promise<void> {
     if (!this.enabled) return;
-    const refusal = this.windows.count(rate, key);
+    return after(this.windows.count(rate, key), (refusal) => this.counted(rate, refusal));
+  }
+
+  /**
+   * Takes room on every key or on none; on the keys of shadow rates where there is some. Throws or rejects with
+   * RateExceeded.
+   */
+  reserve(claims: readonly Claim[]): Reservation | Promise<Reservation> {
+    if (!this.enabled) return NOTHING_TAKEN;
+    const real = claims.filter(({ rate }) => !this.isShadow(rate));
+    const taken = after(this.windows.reserve(real), (answer) => this.taken(real, answer));
+    if (real.length === claims.length) return taken;
+    return this.withShadows(
+      taken,
+      claims.filter(({ rate }) => this.isShadow(rate)),
+    );
+  }
+
+  private counted(rate: Rate, refusal: RateRefusal | undefined): void {
     const shadow = this.isShadow(rate);
     this.watch(rate.name, refusal ? (shadow ? 'shadow_refused' : 'refused') : 'granted');
     if (refusal && !shadow) throw new RateExceeded(refusal);
   }
 
-  /** Takes room on every key or on none; on the keys of shadow rates where there is some. @throws RateExceeded */
-  reserve(claims: readonly Claim[]): Reservation {
-    if (!this.enabled) return NOTHING_TAKEN;
-    const real = claims.filter(({ rate }) => !this.isShadow(rate));
-    const answer = this.windows.reserve(real);
+  private taken(claims: readonly Claim[], answer: Reservation | RateRefusal): Reservation {
     if (!answer.granted) {
       this.watch(answer.rate, 'refused');
       throw new RateExceeded(answer);
     }
-    for (const { rate } of real) this.watch(rate.name, 'granted');
-    const shadows = claims.filter(({ rate }) => this.isShadow(rate)).flatMap((claim) => this.reserveShadow(claim));
-    return shadows.length === 0 ? answer : together([answer, ...shadows]);
+    for (const { rate } of claims) this.watch(rate.name, 'granted');
+    return answer;
   }
 
-  private reserveShadow(claim: Claim): Reservation[] {
-    const answer = this.windows.reserve([claim]);
-    this.watch(claim.rate.name, answer.granted ? 'granted' : 'shadow_refused');
-    return answer.granted ? [answer] : [];
+  private async withShadows(taken: Reservation | Promise<Reservation>, claims: readonly Claim[]): Promise<Reservation> {
+    const reservations = [await taken];
+    for (const claim of claims) {
+      const answer = await this.windows.reserve([claim]);
+      this.watch(claim.rate.name, answer.granted ? 'granted' : 'shadow_refused');
+      if (answer.granted) reservations.push(answer);
+    }
+    return together(reservations);
   }
 
   private isShadow({ name }: Rate): boolean {
@@ -80,9 +107,19 @@ export class Rates {
   }
 }
 
-const together = (reservations: readonly Reservation[]): Reservation => ({
-  granted: true,
-  keep: () => reservations.forEach((reservation) => void reservation.keep()),
-  forget: () => reservations.forEach((reservation) => void reservation.forget()),
-  release: () => reservations.forEach((reservation) => void reservation.release()),
-});
+const together = (reservations: readonly Reservation[]): Reservation => {
+  const settle = async (outcome: 'keep' | 'forget' | 'release'): Promise<void> => {
+    await Promise.all(reservations.map((reservation) => reservation[outcome]()));
+  };
+  return {
+    granted: true,
+    keep: () => settle('keep'),
+    forget: () => settle('forget'),
+    release: () => settle('release'),
+  };
+};
+
+/** What follows from an answer that is here or will come: at once where it is here. */
+function after<Value, Next>(value: Value | Promise<Value>, next: (value: Value) => Next): Next | Promise<Next> {
+  return value instanceof Promise ? value.then(next) : next(value);
+}

@@ -18,7 +18,7 @@ export class RegisterBound extends Bound {
     exactMembers(body, ['auth']);
     const { auth = null } = body;
     if (auth !== null && !isJsonObject(auth)) throw MatrixError.badJson('auth must be an object.');
-    if (auth !== null) this.rates.count(this.rates.register, request.source);
+    if (auth !== null) await this.rates.count(this.rates.register, request.source);
     return next();
   }
 }

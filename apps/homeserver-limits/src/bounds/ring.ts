@@ -15,8 +15,8 @@ export class RingRate {
     return this.config.current.ratelimit.count_old_ring_names && OLD_RING_EVENT_TYPES.includes(eventType);
   }
 
-  /** @throws RateExceeded */
-  count(caller: Caller): void {
-    if (!caller.exemptFromRates) this.rates.count(this.rates.ring, caller.userId);
+  /** Throws or rejects with RateExceeded. */
+  count(caller: Caller): void | Promise<void> {
+    if (!caller.exemptFromRates) return this.rates.count(this.rates.ring, caller.userId);
   }
 }

@@ -19,7 +19,7 @@ export class SendBound extends Bound {
     const rings = this.ring.isRing(request.param('eventType'));
     if (!rings && !request.hasQuery(DELAY_PARAMETER)) return next();
     const caller = await this.identity.callerOf(request);
-    if (rings) this.ring.count(caller);
+    if (rings) await this.ring.count(caller);
     const delay = delayInQuery(request);
     return delay === undefined ? next() : this.delayed.run(caller, request, delay, next);
   }
@@ -54,7 +54,7 @@ export class ScheduleDelayedBound extends Bound {
 
   override async run(request: MatrixRequest, next: Next): Promise<Answer> {
     const caller = await this.identity.callerOf(request);
-    if (this.ring.isRing(request.param('eventType'))) this.ring.count(caller);
+    if (this.ring.isRing(request.param('eventType'))) await this.ring.count(caller);
     return this.delayed.run(caller, request, delayInBody(await request.json()), next);
   }
 }

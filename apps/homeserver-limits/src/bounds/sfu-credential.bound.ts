@@ -30,7 +30,7 @@ export class SfuCredentialBound extends Bound {
     const { serverName, openIdToken } = readSfuRequest(await request.json(SFU_LIMIT_BYTES));
     const userId = await this.identity.openIdUser(serverName, openIdToken);
     if (userId === undefined) throw MatrixError.unknownToken();
-    this.rates.count(this.rates.sfuCredential, userId);
+    await this.rates.count(this.rates.sfuCredential, userId);
     return next();
   }
 }
