@@ -34,6 +34,24 @@ describe('accountKey', () => {
     expect(keyOf({ identifier })).toBe('msisdn:447700900001');
   });
 
+  test.each([
+    [{ identifier: { type: 'm.id.user', user: 'mallory' }, user: 'alice' }],
+    [{ identifier: { type: 'm.id.thirdparty', medium: 'email', address: 'x@y' }, user: 'alice' }],
+    [{ identifier: { type: 'm.id.user', user: 'mallory' }, medium: 'email', address: 'alice@mail.example' }],
+    [{ user: 'mallory', medium: 'email', address: 'alice@mail.example' }],
+  ])('refuses %j, which one server reads as this account and another as that', (body) => {
+    expect(() => keyOf(body)).toThrow(expect.objectContaining({ status: 400, errcode: 'M_BAD_JSON' }));
+  });
+
+  test('takes the old members beside an identifier that says the same', () => {
+    const identifier = { type: 'm.id.user', user: 'alice' };
+    expect(keyOf({ identifier, user: '@Alice:b.example' })).toBe('user:alice');
+  });
+
+  test('keys by the old member beside an identifier that nobody knows', () => {
+    expect(keyOf({ identifier: { type: 'x.new' }, user: 'alice' })).toBe('user:alice');
+  });
+
   test.each([[{}], [{ identifier: 'alice' }], [{ identifier: { type: 'm.id.user' } }], [{ user: 5 }]])(
     'finds no account in %p',
     (body) => expect(keyOf(body)).toBeUndefined(),

@@ -1,4 +1,5 @@
 import { parseUserId } from './identifiers.js';
+import { MatrixError } from './matrix-error.js';
 
 interface LoginIdentity {
   identifier?: unknown;
@@ -13,15 +14,34 @@ const record = (value: unknown): Record<string, unknown> =>
 /**
  * One account, one key, however a login spells it: `alice`, `@alice:our.server` and `Alice` are the same. Unknown accounts
  * are keyed like known ones, so that a refusal tells nobody who exists. Undefined when the body names no account at all.
+ * @throws MatrixError M_BAD_JSON when the identifier and the old members beside it name two accounts: servers differ in
+ * which of them they take, so that a guess at the one could be counted for the other
  */
 export function accountKey(login: LoginIdentity, ourServer: string): string | undefined {
-  const identifier = record(login.identifier);
-  const user =
-    identifier.type === 'm.id.user' ? identifier.user : login.identifier === undefined ? login.user : undefined;
-  if (typeof user === 'string') return userKey(user, ourServer);
-  if (identifier.type === 'm.id.phone') return phoneKey(identifier.country, identifier.phone);
-  const { medium, address } = identifier.type === 'm.id.thirdparty' ? identifier : record(login);
-  return typeof medium === 'string' && typeof address === 'string' ? thirdPartyKey(medium, address) : undefined;
+  const named = [
+    identifierKey(record(login.identifier), ourServer),
+    oldUserKey(login, ourServer),
+    thirdPartyKey(login),
+  ];
+  const [key, other] = new Set(named.filter((candidate) => candidate !== undefined));
+  if (other !== undefined) throw MatrixError.badJson('The login names two accounts.');
+  return key;
+}
+
+const oldUserKey = ({ user }: LoginIdentity, ourServer: string): string | undefined =>
+  typeof user === 'string' ? userKey(user, ourServer) : undefined;
+
+function identifierKey(identifier: Record<string, unknown>, ourServer: string): string | undefined {
+  switch (identifier.type) {
+    case 'm.id.user':
+      return oldUserKey(identifier, ourServer);
+    case 'm.id.phone':
+      return phoneKey(identifier.country, identifier.phone);
+    case 'm.id.thirdparty':
+      return thirdPartyKey(identifier);
+    default:
+      return undefined;
+  }
 }
 
 function userKey(user: string, ourServer: string): string {
@@ -32,10 +52,12 @@ function userKey(user: string, ourServer: string): string {
   return own ? `user:${localpart.toLowerCase()}` : `user:${localpart.toLowerCase()}:${id.server.toLowerCase()}`;
 }
 
-const thirdPartyKey = (medium: string, address: string): string =>
-  medium.toLowerCase() === 'msisdn'
+function thirdPartyKey({ medium, address }: LoginIdentity): string | undefined {
+  if (typeof medium !== 'string' || typeof address !== 'string') return undefined;
+  return medium.toLowerCase() === 'msisdn'
     ? `msisdn:${address.replace(/\D/g, '')}`
     : `${medium.toLowerCase()}:${address.trim().toLowerCase()}`;
+}
 
 // A number dialled nationally is only unique together with its country.
 function phoneKey(country: unknown, phone: unknown): string | undefined {

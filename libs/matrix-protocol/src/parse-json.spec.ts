@@ -1,4 +1,10 @@
-import { parseJson, parseJsonObject, parseSignedJsonObject } from './parse-json.js';
+import {
+  MAX_JSON_DEPTH,
+  parseJson,
+  parseJsonObject,
+  parseSignedJsonObject,
+  parseStoredJsonObject,
+} from './parse-json.js';
 
 const bytes = (text: string) => Buffer.from(text, 'utf8');
 
@@ -26,6 +32,34 @@ describe('parseJson', () => {
     'takes %p, where no object repeats a name',
     (text) => expect(parseJson(bytes(text))).toEqual(JSON.parse(text)),
   );
+
+  test.each([['"\\ud800"'], ['{"\\uDC00":1}'], ['["a\\uD83Dx"]'], ['"\\ude00\\ud83d"']])(
+    'refuses the lone surrogate in %p',
+    (text) => {
+      expect(() => parseJson(bytes(text))).toThrow(expect.objectContaining({ errcode: 'M_BAD_JSON' }));
+    },
+  );
+
+  test.each([['"\\ud83d\\ude00"'], ['"\\\\ud800"'], ['"\\u0000"']])('takes %p, which is whole', (text) =>
+    expect(parseJson(bytes(text))).toBe(JSON.parse(text)),
+  );
+
+  test.each([
+    ['lists', '[', ']'],
+    ['objects', '{"a":', '}'],
+    ['both', '[{"a":', '}]'],
+  ])('refuses %s that nest too deep, however deep', (_what, open, close) => {
+    const nested = (depth: number) => bytes(open.repeat(depth) + '1' + close.repeat(depth));
+    const levels = open.includes('[{') ? MAX_JSON_DEPTH / 2 : MAX_JSON_DEPTH;
+    expect(() => parseJson(nested(levels))).not.toThrow();
+    for (const depth of [levels + 1, 100_000]) {
+      expect(() => parseJson(nested(depth))).toThrow(expect.objectContaining({ errcode: 'M_BAD_JSON' }));
+    }
+  });
+
+  test('counts what is open, not what was', () => {
+    expect(parseJson(bytes(`[${Array(2000).fill('[{}]').join(',')}]`))).toHaveLength(2000);
+  });
 
   test('keeps __proto__ and constructor as plain data', () => {
     const value = parseJsonObject(bytes('{"__proto__":{"admin":true},"constructor":{"prototype":1}}'));
@@ -55,5 +89,25 @@ describe('parseSignedJsonObject', () => {
   test('takes integers up to 2^53 - 1 on both sides', () => {
     const text = '{"a":9007199254740991,"b":-9007199254740991,"c":0}';
     expect(parseSignedJsonObject(bytes(text))).toEqual(JSON.parse(text));
+  });
+});
+
+describe('parseStoredJsonObject', () => {
+  test.each([['1e400'], ['-1e999'], ['9007199254740993'], ['-12345678901234567890']])(
+    'refuses the number %s, which would come out as another',
+    (number) => {
+      expect(() => parseStoredJsonObject(bytes(`{"n":[${number}]}`))).toThrow(
+        expect.objectContaining({ errcode: 'M_BAD_JSON' }),
+      );
+    },
+  );
+
+  test('takes fractions and exponents, which account data may hold', () => {
+    expect(parseStoredJsonObject(bytes('{"order":0.5,"a":1e3,"b":-0,"c":1e20}'))).toEqual({
+      order: 0.5,
+      a: 1000,
+      b: -0,
+      c: 1e20,
+    });
   });
 });
