@@ -11,21 +11,25 @@ import {
 } from '@headgate/domain-contracts';
 import { Fleet } from '@headgate/fleet';
 import {
+  ApplyContainerPower,
   ApplyPower,
   Audit,
+  CreateContainer,
   CreateVm,
+  DeleteContainer,
   DeleteVm,
   MigrateVm,
   PlaceInstance,
-  RunContainer,
   TagVm,
 } from '@headgate/instances';
 import { ConfiguredCatalog } from '@headgate/sources';
 import { TaskBoard } from '@headgate/tasks';
 import type { Logger } from 'pino';
 import { AskBackends } from './cluster/ask-backends.js';
+import { CheckBackends } from './cluster/check-backends.js';
 import { ClusterController } from './cluster/cluster.controller.js';
 import { DoctorController } from './cluster/doctor.controller.js';
+import { FixBackends } from './cluster/fix-backends.js';
 import { ReadCapabilities } from './cluster/read-capabilities.js';
 import { Backends } from './composition/backends.js';
 import type { ChosenContexts } from './composition/choose-contexts.js';
@@ -110,23 +114,23 @@ export class AppModule {
       },
       { provide: Fleet, inject: [Clock], useFactory: (clock: Clock) => new Fleet({ clock, present: presentEntry }) },
       { provide: InstanceDirectory, useExisting: Fleet },
-      {
-        provide: Audit,
-        inject: [AuditLog, Clock],
-        useFactory: (audit: AuditLog, clock: Clock) => new Audit(audit, clock),
-      },
+      made(Audit, [AuditLog, Clock]),
       made(PlaceInstance, [BackendDirectory, InstanceDirectory]),
       made(CreateVm, [PlaceInstance, ImageCatalog, InstanceDirectory, TaskBoard, Audit]),
       made(DeleteVm, [InstanceDirectory, BackendDirectory, Audit]),
       made(ApplyPower, [InstanceDirectory, BackendDirectory, Audit]),
       made(MigrateVm, [InstanceDirectory, BackendDirectory, TaskBoard, Audit]),
       made(TagVm, [InstanceDirectory, BackendDirectory, Audit]),
-      made(RunContainer, [PlaceInstance, InstanceDirectory, BackendDirectory, Audit]),
-      made(ListReader, [Fleet]),
+      made(CreateContainer, [PlaceInstance, InstanceDirectory, Audit]),
+      made(DeleteContainer, [InstanceDirectory, BackendDirectory, Audit]),
+      made(ApplyContainerPower, [InstanceDirectory, BackendDirectory, Audit]),
+      made(ListReader, [Fleet, EventStreams]),
       made(EventStreams, [Fleet]),
       made(ConsoleBroker, [InstanceDirectory, Clock]),
       made(ConsoleRequests, [InstanceDirectory, BackendDirectory, CallerIdentity]),
       made(AskBackends, [BackendDirectory]),
+      made(CheckBackends, [BackendDirectory]),
+      made(FixBackends, [BackendDirectory, CheckBackends]),
       {
         provide: ReadCapabilities,
         inject: [BackendDirectory, Fleet],

@@ -5,6 +5,7 @@ export * from './values/instance-ref.js';
 export * from './values/json.js';
 export * from './values/names.js';
 export * from './values/quantity.js';
+export * from './model/change.js';
 export * from './model/instance.js';
 export * from './model/instance-status.js';
 export * from './model/namespaces.js';

@@ -1,4 +1,5 @@
 import {
+  Change,
   planOf,
   type BackendDirectory,
   type Caller,
@@ -11,21 +12,22 @@ import {
 import type { Audit } from './audit.js';
 
 /** Turns a VM on or off. */
-export class ApplyPower {
+export class ApplyPower extends Change<[query: InstanceQuery, action: PowerAction, options: PowerOptions]> {
   constructor(
     private readonly directory: InstanceDirectory,
     private readonly backends: BackendDirectory,
     private readonly audit: Audit,
-  ) {}
+  ) {
+    super();
+  }
 
-  /** What would be done; changes nothing. */
-  async plan(query: InstanceQuery, action: PowerAction, { force = false }: PowerOptions = {}): Promise<Plan> {
+  override async plan(query: InstanceQuery, action: PowerAction, { force = false }: PowerOptions): Promise<Plan> {
     const { ref } = this.directory.resolve(query);
     this.backends.get(ref.context).need('power');
     return planOf([{ name: action, detail: `${ref.name}${force ? ', by force' : ''}` }]);
   }
 
-  async run(query: InstanceQuery, action: PowerAction, options: PowerOptions, caller: Caller): Promise<void> {
+  override async run(query: InstanceQuery, action: PowerAction, options: PowerOptions, caller: Caller): Promise<void> {
     const { ref } = this.directory.resolve(query);
     const name = options.force ? `${action} by force` : action;
     await this.audit.of(caller, name, ref, () =>

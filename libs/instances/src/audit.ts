@@ -15,14 +15,15 @@ export class Audit {
   ) {}
 
   async of<T>(caller: Caller, action: string, ref: InstanceRef, work: () => Promise<T>): Promise<T> {
+    let result: T;
     try {
-      const result = await work();
-      this.write(caller, action, ref, 'ok', '');
-      return result;
+      result = await work();
     } catch (error) {
       this.write(caller, action, ref, 'error', messageOf(error));
       throw error;
     }
+    this.write(caller, action, ref, 'ok', '');
+    return result;
   }
 
   private write(caller: Caller, action: string, ref: InstanceRef, outcome: 'ok' | 'error', message: string): void {

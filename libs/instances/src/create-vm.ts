@@ -1,4 +1,5 @@
 import {
+  Change,
   DomainError,
   parseBytes,
   type Backend,
@@ -39,22 +40,23 @@ export interface CreatedVm {
 const DEFAULTS = { cpu: 2, mem: '4G', disk: '20G' } as const;
 
 /** Makes a VM. */
-export class CreateVm {
+export class CreateVm extends Change<[request: CreateVmRequest], CreatedVm> {
   constructor(
     private readonly place: PlaceInstance,
     private readonly catalog: ImageCatalog,
     private readonly directory: InstanceDirectory,
     private readonly tasks: TaskRunner,
     private readonly audit: Audit,
-  ) {}
+  ) {
+    super();
+  }
 
-  /** What would be done; changes nothing. */
-  async plan(request: CreateVmRequest): Promise<Plan> {
+  override async plan(request: CreateVmRequest): Promise<Plan> {
     const { backend, spec } = this.prepare(request);
     return backend.need('provisioning').planCreate(spec);
   }
 
-  async run(request: CreateVmRequest, caller: Caller): Promise<CreatedVm> {
+  override async run(request: CreateVmRequest, caller: Caller): Promise<CreatedVm> {
     const { backend, spec } = this.prepare(request);
     return this.audit.of(caller, 'create', spec.ref, async () => {
       const { remaining } = await backend.need('provisioning').create(spec);

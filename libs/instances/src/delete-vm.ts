@@ -1,4 +1,5 @@
 import {
+  Change,
   DomainError,
   isVm,
   type BackendDirectory,
@@ -11,20 +12,21 @@ import {
 import type { Audit } from './audit.js';
 
 /** Removes a VM with everything that belongs to it. */
-export class DeleteVm {
+export class DeleteVm extends Change<[query: InstanceQuery]> {
   constructor(
     private readonly directory: InstanceDirectory,
     private readonly backends: BackendDirectory,
     private readonly audit: Audit,
-  ) {}
+  ) {
+    super();
+  }
 
-  /** What would be removed and what would stay; changes nothing. */
-  async plan(query: InstanceQuery): Promise<Plan> {
+  override async plan(query: InstanceQuery): Promise<Plan> {
     const ref = this.find(query);
     return this.backends.get(ref.context).need('provisioning').planDelete(ref);
   }
 
-  async run(query: InstanceQuery, caller: Caller): Promise<void> {
+  override async run(query: InstanceQuery, caller: Caller): Promise<void> {
     const ref = this.find(query);
     await this.audit.of(caller, 'delete', ref, () => this.backends.get(ref.context).need('provisioning').delete(ref));
     await this.directory.seen(

@@ -17,13 +17,15 @@ import {
   type VmSpec,
 } from '@headgate/domain-contracts';
 import { buildContainer, buildVm, FixedClock } from '@headgate/testing';
+import { ApplyContainerPower } from './apply-container-power.js';
 import { ApplyPower } from './apply-power.js';
 import { Audit } from './audit.js';
+import { CreateContainer } from './create-container.js';
 import { CreateVm, type CreateVmRequest } from './create-vm.js';
+import { DeleteContainer } from './delete-container.js';
 import { DeleteVm } from './delete-vm.js';
 import { MigrateVm } from './migrate-vm.js';
 import { PlaceInstance } from './place-instance.js';
-import { RunContainer } from './run-container.js';
 import { TagVm } from './tag-vm.js';
 
 const ann: Caller = { login: 'ann', name: 'Ann', admin: true };
@@ -148,7 +150,9 @@ function house() {
     power: new ApplyPower(directory, backends, audit),
     tag: new TagVm(directory, backends, audit),
     migrate: new MigrateVm(directory, backends, tasks, audit),
-    containers: new RunContainer(place, directory, backends, audit),
+    createContainer: new CreateContainer(place, directory, audit),
+    containerPower: new ApplyContainerPower(directory, backends, audit),
+    deleteContainer: new DeleteContainer(directory, backends, audit),
   };
 }
 
@@ -278,10 +282,10 @@ describe('ApplyPower, TagVm and MigrateVm', () => {
   test('do nothing when rehearsed', async () => {
     const { power, tag, migrate, known, done } = house();
     known.push(buildVm({ status: 'Running', tags: ['prod'] }));
-    await power.plan(web, 'start');
+    await power.plan(web, 'start', {});
     expect((await tag.plan(web, 'prod', true)).steps).toEqual([]);
     expect((await tag.plan(web, 'prod', false)).steps).toHaveLength(1);
-    await migrate.plan(web);
+    await migrate.plan(web, undefined);
     expect(done).toEqual([]);
   });
 
@@ -293,29 +297,50 @@ describe('ApplyPower, TagVm and MigrateVm', () => {
   });
 });
 
-describe('RunContainer', () => {
-  test('makes, starts, stops and removes, and touches no VM of the same name', async () => {
-    const { containers, known, done } = house();
+describe('CreateContainer, ApplyContainerPower and DeleteContainer', () => {
+  const box = { kind: 'ct', namespace: 'default', name: 'box' } as const;
+  const request = { name: 'box', image: 'debian:12', namespace: 'default' };
+
+  test('make, stop, start and remove, and touch no VM of the same name', async () => {
+    const { createContainer, containerPower, deleteContainer, known, done, entries } = house();
     known.push(buildVm({ ref: { name: 'box' } }));
-    await containers.create({ name: 'box', image: 'debian:12', namespace: 'default' }, ann);
+    await createContainer.run(request, ann);
     known.push(buildContainer());
-    const box = { kind: 'ct', namespace: 'default', name: 'box' } as const;
-    await containers.act(box, 'stop', ann);
-    await containers.act(box, 'start', ann);
-    await containers.delete(box, ann);
-    expect(done).toEqual([
-      'create lab/default/box',
-      'stop lab/default/box',
-      'start lab/default/box',
-      'delete lab/default/box',
-    ]);
+    await containerPower.run(box, 'stop', ann);
+    await containerPower.run(box, 'start', ann);
+    await deleteContainer.run(box, ann);
+    const acts = ['create', 'stop', 'start', 'delete'];
+    expect(done).toEqual(acts.map((act) => `${act} lab/default/box`));
+    expect(entries).toEqual(acts.map((action) => expect.objectContaining({ action, caller: 'ann', outcome: 'ok' })));
   });
 
-  test('refuses a name that is taken', async () => {
-    const { containers, known } = house();
+  test('do nothing when rehearsed', async () => {
+    const { createContainer, containerPower, deleteContainer, known, done, entries } = house();
+    await createContainer.plan(request);
     known.push(buildContainer());
-    await expect(containers.create({ name: 'box', image: 'a', namespace: 'default' }, ann)).rejects.toEqual(
-      code('ALREADY_EXISTS'),
-    );
+    expect((await containerPower.plan(box, 'stop')).steps).toEqual([{ name: 'stop', detail: 'box' }]);
+    await deleteContainer.plan(box);
+    expect([done, entries]).toEqual([[], []]);
+  });
+
+  test('refuse a name that is taken', async () => {
+    const { createContainer, known } = house();
+    known.push(buildContainer());
+    await expect(createContainer.run(request, ann)).rejects.toEqual(code('ALREADY_EXISTS'));
+  });
+});
+
+describe('Audit', () => {
+  test('does not write down as failed what was done but could not be written down', async () => {
+    const outcomes: string[] = [];
+    const log = {
+      append: ({ outcome }: AuditEntry) => {
+        outcomes.push(outcome);
+        throw new Error('The disk is full.');
+      },
+    } as unknown as AuditLog;
+    const done = new Audit(log, new FixedClock()).of(ann, 'stop', buildVm().ref, async () => undefined);
+    await expect(done).rejects.toThrow('The disk is full.');
+    expect(outcomes).toEqual(['ok']);
   });
 });

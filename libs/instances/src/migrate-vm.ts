@@ -1,4 +1,5 @@
 import {
+  Change,
   DomainError,
   isRunningStatus,
   isVm,
@@ -14,22 +15,24 @@ import {
 import type { Audit } from './audit.js';
 
 /** Moves a running VM to another node of its backend, without stopping it. */
-export class MigrateVm {
+export class MigrateVm extends Change<[query: InstanceQuery, targetNode: string | undefined], string> {
   constructor(
     private readonly directory: InstanceDirectory,
     private readonly backends: BackendDirectory,
     private readonly tasks: TaskRunner,
     private readonly audit: Audit,
-  ) {}
+  ) {
+    super();
+  }
 
-  async plan(query: InstanceQuery, targetNode?: string): Promise<Plan> {
+  override async plan(query: InstanceQuery, targetNode: string | undefined): Promise<Plan> {
     const ref = this.find(query);
     this.backends.get(ref.context).need('migration');
     return planOf([{ name: 'migrate', detail: `${ref.name} to ${targetNode || 'a node of the same CPU vendor'}` }]);
   }
 
   /** @returns the id of the task that follows it */
-  async run(query: InstanceQuery, targetNode: string | undefined, caller: Caller): Promise<string> {
+  override async run(query: InstanceQuery, targetNode: string | undefined, caller: Caller): Promise<string> {
     const ref = this.find(query);
     return this.audit.of(caller, 'migrate', ref, async () => {
       const work = await this.backends

@@ -1,4 +1,5 @@
 import {
+  Change,
   planOf,
   type BackendDirectory,
   type Caller,
@@ -9,21 +10,23 @@ import {
 import type { Audit } from './audit.js';
 
 /** Adds a tag to a VM, or takes it away. */
-export class TagVm {
+export class TagVm extends Change<[query: InstanceQuery, tag: string, on: boolean]> {
   constructor(
     private readonly directory: InstanceDirectory,
     private readonly backends: BackendDirectory,
     private readonly audit: Audit,
-  ) {}
+  ) {
+    super();
+  }
 
-  async plan(query: InstanceQuery, tag: string, on: boolean): Promise<Plan> {
+  override async plan(query: InstanceQuery, tag: string, on: boolean): Promise<Plan> {
     const { ref, tags } = this.directory.resolve(query);
     this.backends.get(ref.context).need('provisioning');
     const done = tags.includes(tag) === on;
     return planOf(done ? [] : [{ name: on ? 'add tag' : 'remove tag', detail: `${tag} on ${ref.name}` }]);
   }
 
-  async run(query: InstanceQuery, tag: string, on: boolean, caller: Caller): Promise<void> {
+  override async run(query: InstanceQuery, tag: string, on: boolean, caller: Caller): Promise<void> {
     const { ref } = this.directory.resolve(query);
     await this.audit.of(caller, `${on ? 'add' : 'remove'} tag ${tag}`, ref, () =>
       this.backends.get(ref.context).need('provisioning').setTag(ref, tag, on),

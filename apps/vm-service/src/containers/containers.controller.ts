@@ -1,38 +1,29 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
 import {
   ChangeQuery,
+  ContainerView,
   CreateContainerDto,
+  CreatedView,
   InstanceActionPath,
   InstancePath,
   ListQuery,
-  type ContextQuery,
-  ContainerView,
-  CreatedView,
   StatusView,
   type PlanView,
 } from '@headgate/api-contracts';
-import { DomainError, formatRef, type Caller, type InstanceQuery } from '@headgate/domain-contracts';
-import { CONTAINER_ACTIONS, RunContainer, type ContainerAction } from '@headgate/instances';
+import { ApplyContainerPower, CONTAINER_ACTIONS, CreateContainer, DeleteContainer } from '@headgate/instances';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { CurrentCaller } from '../identity/caller.decorator.js';
-import { EventStreams } from '../instances/event-stream.js';
+import { expectAction, instanceQuery, presentCreated } from '../instances/instance-request.js';
 import { ListReader } from '../instances/list-reader.js';
-import { answerPlan, isRehearsal } from '../instances/plan-view.js';
 import { answer, answerList, Describe } from '../platform/answers.decorator.js';
-
-const ct = ({ ns, name }: InstancePath, { context }: ContextQuery): InstanceQuery => ({
-  kind: 'ct',
-  namespace: ns,
-  name,
-  context,
-});
+import { Changing, ChangeRequest } from '../platform/change-request.js';
 
 @Controller('api/cts')
 export class ContainersController {
   constructor(
     private readonly lists: ListReader,
-    private readonly streams: EventStreams,
-    private readonly containers: RunContainer,
+    private readonly createContainer: CreateContainer,
+    private readonly applyPower: ApplyContainerPower,
+    private readonly deleteContainer: DeleteContainer,
   ) {}
 
   @Get()
@@ -42,21 +33,17 @@ export class ContainersController {
     answer(200, 'text/event-stream'),
   )
   list(@Query() query: ListQuery, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    const wantsStream = request.headers.accept?.includes('text/event-stream');
-    return wantsStream ? this.streams.begin('ct', reply) : this.lists.answer('ct', query, request, reply);
+    return this.lists.answer('ct', query, request, reply);
   }
 
   @Post()
   @Describe('Makes a container with a persistent data volume.', answer(201, CreatedView))
-  async create(
+  create(
     @Body() body: CreateContainerDto,
     @Query() query: ChangeQuery,
-    @CurrentCaller() caller: Caller,
-    @Res({ passthrough: true }) reply: FastifyReply,
+    @Changing() request: ChangeRequest,
   ): Promise<CreatedView | PlanView> {
-    if (isRehearsal(query)) return answerPlan(reply, await this.containers.planCreate(body));
-    const ref = await this.containers.create(body, caller);
-    return { name: ref.name, namespace: ref.namespace, ref: formatRef(ref) };
+    return request.answer(query, this.createContainer, [body], presentCreated);
   }
 
   @Post(':ns/:name/:action')
@@ -65,34 +52,21 @@ export class ContainersController {
   async act(
     @Param() path: InstanceActionPath,
     @Query() query: ChangeQuery,
-    @CurrentCaller() caller: Caller,
-    @Res({ passthrough: true }) reply: FastifyReply,
+    @Changing() request: ChangeRequest,
   ): Promise<StatusView | PlanView> {
-    const action = containerAction(path.action);
-    if (isRehearsal(query)) return answerPlan(reply, await this.containers.planAction(ct(path, query), action));
-    await this.containers.act(ct(path, query), action, caller);
-    return { status: 'ok' };
+    const action = expectAction(path.action, CONTAINER_ACTIONS);
+    return request.answer(query, this.applyPower, [instanceQuery('ct', path, query), action], () => ({ status: 'ok' }));
   }
 
   @Delete(':ns/:name')
   @Describe('Removes a container with its data volume.', answer(200, StatusView))
-  async delete(
+  delete(
     @Param() path: InstancePath,
     @Query() query: ChangeQuery,
-    @CurrentCaller() caller: Caller,
-    @Res({ passthrough: true }) reply: FastifyReply,
+    @Changing() request: ChangeRequest,
   ): Promise<StatusView | PlanView> {
-    if (isRehearsal(query)) return answerPlan(reply, await this.containers.planDelete(ct(path, query)));
-    await this.containers.delete(ct(path, query), caller);
-    return { status: 'deleted' };
+    return request.answer(query, this.deleteContainer, [instanceQuery('ct', path, query)], () => ({
+      status: 'deleted',
+    }));
   }
-}
-
-function containerAction(text: string): ContainerAction {
-  const action = CONTAINER_ACTIONS.find((one) => one === text);
-  if (action) return action;
-  throw new DomainError(
-    'UNKNOWN_ACTION',
-    `The action must be one of ${CONTAINER_ACTIONS.join(', ')}; "${text.slice(0, 40)}" is not.`,
-  );
 }

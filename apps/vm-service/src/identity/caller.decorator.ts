@@ -11,8 +11,12 @@ export const rememberCaller = (request: FastifyRequest, caller: Caller): void =>
 };
 
 /** Who asks, as the identity guard found out. */
-export const CurrentCaller = createParamDecorator((_data: unknown, context: ExecutionContext): Caller => {
-  const caller = context.switchToHttp().getRequest<WithCaller>()[CALLER];
+export function callerOf(request: FastifyRequest): Caller {
+  const caller = (request as WithCaller)[CALLER];
   if (!caller) throw new Error('the identity guard did not run');
   return caller;
-});
+}
+
+export const CurrentCaller = createParamDecorator((_data: unknown, context: ExecutionContext): Caller =>
+  callerOf(context.switchToHttp().getRequest<FastifyRequest>()),
+);

@@ -3,19 +3,24 @@ import type { ListQuery, SortField } from '@headgate/api-contracts';
 import { DomainError, type InstanceKind } from '@headgate/domain-contracts';
 import { queryEntries, type Fleet } from '@headgate/fleet';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { EventStreams } from './event-stream.js';
 import { presentEntry } from './present.js';
 
 /** Largest page. */
 const MAX_LIMIT = 10_000;
 
-/** Answers the lists from the fleet, and nothing else: no backend is asked. */
+/** Answers the lists from the fleet, and nothing else: no backend is asked. Who wants to follow gets the event stream. */
 export class ListReader {
   /** Versions begin anew with each start of the service; this part of the ETag does not repeat. */
   private readonly boot = randomBytes(6).toString('base64url');
 
-  constructor(private readonly fleet: Fleet) {}
+  constructor(
+    private readonly fleet: Fleet,
+    private readonly streams: EventStreams,
+  ) {}
 
   async answer(kind: InstanceKind, query: ListQuery, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    if (request.headers.accept?.includes('text/event-stream')) return this.streams.begin(kind, reply);
     await this.fleet.heardOf();
     const { version, partial, json } = this.fleet.list(kind);
     const etag = `"${this.boot}-${kind}-${version}${partial ? '-p' : ''}"`;

@@ -1,54 +1,35 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
 import {
+  AcceptedView,
   ChangeQuery,
   ContextQuery,
+  CreatedView,
   CreateVmDto,
   InstanceActionPath,
   InstancePath,
   ListQuery,
   MigrateVmDto,
   PowerQuery,
-  TagDto,
-  AcceptedView,
-  CreatedView,
   StatusView,
+  TagDto,
   VmView,
   type PlanView,
 } from '@headgate/api-contracts';
-import {
-  BackendDirectory,
-  DomainError,
-  formatRef,
-  POWER_ACTIONS,
-  type Caller,
-  type InstanceQuery,
-  type Json,
-  type PowerAction,
-} from '@headgate/domain-contracts';
-import { Fleet } from '@headgate/fleet';
+import { BackendDirectory, InstanceDirectory, POWER_ACTIONS, type Caller, type Json } from '@headgate/domain-contracts';
 import { ApplyPower, CreateVm, DeleteVm, MigrateVm, TagVm } from '@headgate/instances';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CurrentCaller } from '../identity/caller.decorator.js';
-import { EventStreams } from './event-stream.js';
-import { ListReader } from './list-reader.js';
-import { answerPlan, isRehearsal } from './plan-view.js';
 import { answer, answerList, Describe } from '../platform/answers.decorator.js';
-
-const vm = ({ ns, name }: InstancePath, { context }: ContextQuery): InstanceQuery => ({
-  kind: 'vm',
-  namespace: ns,
-  name,
-  context,
-});
-const OK: StatusView = { status: 'ok' };
+import { Changing, ChangeRequest } from '../platform/change-request.js';
+import { expectAction, instanceQuery, presentCreated } from './instance-request.js';
+import { ListReader } from './list-reader.js';
 
 @Controller('api/vms')
 export class VmsController {
   constructor(
-    private readonly fleet: Fleet,
+    private readonly directory: InstanceDirectory,
     private readonly backends: BackendDirectory,
     private readonly lists: ListReader,
-    private readonly streams: EventStreams,
     private readonly createVm: CreateVm,
     private readonly deleteVm: DeleteVm,
     private readonly applyPower: ApplyPower,
@@ -63,21 +44,17 @@ export class VmsController {
     answer(200, 'text/event-stream'),
   )
   list(@Query() query: ListQuery, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    const wantsStream = request.headers.accept?.includes('text/event-stream');
-    return wantsStream ? this.streams.begin('vm', reply) : this.lists.answer('vm', query, request, reply);
+    return this.lists.answer('vm', query, request, reply);
   }
 
   @Post()
   @Describe('Makes a VM from exactly one source.', answer(201, CreatedView))
-  async create(
+  create(
     @Body() body: CreateVmDto,
     @Query() query: ChangeQuery,
-    @CurrentCaller() caller: Caller,
-    @Res({ passthrough: true }) reply: FastifyReply,
+    @Changing() request: ChangeRequest,
   ): Promise<CreatedView | PlanView> {
-    if (isRehearsal(query)) return answerPlan(reply, await this.createVm.plan(body));
-    const { ref, task } = await this.createVm.run(body, caller);
-    return { name: ref.name, namespace: ref.namespace, ref: formatRef(ref), ...(task === undefined ? {} : { task }) };
+    return request.answer(query, this.createVm, [body], presentCreated);
   }
 
   @Get(':ns/:name')
@@ -85,51 +62,48 @@ export class VmsController {
     "The backend's own object; secrets in it are masked for callers who are no administrators.",
     answer(200, 'application/json'),
   )
-  manifest(@Param() path: InstancePath, @Query() query: ContextQuery, @CurrentCaller() caller: Caller): Promise<Json> {
-    const { ref } = this.fleet.resolve(vm(path, query));
+  async manifest(
+    @Param() path: InstancePath,
+    @Query() query: ContextQuery,
+    @CurrentCaller() caller: Caller,
+  ): Promise<Json> {
+    const { ref } = this.directory.resolve(instanceQuery('vm', path, query));
     return this.backends.get(ref.context).need('inventory').manifest(ref, { masked: !caller.admin });
   }
 
   @Delete(':ns/:name')
   @Describe('Removes a VM with everything that belongs to it.', answer(200, StatusView))
-  async delete(
+  delete(
     @Param() path: InstancePath,
     @Query() query: ChangeQuery,
-    @CurrentCaller() caller: Caller,
-    @Res({ passthrough: true }) reply: FastifyReply,
+    @Changing() request: ChangeRequest,
   ): Promise<StatusView | PlanView> {
-    if (isRehearsal(query)) return answerPlan(reply, await this.deleteVm.plan(vm(path, query)));
-    await this.deleteVm.run(vm(path, query), caller);
-    return { status: 'deleted' };
+    return request.answer(query, this.deleteVm, [instanceQuery('vm', path, query)], () => ({ status: 'deleted' }));
   }
 
   @Post(':ns/:name/migrate')
   @Describe('Moves a running VM to another node.', answer(202, AcceptedView))
   @HttpCode(202)
-  async migrate(
+  migrate(
     @Param() path: InstancePath,
     @Body() { targetNode }: MigrateVmDto,
     @Query() query: ChangeQuery,
-    @CurrentCaller() caller: Caller,
-    @Res({ passthrough: true }) reply: FastifyReply,
+    @Changing() request: ChangeRequest,
   ): Promise<AcceptedView | PlanView> {
-    if (isRehearsal(query)) return answerPlan(reply, await this.migrateVm.plan(vm(path, query), targetNode));
-    return { task: await this.migrateVm.run(vm(path, query), targetNode, caller), status: 'ok' };
+    const vm = instanceQuery('vm', path, query);
+    return request.answer(query, this.migrateVm, [vm, targetNode], (task) => ({ task, status: 'ok' }));
   }
 
   @Post(':ns/:name/tags')
   @Describe('Adds a tag, or takes it away.', answer(200, TagDto))
   @HttpCode(200)
-  async tag(
+  tag(
     @Param() path: InstancePath,
     @Body() { tag, on }: TagDto,
     @Query() query: ChangeQuery,
-    @CurrentCaller() caller: Caller,
-    @Res({ passthrough: true }) reply: FastifyReply,
+    @Changing() request: ChangeRequest,
   ): Promise<TagDto | PlanView> {
-    if (isRehearsal(query)) return answerPlan(reply, await this.tagVm.plan(vm(path, query), tag, on));
-    await this.tagVm.run(vm(path, query), tag, on, caller);
-    return { tag, on };
+    return request.answer(query, this.tagVm, [instanceQuery('vm', path, query), tag, on], () => ({ tag, on }));
   }
 
   @Post(':ns/:name/:action')
@@ -138,22 +112,11 @@ export class VmsController {
   async act(
     @Param() path: InstanceActionPath,
     @Query() query: PowerQuery,
-    @CurrentCaller() caller: Caller,
-    @Res({ passthrough: true }) reply: FastifyReply,
+    @Changing() request: ChangeRequest,
   ): Promise<StatusView | PlanView> {
-    const action = powerAction(path.action);
-    const options = { force: query.force === 'true' };
-    if (isRehearsal(query)) return answerPlan(reply, await this.applyPower.plan(vm(path, query), action, options));
-    await this.applyPower.run(vm(path, query), action, options, caller);
-    return OK;
+    const vm = instanceQuery('vm', path, query);
+    const action = expectAction(path.action, POWER_ACTIONS, [...POWER_ACTIONS, 'migrate']);
+    const force = query.force === 'true';
+    return request.answer(query, this.applyPower, [vm, action, { force }], () => ({ status: 'ok' }));
   }
-}
-
-function powerAction(text: string): PowerAction {
-  const action = POWER_ACTIONS.find((one) => one === text);
-  if (action) return action;
-  throw new DomainError(
-    'UNKNOWN_ACTION',
-    `The action must be one of ${[...POWER_ACTIONS, 'migrate'].join(', ')}; "${text.slice(0, 40)}" is not.`,
-  );
 }

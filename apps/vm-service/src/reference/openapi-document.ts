@@ -62,8 +62,10 @@ function argumentsOf(controller: Type, name: string): Argument[] {
   const types = (Reflect.getMetadata('design:paramtypes', controller.prototype as object, name) ?? []) as DtoClass[];
   const from = (Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, name) ?? {}) as Record<string, { index: number }>;
   return Object.entries(from).flatMap(([key, { index }]) => {
+    // A decorator of our own has a random word there, which may begin with a digit.
+    const source = /^(\d+):/.exec(key)?.[1];
     const type = types[index];
-    return type ? [{ from: Number.parseInt(key, 10), type }] : [];
+    return source && type ? [{ from: Number(source), type }] : [];
   });
 }
 

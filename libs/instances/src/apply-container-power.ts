@@ -1,0 +1,36 @@
+import {
+  Change,
+  planOf,
+  type BackendDirectory,
+  type Caller,
+  type InstanceDirectory,
+  type InstanceQuery,
+  type Plan,
+} from '@headgate/domain-contracts';
+import type { Audit } from './audit.js';
+
+export const CONTAINER_ACTIONS = ['start', 'stop'] as const;
+export type ContainerAction = (typeof CONTAINER_ACTIONS)[number];
+
+/** Starts a container from its recorded spec, or stops it and keeps its data. */
+export class ApplyContainerPower extends Change<[query: InstanceQuery, action: ContainerAction]> {
+  constructor(
+    private readonly directory: InstanceDirectory,
+    private readonly backends: BackendDirectory,
+    private readonly audit: Audit,
+  ) {
+    super();
+  }
+
+  override async plan(query: InstanceQuery, action: ContainerAction): Promise<Plan> {
+    const { ref } = this.directory.resolve(query);
+    this.backends.get(ref.context).need('containers');
+    return planOf([{ name: action, detail: ref.name }]);
+  }
+
+  override async run(query: InstanceQuery, action: ContainerAction, caller: Caller): Promise<void> {
+    const { ref } = this.directory.resolve(query);
+    const containers = this.backends.get(ref.context).need('containers');
+    await this.audit.of(caller, action, ref, () => containers[action](ref));
+  }
+}

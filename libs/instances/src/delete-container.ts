@@ -1,0 +1,32 @@
+import {
+  Change,
+  type BackendDirectory,
+  type Caller,
+  type InstanceDirectory,
+  type InstanceQuery,
+  type Plan,
+} from '@headgate/domain-contracts';
+import type { Audit } from './audit.js';
+
+/** Removes a container with its data volume. */
+export class DeleteContainer extends Change<[query: InstanceQuery]> {
+  constructor(
+    private readonly directory: InstanceDirectory,
+    private readonly backends: BackendDirectory,
+    private readonly audit: Audit,
+  ) {
+    super();
+  }
+
+  override async plan(query: InstanceQuery): Promise<Plan> {
+    const { ref } = this.directory.resolve(query);
+    return this.backends.get(ref.context).need('containers').planDelete(ref);
+  }
+
+  override async run(query: InstanceQuery, caller: Caller): Promise<void> {
+    const { ref } = this.directory.resolve(query);
+    const containers = this.backends.get(ref.context).need('containers');
+    await this.audit.of(caller, 'delete', ref, () => containers.delete(ref));
+    await this.directory.seen(ref, (instance) => instance === undefined);
+  }
+}
