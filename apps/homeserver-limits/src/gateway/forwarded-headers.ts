@@ -13,6 +13,12 @@ const HOP_BY_HOP = new Set([
   'upgrade',
 ]);
 
+/**
+ * Whose a connection's header may not take away: without its length the upstream would read a body as the next request,
+ * which nobody has decided on.
+ */
+const NEVER_OF_THE_CONNECTION = new Set(['content-length', 'host']);
+
 /** The headers of a message as they came, less what belongs to the connection. */
 export function endToEnd(message: IncomingMessage, without: readonly string[] = []): string[] {
   const named = namedByConnection(message.headers.connection);
@@ -30,7 +36,10 @@ export function endToEnd(message: IncomingMessage, without: readonly string[] = 
 const namedByConnection = (value: string | undefined): readonly string[] =>
   value === undefined || /^(keep-alive|close)$/i.test(value)
     ? []
-    : value.split(',').map((name) => name.trim().toLowerCase());
+    : value
+        .split(',')
+        .map((name) => name.trim().toLowerCase())
+        .filter((name) => !NEVER_OF_THE_CONNECTION.has(name));
 
 /**
  * What the upstream is told: the caller's headers, and whom we saw. The word of an untrusted caller about addresses is

@@ -1,0 +1,34 @@
+import { LimitsProcess } from './testing/limits-process.js';
+import { rawExchange } from './testing/raw-exchange.js';
+import { RecordingUpstream } from './testing/recording-upstream.js';
+
+/** A request that only a bound may let through, hidden in something else. */
+const HIDDEN =
+  'POST /_matrix/client/v3/user/@a:b.example/openid/request_token HTTP/1.1\r\nHost: b\r\nContent-Length: 2\r\n\r\n{}';
+
+describe('what a request may hide from the gateway', () => {
+  let upstream: RecordingUpstream;
+  let limits: LimitsProcess;
+  beforeAll(async () => {
+    upstream = await RecordingUpstream.listen();
+    limits = await LimitsProcess.start(`[server]\nname = "b.example"\n[gateway]\nupstream = "${upstream.url}"\n`);
+  });
+  afterAll(async () => {
+    await limits.dispose();
+    await upstream.close();
+  });
+  beforeEach(() => {
+    upstream.requests.length = 0;
+  });
+
+  test.each([['DELETE'], ['GET'], ['OPTIONS'], ['PUT']])(
+    'is no second request in the body of a %s whose length Connection calls its own',
+    async (method) => {
+      const head = `${method} /_matrix/client/v3/x HTTP/1.1\r\nHost: b\r\nConnection: close, Content-Length, Host`;
+      await rawExchange(limits.url, `${head}\r\nContent-Length: ${HIDDEN.length}\r\n\r\n${HIDDEN}`);
+      expect(upstream.requests.map(({ target }) => target)).toEqual(['/_matrix/client/v3/x']);
+      expect(upstream.last.body.toString()).toBe(HIDDEN);
+      expect(upstream.last.rawHeaders).toContain('Host');
+    },
+  );
+});
