@@ -154,13 +154,13 @@ describe('the gateway', () => {
     test('upgraded connections both ways', async () => {
       upstream.upgrade = (incoming, socket) => {
         socket.write(
-          `HTTP/1.1 101 Switching Protocols\r\nUpgrade: echo\r\nConnection: Upgrade\r\nX-Path: ${incoming.url}\r\n\r\n`,
+          `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nX-Path: ${incoming.url}\r\n\r\n`,
         );
         socket.pipe(socket);
       };
       const { hostname, port } = new URL(limits.url);
       const socket = connect(Number(port), hostname);
-      socket.write('GET /ws%2Fx HTTP/1.1\r\nHost: b\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n');
+      socket.write('GET /ws%2Fx HTTP/1.1\r\nHost: b\r\nConnection: Upgrade\r\nUpgrade: WebSocket\r\n\r\n');
       let received = '';
       socket.on('data', (chunk) => {
         received += chunk;

@@ -31,4 +31,18 @@ describe('what a request may hide from the gateway', () => {
       expect(upstream.last.rawHeaders).toContain('Host');
     },
   );
+
+  test.each([['h2c'], ['websocket'], ['echo']])('is no bounded operation behind Upgrade: %s', async (protocol) => {
+    const upgrade = `Connection: close, Upgrade\r\nUpgrade: ${protocol}\r\n`;
+    const received = await rawExchange(limits.url, HIDDEN.replace('Host: b\r\n', `Host: b\r\n${upgrade}`));
+    expect(received).toMatch(/^HTTP\/1\.1 401 [\s\S]*M_MISSING_TOKEN/);
+    expect(upstream.requests).toEqual([]);
+  });
+
+  test('is no other protocol: a request that asks for one is answered as it is', async () => {
+    const request =
+      'GET /_matrix/client/versions HTTP/1.1\r\nHost: b\r\nConnection: close, Upgrade\r\nUpgrade: h2c\r\n\r\n';
+    expect(await rawExchange(limits.url, request)).toMatch(/^HTTP\/1\.1 200 /);
+    expect(upstream.last.rawHeaders).not.toContain('Upgrade');
+  });
 });

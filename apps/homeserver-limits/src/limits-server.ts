@@ -76,17 +76,14 @@ export class LimitsServer {
     await this.state.restore();
     const app = await NestFactory.create<NestFastifyApplication>(
       AppModule.over(this.dispatcher, this.metrics),
-      matrixAdapter(),
+      matrixAdapter((request) => this.backend.upgrades !== undefined && this.dispatcher.mayUpgrade(request)),
       { logger: new PinoNestLogger(this.log), bodyParser: false },
     );
     app.useGlobalFilters(new MatrixErrorFilter());
     this.app = app;
     await app.init();
     const server: Server = app.getHttpServer();
-    server.on('upgrade', (request, socket, head) => {
-      if (this.backend.upgrades) this.backend.upgrades.handle(request, socket, head);
-      else socket.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
-    });
+    server.on('upgrade', (request, socket, head) => this.backend.upgrades?.handle(request, socket, head));
     const { host, port } = hostAndPort(this.config.current.server.listen);
     await app.listen(port, host);
     await this.operator?.listen();

@@ -31,6 +31,15 @@ export class Dispatcher {
     if (!Buffer.isBuffer(answer.body)) drain(raw);
   }
 
+  /**
+   * Whether a request may leave HTTP for a WebSocket. Nothing that the table knows may: it would go past its bound. Other
+   * protocols could carry whole requests past everything (h2c does); servers may ignore them, and so they are ignored.
+   */
+  mayUpgrade({ method = '', url = '', headers }: IncomingMessage): boolean {
+    const webSocket = method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket';
+    return webSocket && this.table.classify(method, url).kind === 'unknown';
+  }
+
   private answer(raw: IncomingMessage, response: ServerResponse, target: string): Promise<Answer> {
     const method = raw.method === 'HEAD' ? 'GET' : (raw.method ?? 'GET');
     const classified = this.table.classify(method, target);

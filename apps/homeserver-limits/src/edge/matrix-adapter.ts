@@ -10,9 +10,11 @@ const REQUEST_MS = 30 * 60 * 1000;
 /**
  * Fastify that leaves everything to the table of operations. Its router would decode, limit and refuse paths in its own
  * way and form, so it only sees one path; its parsers would refuse bodies by their Content-Type, so there are none.
+ * @param mayUpgrade whether a request that asks for another protocol gets it; else it is answered like any other
  */
-export function matrixAdapter(): FastifyAdapter {
+export function matrixAdapter(mayUpgrade: (request: IncomingMessage) => boolean = () => false): FastifyAdapter {
   const adapter = new FastifyAdapter({
+    http: { shouldUpgradeCallback: mayUpgrade },
     rewriteUrl: routeOf,
     requestTimeout: REQUEST_MS,
     connectionTimeout: 0,
