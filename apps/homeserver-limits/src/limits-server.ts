@@ -22,6 +22,7 @@ import { type EmbeddedOperation, embeddedOperations } from './embedded/embedded-
 import { LimitsMetrics } from './metrics/limits-metrics.js';
 import { OperatorApi } from './operator/operator-api.js';
 import { OperatorServer } from './operator/operator-server.js';
+import { NoticedWindows } from './state/noticed-windows.js';
 import { WindowStateFile } from './state/window-state-file.js';
 
 /** What is still under way when the server ends gets this long. */
@@ -46,24 +47,25 @@ export class LimitsServer {
     const { server, gateway, operator } = config.current;
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
     const windows = new RateWindows();
+    this.state = new WindowStateFile(windows, dataDir, log);
+    const store = new NoticedWindows(windows, this.state.changed);
     const ledger = new CapLedger();
     const addresses = new CallerAddress(server.trusted_proxies, server.ipv6_prefix);
     this.metrics = new LimitsMetrics(windows);
     const { watch } = this.metrics;
-    this.rates = new Rates(windows, config, watch);
+    this.rates = new Rates(store, config, watch);
     this.backend =
       gateway.upstream === undefined
         ? embeddedBackend(config, dataDir)
         : gatewayBackend(gateway.upstream, config, dataDir, addresses, () => this.caps);
     this.caps = new Caps(ledger, config, this.backend.freshness, { watch });
-    this.state = new WindowStateFile(windows, dataDir, log);
     const { identity, holdings, homeserver } = this.backend;
     const bounds = makeBounds({ config, rates: this.rates, caps: this.caps, identity, holdings, log, watch });
     const routes = this.embedded ? embeddedOperations : boundedOperations;
     this.dispatcher = new Dispatcher(new PathTable<EmbeddedOperation>(routes), bounds, homeserver, addresses, log);
     if (this.embedded) this.metrics.showPasswords(this.backend.passwordVerifications);
     if (operator.listen !== undefined) {
-      this.operator = new OperatorServer(new OperatorApi(windows, ledger), operator.listen, operator.token);
+      this.operator = new OperatorServer(new OperatorApi(windows, store, ledger), operator.listen, operator.token);
     }
   }
 

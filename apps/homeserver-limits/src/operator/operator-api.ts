@@ -1,10 +1,15 @@
-import type { CapLedger, RateWindows } from '@headgate/limits-core';
+import type { CapLedger, RateStore, RateWindows } from '@headgate/limits-core';
 import { type JsonObject, MatrixError } from '@headgate/matrix-protocol';
 
 /** What an operator may look at and put right. */
 export class OperatorApi {
+  /**
+   * @param windows knows the rates by name
+   * @param store where they count: these windows, or those that several nodes share
+   */
   constructor(
     private readonly windows: RateWindows,
+    private readonly store: RateStore,
     private readonly ledger: CapLedger,
   ) {}
 
@@ -17,14 +22,14 @@ export class OperatorApi {
     };
   }
 
-  inspect(rateName: string, key: string): JsonObject {
-    const view = this.windows.peek(this.rate(rateName), key);
+  async inspect(rateName: string, key: string): Promise<JsonObject> {
+    const view = await this.store.peek(this.rate(rateName), key);
     return { rate: rateName, key, ...view };
   }
 
   /** Wipes a key's window. */
-  forgive(rateName: string, key: string): JsonObject {
-    return { rate: rateName, key, forgiven: this.windows.forgive(this.rate(rateName), key) };
+  async forgive(rateName: string, key: string): Promise<JsonObject> {
+    return { rate: rateName, key, forgiven: await this.store.forgive(this.rate(rateName), key) };
   }
 
   /** What is known to be held. @param holder a user id; followed by a space and a device or a room for what belongs there */

@@ -19,7 +19,7 @@ export class OperatorServer {
     private readonly listenAddress: string,
     private readonly token?: string,
   ) {
-    this.server = createServer((request, response) => this.handle(request, response));
+    this.server = createServer((request, response) => void this.handle(request, response));
   }
 
   async listen(): Promise<void> {
@@ -38,11 +38,11 @@ export class OperatorServer {
     await new Promise((resolve) => this.server.close(resolve));
   }
 
-  private handle(request: IncomingMessage, response: ServerResponse): void {
+  private async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     let answer: { status: number; body: Buffer };
     try {
       this.authorize(request);
-      answer = { status: 200, body: Buffer.from(JSON.stringify(this.answer(request))) };
+      answer = { status: 200, body: Buffer.from(JSON.stringify(await this.answer(request))) };
     } catch (error) {
       const { status, body } = errorAnswer(error);
       answer = { status, body: body as Buffer };
@@ -60,7 +60,7 @@ export class OperatorServer {
     if (!same) throw MatrixError.unknownToken();
   }
 
-  private answer({ method, url = '/' }: IncomingMessage): JsonObject {
+  private answer({ method, url = '/' }: IncomingMessage): JsonObject | Promise<JsonObject> {
     const { pathname, searchParams } = new URL(url, 'http://operator');
     const rate = /^\/rates\/([a-z_]+)$/.exec(pathname)?.[1];
     if (method === 'GET' && pathname === '/rules') return this.api.rules();

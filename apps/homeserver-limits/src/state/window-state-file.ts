@@ -3,15 +3,27 @@ import { join } from 'node:path';
 import type { RateWindows } from '@headgate/limits-core';
 import type { Logger } from 'pino';
 
-const PERIOD_MS = 5_000;
+/** After a change, the time until it is written: that of the last writing this many times over, within these bounds. */
+const REST_FACTOR = 20;
+const SHORTEST_REST_MS = 100;
+const LONGEST_REST_MS = 5_000;
+
+const SWEEP_MS = 5_000;
 
 /**
- * The windows' state on the disk, so that a restart in mid-window forgets nothing: written when the server ends, and every
- * few seconds for the case that it is killed.
+ * The windows' state on the disk, so that a restart in mid-window forgets nothing: written when the server ends, and soon
+ * after each change for the case that it is killed. Writing takes about a twentieth of the time, more only where the windows
+ * are so many that this would leave them unwritten for longer than five seconds. While nothing changes, nothing is written.
  */
 export class WindowStateFile {
   private readonly path: string;
+  private sweeper?: NodeJS.Timeout;
   private timer?: NodeJS.Timeout;
+  private restMs = SHORTEST_REST_MS;
+  private dirty = false;
+  /** A writing is under way, or its time is set. */
+  private busy = false;
+  private stopped = false;
   private saving: Promise<void> = Promise.resolve();
 
   constructor(
@@ -34,15 +46,21 @@ export class WindowStateFile {
   }
 
   start(): void {
-    this.timer = setInterval(() => {
-      this.windows.sweep();
-      void this.save().catch((error: unknown) => this.log.error({ err: error }, 'the windows could not be written'));
-    }, PERIOD_MS);
-    this.timer.unref();
+    this.sweeper = setInterval(() => this.windows.sweep(), SWEEP_MS);
+    this.sweeper.unref();
   }
 
+  /** Something in the windows is not as it was: it is written soon. */
+  readonly changed = (): void => {
+    this.dirty = true;
+    if (!this.busy && !this.stopped) this.saveLater();
+  };
+
+  /** Writes once more, and no longer after that. */
   async stop(): Promise<void> {
-    clearInterval(this.timer);
+    this.stopped = true;
+    clearInterval(this.sweeper);
+    clearTimeout(this.timer);
     await this.save();
   }
 
@@ -50,6 +68,28 @@ export class WindowStateFile {
   save(): Promise<void> {
     this.saving = this.saving.catch(() => undefined).then(() => this.write());
     return this.saving;
+  }
+
+  private saveLater(): void {
+    this.busy = true;
+    this.timer = setTimeout(() => void this.saveChanges(), this.restMs);
+    this.timer.unref();
+  }
+
+  private async saveChanges(): Promise<void> {
+    const began = performance.now();
+    this.dirty = false;
+    try {
+      await this.save();
+      const took = performance.now() - began;
+      this.restMs = Math.min(Math.max(took * REST_FACTOR, SHORTEST_REST_MS), LONGEST_REST_MS);
+    } catch (error) {
+      this.log.error({ err: error }, 'the windows could not be written');
+      this.dirty = true;
+      this.restMs = LONGEST_REST_MS;
+    }
+    this.busy = false;
+    if (this.dirty) this.changed();
   }
 
   private async write(): Promise<void> {

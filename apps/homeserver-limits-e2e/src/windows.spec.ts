@@ -1,0 +1,42 @@
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { call } from './testing/http-client.js';
+import { LimitsProcess } from './testing/limits-process.js';
+import { freshAddress } from './testing/matrix-user.js';
+import { RecordingUpstream } from './testing/recording-upstream.js';
+
+/** Well below the five seconds that many windows at once may take, and far above what a few take. */
+const SOON_MS = 2_000;
+
+describe('the windows of a gateway', () => {
+  let upstream: RecordingUpstream;
+  let limits: LimitsProcess;
+  beforeEach(async () => {
+    upstream = await RecordingUpstream.listen();
+    upstream.respond = (_request, response) => response.writeHead(403).end('{"errcode":"M_FORBIDDEN","error":"wrong"}');
+    limits = await LimitsProcess.start(
+      `[server]\ntrusted_proxies = ["127.0.0.0/8"]\n[gateway]\nupstream = "${upstream.url}"\n`,
+    );
+  });
+  afterEach(async () => {
+    await limits.dispose();
+    await upstream.close();
+  });
+
+  const guess = async (): Promise<number> => {
+    const body = { type: 'm.login.password', user: 'nora', password: 'guess' };
+    return (await call(limits.url, 'POST', '/_matrix/client/v3/login', { body, from: freshAddress() })).status;
+  };
+
+  test('are still closed when it was killed a moment after they closed', async () => {
+    for (let i = 0; i < 5; i++) expect(await guess()).toBe(403);
+    const closedAt = Date.now();
+    const writtenAt = async () =>
+      (await stat(join(limits.folder, 'data/windows.state')).catch(() => undefined))?.mtimeMs ?? 0;
+    while ((await writtenAt()) <= closedAt && Date.now() - closedAt < SOON_MS);
+    await limits.end('SIGKILL');
+    await limits.launch();
+    expect(await guess()).toBe(429);
+    expect(upstream.requests).toHaveLength(5);
+  });
+});
