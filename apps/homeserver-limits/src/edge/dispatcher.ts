@@ -23,7 +23,8 @@ export class Dispatcher {
 
   async dispatch(raw: IncomingMessage, response: ServerResponse, target: string): Promise<void> {
     const answer = await this.answer(raw, response, target).catch((error: unknown) => this.refusal(error, raw, target));
-    if (!answer || response.destroyed) return;
+    if (!answer) return;
+    if (response.destroyed) return drop(answer);
     // A refusal comes before the body has been read; the client must get to see it all the same.
     if (Buffer.isBuffer(answer.body)) drain(raw);
     await writeAnswer(response, answer).catch(() => response.destroy());
@@ -72,4 +73,9 @@ export class Dispatcher {
     else if (answer.status >= 500) this.log.error({ err: error, path }, 'a request failed');
     return answer;
   }
+}
+
+/** Nobody is there for an answer: what still comes of it would only hold its connection. */
+function drop({ body }: Answer): void {
+  if (!Buffer.isBuffer(body)) body.destroy();
 }

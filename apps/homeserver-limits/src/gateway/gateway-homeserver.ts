@@ -33,25 +33,26 @@ export class GatewayHomeserver extends Homeserver {
   override answer(request: MatrixRequest, operation: string): Promise<Answer> {
     const interest = this.observer.interest(request, operation);
     const special = interest !== 'none' || operation === 'mediaConfig' || TOKEN_ENDING.has(operation);
-    return special ? this.answerSpecial(request, operation, interest) : this.forward(request, false);
+    if (special) return this.answerSpecial(request, operation, interest);
+    return this.forward(request, { endsWithCaller: UPLOADS.has(operation) });
   }
 
   override answerUnknown(request: MatrixRequest): Promise<Answer> {
-    return this.forward(request, false);
+    return this.forward(request, { endsWithCaller: true });
   }
 
   override preflight(request: MatrixRequest): Promise<Answer> {
-    return this.forward(request, false);
+    return this.forward(request, { endsWithCaller: true });
   }
 
   private async answerSpecial(request: MatrixRequest, operation: string, interest: Interest): Promise<Answer> {
-    const answer = await this.forward(request, interest === 'body' || operation === 'mediaConfig');
+    const answer = await this.forward(request, { read: interest === 'body' || operation === 'mediaConfig' });
     this.dropEndedTokens(request, operation, answer);
     if (interest !== 'none') await this.observer.observe(request, operation, answer);
     return operation === 'mediaConfig' ? lowerUploadSize(answer, UPLOAD_LIMIT_BYTES) : answer;
   }
 
-  private async forward(request: MatrixRequest, read: boolean): Promise<Answer> {
+  private async forward(request: MatrixRequest, { read = false, endsWithCaller = false }): Promise<Answer> {
     const { raw, response, method, target } = request;
     const peer = raw.socket.remoteAddress ?? '';
     const headers = towardsUpstream(raw, peer, this.options.trusts(peer));
@@ -61,7 +62,7 @@ export class GatewayHomeserver extends Homeserver {
       headers: read ? withoutCompression(headers) : headers,
       body: await bodyFor(request),
       timeoutMs: this.options.timeoutMs + requestedWait(request),
-      caller: response,
+      caller: endsWithCaller ? response : undefined,
     });
     const { statusCode: status = 502 } = answer;
     if (status === 401) this.forgetToken(request);
@@ -85,6 +86,12 @@ export class GatewayHomeserver extends Homeserver {
     }
   }
 }
+
+/**
+ * What a bound counts is seen to its end, whether the caller stays or not: else he could have everything done and hang up
+ * before the answer, and nothing would count. Uploads have no count.
+ */
+const UPLOADS = new Set(['upload', 'uploadTo']);
 
 const TOKEN_ENDING = new Set(['logout', 'logoutAll', 'endTokens']);
 
