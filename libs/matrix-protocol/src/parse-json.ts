@@ -31,17 +31,19 @@ export function parseJsonObject(bytes: Uint8Array, { optional = false } = {}): J
  * Like parseJsonObject, for a body under a signature: numbers are the integers that canonical JSON can carry.
  * @throws MatrixError M_BAD_JSON for a float, an exponent, `-0` or an integer beyond 2^53 - 1: refused, never rounded
  */
-export const parseSignedJsonObject = (bytes: Uint8Array): JsonObject => parseChecked(bytes, refuseInexactNumber);
+export const parseSignedJsonObject = (bytes: Uint8Array, options?: { optional?: boolean }): JsonObject =>
+  parseChecked(bytes, refuseInexactNumber, options);
 
 /**
  * Like parseJsonObject, for a body that is kept and handed out again: it comes out with the numbers that went in.
  * @throws MatrixError M_BAD_JSON for a number beyond what a double holds, or an integer beyond 2^53 - 1
  */
-export const parseStoredJsonObject = (bytes: Uint8Array): JsonObject => parseChecked(bytes, refuseRoundedNumber);
+export const parseStoredJsonObject = (bytes: Uint8Array, options?: { optional?: boolean }): JsonObject =>
+  parseChecked(bytes, refuseRoundedNumber, options);
 
-function parseChecked(bytes: Uint8Array, check: NumberCheck): JsonObject {
-  const value = parseJsonObject(bytes);
-  JSON.parse(decodeUtf8(bytes), check);
+function parseChecked(bytes: Uint8Array, check: NumberCheck, options?: { optional?: boolean }): JsonObject {
+  const value = parseJsonObject(bytes, options);
+  if (bytes.length > 0) JSON.parse(decodeUtf8(bytes), check);
   return value;
 }
 

@@ -1,8 +1,9 @@
-import { isRoomId, MatrixError, parseUserId } from '@headgate/matrix-protocol';
+import { isRoomId, type JsonObject, MatrixError, parseUserId } from '@headgate/matrix-protocol';
 import { type Answer, ok } from '../../wire/answer.js';
 import type { MatrixRequest } from '../../wire/matrix-request.js';
 import type { EmbeddedIdentity } from '../accounts/embedded-identity.js';
 import { Handlers } from '../handlers.js';
+import { signedJson } from '../request-json.js';
 import type { Aliases } from './aliases.js';
 import type { CreateRoom } from './create-room.js';
 import type { RoomRules } from './room-rules.js';
@@ -23,7 +24,7 @@ export class RoomHandlers extends Handlers {
   override readonly handlers = {
     createRoom: async (request: MatrixRequest) => {
       const { userId } = this.identity.require(request);
-      return ok({ room_id: this.createRoom.run(userId, await request.json(undefined, { optional: true })) });
+      return ok({ room_id: this.createRoom.run(userId, await signedJson(request, { optional: true })) });
     },
     invite: (request: MatrixRequest) => this.invite(request),
     joinRoom: (request: MatrixRequest) => this.join(request, request.param('roomId')),
@@ -58,33 +59,40 @@ export class RoomHandlers extends Handlers {
 
   private async invite(request: MatrixRequest): Promise<Answer> {
     const { userId } = this.identity.require(request);
-    const { user_id: invited } = await request.json();
-    if (typeof invited !== 'string' || !parseUserId(invited))
+    const { user_id: invited, ...body } = await request.json();
+    if (typeof invited !== 'string' || !parseUserId(invited)) {
       throw MatrixError.invalidParam('user_id must be a user id.');
+    }
     const roomId = request.param('roomId');
+    this.rules.requireJoined(roomId, userId);
     if (this.rooms.membership(roomId, invited) === 'invite') return ok();
-    this.setMembership(roomId, userId, invited, 'invite');
+    this.setMembership(roomId, userId, invited, { membership: 'invite', ...reasonIn(body) });
     return ok();
   }
 
   private async join(request: MatrixRequest, roomId: string): Promise<Answer> {
     const { userId } = this.identity.require(request);
-    await request.json(undefined, { optional: true });
+    const reason = reasonIn(await request.json(undefined, { optional: true }));
     if (!this.rooms.exists(roomId)) throw MatrixError.notFound('There is no such room.');
-    if (this.rooms.membership(roomId, userId) !== 'join') this.setMembership(roomId, userId, userId, 'join');
+    if (this.rooms.membership(roomId, userId) !== 'join') {
+      this.setMembership(roomId, userId, userId, { membership: 'join', ...reason });
+    }
     return ok({ room_id: roomId });
   }
 
   private async leave(request: MatrixRequest): Promise<Answer> {
     const { userId } = this.identity.require(request);
     const roomId = request.param('roomId');
+    const reason = reasonIn(await request.json(undefined, { optional: true }));
     if (!this.rooms.exists(roomId)) throw MatrixError.notFound('There is no such room.');
-    this.setMembership(roomId, userId, userId, 'leave');
+    if (this.rooms.membership(roomId, userId) !== 'leave') {
+      this.setMembership(roomId, userId, userId, { membership: 'leave', ...reason });
+    }
     return ok();
   }
 
-  private setMembership(roomId: string, sender: string, target: string, membership: string): void {
-    const event = { roomId, sender, type: 'm.room.member', stateKey: target, content: { membership } };
+  private setMembership(roomId: string, sender: string, target: string, content: JsonObject): void {
+    const event = { roomId, sender, type: 'm.room.member', stateKey: target, content };
     this.rules.check(event);
     this.rooms.append(event);
   }
@@ -101,4 +109,9 @@ export class RoomHandlers extends Handlers {
     this.rules.requireJoined(roomId, userId);
     return { roomId, userId };
   }
+}
+
+function reasonIn({ reason }: JsonObject): JsonObject {
+  if (reason !== undefined && typeof reason !== 'string') throw MatrixError.badJson('reason must be a string.');
+  return reason === undefined ? {} : { reason };
 }

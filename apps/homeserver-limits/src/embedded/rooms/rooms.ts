@@ -14,6 +14,13 @@ export interface NewEvent {
   delayId?: string;
 }
 
+/** An event of another server, under the id that its content gives it. */
+export interface ForeignEvent extends NewEvent {
+  eventId: string;
+  /** When its sender's server says that it was sent, in ms since 1970. */
+  sentAt: number;
+}
+
 export interface StoredEvent extends NewEvent {
   seq: number;
   eventId: string;
@@ -55,13 +62,13 @@ export class Rooms {
   }
 
   /** Stores an event, and for state what follows from it. Answers the event's id. */
-  append({ roomId, type, stateKey, sender, content, delayId }: NewEvent): string {
-    const eventId = `$${randomBytes(32).toString('base64url')}`;
+  append({ roomId, type, stateKey, sender, content, delayId, ...foreign }: NewEvent | ForeignEvent): string {
+    const { eventId = newEventId(), sentAt = this.clock.now() } = foreign as Partial<ForeignEvent>;
     this.db.transaction(() => {
       const sql = `INSERT INTO events (event_id, room_id, type, state_key, sender, content, sent_at, delay_id)
         VALUES (?, ?, ?, ?, ?, ?, ?, ?)`;
       const body = JSON.stringify(content);
-      this.db.run(sql, eventId, roomId, type, stateKey ?? null, sender, body, this.clock.now(), delayId ?? null);
+      this.db.run(sql, eventId, roomId, type, stateKey ?? null, sender, body, sentAt, delayId ?? null);
       if (stateKey !== undefined) this.setState(roomId, type, stateKey, eventId, content);
     });
     this.sent.emit('event');
@@ -88,6 +95,10 @@ export class Rooms {
       WHERE state.room_id = ? AND state.type = ? AND state.state_key = ?`;
     const row = this.db.get<{ content: string }>(sql, roomId, type, stateKey);
     return row && JSON.parse(row.content);
+  }
+
+  hasState(roomId: string, type: string, stateKey = ''): boolean {
+    return this.stateContent(roomId, type, stateKey) !== undefined;
   }
 
   state(roomId: string): StoredEvent[] {
@@ -119,6 +130,8 @@ export class Rooms {
     this.db.run(member, stateKey, roomId, String(content.membership));
   }
 }
+
+const newEventId = (): string => `$${randomBytes(32).toString('base64url')}`;
 
 const toEvent = (row: EventRow): StoredEvent => ({
   seq: row.seq,

@@ -5,7 +5,8 @@ import type { MatrixRequest } from '../../wire/matrix-request.js';
 import type { EmbeddedIdentity } from '../accounts/embedded-identity.js';
 import type { DelayedEvents } from '../delayed-events/delayed-events.js';
 import { Handlers } from '../handlers.js';
-import type { RoomRules } from './room-rules.js';
+import { signedJson } from '../request-json.js';
+import { checkSize, type RoomRules } from './room-rules.js';
 import type { NewEvent, Rooms } from './rooms.js';
 import type { Transactions } from './transactions.js';
 
@@ -29,7 +30,7 @@ export class SendHandlers extends Handlers {
 
   private async send(request: MatrixRequest): Promise<Answer> {
     const caller = this.identity.require(request);
-    const event = this.eventOf(request, caller.userId, await request.json());
+    const event = this.eventOf(request, caller.userId, await signedJson(request));
     const delay = delayInQuery(request);
     return this.transactions.once(caller, request, () =>
       delay === undefined ? this.sendNow(event) : this.sendLater(event, delay),
@@ -38,7 +39,7 @@ export class SendHandlers extends Handlers {
 
   private async setState(request: MatrixRequest): Promise<Answer> {
     const { userId } = this.identity.require(request);
-    const content = await request.json();
+    const content = await signedJson(request);
     const event = { ...this.eventOf(request, userId, content), stateKey: request.param('stateKey') };
     const delay = delayInQuery(request);
     return ok(delay === undefined ? this.sendNow(event) : this.sendLater(event, delay));
@@ -46,7 +47,7 @@ export class SendHandlers extends Handlers {
 
   private async schedule(request: MatrixRequest): Promise<Answer> {
     const caller = this.identity.require(request);
-    const body = await request.json();
+    const body = await signedJson(request);
     const delay = delayInBody(body);
     const { state_key: stateKey, content } = body;
     const event: NewEvent = {
@@ -68,6 +69,7 @@ export class SendHandlers extends Handlers {
 
   // Who is no member now may be one when the event is due; whoever never was has no business here.
   private sendLater(event: NewEvent, delayMs: number) {
+    checkSize(event);
     this.rules.requireJoined(event.roomId, event.sender);
     return { delay_id: this.delayed.schedule(event, delayMs) };
   }

@@ -1,0 +1,148 @@
+import { SystemClock } from '../clock.js';
+import { Database } from '../database.js';
+import { RoomRules } from './room-rules.js';
+import { type NewEvent, Rooms } from './rooms.js';
+
+const ROOM = '!r:b';
+const NORA = '@nora:b';
+const OLAF = '@olaf:b';
+const LEVELS = { users: { [NORA]: 100, [OLAF]: 50 }, events: { 'm.x': 60 } };
+
+describe('RoomRules', () => {
+  let db: Database;
+  let rooms: Rooms;
+  let rules: RoomRules;
+
+  beforeEach(() => {
+    db = Database.inMemory();
+    rooms = new Rooms(db, new SystemClock());
+    rules = new RoomRules(rooms);
+    rooms.create(ROOM, NORA, '11');
+    set('m.room.create', {});
+    for (const userId of [NORA, OLAF, '@pia:b']) set('m.room.member', { membership: 'join' }, userId, userId);
+    set('m.room.power_levels', LEVELS);
+  });
+  afterEach(() => db.close());
+
+  const set = (type: string, content: object, stateKey = '', sender = NORA) =>
+    rooms.append({ roomId: ROOM, type, stateKey, sender, content: { ...content } });
+  const attempt = (event: Partial<NewEvent>) => () =>
+    rules.check({ roomId: ROOM, type: 'm.y', sender: OLAF, content: {}, ...event });
+  const levels = (content: object, sender = OLAF) =>
+    attempt({ type: 'm.room.power_levels', stateKey: '', sender, content: { ...content } });
+  const member = (stateKey: string, membership: string, sender = OLAF) =>
+    attempt({ type: 'm.room.member', stateKey, sender, content: { membership } });
+  const forbidden = expect.objectContaining({ errcode: 'M_FORBIDDEN' });
+  const badJson = expect.objectContaining({ errcode: 'M_BAD_JSON' });
+
+  test('lets members send, and nobody else', () => {
+    expect(attempt({})).not.toThrow();
+    expect(attempt({ sender: '@who:b' })).toThrow(forbidden);
+  });
+
+  test('asks for the power that a type or any state needs', () => {
+    expect(attempt({ type: 'm.x' })).toThrow(forbidden);
+    expect(attempt({ type: 'm.x', sender: NORA })).not.toThrow();
+    expect(attempt({ stateKey: '' })).not.toThrow();
+    expect(attempt({ stateKey: '', sender: '@pia:b' })).toThrow(forbidden);
+  });
+
+  test('lets nobody create the room again, nor set state under the id of another', () => {
+    expect(attempt({ type: 'm.room.create', stateKey: '', sender: NORA })).toThrow(forbidden);
+    expect(attempt({ stateKey: NORA })).toThrow(forbidden);
+    expect(attempt({ stateKey: OLAF })).not.toThrow();
+  });
+
+  test.each([
+    ['gives himself more', { ...LEVELS, users: { [NORA]: 100, [OLAF]: 51 } }],
+    ['gives another more than he has', { ...LEVELS, users: { ...LEVELS.users, '@pia:b': 51 } }],
+    ['takes it from somebody above him', { ...LEVELS, users: { [OLAF]: 50 } }],
+    ['lowers what is above him', { ...LEVELS, events: {} }],
+    ['raises a threshold above himself', { ...LEVELS, ban: 51 }],
+    ['asks for more to notify than he has', { ...LEVELS, notifications: { room: 51 } }],
+  ])('lets nobody set power levels by which he %s', (_what, content) => {
+    expect(levels(content)).toThrow(forbidden);
+    expect(levels(content, NORA)).not.toThrow();
+  });
+
+  test('lets a member share the power he has, and step down', () => {
+    expect(levels({ ...LEVELS, users: { ...LEVELS.users, '@pia:b': 50 } })).not.toThrow();
+    expect(levels({ ...LEVELS, users: { ...LEVELS.users, [OLAF]: 10 } })).not.toThrow();
+  });
+
+  test('lets nobody take power from his equals', () => {
+    set('m.room.power_levels', { users: { ...LEVELS.users, '@pia:b': 50 } });
+    expect(levels({ users: LEVELS.users })).toThrow(forbidden);
+  });
+
+  test.each([
+    [{ users: 'x' }],
+    [{ users: { nora: 5 } }],
+    [{ ban: '50' }],
+    [{ events: { a: 1.5 } }],
+    [{ users_default: null }],
+  ])('refuses the power levels %j', (content) => {
+    expect(levels(content, NORA)).toThrow(badJson);
+  });
+
+  test('lets the creator alone set the first power levels', () => {
+    rooms.create('!new:b', NORA, '11');
+    for (const userId of [NORA, OLAF]) {
+      const content = { membership: 'join' };
+      rooms.append({ roomId: '!new:b', type: 'm.room.member', stateKey: userId, sender: userId, content });
+    }
+    const first = (sender: string) => attempt({ roomId: '!new:b', type: 'm.room.power_levels', stateKey: '', sender });
+    expect(first(OLAF)).toThrow(forbidden);
+    expect(first(NORA)).not.toThrow();
+  });
+
+  test('lets members remove and ban those below them only', () => {
+    for (const membership of ['leave', 'ban']) {
+      expect(member('@pia:b', membership)).not.toThrow();
+      expect(member(NORA, membership)).toThrow(forbidden);
+      expect(member(OLAF, membership, '@pia:b')).toThrow(forbidden);
+    }
+  });
+
+  test('keeps the banned out until somebody with that power lets them go', () => {
+    set('m.room.power_levels', { ...LEVELS, ban: 60 });
+    set('m.room.join_rules', { join_rule: 'public' });
+    set('m.room.member', { membership: 'ban' }, '@pia:b');
+    expect(member('@pia:b', 'join', '@pia:b')).toThrow(forbidden);
+    expect(member('@pia:b', 'leave', '@pia:b')).toThrow(forbidden);
+    expect(member('@pia:b', 'invite')).toThrow(forbidden);
+    expect(member('@pia:b', 'leave')).toThrow(forbidden);
+    expect(member('@pia:b', 'leave', NORA)).not.toThrow();
+  });
+
+  test('lets in who is invited, or anybody where the room is public', () => {
+    expect(member('@new:b', 'join', '@new:b')).toThrow(forbidden);
+    expect(member('@new:b', 'join', NORA)).toThrow(forbidden);
+    expect(member('@new:b', 'invite', '@pia:b')).not.toThrow();
+    expect(member(NORA, 'invite')).toThrow(forbidden);
+    set('m.room.member', { membership: 'invite' }, '@new:b');
+    expect(member('@new:b', 'join', '@new:b')).not.toThrow();
+    set('m.room.join_rules', { join_rule: 'public' });
+    expect(member('@other:b', 'join', '@other:b')).not.toThrow();
+  });
+
+  test('lets nobody leave where he is not', () => {
+    expect(member('@new:b', 'leave', '@new:b')).toThrow(forbidden);
+    expect(member(OLAF, 'leave')).not.toThrow();
+  });
+
+  test.each([
+    ['a membership that is no state', { type: 'm.room.member', content: { membership: 'join' } }],
+    ['a membership of nobody', { type: 'm.room.member', stateKey: 'x', content: { membership: 'join' } }],
+    ['an unknown membership', { type: 'm.room.member', stateKey: OLAF, content: { membership: 'knock' } }],
+    ['a fraction', { content: { a: 1.5 } }],
+  ])('refuses %s', (_what, event) => expect(attempt(event)).toThrow(badJson));
+
+  test.each([
+    ['an event', { content: { a: 'x'.repeat(65_536) } }],
+    ['a type', { type: 'é'.repeat(128) }],
+    ['a state key', { stateKey: 'x'.repeat(256) }],
+  ])('refuses %s that is too large', (_what, event) =>
+    expect(attempt(event)).toThrow(expect.objectContaining({ status: 413, errcode: 'M_TOO_LARGE' })),
+  );
+});
