@@ -48,7 +48,8 @@ inBothModes('the caps', SMALL, (system) => {
   });
 
   describe('account data', () => {
-    const put = (type: string, content: object = {}) => user.call('PUT', user.path(`account_data/${type}`), content);
+    const put = (type: string, content: object = { a: 1 }) =>
+      user.call('PUT', user.path(`account_data/${type}`), content);
     const putInRoom = (type: string) =>
       user.call('PUT', user.path(`rooms/!r:b.example/account_data/${type}`), { a: 1 });
 

@@ -109,15 +109,15 @@ describe('a gateway', () => {
       `${SERVER}[gateway]\nupstream = "${upstream.url}"\n[limits]\nfilters_per_user = 2\naccount_data_per_user = 2\n`,
     );
     const user = await MatrixUser.register(limits.url);
-    await user.call('PUT', user.path('account_data/a'), {});
+    await user.call('PUT', user.path('account_data/a'), { a: 1 });
     for (const limit of [1, 2]) await user.call('POST', user.path('filter'), { room: { timeline: { limit } } });
-    await user.through(upstream.url).call('PUT', user.path('account_data/b'), {});
+    await user.through(upstream.url).call('PUT', user.path('account_data/b'), { a: 1 });
     await limits.end();
     await limits.launch();
     const after = user.through(limits.url);
     const filter = await after.call('POST', user.path('filter'), { room: { timeline: { limit: 3 } } });
     const rewrite = await after.call('PUT', user.path('account_data/b'), { new: true });
-    const fresh = await after.call('PUT', user.path('account_data/c'), {});
+    const fresh = await after.call('PUT', user.path('account_data/c'), { a: 1 });
     await limits.dispose();
     await upstream.dispose();
     expect(filter.body.errcode).toBe('M_LIMIT_EXCEEDED');

@@ -140,7 +140,7 @@ inBothModes('matrix-js-sdk', BOUNDS, (system) => {
             'PUT' as never,
             user.path('account_data/three').replace('/_matrix/client/v3', ''),
             undefined,
-            {},
+            { a: 1 },
           ),
         )
       ).errcode,

@@ -1,14 +1,18 @@
-import { canonicalJson, type JsonObject } from '@headgate/matrix-protocol';
+import type { JsonObject } from '@headgate/matrix-protocol';
 import { Holdings } from '../homeserver/holdings.port.js';
 import type { Caller } from '../homeserver/identity.port.js';
 import type { MatrixRequest } from '../wire/matrix-request.js';
-import type { AccountData } from './account-data/account-data.js';
+import { type AccountData, deletesAccountData } from './account-data/account-data.js';
 import type { Database } from './database.js';
 import type { DelayedEvents } from './delayed-events/delayed-events.js';
 import type { DeviceKeys } from './devices/device-keys.js';
+import { readKeysUpload } from './devices/keys-upload.js';
+import { canonicalFilter } from './filters/filter-shape.js';
+import { describePusher } from './push/pusher-shape.js';
+import { storedJson } from './request-json.js';
 import type { Transactions } from './rooms/transactions.js';
 
-/** What callers hold, straight from the tables. */
+/** What callers hold, straight from the tables. A write that is malformed is refused as that before its cap is looked at. */
 export class EmbeddedHoldings extends Holdings {
   constructor(
     private readonly db: Database,
@@ -26,18 +30,20 @@ export class EmbeddedHoldings extends Holdings {
 
   override hasFilter({ userId }: Caller, filter: JsonObject): boolean {
     const sql = 'SELECT 1 FROM filters WHERE user_id = ? AND canonical = ?';
-    return this.db.get(sql, userId, canonicalJson(filter)) !== undefined;
+    return this.db.get(sql, userId, canonicalFilter(filter)) !== undefined;
   }
 
   override accountData({ userId }: Caller): number {
     return this.data.count(userId);
   }
 
-  override hasAccountData({ userId }: Caller, scope: string, type: string): boolean {
-    return this.data.get(userId, scope, type) !== undefined;
+  /** An empty object deletes, so it takes no place even where nothing was. */
+  override async hasAccountData(caller: Caller, scope: string, type: string, request: MatrixRequest): Promise<boolean> {
+    return deletesAccountData(await storedJson(request)) || this.data.get(caller.userId, scope, type) !== undefined;
   }
 
-  override oneTimeKeys({ userId, deviceId = '' }: Caller): number {
+  override async oneTimeKeys({ userId, deviceId = '' }: Caller, request: MatrixRequest): Promise<number> {
+    await readKeysUpload(request);
     return this.keys.held(userId, deviceId);
   }
 
@@ -45,9 +51,10 @@ export class EmbeddedHoldings extends Holdings {
     return this.db.count('SELECT count(*) AS n FROM pushers WHERE user_id = ?', userId);
   }
 
-  override hasPusher({ userId }: Caller, appId: string, pushkey: string): boolean {
+  override async hasPusher(caller: Caller, appId: string, pushkey: string, request: MatrixRequest): Promise<boolean> {
+    describePusher(await storedJson(request));
     const sql = 'SELECT 1 FROM pushers WHERE user_id = ? AND app_id = ? AND pushkey = ?';
-    return this.db.get(sql, userId, appId, pushkey) !== undefined;
+    return this.db.get(sql, caller.userId, appId, pushkey) !== undefined;
   }
 
   override delayedEvents({ userId }: Caller, roomId: string): number {

@@ -3,6 +3,7 @@ import type { LiveConfig } from '../config/live-config.js';
 import { AccountDataHandlers } from './account-data/account-data.handlers.js';
 import { AccountData } from './account-data/account-data.js';
 import { TagHandlers } from './account-data/tags.handlers.js';
+import { Tags } from './account-data/tags.js';
 import { Accounts } from './accounts/accounts.js';
 import { EmbeddedIdentity } from './accounts/embedded-identity.js';
 import { InteractiveAuth } from './accounts/interactive-auth.js';
@@ -73,6 +74,7 @@ export class EmbeddedStore {
     const transactions = new Transactions(db);
     const delayed = new DelayedEvents(db, rooms, rules, clock);
     const data = new AccountData(db);
+    const tags = new Tags(db);
     const keys = new DeviceKeys(db);
     const peerKeys = new ServerKeys(new PeerKeySource(peers), { now: () => clock.now() });
 
@@ -81,14 +83,14 @@ export class EmbeddedStore {
     this.holdings = new EmbeddedHoldings(db, data, keys, delayed, transactions);
     this.timer = new DelayedEventTimer(delayed, clock);
     this.homeserver = new EmbeddedHomeserver([
-      new ServerHandlers(rtc, () => config.current.delayed_events),
+      new ServerHandlers(rtc, () => config.current.delayed_events, identity),
       new LoginHandlers(name, accounts, identity, this.passwords),
       new RegisterHandlers(name, server.registration, accounts, this.passwords, new InteractiveAuth()),
       new FilterHandlers(db, identity),
       new AccountDataHandlers(data, identity),
-      new TagHandlers(db, identity),
+      new TagHandlers(tags, identity),
       new PusherHandlers(db, identity),
-      new KeyHandlers(db, keys, identity),
+      new KeyHandlers(name, db, keys, identity),
       new RoomHandlers(rooms, rules, aliases, new CreateRoom(name, db, rooms, rules, aliases), identity),
       new DirectoryHandlers(name, aliases, rooms, identity),
       new SendHandlers(rooms, rules, transactions, delayed, identity),
@@ -96,7 +98,7 @@ export class EmbeddedStore {
       new MediaHandlers(name, new Media(db, dataDir, clock), identity),
       new RtcHandlers(name, rtc, openId, rooms, identity, clock),
       new FederationHandlers(name, db, keys, serverSigningKey(db), peerKeys, clock),
-      new SyncHandlers(rooms, data, keys, identity),
+      new SyncHandlers(rooms, data, tags, keys, identity),
     ]);
   }
 

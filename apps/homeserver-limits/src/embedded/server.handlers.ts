@@ -2,13 +2,16 @@ import type { DelayedEventsSection } from '../config/delayed-events.section.js';
 import type { RtcSection } from '../config/rtc.section.js';
 import { ok } from '../wire/answer.js';
 import type { MatrixRequest } from '../wire/matrix-request.js';
+import type { EmbeddedIdentity } from './accounts/embedded-identity.js';
 import { Handlers } from './handlers.js';
+import { ROOM_VERSION } from './rooms/create-room-body.js';
 
 /** What the server says about itself. It promises no more than it does. */
 export class ServerHandlers extends Handlers {
   constructor(
     private readonly rtc: Readonly<RtcSection>,
     private readonly delayedEvents: () => Readonly<DelayedEventsSection>,
+    private readonly identity: EmbeddedIdentity,
   ) {
     super();
   }
@@ -19,10 +22,18 @@ export class ServerHandlers extends Handlers {
         versions: ['v1.11'],
         unstable_features: { 'org.matrix.msc4140': true, 'org.matrix.msc3391': true },
       }),
-    capabilities: () => {
+    capabilities: (request: MatrixRequest) => {
+      this.identity.require(request);
       const { max_delay_ms, max_per_room } = this.delayedEvents();
       const delayed = { max_delay_ms, max_scheduled: max_per_room };
-      return ok({ capabilities: { 'm.delayed_events': delayed, 'org.matrix.msc4140.delayed_events': delayed } });
+      return ok({
+        capabilities: {
+          'm.room_versions': { default: ROOM_VERSION, available: { [ROOM_VERSION]: 'stable' } },
+          'm.change_password': { enabled: false },
+          'm.delayed_events': delayed,
+          'org.matrix.msc4140.delayed_events': delayed,
+        },
+      });
     },
     wellKnownClient: (request: MatrixRequest) => {
       const base = `${request.raw.headers['x-forwarded-proto'] === 'https' ? 'https' : 'http'}://${request.raw.headers.host}`;
@@ -32,6 +43,9 @@ export class ServerHandlers extends Handlers {
         ...(this.rtc.url !== undefined && { 'org.matrix.msc4143.rtc_foci': foci }),
       });
     },
-    pushRules: () => ok({ global: { override: [], content: [], room: [], sender: [], underride: [] } }),
+    pushRules: (request: MatrixRequest) => {
+      this.identity.require(request);
+      return ok({ global: { override: [], content: [], room: [], sender: [], underride: [] } });
+    },
   };
 }

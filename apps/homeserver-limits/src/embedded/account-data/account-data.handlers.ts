@@ -5,6 +5,7 @@ import type { MatrixRequest } from '../../wire/matrix-request.js';
 import type { EmbeddedIdentity } from '../accounts/embedded-identity.js';
 import { Handlers } from '../handlers.js';
 import { ownUser } from '../own-user.js';
+import { storedJson } from '../request-json.js';
 import type { AccountData } from './account-data.js';
 
 export class AccountDataHandlers extends Handlers {
@@ -27,7 +28,7 @@ export class AccountDataHandlers extends Handlers {
   private async set(request: MatrixRequest): Promise<Answer> {
     const userId = ownUser(this.identity, request);
     const type = writableType(request);
-    this.data.set(userId, scopeOf(request), type, await request.json());
+    this.data.set(userId, scopeOf(request), type, await storedJson(request));
     return ok();
   }
 

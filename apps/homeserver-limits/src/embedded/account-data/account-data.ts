@@ -1,6 +1,9 @@
 import type { JsonObject } from '@headgate/matrix-protocol';
 import type { Database } from '../database.js';
 
+/** Writing an empty object is how clients delete (MSC3391). */
+export const deletesAccountData = (content: JsonObject): boolean => Object.keys(content).length === 0;
+
 /** What a user keeps on the server: objects under a type, for all rooms or for one. */
 export class AccountData {
   constructor(private readonly db: Database) {}
@@ -12,6 +15,7 @@ export class AccountData {
   }
 
   set(userId: string, scope: string, type: string, content: JsonObject): void {
+    if (deletesAccountData(content)) return this.delete(userId, scope, type);
     const sql = 'INSERT INTO account_data VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET content = excluded.content';
     this.db.run(sql, userId, scope, type, JSON.stringify(content));
   }

@@ -1,48 +1,38 @@
-import { isRoomId, MatrixError, utf8Length } from '@headgate/matrix-protocol';
+import { isRoomId, type JsonObject, MatrixError, utf8Length } from '@headgate/matrix-protocol';
 import { type Answer, ok } from '../../wire/answer.js';
 import type { MatrixRequest } from '../../wire/matrix-request.js';
 import type { EmbeddedIdentity } from '../accounts/embedded-identity.js';
-import type { Database } from '../database.js';
 import { Handlers } from '../handlers.js';
 import { ownUser } from '../own-user.js';
+import { storedJson } from '../request-json.js';
+import type { Tags } from './tags.js';
 
 const MAX_TAG_BYTES = 255;
 
-/** The tags that a user puts on rooms, any number of them. */
 export class TagHandlers extends Handlers {
   constructor(
-    private readonly db: Database,
+    private readonly tags: Tags,
     private readonly identity: EmbeddedIdentity,
   ) {
     super();
   }
 
   override readonly handlers = {
-    getTags: (request: MatrixRequest) => this.list(request),
+    getTags: (request: MatrixRequest) => ok({ tags: this.tags.of(...this.place(request)) }),
     setTag: (request: MatrixRequest) => this.set(request),
     deleteTag: (request: MatrixRequest) => this.delete(request),
   };
 
-  private list(request: MatrixRequest): Answer {
-    const [userId, roomId] = this.place(request);
-    const sql = 'SELECT tag, content FROM tags WHERE user_id = ? AND room_id = ? ORDER BY tag';
-    const rows = this.db.all<{ tag: string; content: string }>(sql, userId, roomId);
-    return ok({ tags: Object.fromEntries(rows.map(({ tag, content }) => [tag, JSON.parse(content)])) });
-  }
-
   private async set(request: MatrixRequest): Promise<Answer> {
-    const [userId, roomId] = this.place(request);
+    const place = this.place(request);
     const tag = request.param('tag');
     if (utf8Length(tag) > MAX_TAG_BYTES) throw MatrixError.invalidParam(`A tag has at most ${MAX_TAG_BYTES} bytes.`);
-    const content = await request.json(undefined, { optional: true });
-    const sql = 'INSERT INTO tags VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET content = excluded.content';
-    this.db.run(sql, userId, roomId, tag, JSON.stringify(content));
+    this.tags.set(...place, tag, readTag(await storedJson(request, { optional: true })));
     return ok();
   }
 
   private delete(request: MatrixRequest): Answer {
-    const sql = 'DELETE FROM tags WHERE user_id = ? AND room_id = ? AND tag = ?';
-    this.db.run(sql, ...this.place(request), request.param('tag'));
+    this.tags.delete(...this.place(request), request.param('tag'));
     return ok();
   }
 
@@ -51,4 +41,12 @@ export class TagHandlers extends Handlers {
     if (!isRoomId(request.param('roomId'))) throw MatrixError.invalidParam('This is no room id.');
     return [userId, request.param('roomId')];
   }
+}
+
+function readTag(content: JsonObject): JsonObject {
+  const { order } = content;
+  if (order !== undefined && !(typeof order === 'number' && order >= 0 && order <= 1)) {
+    throw MatrixError.badJson('order must be a number from 0 to 1.');
+  }
+  return content;
 }

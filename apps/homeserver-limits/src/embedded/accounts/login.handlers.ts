@@ -54,12 +54,15 @@ export class LoginHandlers extends Handlers {
     return ok();
   }
 
-  private userNamed(body: Record<string, unknown>): string | undefined {
-    const { identifier } = body;
-    if (identifier === undefined && typeof body.user !== 'string') throw MatrixError.missingParam('identifier');
-    if (identifier !== undefined && !isJsonObject(identifier))
+  // The bound has made sure that all of them name one account. Nobody here has a mail address or a phone number.
+  private userNamed({ identifier, user: oldName, medium }: Record<string, unknown>): string | undefined {
+    if (identifier === undefined && oldName === undefined && medium === undefined) {
+      throw MatrixError.missingParam('identifier');
+    }
+    if (identifier !== undefined && !isJsonObject(identifier)) {
       throw MatrixError.badJson('identifier must be an object.');
-    const user = identifier?.type === 'm.id.user' ? identifier.user : body.user;
+    }
+    const user = identifier?.type === 'm.id.user' ? identifier.user : oldName;
     if (typeof user !== 'string') return undefined;
     const id = parseUserId(user) ?? { localpart: user, server: this.serverName };
     return id.server === this.serverName ? `@${id.localpart.toLowerCase()}:${id.server}` : undefined;

@@ -8,6 +8,12 @@ interface StoredKey {
   content: string;
 }
 
+export interface KeyClaim {
+  userId: string;
+  deviceId: string;
+  algorithm: string;
+}
+
 /** The public keys of devices: identity keys, one-time keys handed out once each, fallback keys for when those run out. */
 export class DeviceKeys {
   constructor(private readonly db: Database) {}
@@ -18,9 +24,15 @@ export class DeviceKeys {
   }
 
   identities(userId: string): Record<string, JsonObject> {
-    const sql = 'SELECT device_id, device_keys FROM devices WHERE user_id = ? AND device_keys IS NOT NULL';
-    const rows = this.db.all<{ device_id: string; device_keys: string }>(sql, userId);
-    return Object.fromEntries(rows.map((row) => [row.device_id, JSON.parse(row.device_keys)]));
+    const sql = `SELECT device_id, display_name, device_keys FROM devices
+      WHERE user_id = ? AND device_keys IS NOT NULL ORDER BY device_id`;
+    const rows = this.db.all<{ device_id: string; display_name: string | null; device_keys: string }>(sql, userId);
+    return Object.fromEntries(
+      rows.map(({ device_id, display_name: name, device_keys }) => [
+        device_id,
+        { ...JSON.parse(device_keys), ...(name !== null && { unsigned: { device_display_name: name } }) },
+      ]),
+    );
   }
 
   /** Adds all or nothing. The same key again is no second one. @throws MatrixError when an id comes with another key */
@@ -57,16 +69,26 @@ export class DeviceKeys {
     return this.db.count(sql, userId, deviceId);
   }
 
-  /** Hands out the oldest one-time key, or the fallback key, under its name; undefined when there is neither. */
-  claim(userId: string, deviceId: string, algorithm: string): JsonObject | undefined {
-    return this.db.transaction(() => {
-      const oldest = `SELECT uploaded, key_id, content FROM one_time_keys
-        WHERE user_id = ? AND device_id = ? AND algorithm = ? ORDER BY uploaded LIMIT 1`;
-      const key = this.db.get<StoredKey>(oldest, userId, deviceId, algorithm);
-      if (key) this.db.run('DELETE FROM one_time_keys WHERE uploaded = ?', key.uploaded);
-      const found = key ?? this.fallback(userId, deviceId, algorithm);
-      return found && { [`${algorithm}:${found.key_id}`]: JSON.parse(found.content) };
+  /** Hands out a key for each claim that can have one, as `{user: {device: {name: key}}}`. */
+  claimAll(claims: readonly KeyClaim[]): Record<string, JsonObject> {
+    const found: Record<string, JsonObject> = {};
+    this.db.transaction(() => {
+      for (const claim of claims) {
+        const key = this.claim(claim);
+        if (key) found[claim.userId] = { ...found[claim.userId], [claim.deviceId]: key };
+      }
     });
+    return found;
+  }
+
+  /** The oldest one-time key, which is gone then, or the fallback key, under its name. */
+  private claim({ userId, deviceId, algorithm }: KeyClaim): JsonObject | undefined {
+    const oldest = `SELECT uploaded, key_id, content FROM one_time_keys
+      WHERE user_id = ? AND device_id = ? AND algorithm = ? ORDER BY uploaded LIMIT 1`;
+    const key = this.db.get<StoredKey>(oldest, userId, deviceId, algorithm);
+    if (key) this.db.run('DELETE FROM one_time_keys WHERE uploaded = ?', key.uploaded);
+    const found = key ?? this.fallback(userId, deviceId, algorithm);
+    return found && { [`${algorithm}:${found.key_id}`]: JSON.parse(found.content) };
   }
 
   private oneTime(...place: [string, string, string, string]): StoredKey | undefined {

@@ -1,16 +1,15 @@
 import { isJsonObject, type JsonObject, MatrixError, parseUserId } from '@headgate/matrix-protocol';
-import { oneTimeKeysIn } from '../../bounds/upload-keys.bound.js';
 import { type Answer, ok } from '../../wire/answer.js';
 import type { MatrixRequest } from '../../wire/matrix-request.js';
 import type { EmbeddedIdentity } from '../accounts/embedded-identity.js';
 import type { Database } from '../database.js';
 import { Handlers } from '../handlers.js';
 import type { DeviceKeys } from './device-keys.js';
-
-const KEYS_LIMIT_BYTES = 4 * 1024 * 1024;
+import { KEYS_LIMIT_BYTES, readKeysUpload } from './keys-upload.js';
 
 export class KeyHandlers extends Handlers {
   constructor(
+    private readonly serverName: string,
     private readonly db: Database,
     private readonly keys: DeviceKeys,
     private readonly identity: EmbeddedIdentity,
@@ -26,11 +25,10 @@ export class KeyHandlers extends Handlers {
 
   private async upload(request: MatrixRequest): Promise<Answer> {
     const { userId, deviceId } = this.identity.require(request);
-    const body = await request.json(KEYS_LIMIT_BYTES, { optional: true });
-    const fallback = oneTimeKeysIn({ one_time_keys: body.fallback_keys });
+    const { identity, oneTime, fallback } = await readKeysUpload(request);
     this.db.transaction(() => {
-      if (isJsonObject(body.device_keys)) this.keys.setIdentity(userId, deviceId, body.device_keys);
-      this.keys.addOneTime(userId, deviceId, oneTimeKeysIn(body));
+      if (identity) this.keys.setIdentity(userId, deviceId, identity);
+      this.keys.addOneTime(userId, deviceId, oneTime);
       this.keys.setFallback(userId, deviceId, fallback);
     });
     return ok({ one_time_key_counts: this.keys.counts(userId, deviceId) });
@@ -39,29 +37,49 @@ export class KeyHandlers extends Handlers {
   private async query(request: MatrixRequest): Promise<Answer> {
     this.identity.require(request);
     const { device_keys: asked } = await request.json(KEYS_LIMIT_BYTES);
-    if (!isJsonObject(asked)) throw MatrixError.badJson('device_keys must be an object.');
-    const found = Object.keys(asked).map((userId) => [userId, this.keys.identities(userId)]);
-    return ok({ device_keys: Object.fromEntries(found), failures: {} });
+    const users = readUsers(asked, 'device_keys');
+    const found = users.filter(this.isOwn).map(([userId, devices]) => {
+      if (!Array.isArray(devices)) throw MatrixError.badJson('device_keys names users and lists of their devices.');
+      return [userId, pick(this.keys.identities(userId), devices)];
+    });
+    return ok({ device_keys: Object.fromEntries(found), failures: this.unreachable(users) });
   }
 
   private async claim(request: MatrixRequest): Promise<Answer> {
     this.identity.require(request);
     const { one_time_keys: asked } = await request.json(KEYS_LIMIT_BYTES);
-    return ok({ one_time_keys: claimKeys(this.keys, asked), failures: {} });
+    const users = readUsers(asked, 'one_time_keys');
+    return ok({ one_time_keys: claimKeys(this.keys, asked), failures: this.unreachable(users) });
+  }
+
+  private readonly isOwn = ([userId]: [string, unknown]) => parseUserId(userId)?.server === this.serverName;
+
+  /** Nobody here asks other servers for the keys of their users. */
+  private unreachable(users: [string, unknown][]): JsonObject {
+    const foreign = users.filter((user) => !this.isOwn(user)).map(([userId]) => parseUserId(userId)?.server ?? '');
+    return Object.fromEntries(foreign.map((server) => [server, {}]));
   }
 }
 
 /** Answers a claim of `{user: {device: algorithm}}`, a member's or a peer's. @throws MatrixError M_BAD_JSON */
 export function claimKeys(keys: DeviceKeys, asked: unknown): Record<string, JsonObject> {
-  if (!isJsonObject(asked)) throw MatrixError.badJson('one_time_keys must be an object.');
-  const found: Record<string, JsonObject> = {};
-  for (const [userId, devices] of Object.entries(asked)) {
-    if (!isJsonObject(devices) || !parseUserId(userId))
-      throw MatrixError.badJson('one_time_keys names a device wrongly.');
-    for (const [deviceId, algorithm] of Object.entries(devices)) {
-      const key = keys.claim(userId, deviceId, String(algorithm));
-      if (key) found[userId] = { ...found[userId], [deviceId]: key };
-    }
-  }
-  return found;
+  const claims = readUsers(asked, 'one_time_keys').flatMap(([userId, devices]) => {
+    if (!isJsonObject(devices)) throw MatrixError.badJson('one_time_keys names users and objects of their devices.');
+    return Object.entries(devices).map(([deviceId, algorithm]) => {
+      if (typeof algorithm !== 'string') throw MatrixError.badJson('An algorithm is a string.');
+      return { userId, deviceId, algorithm };
+    });
+  });
+  return keys.claimAll(claims);
 }
+
+function readUsers(asked: unknown, name: string): [string, unknown][] {
+  if (!isJsonObject(asked)) throw MatrixError.badJson(`${name} must be an object.`);
+  const users = Object.entries(asked);
+  if (!users.every(([userId]) => parseUserId(userId))) throw MatrixError.badJson(`${name} names users by their ids.`);
+  return users;
+}
+
+/** The named devices; all of them where none is named. */
+const pick = (devices: Record<string, JsonObject>, names: unknown[]): Record<string, JsonObject> =>
+  names.length === 0 ? devices : Object.fromEntries(Object.entries(devices).filter(([id]) => names.includes(id)));

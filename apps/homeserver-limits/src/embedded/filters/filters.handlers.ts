@@ -1,10 +1,13 @@
-import { canonicalJson, isJsonObject, type JsonObject, MatrixError } from '@headgate/matrix-protocol';
+import { type JsonObject, MatrixError } from '@headgate/matrix-protocol';
 import { type Answer, ok } from '../../wire/answer.js';
 import type { MatrixRequest } from '../../wire/matrix-request.js';
 import type { EmbeddedIdentity } from '../accounts/embedded-identity.js';
 import type { Database } from '../database.js';
 import { Handlers } from '../handlers.js';
 import { ownUser } from '../own-user.js';
+import { canonicalFilter } from './filter-shape.js';
+
+const FILTER_ID = /^(?:0|[1-9][0-9]{0,14})$/;
 
 /** Filters for sync. The same filter again gives the same id, so that a client may send its own at every start. */
 export class FilterHandlers extends Handlers {
@@ -29,9 +32,9 @@ export class FilterHandlers extends Handlers {
 
   private find(request: MatrixRequest): Answer {
     const userId = ownUser(this.identity, request);
-    const id = Number(request.param('filterId'));
+    const id = request.param('filterId');
     const sql = 'SELECT content FROM filters WHERE user_id = ? AND filter_id = ?';
-    const row = Number.isSafeInteger(id) ? this.db.get<{ content: string }>(sql, userId, id) : undefined;
+    const row = FILTER_ID.test(id) ? this.db.get<{ content: string }>(sql, userId, Number(id)) : undefined;
     if (!row) throw MatrixError.notFound('There is no such filter.');
     return ok(JSON.parse(row.content));
   }
@@ -49,17 +52,4 @@ export class FilterHandlers extends Handlers {
     const sql = 'SELECT filter_id FROM filters WHERE user_id = ? AND canonical = ?';
     return this.db.get<{ filter_id: number }>(sql, userId, canonical)?.filter_id;
   }
-}
-
-/** Two filters are the same when this is. @throws MatrixError M_BAD_JSON for what is no filter */
-export function canonicalFilter(filter: JsonObject): string {
-  for (const part of ['presence', 'account_data', 'room'] as const) {
-    if (filter[part] !== undefined && !isJsonObject(filter[part]))
-      throw MatrixError.badJson(`${part} must be an object.`);
-  }
-  const { event_fields: fields } = filter;
-  if (fields !== undefined && !(Array.isArray(fields) && fields.every((field) => typeof field === 'string'))) {
-    throw MatrixError.badJson('event_fields must be a list of strings.');
-  }
-  return canonicalJson(filter);
 }

@@ -56,12 +56,12 @@ export class MediaHandlers extends Handlers {
 
   private download(request: MatrixRequest): Answer {
     this.identity.require(request);
-    const { media_id: id, size, content_type: type } = this.known(request);
+    const { media_id: id, size, content_type: type, filename } = this.known(request);
     if (size === null) return jsonAnswer(504, { errcode: 'M_NOT_YET_UPLOADED', error: 'The body has not come yet.' });
     const headers = [
       ...['Content-Type', type ?? 'application/octet-stream'],
       ...['Content-Length', String(size)],
-      ...['Content-Disposition', 'attachment'],
+      ...['Content-Disposition', attachment(request.params.fileName ?? filename)],
       ...['Content-Security-Policy', "sandbox; default-src 'none'"],
     ];
     return { status: 200, headers, body: createReadStream(this.media.path(id)) };
@@ -84,4 +84,14 @@ export class MediaHandlers extends Handlers {
   private uri(mediaId: string): string {
     return `mxc://${this.serverName}/${mediaId}`;
   }
+}
+
+/** What is downloaded is never shown in the place of a page. Other characters than these are percent-encoded (RFC 8187). */
+export function attachment(name: string | null): string {
+  if (!name) return 'attachment';
+  const encoded = encodeURIComponent(name).replace(
+    /['()*]/g,
+    (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+  return `attachment; filename*=UTF-8''${encoded}`;
 }

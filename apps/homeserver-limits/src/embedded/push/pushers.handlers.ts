@@ -1,10 +1,12 @@
-import { type JsonObject, MatrixError } from '@headgate/matrix-protocol';
+import type { JsonObject } from '@headgate/matrix-protocol';
 import { readPusher } from '../../bounds/pusher-body.js';
 import { type Answer, ok } from '../../wire/answer.js';
 import type { MatrixRequest } from '../../wire/matrix-request.js';
 import type { EmbeddedIdentity } from '../accounts/embedded-identity.js';
 import type { Database } from '../database.js';
 import { Handlers } from '../handlers.js';
+import { storedJson } from '../request-json.js';
+import { describePusher } from './pusher-shape.js';
 
 /** Where a user's notifications go: one pusher per app id and push key. Nothing is pushed from here. */
 export class PusherHandlers extends Handlers {
@@ -27,14 +29,14 @@ export class PusherHandlers extends Handlers {
 
   private async set(request: MatrixRequest): Promise<Answer> {
     const { userId, tokenDigest } = this.identity.require(request);
-    const body = await request.json();
+    const body = await storedJson(request);
     const { appId, pushkey, deletes, appends } = readPusher(body);
     if (deletes) {
       const sql = 'DELETE FROM pushers WHERE user_id = ? AND app_id = ? AND pushkey = ?';
       this.db.run(sql, userId, appId, pushkey);
       return ok();
     }
-    const content = JSON.stringify(describe(body));
+    const content = JSON.stringify(describePusher(body));
     this.db.transaction(() => {
       if (!appends) {
         const sql = 'DELETE FROM pushers WHERE user_id <> ? AND app_id = ? AND pushkey = ?';
@@ -47,23 +49,3 @@ export class PusherHandlers extends Handlers {
     return ok();
   }
 }
-
-/** @throws MatrixError M_MISSING_PARAM, M_INVALID_PARAM for what a pusher must say and does not */
-function describe({ append: _append, ...pusher }: JsonObject): JsonObject {
-  for (const name of ['app_display_name', 'device_display_name', 'lang']) {
-    if (typeof pusher[name] !== 'string') throw MatrixError.missingParam(name);
-  }
-  const { kind, data } = pusher;
-  if (typeof data !== 'object' || data === null) throw MatrixError.missingParam('data');
-  const { url } = data as { url?: unknown };
-  if (kind === 'http' && !isPushUrl(url)) {
-    throw MatrixError.invalidParam('data.url must be an https URL with the path /_matrix/push/v1/notify.');
-  }
-  return pusher;
-}
-
-const isPushUrl = (url: unknown): boolean =>
-  typeof url === 'string' &&
-  URL.canParse(url) &&
-  new URL(url).protocol === 'https:' &&
-  new URL(url).pathname === '/_matrix/push/v1/notify';

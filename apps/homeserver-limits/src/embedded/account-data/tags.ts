@@ -1,0 +1,22 @@
+import type { JsonObject } from '@headgate/matrix-protocol';
+import type { Database } from '../database.js';
+
+/** The tags that a user puts on rooms, any number of them. */
+export class Tags {
+  constructor(private readonly db: Database) {}
+
+  of(userId: string, roomId: string): Record<string, JsonObject> {
+    const sql = 'SELECT tag, content FROM tags WHERE user_id = ? AND room_id = ? ORDER BY tag';
+    const rows = this.db.all<{ tag: string; content: string }>(sql, userId, roomId);
+    return Object.fromEntries(rows.map(({ tag, content }) => [tag, JSON.parse(content)]));
+  }
+
+  set(userId: string, roomId: string, tag: string, content: JsonObject): void {
+    const sql = 'INSERT INTO tags VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET content = excluded.content';
+    this.db.run(sql, userId, roomId, tag, JSON.stringify(content));
+  }
+
+  delete(userId: string, roomId: string, tag: string): void {
+    this.db.run('DELETE FROM tags WHERE user_id = ? AND room_id = ? AND tag = ?', userId, roomId, tag);
+  }
+}
