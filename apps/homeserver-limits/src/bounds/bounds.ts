@@ -11,7 +11,7 @@ import { DelayedEventCaps } from './delayed-event.js';
 import { LoginBound } from './login.bound.js';
 import { ManageDelayedBound } from './manage-delayed.bound.js';
 import { OpenIdTokenBound } from './openid-token.bound.js';
-import type { DecisionWatch } from '../metrics/limits-metrics.js';
+import type { DecisionWatch } from '@headgate/limits-nest';
 import type { Rates } from './rates.js';
 import { RegisterBound } from './register.bound.js';
 import { RingRate } from './ring.js';

@@ -3,7 +3,7 @@ import type { LiveConfig } from '../config/live-config.js';
 import { LeastRecentlyUsed } from '../homeserver/least-recently-used.js';
 import type { Answer } from '../wire/answer.js';
 import { type Next, succeeded } from './bound.js';
-import type { DecisionWatch } from '../metrics/limits-metrics.js';
+import type { DecisionWatch } from '@headgate/limits-nest';
 
 export interface CountFreshness {
   /** How long a count is believed while there is room, in ms. 0: it is asked for each time. */

@@ -1,22 +1,8 @@
-import {
-  type Claim,
-  type Rate,
-  RateExceeded,
-  type RateRefusal,
-  type RateStore,
-  type Reservation,
-} from '@headgate/limits-core';
+import type { Claim, Rate, RateStore, Reservation } from '@headgate/limits-core';
+import { type DecisionWatch, RateDecisions } from '@headgate/limits-nest';
 import type { LiveConfig } from '../config/live-config.js';
-import type { DecisionWatch } from '../metrics/limits-metrics.js';
 
 const MINUTE = 60_000;
-
-const NOTHING_TAKEN: Reservation = {
-  granted: true,
-  keep: () => undefined,
-  forget: () => undefined,
-  release: () => undefined,
-};
 
 /**
  * The six rates of the contract. Switched off, they let everything through. Where the windows are in this process, answers
@@ -29,12 +15,14 @@ export class Rates {
   readonly ring: Rate;
   readonly openIdToken: Rate;
   readonly sfuCredential: Rate;
+  private readonly decisions: RateDecisions;
 
   constructor(
     readonly windows: RateStore,
     private readonly config: LiveConfig,
-    private readonly watch: DecisionWatch = () => undefined,
+    watch: DecisionWatch = () => undefined,
   ) {
+    this.decisions = new RateDecisions(windows, (rate) => config.current.ratelimit.shadow.includes(rate), watch);
     this.loginAccount = windows.define('login_account', { limit: 5, windowMs: MINUTE });
     this.loginSource = windows.define('login_source', { limit: 30, windowMs: MINUTE });
     this.register = windows.define('register', { limit: 5, windowMs: 5 * MINUTE });
@@ -50,8 +38,7 @@ export class Rates {
 
   /** Counts one event. Throws or rejects with RateExceeded. */
   count(rate: Rate, key: string): void | Promise<void> {
-    if (!this.enabled) return;
-    return after(this.windows.count(rate, key), (refusal) => this.counted(rate, refusal));
+    if (this.enabled) return this.decisions.count(rate, key);
   }
 
   /**
@@ -59,43 +46,7 @@ export class Rates {
    * RateExceeded.
    */
   reserve(claims: readonly Claim[]): Reservation | Promise<Reservation> {
-    if (!this.enabled) return NOTHING_TAKEN;
-    const real = claims.filter(({ rate }) => !this.isShadow(rate));
-    const taken = after(this.windows.reserve(real), (answer) => this.taken(real, answer));
-    if (real.length === claims.length) return taken;
-    return this.withShadows(
-      taken,
-      claims.filter(({ rate }) => this.isShadow(rate)),
-    );
-  }
-
-  private counted(rate: Rate, refusal: RateRefusal | undefined): void {
-    const shadow = this.isShadow(rate);
-    this.watch(rate.name, refusal ? (shadow ? 'shadow_refused' : 'refused') : 'granted');
-    if (refusal && !shadow) throw new RateExceeded(refusal);
-  }
-
-  private taken(claims: readonly Claim[], answer: Reservation | RateRefusal): Reservation {
-    if (!answer.granted) {
-      this.watch(answer.rate, 'refused');
-      throw new RateExceeded(answer);
-    }
-    for (const { rate } of claims) this.watch(rate.name, 'granted');
-    return answer;
-  }
-
-  private async withShadows(taken: Reservation | Promise<Reservation>, claims: readonly Claim[]): Promise<Reservation> {
-    const reservations = [await taken];
-    for (const claim of claims) {
-      const answer = await this.windows.reserve([claim]);
-      this.watch(claim.rate.name, answer.granted ? 'granted' : 'shadow_refused');
-      if (answer.granted) reservations.push(answer);
-    }
-    return together(reservations);
-  }
-
-  private isShadow({ name }: Rate): boolean {
-    return this.config.current.ratelimit.shadow.includes(name);
+    return this.decisions.reserve(this.enabled ? claims : []);
   }
 
   private get enabled(): boolean {
@@ -105,21 +56,4 @@ export class Rates {
   private ringTerms() {
     return { limit: this.config.current.ratelimit.rings_per_minute, windowMs: MINUTE };
   }
-}
-
-const together = (reservations: readonly Reservation[]): Reservation => {
-  const settle = async (outcome: 'keep' | 'forget' | 'release'): Promise<void> => {
-    await Promise.all(reservations.map((reservation) => reservation[outcome]()));
-  };
-  return {
-    granted: true,
-    keep: () => settle('keep'),
-    forget: () => settle('forget'),
-    release: () => settle('release'),
-  };
-};
-
-/** What follows from an answer that is here or will come: at once where it is here. */
-function after<Value, Next>(value: Value | Promise<Value>, next: (value: Value) => Next): Next | Promise<Next> {
-  return value instanceof Promise ? value.then(next) : next(value);
 }

@@ -4,7 +4,7 @@ import type { Answer } from '../wire/answer.js';
 import type { MatrixRequest } from '../wire/matrix-request.js';
 import { Bound, type Next } from './bound.js';
 import { exactMembers } from './exact-members.js';
-import type { DecisionWatch } from '../metrics/limits-metrics.js';
+import type { DecisionWatch } from '@headgate/limits-nest';
 
 export const MAX_PDUS = 50;
 export const MAX_TRANSACTION_ID_BYTES = 255;

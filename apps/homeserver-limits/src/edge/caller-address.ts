@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
+import { sourceKey } from '@headgate/limits-nest';
 import { TrustedProxies } from '@headgate/nest-kit';
-import { sourceKey } from '../wire/source-key.js';
 
 /** Where a request really comes from: only the word of listed proxies counts, read from the right. */
 export class CallerAddress {

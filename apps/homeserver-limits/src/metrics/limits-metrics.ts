@@ -1,9 +1,6 @@
 import type { RateWindows } from '@headgate/limits-core';
-import { LimitMetrics, type LimitOutcome } from '@headgate/limits-nest';
+import { type DecisionWatch, LimitMetrics } from '@headgate/limits-nest';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
-
-/** Told of each decision of a rule. */
-export type DecisionWatch = (rule: string, outcome: LimitOutcome) => void;
 
 /** Every series of this application: those of the rules, of the process, and of the embedded store. */
 export class LimitsMetrics {
@@ -15,7 +12,10 @@ export class LimitsMetrics {
     collectDefaultMetrics({ register: this.registry });
   }
 
-  readonly watch: DecisionWatch = (rule, outcome) => this.limits.decided(rule, outcome);
+  /** Told of each decision of a rule. */
+  get watch(): DecisionWatch {
+    return this.limits.decided;
+  }
 
   /** @param verifications passwords looked at since the start */
   showPasswords(verifications: () => number): void {

@@ -1,5 +1,5 @@
 import { RateExceeded } from '@headgate/limits-core';
-import { toMatrixError } from '@headgate/limits-nest';
+import { rateRefusalBody, retryAfterSeconds, toMatrixError } from '@headgate/limits-nest';
 import { type Answer, jsonAnswer } from './answer.js';
 
 /** A refusal that another server has written already, handed on word for word. */
@@ -22,8 +22,6 @@ export function errorAnswer(error: unknown): Answer {
   return jsonAnswer(refusal.status, refusal.body());
 }
 
-/** What a flood makes most of, so without an error on the way. The header is rounded up: it never promises less. */
-function rateAnswer({ message, retryAfterMs }: RateExceeded): Answer {
-  const body = { errcode: 'M_LIMIT_EXCEEDED', error: message, retry_after_ms: retryAfterMs };
-  return jsonAnswer(429, body, ['Retry-After', String(Math.max(1, Math.ceil(retryAfterMs / 1000)))]);
-}
+/** What a flood makes most of, so without an error on the way. */
+const rateAnswer = (error: RateExceeded): Answer =>
+  jsonAnswer(429, rateRefusalBody(error), ['Retry-After', retryAfterSeconds(error.retryAfterMs)]);

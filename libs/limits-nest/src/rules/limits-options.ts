@@ -18,4 +18,15 @@ export interface LimitsOptions {
   readonly registry?: Registry;
 }
 
+/** What `useClass` and `useExisting` of `forRootAsync` name. */
+export interface LimitsOptionsFactory {
+  createLimitsOptions(): LimitsOptions | Promise<LimitsOptions>;
+}
+
+/** What is decided before there are any providers. */
+export interface LimitsModuleExtras {
+  /** False: errors are left to the filters of the application, which then answers RateExceeded and CapExceeded itself. */
+  readonly matrixErrors?: boolean;
+}
+
 export const LIMITS_OPTIONS = Symbol('LIMITS_OPTIONS');

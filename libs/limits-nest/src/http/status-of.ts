@@ -1,6 +1,6 @@
 import { HttpException } from '@nestjs/common';
 
-/** The HTTP status that an error carries (Nest's, Matrix's, Fastify's); undefined: none. */
+/** The HTTP status that an error carries (Nest's, Matrix's, Fastify's, http-errors'); undefined: none. */
 export function statusOf(error: unknown): number | undefined {
   if (error instanceof HttpException) return error.getStatus();
   if (typeof error !== 'object' || error === null) return undefined;

@@ -1,0 +1,104 @@
+import { RateExceeded } from '@headgate/limits-core';
+import { MatrixError } from '@headgate/matrix-protocol';
+import {
+  type ArgumentsHost,
+  BadRequestException,
+  Body,
+  Controller,
+  Get,
+  Header,
+  HttpException,
+  Post,
+  Res,
+} from '@nestjs/common';
+import type { ServerResponse } from 'node:http';
+import { nodeResponse } from '../http/http-route.js';
+import { PLATFORMS, TestApp } from '../testing/test-app.js';
+import { MatrixErrorFilter } from './matrix-error.filter.js';
+import { toMatrixError } from './to-matrix-error.js';
+
+@Controller()
+class Routes {
+  @Post('echo')
+  echo(@Body() body: object) {
+    return body;
+  }
+
+  @Get('broken')
+  broken() {
+    throw new Error('the secret of the store');
+  }
+
+  @Get('slow-down')
+  @Header('Access-Control-Expose-Headers', 'X-Page')
+  slowDown() {
+    throw new RateExceeded({ rate: 'ring', retryAfterMs: 1 });
+  }
+
+  @Get('half')
+  half(@Res() reply: { raw?: ServerResponse; hijack?: () => void }) {
+    reply.hijack?.();
+    nodeResponse(reply).write('half of it');
+    throw new Error('the other half is missing');
+  }
+}
+
+describe.each(PLATFORMS)('every error on %s', (platform) => {
+  let app: TestApp;
+  beforeEach(async () => {
+    app = await TestApp.start(platform, { controllers: [Routes] });
+  });
+  afterEach(() => app.close());
+
+  test.each([
+    ['GET', '/nowhere', undefined, 404, 'M_UNRECOGNIZED'],
+    ['POST', '/echo', '{"user":', 400, 'M_NOT_JSON'],
+    ['POST', '/echo', JSON.stringify({ text: 'x'.repeat(2_000_000) }), 413, 'M_TOO_LARGE'],
+  ])('%s %s answers in Matrix form', async (method, path, body, status, errcode) => {
+    const answer = await app.send(method, path, { body });
+    expect(answer.status).toBe(status);
+    expect(answer.body).toEqual({ errcode, error: expect.any(String) });
+  });
+
+  test('says nothing of what went wrong inside', async () => {
+    const answer = await app.send('GET', '/broken');
+    expect(answer.body).toEqual({ errcode: 'M_UNKNOWN', error: 'Something went wrong on this server.' });
+  });
+
+  test('shows browsers the wait beside what a route shows them', async () => {
+    const { headers } = await app.send('GET', '/slow-down');
+    expect(headers).toMatchObject({ 'retry-after': '1', 'access-control-expose-headers': 'X-Page, Retry-After' });
+  });
+
+  test('breaks off an answer that has half left', async () => {
+    await expect(app.send('GET', '/half')).rejects.toThrow();
+    expect((await app.send('POST', '/echo', { body: {} })).status).toBe(201);
+  });
+});
+
+describe('toMatrixError', () => {
+  test('names what a validation found', () => {
+    const error = toMatrixError(new BadRequestException(['user must be a string', 'limit must be positive']));
+    expect(error.body()).toEqual({ errcode: 'M_BAD_JSON', error: 'user must be a string; limit must be positive' });
+  });
+
+  test('keeps the status of errors that only others know, and their text when it is the caller who erred', () => {
+    expect(toMatrixError(new HttpException('Slow down.', 429))).toMatchObject({ errcode: 'M_LIMIT_EXCEEDED' });
+    expect(toMatrixError(Object.assign(new Error('gone'), { statusCode: 410 })).body()).toEqual({
+      errcode: 'M_UNKNOWN',
+      error: 'gone',
+    });
+    expect(toMatrixError('thrown text')).toMatchObject({ status: 500, errcode: 'M_UNKNOWN' });
+  });
+
+  test('hands a Matrix error on as it is', () => {
+    const error = MatrixError.forbidden('No.');
+    expect(toMatrixError(error)).toBe(error);
+  });
+});
+
+test.each(['ws', 'graphql'])('errors of a %s context keep the form of their own protocol', (kind) => {
+  const error = new RateExceeded({ rate: 'ring', retryAfterMs: 1 });
+  const host = { getType: () => kind } as ArgumentsHost;
+  expect(() => new MatrixErrorFilter().catch(error, host)).toThrow(error);
+});

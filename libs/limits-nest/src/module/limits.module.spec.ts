@@ -1,0 +1,253 @@
+import { ManualClock, RateWindows } from '@headgate/limits-core';
+import {
+  type ArgumentsHost,
+  type CanActivate,
+  Catch,
+  Controller,
+  type ExceptionFilter,
+  Get,
+  Injectable,
+  Module,
+  type ModuleMetadata,
+  Scope,
+  SetMetadata,
+  UseGuards,
+} from '@nestjs/common';
+import { APP_FILTER } from '@nestjs/core';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { Test } from '@nestjs/testing';
+import { Registry } from 'prom-client';
+import { Capped } from '../caps/capped.js';
+import { Limited } from '../rates/limited.js';
+import { RateGuard } from '../rates/rate.guard.js';
+import { HeldCounter } from '../rules/cap-rule.js';
+import { LimitRules } from '../rules/limit-rules.js';
+import type { LimitsModuleExtras, LimitsOptions, LimitsOptionsFactory } from '../rules/limits-options.js';
+import { TestApp } from '../testing/test-app.js';
+import { LimitsModule } from './limits.module.js';
+
+const ring = { limit: 2, windowMs: 60_000, key: () => 'all' };
+
+@Injectable()
+class Shelf extends HeldCounter {
+  count = () => 0;
+}
+
+const things = { limit: 3, what: 'things', held: Shelf, offer: () => ({ holder: 'a' }) };
+
+@Controller()
+class Routes {
+  @Get('ring')
+  @Limited('ring', ring)
+  ring() {
+    return {};
+  }
+
+  @Get('things')
+  @Capped('things', things)
+  things() {
+    return {};
+  }
+}
+
+const metadata = { controllers: [Routes], providers: [Shelf] };
+
+describe('the start', () => {
+  const start = (what: ModuleMetadata, options: LimitsOptions & LimitsModuleExtras = {}) =>
+    TestApp.start('Fastify', what, options);
+
+  test.each([
+    [{ capLimits: { things: 0 } }, 'things: the cap must be a whole number'],
+    [{ rateTerms: { ring: { limit: 0 } } }, 'ring: the limit must be a whole number'],
+    [{ rateTerms: { rign: { limit: 1 } } }, 'rateTerms.rign: no route declares this rule'],
+    [{ capLimits: { ring: 1 } }, 'capLimits.ring: no route declares this rule; there are things.'],
+    [{ shadow: ['login'] }, 'shadow.login: no route declares this rule'],
+  ])('is stopped by %j, which names itself', async (options, message) => {
+    await expect(start(metadata, options)).rejects.toThrow(message);
+  });
+
+  test('is stopped by a rule on what is no HTTP route', async () => {
+    @Controller()
+    class Sockets {
+      @SetMetadata('message', 'ring')
+      @Limited('ring', ring)
+      onRing() {
+        return {};
+      }
+    }
+    @Injectable()
+    class Resolver {
+      @Limited('ring', ring)
+      ring() {
+        return {};
+      }
+    }
+    await expect(start({ controllers: [Sockets] })).rejects.toThrow(
+      'Sockets.onRing: @Limited and @Capped bound HTTP routes; this is none.',
+    );
+    await expect(start({ providers: [Resolver] })).rejects.toThrow('Resolver.ring:');
+  });
+
+  test('is stopped by a route that overrides one with rules and declares none', async () => {
+    @Controller()
+    class Overriding extends Routes {
+      @Get('ring')
+      override ring() {
+        return {};
+      }
+    }
+    await expect(start({ ...metadata, controllers: [Overriding] })).rejects.toThrow(
+      'Overriding.ring has lost its rules',
+    );
+  });
+
+  test('is stopped by a guard that would run after rules which may go by the caller', async () => {
+    @Injectable()
+    class Identify implements CanActivate {
+      canActivate = () => true;
+    }
+    @Controller()
+    class WrongOrder {
+      @Get('ring')
+      @UseGuards(Identify)
+      @Limited('ring', ring)
+      ring() {
+        return {};
+      }
+    }
+    @Limited('ring', ring)
+    @Controller()
+    class TooEarly {
+      @Get('ring')
+      @UseGuards(Identify)
+      ring() {
+        return {};
+      }
+    }
+    const message = '@Limited must stand above @UseGuards, so that Identify runs before its rules.';
+    await expect(start({ controllers: [WrongOrder] })).rejects.toThrow(`WrongOrder.ring: ${message}`);
+    await expect(start({ controllers: [TooEarly] })).rejects.toThrow(`TooEarly.ring: ${message}`);
+  });
+
+  test('is stopped by a rule that a route declares twice', async () => {
+    @Limited('ring', ring)
+    @Controller()
+    class Twice {
+      @Get('ring')
+      @Limited('ring', ring)
+      ring() {
+        return {};
+      }
+    }
+    await expect(start({ controllers: [Twice] })).rejects.toThrow('Twice.ring declares ring twice.');
+  });
+
+  test('is stopped by a counter that no module provides as a singleton', async () => {
+    @Injectable({ scope: Scope.REQUEST })
+    class Scoped extends HeldCounter {
+      count = () => 0;
+    }
+    @Controller()
+    class Thing {
+      @Get('things')
+      @Capped('things', { ...things, held: Scoped })
+      things() {
+        return {};
+      }
+    }
+    await expect(start({ controllers: [Thing] })).rejects.toThrow('Scoped');
+    await expect(start({ controllers: [Thing], providers: [Scoped] })).rejects.toThrow('Scoped');
+  });
+
+  test('is stopped by rules without the module that carries them out', async () => {
+    await expect(Test.createTestingModule(metadata).compile()).rejects.toThrow('LimitRules');
+  });
+
+  test('defines every rule, so that a snapshot can be restored before the first request', async () => {
+    const store = new RateWindows({ clock: new ManualClock() });
+    const app = await start(metadata, { store });
+    expect(store.rates.map(({ name }) => name)).toEqual(['ring']);
+    await app.close();
+  });
+});
+
+describe('LimitsModule', () => {
+  @Injectable()
+  class Options implements LimitsOptionsFactory {
+    createLimitsOptions = async () => ({ rateTerms: { ring: { limit: 1 } } });
+  }
+  @Module({ providers: [Options], exports: [Options] })
+  class OptionsModule {}
+
+  test.each([
+    ['forRoot', LimitsModule.forRoot({ rateTerms: { ring: { limit: 1 } } })],
+    [
+      'forRootAsync with a factory',
+      LimitsModule.forRootAsync({
+        imports: [OptionsModule],
+        inject: [Options],
+        useFactory: (options: Options) => options.createLimitsOptions(),
+      }),
+    ],
+    ['forRootAsync with a class', LimitsModule.forRootAsync({ useClass: Options })],
+    ['forRootAsync with a provider', LimitsModule.forRootAsync({ imports: [OptionsModule], useExisting: Options })],
+  ])('takes its options by %s', async (_how, limits) => {
+    const module = await Test.createTestingModule({ ...metadata, imports: [limits] }).compile();
+    const app = module.createNestApplication<NestFastifyApplication>(new FastifyAdapter(), { logger: false });
+    await app.init();
+    const statuses = [];
+    for (let i = 0; i < 2; i++) statuses.push((await app.inject('/ring')).statusCode);
+    expect(statuses).toEqual([200, 429]);
+    await app.close();
+  });
+
+  test('leaves errors to the filter of an application that wants its own form', async () => {
+    @Catch()
+    class OwnForm implements ExceptionFilter {
+      catch(error: Error, host: ArgumentsHost): void {
+        void host.switchToHttp().getResponse().status(429).send({ own: error.name });
+      }
+    }
+    const providers = [Shelf, { provide: APP_FILTER, useClass: OwnForm }];
+    const app = await TestApp.start('Fastify', { ...metadata, providers }, { matrixErrors: false });
+    for (let i = 0; i < 2; i++) await app.send('GET', '/ring');
+    expect((await app.send('GET', '/ring')).body).toEqual({ own: 'RateExceeded' });
+    await app.close();
+  });
+
+  test('lets an operator look at a key and forgive it', async () => {
+    const app = await TestApp.start('Fastify', metadata);
+    const rules = app.get(LimitRules);
+    await app.send('GET', '/ring');
+    expect(rules.peek('ring', 'all')).toMatchObject({ counted: 1, limit: 2 });
+    expect(rules.forgive('ring', 'all')).toBe(true);
+    expect(rules.peek('ring', 'all')).toMatchObject({ counted: 0 });
+    expect(() => rules.peek('rign', 'all')).toThrow('rign: no route declares this rate.');
+    await app.close();
+  });
+
+  test('keeps applications of one process apart, and sums their memory in a registry that they share', async () => {
+    const registry = new Registry();
+    const keys = async () => (await registry.getSingleMetric('limits_keys')!.get()).values[0]!.value;
+    const first = await TestApp.start('Fastify', metadata, { registry });
+    const second = await TestApp.start('Express', metadata, { registry });
+    for (const app of [first, second, first, second]) expect((await app.send('GET', '/ring')).status).toBe(200);
+    expect((await first.send('GET', '/ring')).status).toBe(429);
+    expect(await keys()).toBe(2);
+    expect(await first.decisions('ring')).toEqual({ granted: 4, refused: 1 });
+    await first.close();
+    expect(await keys()).toBe(1);
+    await second.close();
+    expect(await keys()).toBe(0);
+  });
+});
+
+test.each(['ws', 'rpc', 'graphql'])('a %s context is refused where a rule meets one', async (kind) => {
+  const app = await TestApp.start('Fastify', metadata);
+  const context = { getType: () => kind, getClass: () => Routes, getHandler: () => Routes.prototype.ring };
+  const guard = new RateGuard(app.get(LimitRules));
+  await expect(guard.canActivate(context as never)).rejects.toThrow(
+    `Routes.ring: @Limited and @Capped bound HTTP routes; this is ${kind}.`,
+  );
+  await app.close();
+});

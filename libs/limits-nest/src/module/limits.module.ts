@@ -1,0 +1,33 @@
+import { ConfigurableModuleBuilder, type DynamicModule, Module } from '@nestjs/common';
+import { APP_FILTER, DiscoveryModule } from '@nestjs/core';
+import { HeldCounters } from '../caps/held-counters.js';
+import { MatrixErrorFilter } from '../errors/matrix-error.filter.js';
+import { LimitRules } from '../rules/limit-rules.js';
+import { LIMITS_OPTIONS, type LimitsModuleExtras, type LimitsOptions } from '../rules/limits-options.js';
+import { RuleDiscovery } from './rule-discovery.js';
+
+const errorFilter = { provide: APP_FILTER, useClass: MatrixErrorFilter };
+
+const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<LimitsOptions>({
+  optionsInjectionToken: LIMITS_OPTIONS,
+})
+  .setClassMethodName('forRoot')
+  .setFactoryMethodName('createLimitsOptions')
+  .setExtras<LimitsModuleExtras>({ matrixErrors: true }, ({ providers = [], ...module }, { matrixErrors }) => ({
+    ...module,
+    global: true,
+    providers: matrixErrors ? [...providers, errorFilter] : providers,
+  }))
+  .build();
+
+/** Makes `@Limited` and `@Capped` work in every module, and answers every error in Matrix's form. */
+@Module({
+  imports: [DiscoveryModule],
+  providers: [LimitRules, HeldCounters, RuleDiscovery],
+  exports: [LimitRules, HeldCounters],
+})
+export class LimitsModule extends ConfigurableModuleClass {
+  static override forRoot(options: LimitsOptions & LimitsModuleExtras = {}): DynamicModule {
+    return super.forRoot(options);
+  }
+}
