@@ -36,6 +36,10 @@ export function isRoomId(text: unknown): text is string {
   return colon < 0 || isServerName(text.slice(colon + 1));
 }
 
+/** `$` and whatever its server or its content made of it. */
+export const isEventId = (text: unknown): text is string =>
+  typeof text === 'string' && /^\$\S/.test(text) && utf8Length(text) <= MAX_ID_BYTES;
+
 /** `#name:server`. */
 export function isRoomAlias(text: unknown): text is string {
   if (typeof text !== 'string' || !text.startsWith('#') || utf8Length(text) > MAX_ID_BYTES) return false;

@@ -6,11 +6,19 @@ import { isKeyId } from './signing-key.js';
 /** However long a peer says its keys are good for, they are fetched again after seven days. */
 export const KEY_VALIDITY_CEILING_MS = 7 * 24 * 60 * 60 * 1000;
 
+export interface OldKey {
+  /** In unpadded base64. */
+  key: string;
+  expiredAt: number;
+}
+
 /** A peer's published keys, checked, with the moment until which we believe them. */
 export interface ServerKeyDocument {
   server: string;
   /** Key id to public key in unpadded base64: the keys that may sign requests now. */
   verifyKeys: ReadonlyMap<string, string>;
+  /** The keys that signed events once, each up to the moment (Unix time in ms) when it expired. */
+  oldVerifyKeys: ReadonlyMap<string, OldKey>;
   /** Unix time in ms: the peer's own claim or seven days after the fetch, whichever is sooner. */
   validUntil: number;
   fetchedAt: number;
@@ -38,6 +46,7 @@ export function readServerKeyDocument(raw: unknown, askedServer: string, now: nu
   return {
     server: askedServer,
     verifyKeys: signedKeys(raw, askedServer),
+    oldVerifyKeys: oldKeys(raw),
     validUntil: Math.min(claimed, now + KEY_VALIDITY_CEILING_MS),
     fetchedAt: now,
     raw,
@@ -57,4 +66,21 @@ function signedKeys(raw: JsonObject, server: string): ReadonlyMap<string, string
   }
   if (keys.size === 0) throw new InvalidKeyDocument('the document lists no Ed25519 key');
   return keys;
+}
+
+function oldKeys({ old_verify_keys: listed }: JsonObject): ReadonlyMap<string, OldKey> {
+  const keys = new Map<string, OldKey>();
+  for (const [id, entry] of Object.entries(isJsonObject(listed) ? listed : {})) {
+    if (!isKeyId(id) || !isJsonObject(entry) || typeof entry.key !== 'string') continue;
+    if (typeof entry.expired_ts === 'number') keys.set(id, { key: entry.key, expiredAt: entry.expired_ts });
+  }
+  return keys;
+}
+
+/** The key with which a peer may have signed an event at a time (Unix time in ms). Old keys sign no requests. */
+export function keyForEvent(document: ServerKeyDocument, keyId: string, sentAt: number): string | undefined {
+  const current = document.verifyKeys.get(keyId);
+  if (current !== undefined) return sentAt <= document.validUntil ? current : undefined;
+  const old = document.oldVerifyKeys.get(keyId);
+  return old && sentAt <= old.expiredAt ? old.key : undefined;
 }

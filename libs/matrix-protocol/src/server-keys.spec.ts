@@ -105,6 +105,45 @@ describe('ServerKeys', () => {
     expect(peer.asked).toHaveLength(2);
   });
 
+  describe('for an event', () => {
+    const [now, old] = [SigningKey.generate('ed25519:now'), SigningKey.generate('ed25519:old')];
+    const document = {
+      server_name: 'a.example',
+      verify_keys: { [now.id]: { key: now.publicKey } },
+      old_verify_keys: {
+        [old.id]: { key: old.publicKey, expired_ts: START - DAY },
+        'ed25519:timeless': { key: 'x' },
+        nonsense: { key: 'x', expired_ts: START },
+      },
+      valid_until_ts: START + 30 * DAY,
+    };
+    let peer: StubPeer;
+    let keys: ServerKeys;
+    beforeEach(() => {
+      peer = new StubPeer(async () => signJson(document, 'a.example', now));
+      keys = new ServerKeys(peer, { now: () => START });
+    });
+    const find = (id: string, sentAt: number) => keys.findForEvent('a.example', id, sentAt);
+
+    test('are good up to the moment until which we believe them', async () => {
+      expect(await find(now.id, START - 1000 * DAY)).toBe(now.publicKey);
+      expect(await find(now.id, START + KEY_VALIDITY_CEILING_MS)).toBe(now.publicKey);
+      expect(await find(now.id, START + KEY_VALIDITY_CEILING_MS + 1)).toBeUndefined();
+      expect(peer.asked).toHaveLength(1);
+    });
+
+    test('are good up to their end when they are old, and never for a request', async () => {
+      expect(await find(old.id, START - DAY)).toBe(old.publicKey);
+      expect(await find(old.id, START - DAY + 1)).toBeUndefined();
+      expect(await keys.find('a.example', old.id)).toBeUndefined();
+      expect(peer.asked).toHaveLength(1);
+    });
+
+    test.each(['ed25519:timeless', 'nonsense', 'ed25519:unknown'])('are not there under the id %s', async (id) =>
+      expect(await find(id, START - DAY)).toBeUndefined(),
+    );
+  });
+
   test('forgets the peer fetched longest ago when it knows too many', async () => {
     const peer = new StubPeer(async () => buildDocument({ server: peer.asked.at(-1) ?? '' }));
     const keys = new ServerKeys(peer, { now: () => START, maxServers: 2 });

@@ -1,4 +1,4 @@
-import { readServerKeyDocument, type ServerKeyDocument } from './server-key-document.js';
+import { keyForEvent, readServerKeyDocument, type ServerKeyDocument } from './server-key-document.js';
 
 /** Asks a peer for its keys. Rejects when the peer cannot be reached. */
 export abstract class ServerKeySource {
@@ -13,6 +13,8 @@ export interface ServerKeysOptions {
   /** How long a failed or fruitless fetch is not repeated, in ms. 0 (the default): every miss fetches. */
   retryAfterMs?: number;
 }
+
+type Pick = (document: ServerKeyDocument) => string | undefined;
 
 /** The keys of peers: fetched when needed, believed for seven days at most, and then fetched again. */
 export class ServerKeys {
@@ -33,22 +35,29 @@ export class ServerKeys {
   }
 
   /** The public key of a peer in unpadded base64, or undefined when the peer does not publish it (any more). */
-  async find(server: string, keyId: string): Promise<string | undefined> {
-    const known = this.current(server)?.verifyKeys.get(keyId);
-    if (known !== undefined) return known;
-    const mark = `${server} ${keyId}`;
-    if (this.triedLately(mark)) return undefined;
-    const key = await this.refetch(server).then(
-      (document) => document.verifyKeys.get(keyId),
-      () => undefined,
-    );
-    if (key === undefined) this.markFruitless(mark);
-    return key;
+  find(server: string, keyId: string): Promise<string | undefined> {
+    return this.search(server, keyId, (document) => document.verifyKeys.get(keyId));
+  }
+
+  /** The same for an event that says it was sent at a time (Unix time in ms): an old key will do up to its end. */
+  findForEvent(server: string, keyId: string, sentAt: number): Promise<string | undefined> {
+    return this.search(server, keyId, (document) => keyForEvent(document, keyId, sentAt));
   }
 
   /** The peer's whole document, fetched when none is current. Rejects when it cannot be had. */
   async document(server: string): Promise<ServerKeyDocument> {
     return this.current(server) ?? this.refetch(server);
+  }
+
+  private async search(server: string, keyId: string, pick: Pick): Promise<string | undefined> {
+    const document = this.current(server);
+    // A document that lists the key says all there is to say about it; another would only say the same.
+    if (document?.verifyKeys.has(keyId) || document?.oldVerifyKeys.has(keyId)) return pick(document);
+    const mark = `${server} ${keyId}`;
+    if (this.triedLately(mark)) return undefined;
+    const key = await this.refetch(server).then(pick, () => undefined);
+    if (key === undefined) this.markFruitless(mark);
+    return key;
   }
 
   private current(server: string): ServerKeyDocument | undefined {
