@@ -31,9 +31,9 @@ export type BoundedOperation =
 
 const CLIENT = '/_matrix/client/{v}';
 const MEDIA = '/_matrix/media/{v}';
-const DELAYED = '/_matrix/client/unstable/org.matrix.msc4140';
-const DELETABLE = '/_matrix/client/unstable/org.matrix.msc3391';
 const SVC = '/_svc/rtc/media';
+const ACCOUNT_DATA = `${CLIENT}/user/:userId/account_data/:type`;
+const ROOM_ACCOUNT_DATA = `${CLIENT}/user/:userId/rooms/:roomId/account_data/:type`;
 
 export const boundedOperations: readonly Route<BoundedOperation>[] = [
   { operation: 'login', methods: ['POST'], paths: [`${CLIENT}/login`] },
@@ -43,44 +43,25 @@ export const boundedOperations: readonly Route<BoundedOperation>[] = [
   {
     operation: 'scheduleDelayed',
     methods: ['PUT', 'POST'],
-    paths: [CLIENT, DELAYED].map((prefix) => `${prefix}/rooms/:roomId/delayed_event/:eventType/:txnId?`),
+    paths: [`${CLIENT}/rooms/:roomId/delayed_event/:eventType/:txnId?`],
   },
+  { operation: 'manageDelayed', methods: ['POST'], paths: [`${CLIENT}/delayed_events/:delayId/:action?`] },
   {
-    operation: 'manageDelayed',
+    operation: 'openIdToken',
     methods: ['POST'],
-    paths: [CLIENT, DELAYED].map((prefix) => `${prefix}/delayed_events/:delayId/:action?`),
+    paths: [`${CLIENT}/user/:userId/openid/request_token`],
+    openEnded: true,
   },
-  { operation: 'openIdToken', methods: ['POST'], paths: [`${CLIENT}/user/:userId/openid/request_token`] },
   { operation: 'sfuCredential', methods: ['POST'], paths: [`${SVC}/sfu/get`, `${SVC}/get_token`] },
   { operation: 'upload', methods: ['POST'], paths: [`${MEDIA}/upload`] },
   { operation: 'uploadTo', methods: ['PUT'], paths: [`${MEDIA}/upload/:serverName/:mediaId`] },
-  {
-    operation: 'mediaConfig',
-    methods: ['GET'],
-    paths: [`${MEDIA}/config`, `${CLIENT}/media/config`, '/_matrix/client/unstable/org.matrix.msc3916/media/config'],
-  },
+  { operation: 'mediaConfig', methods: ['GET'], paths: [`${MEDIA}/config`, `${CLIENT}/media/config`] },
   { operation: 'createFilter', methods: ['POST'], paths: [`${CLIENT}/user/:userId/filter`] },
   { operation: 'getFilter', methods: ['GET'], paths: [`${CLIENT}/user/:userId/filter/:filterId`] },
-  {
-    operation: 'setAccountData',
-    methods: ['PUT'],
-    paths: [CLIENT, DELETABLE].map((prefix) => `${prefix}/user/:userId/account_data/:type`),
-  },
-  {
-    operation: 'setRoomAccountData',
-    methods: ['PUT'],
-    paths: [CLIENT, DELETABLE].map((prefix) => `${prefix}/user/:userId/rooms/:roomId/account_data/:type`),
-  },
-  {
-    operation: 'deleteAccountData',
-    methods: ['DELETE'],
-    paths: [CLIENT, DELETABLE].map((prefix) => `${prefix}/user/:userId/account_data/:type`),
-  },
-  {
-    operation: 'deleteRoomAccountData',
-    methods: ['DELETE'],
-    paths: [CLIENT, DELETABLE].map((prefix) => `${prefix}/user/:userId/rooms/:roomId/account_data/:type`),
-  },
+  { operation: 'setAccountData', methods: ['PUT'], paths: [ACCOUNT_DATA], openEnded: true },
+  { operation: 'setRoomAccountData', methods: ['PUT'], paths: [ROOM_ACCOUNT_DATA], openEnded: true },
+  { operation: 'deleteAccountData', methods: ['DELETE'], paths: [ACCOUNT_DATA], openEnded: true },
+  { operation: 'deleteRoomAccountData', methods: ['DELETE'], paths: [ROOM_ACCOUNT_DATA], openEnded: true },
   { operation: 'uploadKeys', methods: ['POST'], paths: [`${CLIENT}/keys/upload/:deviceId?`] },
   { operation: 'setPusher', methods: ['POST'], paths: [`${CLIENT}/pushers/set`] },
   { operation: 'sendTransaction', methods: ['PUT'], paths: ['/_matrix/federation/{v}/send/:txnId'] },

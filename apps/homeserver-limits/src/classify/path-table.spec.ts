@@ -65,6 +65,13 @@ describe('PathTable over the bounded operations', () => {
     ['PUT', '/_matrix/federation/v1/send/t%2D1', 'sendTransaction'],
     ['POST', '/_matrix/client/unstable/org.matrix.msc4140/delayed_events/syd_x/restart', 'manageDelayed'],
     ['POST', '/_matrix/client/v3/logout/all', 'logoutAll'],
+    ['PUT', '/_matrix/media/unstable/fi.mau.msc2246/upload/b.example/abc', 'uploadTo'],
+    ['GET', '/_matrix/client/unstable/org.matrix.msc3916/media/config', 'mediaConfig'],
+    ['PUT', '/_matrix/client/unstable/org.example.msc1/rooms/!r:b/send/m.rtc.notification/1', 'send'],
+    ['POST', '/_matrix/client/v3/user/@a:b/filter/', 'createFilter'],
+    ['PUT', '/_matrix/client/v3/rooms/!r:b/state/m.x/', 'setState'],
+    ['PUT', '/_matrix/client/v3/rooms/!r:b/state/m.x/a%2Fb', 'setState'],
+    ['PUT', '/_matrix/client/v3/user/@a:b/account_data/x%2Fy', 'setAccountData'],
   ])('%s %s is %s', (method, target, operation) => expect(operationOf(method, target)).toBe(operation));
 
   test.each([
@@ -89,10 +96,38 @@ describe('PathTable over the bounded operations', () => {
     ['/_matrix/client/v3/login#x'],
     ['/_matrix/client/v3/%zzlogin'],
     ['/_matrix/client/v3/%ff'],
+    ['/_matrix/client/v3/%c0%af'],
     ['http://b.example/_matrix/client/v3/login'],
+    ['//b.example/_matrix/client/v3/login'],
+    ['/_matrix/client/v3/user/@a:b/openid/request_token/more'],
+    ['/_matrix/client/v3/user/@a:b/openid/request_token/more/of%2Fit/'],
   ])('finds %s ambiguous, because another server could read it differently', (target) => {
     expect(operationOf('POST', target)).toBe('ambiguous');
   });
+
+  // Some servers let a parameter be empty and look at the beginning of some paths only.
+  test.each([
+    ['/_matrix/client/v3/user/@a:b/account_data/'],
+    ['/_matrix/client/v3/user/@a:b/account_data/type/more'],
+    ['/_matrix/client/v3/user/@a:b/rooms/!r:b/account_data/'],
+    ['/_matrix/client/v3/user/@a:b/rooms/!r:b/account_data/type/more/'],
+    ['/_matrix/client/v3/user//rooms/!r:b/account_data/type'],
+    ['/_matrix/client/v3/rooms//send/m.rtc.notification/1'],
+    ['/_matrix/client/v3/rooms/!r:b/send//'],
+    ['/_matrix/client/v3/rooms/!r:b/send/%2Fm.rtc.notification/1'],
+    ['/_matrix/federation/v1/send/'],
+    ['/_matrix/federation/v1%2Fsend/'],
+  ])('finds PUT %s ambiguous', (target) => expect(operationOf('PUT', target)).toBe('ambiguous'));
+
+  test.each([
+    ['POST', '/_matrix/client/v3/login/get_token'],
+    ['POST', '/_matrix/client/v3/register/email/requestToken'],
+    ['GET', '/_matrix/client/v3/user/@a:b/account_data/type'],
+    ['PUT', '/_matrix/client/v3/user/@a:b/rooms/!r:b/tags/m.favourite'],
+    ['PUT', '//_matrix//client//v3/directory/room/%23a%2Fb:b.example/'],
+  ])('takes %s %s for what it is, however much it begins like another', (method, target) =>
+    expect(operationOf(method, target)).toBe('unknown'),
+  );
 
   test('says that a path exists when only the method is wrong', () => {
     expect(table.classify('PATCH', '/_matrix/client/v3/login')).toMatchObject({ kind: 'unknown', allowed: ['POST'] });

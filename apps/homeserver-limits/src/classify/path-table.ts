@@ -1,4 +1,4 @@
-import { type RequestTarget, readTarget } from './request-target.js';
+import { type RequestTarget, readTarget, withApiVersion } from './request-target.js';
 
 /** One operation and every path under which servers are known to answer it. */
 export interface Route<Operation extends string> {
@@ -6,6 +6,8 @@ export interface Route<Operation extends string> {
   readonly methods: readonly string[];
   /** `{v}` is any API version, `:name` a parameter, a last `:name?` may be absent. */
   readonly paths: readonly string[];
+  /** Servers look at the beginning of the path only: what comes after it makes no other request of it. */
+  readonly openEnded?: boolean;
 }
 
 export interface Match<Operation extends string> {
@@ -22,6 +24,7 @@ export type Classified<Operation extends string> =
 
 interface Leaf<Operation> {
   readonly operation: Operation;
+  readonly openEnded: boolean;
   /** Each parameter's name and which segment it is. */
   readonly names: readonly (readonly [name: string, index: number])[];
 }
@@ -33,7 +36,7 @@ interface Node<Operation> {
   readonly leaves: Map<string, Leaf<Operation>>;
 }
 
-const VERSION = /^(?:api\/v[0-9]+|v[0-9]+(?:_alpha)?|r[0-9]+|unstable)$/;
+const VERSION = /^(?:api\/v[0-9]+|v[0-9]+(?:_alpha)?|r[0-9]+|unstable(?:\/.+)?)$/;
 
 /** Finds the operation that a request asks for, by its decoded segments. */
 export class PathTable<Operation extends string> {
@@ -46,18 +49,30 @@ export class PathTable<Operation extends string> {
   classify(method: string, rawTarget: string): Classified<Operation> {
     const target = readTarget(rawTarget);
     if (!target) return { kind: 'ambiguous' };
-    if (target.lateSegments && find(this.root, target.lateSegments, 0).length > 0) return { kind: 'ambiguous' };
-    const leaf = findLeaf(this.root, method, target.segments, 0);
-    if (leaf) return { kind: 'matched', match: matchOf(leaf, target.segments), target };
-    const nodes = find(this.root, target.segments, 0);
+    const { segments, otherReadings } = target;
+    const leaf = findLeaf(this.root, method, segments, 0);
+    const match = leaf && matchOf(leaf, segments);
+    if (otherReadings.some((reading) => this.saysOtherwise(match, method, reading))) return { kind: 'ambiguous' };
+    if (match) return { kind: 'matched', match, target };
+    if ([segments, ...otherReadings].some((reading) => beginsOpenEnded(this.root, method, reading, 0))) {
+      return { kind: 'ambiguous' };
+    }
+    const nodes = find(this.root, segments, 0);
     return { kind: 'unknown', allowed: nodes.flatMap((node) => [...node.leaves.keys()]), target };
   }
 
-  private add({ operation, methods }: Pick<Route<Operation>, 'operation' | 'methods'>, path: string): void {
-    if (path.endsWith('?')) this.add({ operation, methods }, path.slice(0, path.lastIndexOf('/')));
+  /** Read in this way the request asks for something, and not for what we take it for. */
+  private saysOtherwise(match: Match<Operation> | undefined, method: string, segments: readonly string[]): boolean {
+    const leaf = findLeaf(this.root, method, segments, 0);
+    return leaf !== undefined && !isSame(match, matchOf(leaf, segments));
+  }
+
+  private add(route: Omit<Route<Operation>, 'paths'>, path: string): void {
+    if (path.endsWith('?')) this.add(route, path.slice(0, path.lastIndexOf('/')));
+    const { operation, methods, openEnded = false } = route;
     const names: [string, number][] = [];
     let node = this.root;
-    for (const [index, segment] of path.replace(/\?$/, '').split('/').slice(1).entries()) {
+    for (const [index, segment] of withApiVersion(path.replace(/\?$/, '').split('/').slice(1)).entries()) {
       if (segment === '{v}') node = node.version ??= newNode();
       else if (segment.startsWith(':')) {
         names.push([segment.slice(1), index]);
@@ -66,7 +81,7 @@ export class PathTable<Operation extends string> {
     }
     for (const method of methods) {
       if (node.leaves.has(method)) throw new Error(`two operations answer ${method} ${path}`);
-      node.leaves.set(method, { operation, names });
+      node.leaves.set(method, { operation, openEnded, names });
     }
   }
 }
@@ -83,16 +98,32 @@ function childOf<Operation>(node: Node<Operation>, segment: string): Node<Operat
   return child;
 }
 
+/** Where a segment leads from a place in the table, the most literal first. */
+function* stepsFrom<Operation>(node: Node<Operation>, segment: string): Generator<Node<Operation>> {
+  const literal = node.literals.get(segment);
+  if (literal) yield literal;
+  if (node.version && VERSION.test(segment)) yield node.version;
+  if (node.param) yield node.param;
+}
+
 /** Every place in the table where these segments end, the most literal first. */
 function find<Operation>(node: Node<Operation>, segments: readonly string[], at: number): Node<Operation>[] {
   const segment = segments[at];
   if (segment === undefined) return node.leaves.size > 0 ? [node] : [];
-  const found: Node<Operation>[] = [];
-  const literal = node.literals.get(segment);
-  if (literal) found.push(...find(literal, segments, at + 1));
-  if (node.version && VERSION.test(segment)) found.push(...find(node.version, segments, at + 1));
-  if (node.param) found.push(...find(node.param, segments, at + 1));
-  return found;
+  return [...stepsFrom(node, segment)].flatMap((next) => find(next, segments, at + 1));
+}
+
+/** Whether an operation without an end is on the way that these segments go. */
+function beginsOpenEnded<Operation>(
+  node: Node<Operation>,
+  method: string,
+  segments: readonly string[],
+  at: number,
+): boolean {
+  const segment = segments[at];
+  if (node.leaves.get(method)?.openEnded === true) return true;
+  if (segment === undefined) return false;
+  return [...stepsFrom(node, segment)].some((next) => beginsOpenEnded(next, method, segments, at + 1));
 }
 
 /** The operation at the most literal of these places that takes the method. */
@@ -115,4 +146,11 @@ function matchOf<Operation extends string>(leaf: Leaf<Operation>, segments: read
   const params: Record<string, string> = {};
   for (const [name, index] of leaf.names) params[name] = segments[index] ?? '';
   return { operation: leaf.operation, params };
+}
+
+/** The same request; a parameter that is absent and one that is empty are one. */
+function isSame<Operation extends string>(a: Match<Operation> | undefined, b: Match<Operation>): boolean {
+  if (a?.operation !== b.operation) return false;
+  const names = new Set([...Object.keys(a.params), ...Object.keys(b.params)]);
+  return [...names].every((name) => (a.params[name] ?? '') === (b.params[name] ?? ''));
 }

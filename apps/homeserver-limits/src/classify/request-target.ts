@@ -2,10 +2,12 @@
 export interface RequestTarget {
   /** Percent-decoded, without the empty segments that doubled and trailing slashes leave. */
   readonly segments: readonly string[];
-  /** The segments another server would see if it decoded before splitting; undefined when that makes no difference. */
-  readonly lateSegments?: readonly string[];
+  /** The segments that other servers would see, where they would see others. */
+  readonly otherReadings: readonly (readonly string[])[];
   readonly query: string;
 }
+
+const NO_OTHERS: RequestTarget['otherReadings'] = [];
 
 /**
  * Takes a target apart: first at the slashes, then each segment decoded (a segment may hold `%2F`). Undefined for a target
@@ -16,13 +18,25 @@ export function readTarget(target: string): RequestTarget | undefined {
   const mark = target.indexOf('?');
   const path = mark < 0 ? target : target.slice(0, mark);
   const query = mark < 0 ? '' : target.slice(mark + 1);
-  const raw = path.split('/').filter((segment) => segment.length > 0);
-  const segments = path.includes('%') ? raw.map(decode) : raw;
-  if (!segments.every(isPlain)) return undefined;
-  if (!/%2f/i.test(path)) return { segments: withApiVersion(segments), query };
-  const late = segments.flatMap((segment) => segment.split('/')).filter((segment) => segment.length > 0);
-  return { segments: withApiVersion(segments), lateSegments: withApiVersion(late), query };
+  const raw = path.slice(1).split('/');
+  const whole = path.includes('%') ? raw.map(decode) : raw;
+  if (!whole.every(isPlain)) return undefined;
+  const filled = withoutEmpty(whole);
+  const segments = withApiVersion(filled);
+  if (filled.length === whole.length && !/%2f/i.test(path)) return { segments, otherReadings: NO_OTHERS, query };
+  return { segments, otherReadings: [...readingsOf(whole)].map(withApiVersion), query };
 }
+
+/** An empty segment may be an empty parameter, or begin a host; a slash may be decoded before the path is split. */
+function* readingsOf(segments: readonly string[]): Generator<string[]> {
+  const late = segments.flatMap((segment) => segment.split('/'));
+  yield [...segments];
+  yield late;
+  yield withoutEmpty(late);
+  if (segments[0] === '') yield segments.slice(2);
+}
+
+const withoutEmpty = (segments: readonly string[]): string[] => segments.filter((segment) => segment !== '');
 
 function decode(segment: string): string | undefined {
   try {
@@ -35,9 +49,12 @@ function decode(segment: string): string | undefined {
 const isPlain = (segment: string | undefined): segment is string =>
   segment !== undefined && segment !== '.' && segment !== '..';
 
-/** `api/v1`, the oldest prefix, is one version in two segments. */
-function withApiVersion(segments: string[]): string[] {
-  return segments[2] === 'api' && segments[0] === '_matrix'
-    ? [...segments.slice(0, 2), segments.slice(2, 4).join('/'), ...segments.slice(4)]
-    : segments;
+/**
+ * Some versions take two segments: `api/v1`, the oldest prefix, and `unstable` with the name of a proposal, which always has
+ * a dot.
+ */
+export function withApiVersion(segments: readonly string[]): readonly string[] {
+  const [root = '', api = '', version, name = ''] = segments;
+  const double = version === 'api' || (version === 'unstable' && name.includes('.'));
+  return double && root === '_matrix' ? [root, api, `${version}/${name}`, ...segments.slice(4)] : segments;
 }
