@@ -124,6 +124,17 @@ inBothModes('the caps', SMALL, (system) => {
       });
     });
 
+    test.each([
+      ['org.matrix%2Emsc4140.delay=60001'],
+      ['a=1;org.matrix.msc4140.delay=60001'],
+      [';org.matrix.msc4140.delay=60001;a'],
+    ])('are known however the query says it: ?%s', async (query) => {
+      for (const path of ['send/m.x/1', 'state/m.x/key']) {
+        const reply = await user.call('PUT', `/_matrix/client/v3/rooms/!r:b.example/${path}?${query}`, {});
+        expect(reply.body['org.matrix.msc4140.max_delay']).toBe(60_000);
+      }
+    });
+
     test.each([['0'], ['-1'], ['1.5'], ['soon'], [''], ['1&org.matrix.msc4140.delay=2']])(
       'refuse the delay «%s»',
       async (delay) => {

@@ -1,3 +1,4 @@
+import { call } from './testing/http-client.js';
 import { LimitsProcess } from './testing/limits-process.js';
 import { rawExchange } from './testing/raw-exchange.js';
 import { RecordingUpstream } from './testing/recording-upstream.js';
@@ -44,5 +45,26 @@ describe('what a request may hide from the gateway', () => {
       'GET /_matrix/client/versions HTTP/1.1\r\nHost: b\r\nConnection: close, Upgrade\r\nUpgrade: h2c\r\n\r\n';
     expect(await rawExchange(limits.url, request)).toMatch(/^HTTP\/1\.1 200 /);
     expect(upstream.last.rawHeaders).not.toContain('Upgrade');
+  });
+
+  // Such a body is JSON to us, and parameters of the query to some servers.
+  test.each([['application/x-www-form-urlencoded'], [' Multipart/Form-Data; boundary=x']])(
+    'is no parameter in a body that calls itself %s',
+    async (type) => {
+      const send = '/_matrix/client/v3/rooms/!r:b.example/send/m.x';
+      const body = '{"a":"&org.matrix.msc4140.delay=999999999&"}';
+      await call(limits.url, 'POST', send, { body, headers: { 'Content-Type': type } });
+      const { rawHeaders } = upstream.last;
+      expect(rawHeaders[rawHeaders.indexOf('Content-Type') + 1]).toBe('application/json');
+      expect(upstream.last.body.toString()).toBe(body);
+    },
+  );
+
+  test('is left alone where nothing is decided, and in uploads', async () => {
+    const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
+    for (const target of ['/_matrix/client/v3/other', '/_matrix/media/v3/upload']) {
+      await call(limits.url, 'POST', target, { body: 'a=b', headers });
+      expect(upstream.last.rawHeaders).toContain('application/x-www-form-urlencoded');
+    }
   });
 });

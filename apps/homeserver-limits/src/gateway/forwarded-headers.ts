@@ -58,3 +58,15 @@ export function towardsUpstream(request: IncomingMessage, peer: string, trusted:
 
 const OURS = ['x-forwarded-for', 'expect'];
 const OURS_AND_UNTRUSTED = [...OURS, 'forwarded', 'x-real-ip', 'x-forwarded-proto', 'x-forwarded-host'];
+
+/**
+ * A body that was decided on as JSON goes on as JSON. Some servers look into the body of a form for what belongs into the
+ * query, where nobody here has looked.
+ */
+export const asJson = (headers: readonly string[]): string[] =>
+  headers.map((text, index) => {
+    const type = index % 2 === 1 && headers[index - 1]?.toLowerCase() === 'content-type';
+    return type && FORM.test(text) ? 'application/json' : text;
+  });
+
+const FORM = /^\s*(?:application\/x-www-form-urlencoded|multipart\/)/i;

@@ -3,7 +3,7 @@ import { Homeserver } from '../homeserver/homeserver.port.js';
 import type { Answer } from '../wire/answer.js';
 import type { MatrixRequest } from '../wire/matrix-request.js';
 import { bodyOf } from './body-of.js';
-import { endToEnd, towardsUpstream } from './forwarded-headers.js';
+import { asJson, endToEnd, towardsUpstream } from './forwarded-headers.js';
 import type { GatewayIdentity } from './gateway-identity.js';
 import { lowerUploadSize } from './media-config.js';
 import type { UpstreamClient } from './upstream-client.js';
@@ -34,35 +34,43 @@ export class GatewayHomeserver extends Homeserver {
     const interest = this.observer.interest(request, operation);
     const special = interest !== 'none' || operation === 'mediaConfig' || TOKEN_ENDING.has(operation);
     if (special) return this.answerSpecial(request, operation, interest);
-    return this.forward(request, { endsWithCaller: UPLOADS.has(operation) });
+    return this.forward(request, { decided: !UPLOADS.has(operation) });
   }
 
   override answerUnknown(request: MatrixRequest): Promise<Answer> {
-    return this.forward(request, { endsWithCaller: true });
+    return this.forward(request, { decided: false });
   }
 
   override preflight(request: MatrixRequest): Promise<Answer> {
-    return this.forward(request, { endsWithCaller: true });
+    return this.forward(request, { decided: false });
   }
 
   private async answerSpecial(request: MatrixRequest, operation: string, interest: Interest): Promise<Answer> {
-    const answer = await this.forward(request, { read: interest === 'body' || operation === 'mediaConfig' });
+    const answer = await this.forward(request, {
+      decided: true,
+      read: interest === 'body' || operation === 'mediaConfig',
+    });
     this.dropEndedTokens(request, operation, answer);
     if (interest !== 'none') await this.observer.observe(request, operation, answer);
     return operation === 'mediaConfig' ? lowerUploadSize(answer, UPLOAD_LIMIT_BYTES) : answer;
   }
 
-  private async forward(request: MatrixRequest, { read = false, endsWithCaller = false }): Promise<Answer> {
+  /**
+   * @param decided a bound has decided on the request: it is seen to its end, whether the caller stays or not. Else he could
+   * have everything done and hang up before the answer, and nothing would count.
+   */
+  private async forward(request: MatrixRequest, { decided, read = false }: Forwarding): Promise<Answer> {
     const { raw, response, method, target } = request;
     const peer = raw.socket.remoteAddress ?? '';
-    const headers = towardsUpstream(raw, peer, this.options.trusts(peer));
+    const own = towardsUpstream(raw, peer, this.options.trusts(peer));
+    const headers = decided ? asJson(own) : own;
     const answer = await this.upstream.send({
       method,
       target,
       headers: read ? withoutCompression(headers) : headers,
       body: await bodyFor(request),
       timeoutMs: this.options.timeoutMs + requestedWait(request),
-      caller: endsWithCaller ? response : undefined,
+      caller: decided ? undefined : response,
     });
     const { statusCode: status = 502 } = answer;
     if (status === 401) this.forgetToken(request);
@@ -87,10 +95,13 @@ export class GatewayHomeserver extends Homeserver {
   }
 }
 
-/**
- * What a bound counts is seen to its end, whether the caller stays or not: else he could have everything done and hang up
- * before the answer, and nothing would count. Uploads have no count.
- */
+interface Forwarding {
+  decided: boolean;
+  /** The answer is read whole. */
+  read?: boolean;
+}
+
+/** Only their length is bounded, and their bodies are not JSON. */
 const UPLOADS = new Set(['upload', 'uploadTo']);
 
 const TOKEN_ENDING = new Set(['logout', 'logoutAll', 'endTokens']);

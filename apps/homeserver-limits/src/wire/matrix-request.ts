@@ -27,8 +27,9 @@ export class MatrixRequest {
     return this.raw.method ?? 'GET';
   }
 
+  /** The query's parameters. Some servers part them at `;` too, so here they are as well. */
   get query(): URLSearchParams {
-    return (this.parsedQuery ??= new URLSearchParams(this.queryText));
+    return (this.parsedQuery ??= new URLSearchParams(`&${this.queryText.replaceAll(';', '&')}`));
   }
 
   /** Whether the query has this parameter, however its name is spelt. */
