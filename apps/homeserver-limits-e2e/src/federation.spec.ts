@@ -1,61 +1,32 @@
-import { signJson, SigningKey, signXMatrix } from '@headgate/matrix-protocol';
+import { type JsonObject, signXMatrix } from '@headgate/matrix-protocol';
 import { call } from './testing/http-client.js';
 import { LimitsProcess } from './testing/limits-process.js';
 import { MatrixUser } from './testing/matrix-user.js';
-import { RecordingUpstream } from './testing/recording-upstream.js';
+import { idOf, Peer, type Transaction } from './testing/peer.js';
 
-const DAY = 24 * 60 * 60 * 1000;
+const SERVER = '[server]\nname = "b.example"\ntrusted_proxies = ["127.0.0.0/8"]\n';
+const path = (txn: string) => `/_matrix/federation/v1/send/${txn}`;
 
 describe('PUT /_matrix/federation/v1/send (embedded)', () => {
-  const key = SigningKey.generate('ed25519:peer');
-  let peer: RecordingUpstream;
+  let peer: Peer;
   let limits: LimitsProcess;
-
-  const publish = (validForMs = 100 * 365 * DAY) => {
-    const verify_keys = { [key.id]: { key: key.publicKey } };
-    const document = { server_name: 'a.example', verify_keys, valid_until_ts: Date.now() + validForMs };
-    peer.respond = (_request, response) => response.end(JSON.stringify(signJson(document, 'a.example', key)));
-  };
-
   beforeAll(async () => {
-    peer = await RecordingUpstream.listen();
-    limits = await LimitsProcess.start(
-      `[server]\nname = "b.example"\ntrusted_proxies = ["127.0.0.0/8"]\n[federation.peers]\n"a.example" = "${peer.url}"\n`,
-    );
+    peer = await Peer.listen();
+    limits = await LimitsProcess.start(SERVER + peer.toml);
   });
   afterAll(async () => {
     await limits.dispose();
     await peer.close();
   });
-  beforeEach(() => publish());
 
-  interface Sent {
-    uri: string;
-    pdus?: number;
-    edus?: number;
-    signedUri?: string;
-    destination?: string;
-    bodyOrigin?: string;
-    origin?: string;
-  }
-
-  function send({ uri, pdus = 0, edus = 0, ...odd }: Sent) {
-    const { origin = 'a.example', bodyOrigin = origin, destination = 'b.example', signedUri = uri } = odd;
-    const content = {
-      origin: bodyOrigin,
-      origin_server_ts: 1,
-      pdus: Array<object>(pdus).fill({ n: 1 }),
-      edus: Array<object>(edus).fill({}),
-    };
-    const Authorization = signXMatrix({ method: 'PUT', uri: signedUri, origin, destination, content }, key);
-    return call(limits.url, 'PUT', uri, { body: content, headers: { Authorization } });
-  }
-  const path = (txn: string) => `/_matrix/federation/v1/send/${txn}`;
+  const send = (transaction: Transaction) => peer.send(limits.url, transaction);
 
   test('takes a signed transaction and answers its repetition the same', async () => {
-    const first = await send({ uri: path('t%2D1'), pdus: 50, edus: 101 });
-    expect([first.status, first.body]).toEqual([200, { pdus: {} }]);
-    expect((await send({ uri: path('t%2D1'), pdus: 50 })).body).toEqual(first.body);
+    const pdus = Array.from({ length: 50 }, (_, n) => ({ n }));
+    const first = await send({ uri: path('t%2D1'), pdus, edus: Array(101).fill({}) });
+    expect(first.status).toBe(200);
+    expect(Object.keys(first.body.pdus).sort()).toEqual([...new Set(pdus.map(idOf))].sort());
+    expect((await send({ uri: path('t%2D1') })).body).toEqual(first.body);
   });
 
   test('covers the target as it was sent, not as it decodes', async () => {
@@ -83,7 +54,7 @@ describe('PUT /_matrix/federation/v1/send (embedded)', () => {
   });
 
   test.each([
-    ['51 PDUs', { uri: path('many'), pdus: 51 }],
+    ['51 PDUs', { uri: path('many'), pdus: Array(51).fill({}) }],
     ['an id of 256 bytes', { uri: path('a'.repeat(256)) }],
     ['an id of 256 bytes in 128 characters', { uri: path('%C3%A9'.repeat(128)) }],
   ])('refuses %s with M_BAD_JSON', async (_what, sent) => {
@@ -98,9 +69,129 @@ describe('PUT /_matrix/federation/v1/send (embedded)', () => {
   });
 
   test('fetches the keys of a peer once while they are good', async () => {
-    const before = peer.asked('/_matrix/key/v2/server');
+    await send({ uri: path('again') });
+    const before = peer.keyFetches;
     for (let i = 0; i < 5; i++) await send({ uri: path(`again${i}`) });
-    expect(peer.asked('/_matrix/key/v2/server') - before).toBeLessThanOrEqual(1);
+    expect(peer.keyFetches).toBe(before);
+  });
+
+  describe('takes into rooms of this server', () => {
+    const PIA = '@pia:a.example';
+    let user: MatrixUser;
+    let room: string;
+    let last = 0;
+    beforeEach(async () => {
+      user = await MatrixUser.register(limits.url);
+      room = await user.createRoom({ invite: [PIA] });
+    });
+
+    const put = async (...pdus: unknown[]) => (await send({ uri: path(`events${++last}`), pdus })).body.pdus;
+    const message = (body: string, event: JsonObject = {}) => peer.event(room, { content: { body }, ...event });
+    const seen = (event: JsonObject) =>
+      user.call('GET', `/_matrix/client/v3/rooms/${room}/event/${encodeURIComponent(idOf(event))}`);
+    const state = async (type: string, content: object) =>
+      expect((await user.call('PUT', `/_matrix/client/v3/rooms/${room}/state/${type}/`, content)).status).toBe(200);
+
+    test('the join of somebody invited and what he says, and people here see it', async () => {
+      const { next_batch } = (await user.call('GET', '/_matrix/client/v3/sync')).body;
+      const events = [peer.join(room), message('hello')];
+      expect(await put(...events)).toEqual(Object.fromEntries(events.map((event) => [idOf(event), {}])));
+      const { body } = await user.call('GET', `/_matrix/client/v3/sync?since=${next_batch}`);
+      const { timeline } = body.rooms.join[room];
+      expect(timeline.events.map(({ event_id }: { event_id: string }) => event_id)).toEqual(events.map(idOf));
+      expect(timeline.events[1]).toMatchObject({
+        ...{ type: 'm.room.message', sender: PIA, content: { body: 'hello' } },
+        origin_server_ts: events[1]?.origin_server_ts,
+      });
+      const members = (await user.call('GET', `/_matrix/client/v3/rooms/${room}/joined_members`)).body.joined;
+      expect(Object.keys(members).sort()).toEqual([PIA, user.userId].sort());
+    });
+
+    test('an event once, however often and in whatever transaction it comes', async () => {
+      const event = message('once');
+      await put(peer.join(room));
+      const { next_batch } = (await user.call('GET', '/_matrix/client/v3/sync')).body;
+      const uri = path('same');
+      const replies = await Promise.all(Array.from({ length: 10 }, () => send({ uri, pdus: [event, event] })));
+      for (const { body } of replies) expect(body).toEqual({ pdus: { [idOf(event)]: {} } });
+      expect(await put(event)).toEqual({ [idOf(event)]: {} });
+      const { body } = await user.call('GET', `/_matrix/client/v3/sync?since=${next_batch}`);
+      expect(body.rooms.join[room].timeline.events).toHaveLength(1);
+    });
+
+    test('what is good beside what is not', async () => {
+      const [good, bad] = [message('good'), { ...message('bad'), type: undefined }];
+      const results = await put(peer.join(room), 'no event', bad, good);
+      expect(results[idOf(good)]).toEqual({});
+      expect(results[idOf(bad)].error).toContain('type');
+      expect(Object.keys(results)).toHaveLength(3);
+      expect((await seen(good)).status).toBe(200);
+      expect((await seen(bad)).status).toBe(404);
+    });
+
+    test('an event whose content was changed without that content', async () => {
+      const forged = { ...message('said'), content: { body: 'never said' } };
+      expect(await put(peer.join(room), forged)).toMatchObject({ [idOf(forged)]: {} });
+      expect((await seen(forged)).body.content).toEqual({});
+    });
+
+    test('state that the member has the power to set, and no other', async () => {
+      const topic = peer.event(room, { type: 'm.room.topic', state_key: '', content: { topic: 'theirs' } });
+      const results = await put(peer.join(room), topic);
+      expect(results[idOf(topic)].error).toContain('power level');
+      await state('m.room.power_levels', { users: { [user.userId]: 100, [PIA]: 50 } });
+      expect(await put(topic)).toEqual({ [idOf(topic)]: {} });
+      const { body } = await user.call('GET', `/_matrix/client/v3/rooms/${room}/state/m.room.topic`);
+      expect(body).toEqual({ topic: 'theirs' });
+      const powers = { users: { [user.userId]: 100, [PIA]: 100 } };
+      const grab = peer.event(room, { type: 'm.room.power_levels', state_key: '', content: powers });
+      expect((await put(grab))[idOf(grab)].error).toContain('does not reach');
+    });
+
+    test('what an old key signed before its end, and nothing it signed later', async () => {
+      await put(peer.join(room));
+      const at = (origin_server_ts: number) =>
+        peer.event(room, { content: { body: 'old' }, origin_server_ts }, peer.oldKey);
+      const [before, after] = [at(peer.oldKeyExpired), at(peer.oldKeyExpired + 1)];
+      const results = await put(before, after);
+      expect(results[idOf(before)]).toEqual({});
+      expect(results[idOf(after)].error).toContain('signature');
+    });
+
+    test.each<[string, () => JsonObject, string]>([
+      ['of nobody who is in the room', () => message('x', { sender: '@stranger:a.example' }), 'no such member'],
+      ['of a user of a third server', () => message('x', { sender: '@c:c.example' }), 'another server'],
+      ['of a user of this server', () => message('x', { sender: user.userId }), 'another server'],
+      ['for a room that is not here', () => peer.event('!nowhere:b.example', {}), 'no such room'],
+      ['without a signature', () => ({ ...message('x'), signatures: {} }), 'signature'],
+      ['that was changed where its signature covers it', () => ({ ...message('x'), depth: 8 }), 'signature'],
+      ['from after its key is believed', () => message('x', { origin_server_ts: Date.now() + 1e9 }), 'signature'],
+      ['that is too large', () => message('x'.repeat(65_536)), '65536 bytes'],
+      ['that creates the room again', () => peer.event(room, { type: 'm.room.create', state_key: '' }), 'created'],
+      ['that redacts', () => peer.event(room, { type: 'm.room.redaction', content: { redacts: '$x' } }), 'Redactions'],
+      ['that lets a stranger in', () => peer.join(room, '@stranger:a.example'), 'not invited'],
+    ])('no event %s', async (_what, event, reason) => {
+      await put(peer.join(room));
+      const refused = event();
+      expect((await put(refused))[idOf(refused)].error).toContain(reason);
+      expect((await seen(refused)).status).toBe(404);
+    });
+
+    test('nothing of a server that the room keeps out, nor of anybody the room has banned', async () => {
+      await put(peer.join(room));
+      await state('m.room.server_acl', { allow: ['*'], deny: ['*.example'] });
+      const event = message('x');
+      expect((await put(event))[idOf(event)].error).toContain('lets nobody of this server in');
+      await state('m.room.server_acl', { allow: ['*'] });
+      await user.call('PUT', `/_matrix/client/v3/rooms/${room}/state/m.room.member/${PIA}`, { membership: 'ban' });
+      expect((await put(event))[idOf(event)].error).toContain('no such member');
+    });
+
+    test('nobody into a room that is for its own server', async () => {
+      room = await user.createRoom({ creation_content: { 'm.federate': false }, invite: [PIA] });
+      const join = peer.join(room);
+      expect((await put(join))[idOf(join)].error).toContain('its own server');
+    });
   });
 
   test('hands one-time keys to a signed claim of a peer', async () => {
@@ -112,7 +203,7 @@ describe('PUT /_matrix/federation/v1/send (embedded)', () => {
     const content = { one_time_keys: { [user.userId]: { [user.deviceId]: 'signed_curve25519' } } };
     const Authorization = signXMatrix(
       { method: 'POST', uri, origin: 'a.example', destination: 'b.example', content },
-      key,
+      peer.key,
     );
     const claim = () => call(limits.url, 'POST', uri, { body: content, headers: { Authorization } });
     expect((await claim()).body.one_time_keys[user.userId][user.deviceId]).toEqual({

@@ -30,7 +30,8 @@ async function run(): Promise<void> {
   const server = new LimitsServer(config, dataDir, log);
   if (server.embedded) {
     log.warn(
-      'this is no full homeserver: it answers the bounded endpoints from an embedded store, for trying them out',
+      'this is no full homeserver: it answers the bounded endpoints from an embedded store, for trying them out; ' +
+        'it takes events of other servers into its rooms and sends them none',
     );
   }
   const url = await server.start();

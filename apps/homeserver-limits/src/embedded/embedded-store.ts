@@ -21,6 +21,7 @@ import { EmbeddedHoldings } from './embedded-holdings.js';
 import { EmbeddedHomeserver } from './embedded-homeserver.js';
 import { FederationHandlers } from './federation/federation.handlers.js';
 import { PeerClient } from './federation/peer-client.js';
+import { ReceiveEvents } from './federation/receive-events.js';
 import { serverSigningKey } from './federation/server-signing-key.js';
 import { FilterHandlers } from './filters/filters.handlers.js';
 import { MediaHandlers } from './media/media.handlers.js';
@@ -78,6 +79,8 @@ export class EmbeddedStore {
     const keys = new DeviceKeys(db);
     const peerKeys = new ServerKeys(new PeerKeySource(peers), { now: () => clock.now() });
 
+    const events = new ReceiveEvents(rooms, rules, peerKeys);
+
     this.db = db;
     this.identity = identity;
     this.holdings = new EmbeddedHoldings(db, data, keys, delayed, transactions);
@@ -97,7 +100,7 @@ export class EmbeddedStore {
       new DelayedEventHandlers(delayed, identity),
       new MediaHandlers(name, new Media(db, dataDir, clock), identity),
       new RtcHandlers(name, rtc, openId, rooms, identity, clock),
-      new FederationHandlers(name, db, keys, serverSigningKey(db), peerKeys, clock),
+      new FederationHandlers(name, db, keys, serverSigningKey(db), peerKeys, events, clock),
       new SyncHandlers(rooms, data, tags, keys, identity),
     ]);
   }

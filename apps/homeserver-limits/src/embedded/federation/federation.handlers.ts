@@ -1,5 +1,6 @@
 import {
   type FederationRequest,
+  type JsonObject,
   MatrixError,
   parseSignedJsonObject,
   parseXMatrix,
@@ -17,13 +18,11 @@ import type { Database } from '../database.js';
 import type { DeviceKeys } from '../devices/device-keys.js';
 import { claimKeys } from '../devices/keys.handlers.js';
 import { Handlers } from '../handlers.js';
+import type { CheckedEvent, ReceiveEvents } from './receive-events.js';
 
 const KEY_LIFETIME_MS = 24 * 60 * 60 * 1000;
 
-/**
- * What peers ask. A transaction is checked, remembered and answered; its events are not applied, because rooms here have no
- * members elsewhere.
- */
+/** What peers ask. The answer to a transaction is remembered with what it did, so that a repetition does nothing more. */
 export class FederationHandlers extends Handlers {
   constructor(
     private readonly serverName: string,
@@ -31,6 +30,7 @@ export class FederationHandlers extends Handlers {
     private readonly deviceKeys: DeviceKeys,
     private readonly signingKey: SigningKey,
     private readonly peerKeys: ServerKeys,
+    private readonly events: ReceiveEvents,
     private readonly clock: WallClock,
   ) {
     super();
@@ -50,13 +50,22 @@ export class FederationHandlers extends Handlers {
     const { origin, content } = await this.signed(request);
     if (content.origin !== origin) throw unauthorized('The origin in the body is not the one that signed.');
     const txnId = request.param('txnId');
-    const known = 'SELECT answer FROM federation_transactions WHERE origin = ? AND txn_id = ?';
-    const answered = this.db.get<{ answer: string }>(known, origin, txnId)?.answer;
-    if (answered !== undefined) return ok(JSON.parse(answered));
-    const answer = { pdus: {} };
-    const sql = 'INSERT INTO federation_transactions VALUES (?, ?, ?) ON CONFLICT DO NOTHING';
-    this.db.run(sql, origin, txnId, JSON.stringify(answer));
-    return ok(answer);
+    const known = this.answered(origin, txnId);
+    if (known) return ok(known);
+    const checked = await this.events.check(origin, Array.isArray(content.pdus) ? content.pdus : []);
+    return ok(this.db.transaction(() => this.answered(origin, txnId) ?? this.apply(origin, txnId, checked)));
+  }
+
+  private answered(origin: string, txnId: string): JsonObject | undefined {
+    const sql = 'SELECT answer FROM federation_transactions WHERE origin = ? AND txn_id = ?';
+    const row = this.db.get<{ answer: string }>(sql, origin, txnId);
+    return row && JSON.parse(row.answer);
+  }
+
+  private apply(origin: string, txnId: string, checked: CheckedEvent[]): JsonObject {
+    const answer = { pdus: this.events.apply(checked) };
+    this.db.run('INSERT INTO federation_transactions VALUES (?, ?, ?)', origin, txnId, JSON.stringify(answer));
+    return answer;
   }
 
   /** @throws MatrixError 401 M_UNAUTHORIZED; M_BAD_JSON for a body that no signature can cover */

@@ -1,10 +1,9 @@
-import { canonicalJson, MatrixError, utf8Length } from '@headgate/matrix-protocol';
+import { canonicalJson, MatrixError, MAX_EVENT_BYTES, utf8Length } from '@headgate/matrix-protocol';
 import { MembershipRules, tooLittlePower } from './membership-rules.js';
 import { checkPowerLevels } from './power-level-rules.js';
 import { PowerLevels } from './power-levels.js';
 import type { NewEvent, Rooms } from './rooms.js';
 
-const MAX_EVENT_BYTES = 65_536;
 const MAX_NAME_BYTES = 255;
 
 /** Who may send what into a room: the rules of room version 11, judged by the state that the room has now. */

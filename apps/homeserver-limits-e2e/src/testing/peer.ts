@@ -1,0 +1,79 @@
+import { eventIdOf, type JsonObject, signEvent, signJson, SigningKey, signXMatrix } from '@headgate/matrix-protocol';
+import { call, type Reply } from './http-client.js';
+import { RecordingUpstream } from './recording-upstream.js';
+
+const DAY = 24 * 60 * 60 * 1000;
+
+export interface Transaction {
+  uri: string;
+  pdus?: unknown[];
+  edus?: unknown[];
+  /** What the signature covers in the place of what is sent. */
+  signedUri?: string;
+  destination?: string;
+  bodyOrigin?: string;
+  origin?: string;
+}
+
+/** Another homeserver, `a.example`: it publishes its keys and signs what it sends. */
+export class Peer {
+  readonly name = 'a.example';
+  readonly key = SigningKey.generate('ed25519:peer');
+  readonly oldKey = SigningKey.generate('ed25519:old');
+  readonly oldKeyExpired = Date.now() - DAY;
+
+  private constructor(private readonly server: RecordingUpstream) {}
+
+  static async listen(): Promise<Peer> {
+    const peer = new Peer(await RecordingUpstream.listen());
+    peer.publish();
+    return peer;
+  }
+
+  /** The configuration under which a server finds this one. */
+  get toml(): string {
+    return `[federation.peers]\n"${this.name}" = "${this.server.url}"\n`;
+  }
+
+  get keyFetches(): number {
+    return this.server.asked('/_matrix/key/v2/server');
+  }
+
+  close(): Promise<void> {
+    return this.server.close();
+  }
+
+  send(url: string, { uri, pdus = [], edus = [], ...odd }: Transaction): Promise<Reply> {
+    const { origin = this.name, bodyOrigin = origin, destination = 'b.example', signedUri = uri } = odd;
+    const content = { origin: bodyOrigin, origin_server_ts: 1, pdus, edus };
+    const Authorization = signXMatrix({ method: 'PUT', uri: signedUri, origin, destination, content }, this.key);
+    return call(url, 'PUT', uri, { body: content, headers: { Authorization } });
+  }
+
+  /** An event of a room on another server, signed. */
+  event(roomId: string, event: JsonObject, key = this.key): JsonObject {
+    const whole = {
+      ...{ room_id: roomId, sender: `@pia:${this.name}`, type: 'm.room.message', content: {} },
+      ...{ origin_server_ts: Date.now(), depth: 7, prev_events: ['$before'], auth_events: ['$create'] },
+      ...event,
+    };
+    return signEvent(whole, this.name, key);
+  }
+
+  join(roomId: string, sender = `@pia:${this.name}`): JsonObject {
+    return this.event(roomId, { type: 'm.room.member', state_key: sender, sender, content: { membership: 'join' } });
+  }
+
+  private publish(): void {
+    const document = {
+      server_name: this.name,
+      verify_keys: { [this.key.id]: { key: this.key.publicKey } },
+      old_verify_keys: { [this.oldKey.id]: { key: this.oldKey.publicKey, expired_ts: this.oldKeyExpired } },
+      valid_until_ts: Date.now() + 36_500 * DAY,
+    };
+    const signed = JSON.stringify(signJson(document, this.name, this.key));
+    this.server.respond = (_request, response) => response.end(signed);
+  }
+}
+
+export const idOf = (event: JsonObject): string => eventIdOf(event);
