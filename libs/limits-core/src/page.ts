@@ -3,10 +3,11 @@ import { SLOT_WORDS } from './slot.js';
 /** Slots come in pages of 96 KiB, so that memory is taken, given back and reused in small equal pieces. */
 export const PAGE_SHIFT = 12;
 export const PAGE_SLOTS = 1 << PAGE_SHIFT;
-export const PAGE_BYTES = PAGE_SLOTS * SLOT_WORDS * 4;
+export const PAGE_WORDS = PAGE_SLOTS * SLOT_WORDS;
+export const PAGE_BYTES = PAGE_WORDS * 4;
 
 /** Stands where no page has been needed yet: reads as free slots, and is never written. */
-export const NO_PAGE = new Int32Array(PAGE_SLOTS * SLOT_WORDS);
+export const NO_PAGE = new Int32Array(PAGE_WORDS);
 
 const MOST_SPARE = 1;
 
@@ -20,7 +21,7 @@ export class PagePool {
     const page = this.#spare.pop();
     if (page) return page;
     this.pages++;
-    return new Int32Array(PAGE_SLOTS * SLOT_WORDS);
+    return new Int32Array(PAGE_WORDS);
   }
 
   give(page: Int32Array): void {

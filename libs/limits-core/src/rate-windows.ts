@@ -24,7 +24,7 @@ import { writeSnapshot } from './write-snapshot.js';
 
 export interface RateWindowsOptions {
   readonly clock?: Clock;
-  /** Keys that the table holds before some give way: a million when left out, about 50 MB at most. */
+  /** Keys that the table holds before some give way: a million when left out, about 36 MB at most. */
   readonly maxKeys?: number;
 }
 
@@ -63,9 +63,10 @@ export class RateWindows extends RateStore {
     const hash = local.fingerprintOf(key);
     let at = table.find(local.index, hash, now);
     if (at === -1) at = table.open(local.index, hash, now);
-    else if (used(table.slots, at) >= local.limit) return refusal(local, closesAt(table.slots, at) - now);
-    addCounted(table.slots, at);
-    if (counted(table.slots, at) === 1) table.setClosing(at, now + local.windowMs);
+    const { slots } = table;
+    if (used(slots, at) >= local.limit) return refusal(local, closesAt(slots, at) - now);
+    addCounted(slots, at);
+    if (counted(slots, at) === 1) table.setClosing(at, now + local.windowMs);
     return undefined;
   }
 

@@ -1,18 +1,20 @@
 import type { Words } from './fingerprint.js';
-import { PAGE_BYTES, PAGE_SLOTS, PagePool } from './page.js';
+import { NO_PAGE, PAGE_BYTES, PAGE_SLOTS, PagePool } from './page.js';
 import { SlotArray } from './slot-array.js';
-import { KEY_WORDS, TAG, closesAt } from './slot.js';
+import { TAG, closesAt } from './slot.js';
 import { findVictim } from './victim.js';
 
 const SMALLEST = PAGE_SLOTS;
-const FULLEST = 0.8;
+const FULLEST = 0.7;
 const GROWTH = 1.8;
-/** Slots that each new key moves into the next array: enough to be done long before that one is full. */
-const MOVED_PER_INSERT = 16;
-/** New keys for each page that is swept of closed windows: few enough that sweeping overtakes growing. */
-const INSERTS_PER_SWEEP = 512;
-/** Pages that one new key sweeps at most when the table is full. */
-const MOST_SWEPT_AT_ONCE = 4;
+/** New keys from one piece of upkeep to the next. */
+const UPKEEP_EVERY = 16;
+/** Slots that a piece of upkeep moves into the next array: enough to be done long before that one is full. */
+const MOVED_AT_ONCE = 16 * UPKEEP_EVERY;
+/** Pieces of upkeep for each piece that is swept of closed windows: few enough that sweeping overtakes growing. */
+const TIMES_PER_SWEEP = 4;
+/** Pieces that one new key sweeps at most when the table is full. */
+const MOST_SWEPT_AT_ONCE = 8;
 
 /**
  * A table of slots that grows and shrinks a few slots at a time. While it does there are two arrays: what lay before
@@ -22,11 +24,10 @@ const MOST_SWEPT_AT_ONCE = 4;
 export class SlotTable {
   /** Keys that gave way to others although their window was open. */
   evicted = 0;
-  /** Where the last slot found or made lies: its array, its number in it, its page, its first word in the page. */
+  /** Where the last slot found or made lies: its array, its number in it, its page. */
   array: SlotArray;
   slot = 0;
-  page: Int32Array = new Int32Array(0);
-  at = 0;
+  page: Int32Array = NO_PAGE;
   readonly #pool = new PagePool();
   readonly #most: number;
   readonly #limits: Float64Array;
@@ -34,7 +35,9 @@ export class SlotTable {
   #next: SlotArray | undefined;
   #moved = 0;
   #hand = 0;
-  #inserts = 0;
+  #upkeeps = 0;
+  /** New keys since the last piece of upkeep. It is done before the next key is looked for, since it moves slots. */
+  #newKeys = 0;
 
   /** @param limits the limit of each rate by its index, shared with whoever changes them. */
   constructor(maxKeys: number, limits: Float64Array) {
@@ -57,37 +60,49 @@ export class SlotTable {
     return (Math.ceil(this.#most / PAGE_SLOTS) + 8) * PAGE_BYTES;
   }
 
-  /** Finds the key's slot if its window is open; a closed one is taken out. */
-  find(key: Words, now: number): boolean {
+  /** The first word in `page` of the key's slot if its window is open, else -1; a closed one is taken out. */
+  find(key: Words, now: number): number {
+    if (this.#newKeys >= UPKEEP_EVERY) this.#tidy(now);
     const array = this.#arrayOf(key[1]!);
-    const slot = array.find(key);
-    if (slot === -1) return false;
-    this.#at(array, slot);
-    if (closesAt(this.page, this.at) > now) return true;
-    array.remove(slot);
-    return false;
+    this.array = array;
+    this.slot = array.find(key);
+    if (this.slot < 0) return -1;
+    this.page = array.page(this.slot);
+    const at = array.word(this.slot);
+    if (closesAt(this.page, at) > now) return at;
+    array.remove(this.slot);
+    this.slot = array.find(key);
+    return -1;
   }
 
   /**
-   * Makes a slot for a key that has none, filled but for its counts, its closing time and its tag. Closed windows give
-   * way first, then a key far from its limit; false when every key must stay.
+   * Makes a slot for the key that `find` has just not found, and says its first word in `page`. It is filled but for its
+   * counts, its closing time and its tag. Closed windows give way first, then a key far from its limit; -1 when every
+   * key must stay.
    */
-  insert(key: Words, now: number): boolean {
-    this.#tidy(now);
-    if (!this.#next && this.#present.size + 1 > this.#present.capacity * FULLEST && !this.#makeRoom(now)) return false;
-    const array = this.#arrayOf(key[1]!);
-    this.#at(array, array.take(key[1]!));
-    for (let word = 0; word < KEY_WORDS; word++) this.page[this.at + word] = key[word]!;
-    return true;
+  insert(key: Words, now: number): number {
+    if (!this.#next && this.#present.size + 1 > this.#present.capacity * FULLEST) {
+      if (!this.#makeRoom(now)) return -1;
+      this.slot = this.array.find(key);
+    }
+    this.slot = ~this.slot;
+    this.array.take(this.slot);
+    this.page = this.array.page(this.slot);
+    const at = this.array.word(this.slot);
+    this.page[at] = key[0]!;
+    this.page[at + 1] = key[1]!;
+    this.page[at + 2] = key[2]!;
+    this.#newKeys++;
+    return at;
   }
 
   remove(): void {
     this.array.remove(this.slot);
   }
 
-  /** Does some upkeep without a new key: what that many new keys would do. */
+  /** Does some upkeep without a new key: what that many new keys would have done. */
   upkeep(keys: number, now: number): void {
-    for (let left = keys; left > 0; left--) {
+    for (let left = keys; left > 0; left -= UPKEEP_EVERY) {
       this.#tidy(now);
       const { size, capacity } = this.#present;
       if (!this.#next && capacity > SMALLEST && size < (capacity * FULLEST) / 4) this.#resize(Math.ceil(capacity / 2));
@@ -115,24 +130,14 @@ export class SlotTable {
   }
 
   #tidy(now: number): void {
+    this.#newKeys = 0;
     if (this.#next) this.#move(this.#next, now);
-    else if (++this.#inserts % INSERTS_PER_SWEEP === 0) this.#present.sweepNextPage(now);
+    else if (++this.#upkeeps % TIMES_PER_SWEEP === 0) this.#present.sweepNext(now);
   }
 
-  /** Moves whole runs of slots, so that a run never lies in both arrays; leaves out windows that have closed. */
   #move(next: SlotArray, now: number): void {
     const present = this.#present;
-    for (let left = MOVED_PER_INSERT; this.#moved < present.length; left--, this.#moved++) {
-      const page = present.page(this.#moved);
-      const at = present.word(this.#moved);
-      if (page[at + TAG] === 0) {
-        if (left <= 0) break;
-        continue;
-      }
-      if (closesAt(page, at) > now) next.adopt(page, at);
-      page[at + TAG] = 0;
-      present.size--;
-    }
+    this.#moved = present.moveRuns(this.#moved, MOVED_AT_ONCE, next, now);
     present.drop(this.#moved);
     if (this.#moved < present.length) return;
     this.#present = next;
@@ -146,7 +151,7 @@ export class SlotTable {
       this.#resize(Math.min(this.#most, Math.ceil(present.capacity * GROWTH)));
       return true;
     }
-    for (let left = MOST_SWEPT_AT_ONCE; left > 0 && present.sweepNextPage(now); left--) {
+    for (let left = MOST_SWEPT_AT_ONCE; left > 0 && present.sweepNext(now); left--) {
       if (present.size + 1 <= present.capacity * FULLEST) return true;
     }
     const victim = findVictim(present, this.#hand, this.#limits);
@@ -165,12 +170,5 @@ export class SlotTable {
 
   #arrayOf(hash: number): SlotArray {
     return this.#next && this.#present.home(hash) < this.#moved ? this.#next : this.#present;
-  }
-
-  #at(array: SlotArray, slot: number): void {
-    this.array = array;
-    this.slot = slot;
-    this.page = array.page(slot);
-    this.at = array.word(slot);
   }
 }

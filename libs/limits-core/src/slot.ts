@@ -59,3 +59,13 @@ export function addInFlight(slots: Int32Array, at: number, number: 1 | -1): void
 export function clearEvents(slots: Int32Array, at: number): void {
   slots[at + EVENTS] = 0;
 }
+
+/** Copies one slot; written out, because it is most of the work of a table that grows. */
+export function copySlot(from: Int32Array, at: number, to: Int32Array, place: number): void {
+  to[place] = from[at]!;
+  to[place + 1] = from[at + 1]!;
+  to[place + 2] = from[at + 2]!;
+  to[place + CLOSES] = from[at + CLOSES]!;
+  to[place + EVENTS] = from[at + EVENTS]!;
+  to[place + TAG] = from[at + TAG]!;
+}

@@ -37,7 +37,8 @@ export class WindowTable {
   }
 
   findOwn(key: Words, now: number): number {
-    return this.#own.find(key, now) ? this.#atOwn() : -1;
+    const at = this.#own.find(key, now);
+    return at === -1 ? -1 : this.#atOwn(at);
   }
 
   findShared(rate: number, key: Words, now: number): number {
@@ -45,9 +46,10 @@ export class WindowTable {
     return at === -1 ? -1 : this.#atShared(at);
   }
 
-  /** Opens a window for a key that `find` has not found. Its counts are 0; the caller sets when it closes. */
+  /** Opens a window for the key that `find` has just not found. Its counts are 0; the caller sets when it closes. */
   open(rate: number, key: Words, now: number): number {
-    return this.#own.insert(key, now) ? this.#tag(rate, this.#atOwn()) : this.openShared(rate, key);
+    const at = this.#own.insert(key, now);
+    return at === -1 ? this.openShared(rate, key) : this.#tag(rate, this.#atOwn(at));
   }
 
   openShared(rate: number, key: Words): number {
@@ -101,10 +103,10 @@ export class WindowTable {
     return at;
   }
 
-  #atOwn(): number {
+  #atOwn(at: number): number {
     this.shared = false;
     this.slots = this.#own.page;
-    return this.#own.at;
+    return at;
   }
 
   #atShared(at: number): number {
