@@ -1,7 +1,7 @@
 import type { Words } from './fingerprint.js';
 import { NO_PAGE, PAGE_BYTES, PAGE_SLOTS, PagePool } from './page.js';
 import { SlotArray } from './slot-array.js';
-import { TAG, closesAt } from './slot.js';
+import { closesAt } from './slot.js';
 import { findVictim } from './victim.js';
 
 const SMALLEST = PAGE_SLOTS;
