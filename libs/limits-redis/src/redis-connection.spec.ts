@@ -1,20 +1,19 @@
 import { type AddressInfo, type Server, type Socket, createServer } from 'node:net';
 import { type RateRefusal, RateWindows } from '@headgate/limits-core';
-import { ServerTooSlow } from './redis-connection.js';
 import { RedisWindows } from './redis-windows.js';
 
 /** Answers RESP commands with what it is told: enough to see what goes over the wire. */
 async function listen(
-  answer: (command: string[], connection: number) => string,
+  answer: (command: string[]) => string,
 ): Promise<{ server: Server; sockets: Socket[]; url: string }> {
   const sockets: Socket[] = [];
   const server = createServer((socket) => {
-    const connection = sockets.push(socket);
+    sockets.push(socket);
     let buffer = '';
     socket.on('error', () => undefined);
     socket.on('data', (chunk) => {
       buffer += chunk.toString();
-      for (let command = take(); command; command = take()) socket.write(answer(command, connection));
+      for (let command = take(); command; command = take()) socket.write(answer(command));
     });
     function take(): string[] | undefined {
       const count = /^\*(\d+)\r\n/.exec(buffer);
@@ -61,34 +60,5 @@ describe('RedisWindows on the wire', () => {
     await windows.close();
     for (const socket of sockets) socket.destroy();
     await new Promise((closed) => server.close(closed));
-  });
-
-  test('takes a new connection after one that does not answer any more', async () => {
-    const { server, sockets, url } = await listen(([name], connection) => {
-      if (name === 'EVALSHA') return connection === 1 ? '' : '*2\r\n:1\r\n:1234\r\n';
-      return '+OK\r\n';
-    });
-    const windows = RedisWindows.open({ url, timeoutMs: 50 });
-    const ring = new RateWindows().define('ring', { limit: 10, windowMs: 60_000 });
-    await windows.ready;
-    await expect(windows.count(ring, '@a:b')).rejects.toThrow(ServerTooSlow);
-    let refusal: RateRefusal | undefined;
-    for (let tries = 0; tries < 1000 && !refusal; tries++) {
-      refusal = await windows.count(ring, '@a:b').catch(() => turn());
-    }
-    expect(refusal?.retryAfterMs).toBe(1234);
-    expect(sockets).toHaveLength(2);
-    await windows.close();
-    for (const socket of sockets) socket.destroy();
-    await new Promise((closed) => server.close(closed));
-  });
-
-  test('says why there is no connection', async () => {
-    const { server, url } = await listen(() => '');
-    await new Promise((closed) => server.close(closed));
-    const { promise, resolve: onError } = Promise.withResolvers<unknown>();
-    const windows = RedisWindows.open({ url, onError });
-    expect(await promise).toMatchObject({ code: 'ECONNREFUSED' });
-    await windows.close();
   });
 });

@@ -6,10 +6,6 @@ export interface ServerOptions {
   readonly url: string;
   /** How long an answer may take: 100 ms when left out. A refusal must not wait for a slow server. */
   readonly timeoutMs?: number;
-  /** With `rediss://`: who may have signed the server's certificate (PEM); those that the system trusts when left out. */
-  readonly ca?: string;
-  /** Told why there is no connection, at each try. */
-  readonly onError?: (error: unknown) => void;
 }
 
 /** The server did not answer in time. */
@@ -21,52 +17,30 @@ export class ServerTooSlow extends Error {
 }
 
 export interface RedisConnection {
-  /** Resolves when there is a connection; never rejects. */
-  readonly ready: Promise<void>;
   run(command: string[]): Promise<unknown>;
   script(text: string, keys: string[], args: string[]): Promise<unknown>;
-  close(): void;
+  close(): Promise<void>;
 }
 
 const SLOWEST_RECONNECT_MS = 2000;
-/** A connection that is silent for this long is given up; one that is in order answers a ping in between. */
-const SILENT_MS = 5000;
-const PING_MS = 2000;
 
 /** Commands fail at once while the server is away; they are never queued for later, when they would count the wrong time. */
-export function openConnection(options: ServerOptions): RedisConnection {
-  const { timeoutMs = 100 } = options;
-  const { promise: ready, resolve: isReady } = Promise.withResolvers<void>();
-  let closed = false;
-  let client = open();
+export function openConnection({ url, timeoutMs = 100 }: ServerOptions): RedisConnection {
+  const client = createClient({
+    url,
+    disableOfflineQueue: true,
+    socket: {
+      connectTimeout: 1000,
+      reconnectStrategy: (retries) => Math.min(50 * 2 ** Math.min(retries, 10), SLOWEST_RECONNECT_MS),
+    },
+  });
+  // Whoever runs a command is told; without a listener the same error would end the process.
+  client.on('error', () => undefined);
+  const connected = client.connect().catch(() => undefined);
 
-  function open() {
-    const client = clientFor(options);
-    client.once('ready', isReady);
-    // It rejects when the connection is given up for good, of which whoever gave it up knows.
-    client.connect().catch(() => undefined);
-    return client;
-  }
-
-  /** No answer may mean that nobody is there any more, which a connection can take a quarter of an hour to notice. */
-  function reopen(slow: typeof client): void {
-    if (closed || client !== slow) return;
-    giveUp(slow);
-    client = open();
-  }
-
-  async function run(command: string[]): Promise<unknown> {
-    const used = client;
-    try {
-      return await within(timeoutMs, used.sendCommand(command));
-    } catch (error) {
-      if (error instanceof ServerTooSlow) reopen(used);
-      throw error;
-    }
-  }
+  const run = (command: string[]): Promise<unknown> => within(timeoutMs, client.sendCommand(command));
 
   return {
-    ready,
     run,
     script: async (text, keys, args) => {
       const rest = [String(keys.length), ...keys, ...args];
@@ -77,34 +51,11 @@ export function openConnection(options: ServerOptions): RedisConnection {
         return run(['EVAL', text, ...rest]);
       }
     },
-    close: () => {
-      closed = true;
-      giveUp(client);
+    close: async () => {
+      client.destroy();
+      await connected;
     },
   };
-}
-
-function clientFor({ url, ca, onError = () => undefined }: ServerOptions) {
-  const client = createClient({
-    url,
-    disableOfflineQueue: true,
-    pingInterval: PING_MS,
-    socket: {
-      ...(ca !== undefined && { tls: true, ca }),
-      connectTimeout: 1000,
-      socketTimeout: SILENT_MS,
-      reconnectStrategy: (retries) => Math.min(50 * 2 ** Math.min(retries, 10), SLOWEST_RECONNECT_MS),
-    },
-  });
-  // Whoever runs a command is told; without a listener the same error would end the process.
-  client.on('error', onError);
-  return client;
-}
-
-function giveUp(client: ReturnType<typeof clientFor>): void {
-  // A connection that is just being made ends by itself later; nobody should have to wait for that.
-  client.unref();
-  client.destroy();
 }
 
 async function within<Answer>(ms: number, answer: Promise<Answer>): Promise<Answer> {

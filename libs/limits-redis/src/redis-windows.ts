@@ -31,13 +31,8 @@ export class RedisWindows extends SharedWindows {
     return new RedisWindows(openConnection(server), prefix);
   }
 
-  /** Resolves when there is a connection, for whoever would rather wait for the first one; never rejects. */
-  get ready(): Promise<void> {
-    return this.#connection.ready;
-  }
-
   async close(): Promise<void> {
-    this.#connection.close();
+    await this.#connection.close();
   }
 
   /** Resolves when the server answers; rejects when it does not in time. */
