@@ -292,3 +292,20 @@ describe('the embedded store', () => {
     });
   });
 });
+
+test('an embedded store with registration tokens lets nobody in without one, and counts who tries', async () => {
+  const limits = await LimitsProcess.start(
+    '[server]\nname = "b.example"\nregistration_tokens = ["open-sesame"]\n[ratelimit]\nenabled = true\n',
+  );
+  const register = (auth?: object) =>
+    call(limits.url, 'POST', `${CLIENT}/register`, { body: { username: 'nora', password: 'pw', auth } });
+  const asked = await register();
+  expect(asked.body.flows).toEqual([{ stages: ['m.login.registration_token'] }]);
+  const { session } = asked.body;
+  const attempts = ['wrong', 'worse', 'worst'].map((token) => ({ type: 'm.login.registration_token', token, session }));
+  for (const auth of [...attempts, { type: 'm.login.dummy' }]) expect((await register(auth)).status).toBe(401);
+  const done = await register({ type: 'm.login.registration_token', token: 'open-sesame', session });
+  expect(done.body.user_id).toBe('@nora:b.example');
+  expect((await register({ type: 'm.login.registration_token', token: 'wrong' })).status).toBe(429);
+  await limits.dispose();
+});

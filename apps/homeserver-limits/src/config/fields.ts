@@ -34,6 +34,15 @@ export const LongText = (length: number) =>
 export const ServerName = (options?: ValidationOptions) =>
   textRule('serverName', 'a server name', isServerName, options);
 
+/** As Matrix has them: 1 to 64 of these characters. */
+export const RegistrationToken = (options?: ValidationOptions) =>
+  textRule(
+    'registrationToken',
+    '1 to 64 of A-Z a-z 0-9 . _ ~ -',
+    (value) => /^[A-Za-z0-9._~-]{1,64}$/.test(value),
+    options,
+  );
+
 export const HttpUrl = () => textRule('httpUrl', 'an http or https URL', hasScheme(/^https?:$/));
 
 export const WebSocketUrl = () => textRule('webSocketUrl', 'a ws or wss URL', hasScheme(/^wss?:$/));

@@ -1,5 +1,5 @@
 import { IsArray } from 'class-validator';
-import { Flag, ListenAddress, Network, OneOf, ServerName } from './fields.js';
+import { Flag, ListenAddress, Network, OneOf, RegistrationToken, ServerName } from './fields.js';
 
 export class ServerSection {
   /** The name in user ids, and the destination that peers sign for. */
@@ -11,4 +11,6 @@ export class ServerSection {
   @OneOf([64, 56, 48]) ipv6_prefix = 64;
   /** Embedded mode: whether accounts can be made. */
   @Flag() registration = true;
+  /** Embedded mode: whoever registers must have one of these. None: everybody may. */
+  @IsArray() @RegistrationToken({ each: true }) registration_tokens: string[] = [];
 }

@@ -5,6 +5,7 @@ import { AccountData } from './account-data/account-data.js';
 import { TagHandlers } from './account-data/tags.handlers.js';
 import { Tags } from './account-data/tags.js';
 import { Accounts } from './accounts/accounts.js';
+import { dummyStage, registrationTokenStage } from './accounts/auth-stages.js';
 import { EmbeddedIdentity } from './accounts/embedded-identity.js';
 import { InteractiveAuth } from './accounts/interactive-auth.js';
 import { LoginHandlers } from './accounts/login.handlers.js';
@@ -74,6 +75,8 @@ export class EmbeddedStore {
     const aliases = new Aliases(db);
     const transactions = new Transactions(db);
     const delayed = new DelayedEvents(db, rooms, rules, clock);
+    const { registration_tokens: invitations } = server;
+    const stage = invitations.length === 0 ? dummyStage : registrationTokenStage(invitations);
     const data = new AccountData(db);
     const tags = new Tags(db);
     const keys = new DeviceKeys(db);
@@ -88,7 +91,7 @@ export class EmbeddedStore {
     this.homeserver = new EmbeddedHomeserver([
       new ServerHandlers(rtc, () => config.current.delayed_events, identity),
       new LoginHandlers(name, accounts, identity, this.passwords),
-      new RegisterHandlers(name, server.registration, accounts, this.passwords, new InteractiveAuth()),
+      new RegisterHandlers(name, server.registration, accounts, this.passwords, new InteractiveAuth(stage)),
       new FilterHandlers(db, identity),
       new AccountDataHandlers(data, identity),
       new TagHandlers(tags, identity),

@@ -1,34 +1,37 @@
 import { randomBytes } from 'node:crypto';
-import { isJsonObject, type JsonObject } from '@headgate/matrix-protocol';
+import { isJsonObject, type JsonObject, type MatrixErrorBody } from '@headgate/matrix-protocol';
 import { type Answer, jsonAnswer } from '../../wire/answer.js';
+import type { AuthStage } from './auth-stages.js';
 
-const STAGE = 'm.login.dummy';
 const MAX_SESSIONS = 10_000;
 
-/** User-interactive authentication with the one stage that asks for nothing. */
+/** User-interactive authentication with a flow of one stage. */
 export class InteractiveAuth {
   private readonly sessions = new Set<string>();
 
+  constructor(private readonly stage: AuthStage) {}
+
   /** The 401 to answer with while the caller has not gone through the stage; undefined once it has. */
-  challenge(body: JsonObject): Answer | undefined {
-    const { auth } = body;
+  challenge({ auth }: JsonObject): Answer | undefined {
     if (!isJsonObject(auth)) return this.ask(this.openSession());
-    // Some clients leave the session out although one was given.
-    if (auth.session !== undefined && !this.sessions.has(String(auth.session))) {
+    const { type, session = this.openSession() } = auth;
+    if (typeof session !== 'string' || !this.sessions.has(session)) {
       return this.ask(this.openSession(), { errcode: 'M_UNKNOWN', error: 'The session is not known.' });
     }
-    if (auth.type !== STAGE) {
-      return this.ask(String(auth.session ?? this.openSession()), {
-        errcode: 'M_UNRECOGNIZED',
-        error: `The only stage is ${STAGE}.`,
-      });
-    }
-    this.sessions.delete(String(auth.session));
+    // A session alone asks whether something outside has completed the stage: nothing has.
+    if (type === undefined) return this.ask(session);
+    const failure = type === this.stage.type ? this.stage.check(auth) : this.unknownStage();
+    if (failure) return this.ask(session, failure);
+    this.sessions.delete(session);
     return undefined;
   }
 
-  private ask(session: string, failure: JsonObject = {}): Answer {
-    return jsonAnswer(401, { session, flows: [{ stages: [STAGE] }], params: {}, ...failure });
+  private ask(session: string, failure?: MatrixErrorBody): Answer {
+    return jsonAnswer(401, { session, flows: [{ stages: [this.stage.type] }], params: {}, ...failure });
+  }
+
+  private unknownStage(): MatrixErrorBody {
+    return { errcode: 'M_UNRECOGNIZED', error: `The only stage is ${this.stage.type}.` };
   }
 
   // Sessions are forgotten oldest first; a client that comes back later starts again.
