@@ -1,8 +1,20 @@
 import type { CapRefusal } from './cap.js';
 import type { RateRefusal } from './rate.js';
 
+/**
+ * A refusal is an answer, not a fault: it has no stack, whose taking would be most of what refusing a flood costs.
+ */
+abstract class Refusal extends Error {
+  protected constructor(message: string) {
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0;
+    super(message);
+    Error.stackTraceLimit = stackTraceLimit;
+  }
+}
+
 /** Too fast: come back in `retryAfterMs`. */
-export class RateExceeded extends Error {
+export class RateExceeded extends Refusal {
   readonly rate: string;
   readonly retryAfterMs: number;
 
@@ -15,7 +27,7 @@ export class RateExceeded extends Error {
 }
 
 /** Too much: waiting does not help, making room does. */
-export class CapExceeded extends Error {
+export class CapExceeded extends Refusal {
   readonly cap: string;
   readonly limit: number;
 
