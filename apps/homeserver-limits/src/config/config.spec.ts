@@ -42,11 +42,22 @@ describe('parseConfig', () => {
     ['[server]\nregistration_tokens = ["a b"]', 'server.registration_tokens must be 1 to 64 of'],
     ['[server]\nregistration_tokens = "ab"', 'server.registration_tokens must be an array'],
     ['[gateway]\nupstream = "ftp://x"', 'gateway.upstream must be an http or https URL'],
+    ['[gateway]\nupstream = "http://x/matrix"', 'gateway.upstream must be an http or https URL of a host and a port'],
+    [
+      '[gateway]\nupstream = "http://me:secret@x"',
+      'gateway.upstream must be an http or https URL of a host and a port',
+    ],
     ['[rtc]\nurl = "wss://sfu.example"', 'belong together'],
     ['[federation.peers]\n"a.example" = "nowhere"', 'federation.peers must be a table'],
     ['[operator]\nlisten = "0.0.0.0:9000"', 'operator.token is needed'],
     ['[limits', 'not valid TOML'],
   ])('refuses %p', (toml, message) => expect(() => parseConfig(toml)).toThrow(message));
+
+  test('quotes no line of a file that it cannot read: there are secrets in it', () => {
+    const broken = '[rtc]\nurl = "wss://sfu.example"\nkey = "k"\nsecret = "hunter2\n';
+    expect(() => parseConfig(broken, 'limits.toml')).toThrow(/^limits\.toml: not valid TOML: line 4, column [0-9]+: /);
+    expect(() => parseConfig(broken)).not.toThrow(/hunter2|sfu/);
+  });
 
   test('keeps the media service out of the gateway, where it could not check membership', () => {
     const rtc = '[rtc]\nurl = "wss://sfu.example"\nkey = "k"\nsecret = "s"\n';

@@ -1,5 +1,5 @@
 import { ConfigError, parseSection } from '@headgate/nest-kit';
-import { parse } from 'smol-toml';
+import { parse, TomlError } from 'smol-toml';
 import { DelayedEventsSection } from './delayed-events.section.js';
 import { FederationSection } from './federation.section.js';
 import { GatewaySection } from './gateway.section.js';
@@ -50,8 +50,15 @@ function parseToml(toml: string, source: string): Record<string, unknown> {
   try {
     return parse(toml);
   } catch (error) {
-    throw new ConfigError(source, [`not valid TOML: ${error instanceof Error ? error.message : String(error)}`]);
+    throw new ConfigError(source, [`not valid TOML: ${reasonOf(error)}`]);
   }
+}
+
+/** Where it is and what: the message's other lines quote the file, which has secrets in it. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof TomlError)) return String(error);
+  const [what = ''] = error.message.replace('Invalid TOML document: ', '').split('\n', 1);
+  return `line ${error.line}, column ${error.column}: ${what}`;
 }
 
 function problemsTogether({ rtc, gateway, operator }: Config): string[] {

@@ -43,7 +43,13 @@ export const RegistrationToken = (options?: ValidationOptions) =>
     options,
   );
 
-export const HttpUrl = () => textRule('httpUrl', 'an http or https URL', hasScheme(/^https?:$/));
+/** Where a server is. What would be left out of each request, such as a path or a password, is refused. */
+export const HttpOrigin = () =>
+  textRule('httpOrigin', 'an http or https URL of a host and a port, no more', (value) => {
+    if (!hasScheme(/^https?:$/)(value)) return false;
+    const { username, password, pathname, search, hash } = new URL(value);
+    return `${username}${password}${search}${hash}` === '' && pathname === '/';
+  });
 
 export const WebSocketUrl = () => textRule('webSocketUrl', 'a ws or wss URL', hasScheme(/^wss?:$/));
 

@@ -1,9 +1,9 @@
 import { IsArray, IsOptional } from 'class-validator';
-import { AtLeastOne, FilledText, HttpUrl } from './fields.js';
+import { AtLeastOne, FilledText, HttpOrigin } from './fields.js';
 
 export class GatewaySection {
   /** The homeserver behind us. Absent: the embedded mode. */
-  @IsOptional() @HttpUrl() upstream?: string;
+  @IsOptional() @HttpOrigin() upstream?: string;
   /** Registration files of application services, YAML. */
   @IsArray() @FilledText({ each: true }) appservices: string[] = [];
   /** How long the upstream may be silent before the caller gets a 504. A request that asks to wait gets that on top. */
