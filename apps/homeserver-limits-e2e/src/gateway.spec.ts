@@ -257,6 +257,32 @@ describe('the gateway', () => {
       expect(await rings('bound', '?user_id=@two:b.example')).toBe(2);
       expect(upstream.asked(WHOAMI)).toBe(0);
     });
+
+    test('are two callers where they act for two users, though nobody told us of them', async () => {
+      upstream.respond = ({ url = '' }, response) => {
+        const userId = new URL(url, 'http://b').searchParams.get('user_id');
+        answer(response, 200, url.startsWith(WHOAMI) ? { user_id: userId } : { filter_id: 'f' });
+      };
+      for (const user of ['@three:b.example', '@four:b.example']) {
+        const target = `/_matrix/client/v3/user/${user}/filter?user_id=${user}`;
+        expect((await call(limits.url, 'POST', target, { body: {}, token: 'untold' })).status).toBe(200);
+      }
+    });
+
+    test('hold one-time keys on the devices that they act for', async () => {
+      upstream.respond = (_request, response) => answer(response, 200, { one_time_key_counts: { a: 990 } });
+      const upload = (query: string, n = 11) =>
+        call(limits.url, 'POST', `/_matrix/client/v3/keys/upload?user_id=@one:b.example&${query}`, {
+          body: { one_time_keys: Object.fromEntries(Array.from({ length: n }, (_, i) => [`a:${i}`, 'x'])) },
+          token: 'bound',
+        });
+      for (const device of ['device_id=D', 'org.matrix.msc3202.device_id=E']) {
+        expect((await upload(device)).body.errcode).toBe('M_LIMIT_EXCEEDED');
+        expect(upstream.last.target).toContain(device);
+      }
+      expect((await upload('device_id=D&org.matrix.msc3202.device_id=E')).body.errcode).toBe('M_INVALID_PARAM');
+      expect((await upload('device_id=D', 10)).status).toBe(200);
+    });
   });
 
   describe('what is held', () => {
@@ -292,6 +318,16 @@ describe('the gateway', () => {
         });
       expect((await later('!r:b.example')).body.errcode).toBe('M_LIMIT_EXCEEDED');
       expect((await later('!other:b.example')).status).toBe(200);
+    });
+
+    test('is not to be put on another device through the old path', async () => {
+      const upload = (device: string) =>
+        call(limits.url, 'POST', `/_matrix/client/r0/keys/upload/${device}`, {
+          body: { one_time_keys: { 'a:1': 'x' } },
+          token: 'keys',
+        });
+      expect((await upload('OTHER')).body.errcode).toBe('M_INVALID_PARAM');
+      expect((await upload('DEV')).status).toBe(200);
     });
 
     test('counts only what the upstream accepted', async () => {
@@ -344,10 +380,13 @@ describe('the gateway', () => {
       expect(upstream.requests).toHaveLength(0);
     });
 
-    test.each([['{"pdus":[],"pdus":[1]}'], ['{"PDUs":[],"pdus":[]}'], ['{"edus":[]}']])('refuses %s', async (body) => {
-      const reply = await call(limits.url, 'PUT', '/_matrix/federation/v1/send/1', { body });
-      expect(reply.body.errcode).toBe('M_BAD_JSON');
-    });
+    test.each([['{"pdus":[],"pdus":[1]}'], ['{"PDUs":[],"pdus":[]}'], ['{"pdus":[],"pdu\u017f":[]}'], ['{"edus":[]}']])(
+      'refuses %s',
+      async (body) => {
+        const reply = await call(limits.url, 'PUT', '/_matrix/federation/v1/send/1', { body });
+        expect(reply.body.errcode).toBe('M_BAD_JSON');
+      },
+    );
 
     test('takes a transaction of several MiB', async () => {
       const body = { pdus: Array<object>(50).fill({ x: 'y'.repeat(60_000) }) };

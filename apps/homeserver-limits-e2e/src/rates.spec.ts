@@ -85,6 +85,7 @@ inBothModes('the six rates', '', (system) => {
     test.each([
       ['{"type":"m.login.dummy","type":"m.login.password"}'],
       ['{"Type":"m.login.password","type":"m.login.token"}'],
+      ['{"type":"m.login.password","user":"mallory","u\u017fer":"alice","password":"x"}'],
       ['[]'],
       ['"m.login.password"'],
     ])('refuses %s, which another server may read differently', async (body) => {
@@ -220,8 +221,13 @@ inBothModes('the six rates', '', (system) => {
       }
     });
 
-    test('refuses a body of the wrong shape', async () => {
+    test('refuses a body of the wrong shape, or one that another server may read differently', async () => {
       expect((await ask({ room: '!r:b.example' })).body.errcode).toBe('M_BAD_JSON');
+      const openid_token = { access_token: 'x', matrix_server_name: 'b.example' };
+      const whole = { room: '!r:b.example', device_id: 'D', openid_token };
+      expect((await ask({ ...whole, OpenID_token: {} })).body.errcode).toBe('M_BAD_JSON');
+      const spelt = { ...openid_token, acceſs_token: 'y' };
+      expect((await ask({ ...whole, openid_token: spelt })).body.errcode).toBe('M_BAD_JSON');
     });
   });
 });

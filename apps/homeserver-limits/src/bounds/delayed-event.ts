@@ -6,6 +6,7 @@ import type { Answer } from '../wire/answer.js';
 import type { MatrixRequest } from '../wire/matrix-request.js';
 import type { Next } from './bound.js';
 import type { Caps } from './caps.js';
+import { exactMembers } from './exact-members.js';
 
 export const DELAY_PARAMETER = 'org.matrix.msc4140.delay';
 
@@ -20,6 +21,7 @@ export function delayInQuery(request: MatrixRequest): number | undefined {
 
 /** The delay in a request that schedules through the body. @throws MatrixError M_BAD_JSON, M_INVALID_PARAM */
 export function delayInBody(body: JsonObject): number {
+  exactMembers(body, ['content', 'delay_ms', 'state_key']);
   if (!isJsonObject(body.content)) throw MatrixError.badJson('content must be an object.');
   if (body.state_key !== undefined && typeof body.state_key !== 'string') {
     throw MatrixError.badJson('state_key must be a string.');

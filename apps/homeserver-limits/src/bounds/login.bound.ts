@@ -9,6 +9,7 @@ import type { Rates } from './rates.js';
 
 const LOGIN_LIMIT_BYTES = 64 * 1024;
 const MEMBERS = ['type', 'identifier', 'user', 'password', 'medium', 'address'];
+const IDENTIFIER_MEMBERS = ['type', 'user', 'medium', 'address', 'country', 'phone', 'number'];
 
 /**
  * Password logins: failures count for the account and for the source. Both windows must be open before anybody looks at
@@ -25,7 +26,7 @@ export class LoginBound extends Bound {
   override async run(request: MatrixRequest, next: Next): Promise<Answer> {
     const body = await request.json(LOGIN_LIMIT_BYTES);
     exactMembers(body, MEMBERS);
-    if (isJsonObject(body.identifier)) exactMembers(body.identifier, ['type', 'user', 'medium', 'address', 'phone']);
+    if (isJsonObject(body.identifier)) exactMembers(body.identifier, IDENTIFIER_MEMBERS);
     if (body.type !== 'm.login.password') return next();
     const account = accountKey(body, this.config.current.server.name);
     const source: Claim = { rate: this.rates.loginSource, key: request.source };

@@ -1,4 +1,4 @@
-import { MatrixError, utf8Length } from '@headgate/matrix-protocol';
+import { MatrixError, parseXMatrix, utf8Length } from '@headgate/matrix-protocol';
 import type { Logger } from 'pino';
 import type { Answer } from '../wire/answer.js';
 import type { MatrixRequest } from '../wire/matrix-request.js';
@@ -46,8 +46,8 @@ export class SendTransactionBound extends Bound {
 
   private refusal(request: MatrixRequest, rule: string, message: string): MatrixError {
     this.watch(rule, 'refused');
-    const authorization = request.raw.headers.authorization?.replace(/sig(nature)?=.*$/i, '').slice(0, 300);
-    this.log.warn({ rule, authorization, address: request.address }, 'a transaction of a peer was refused');
+    const { origin, destination } = parseXMatrix(request.raw.headers.authorization ?? '') ?? {};
+    this.log.warn({ rule, origin, destination, address: request.address }, 'a transaction of a peer was refused');
     return MatrixError.badJson(message);
   }
 }

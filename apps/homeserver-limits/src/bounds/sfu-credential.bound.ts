@@ -3,6 +3,7 @@ import type { Identity } from '../homeserver/identity.port.js';
 import type { Answer } from '../wire/answer.js';
 import type { MatrixRequest } from '../wire/matrix-request.js';
 import { Bound, type Next } from './bound.js';
+import { exactMembers } from './exact-members.js';
 import type { Rates } from './rates.js';
 
 const SFU_LIMIT_BYTES = 64 * 1024;
@@ -37,10 +38,12 @@ export class SfuCredentialBound extends Bound {
 
 /** The members of both shapes that call clients send. @throws MatrixError M_BAD_JSON */
 export function readSfuRequest(body: JsonObject): SfuRequest {
+  exactMembers(body, ['openid_token']);
   const roomId = body.room ?? body.room_id;
   const member = isJsonObject(body.member) ? body.member : {};
   const deviceId = body.device_id ?? member.claimed_device_id;
   const token = isJsonObject(body.openid_token) ? body.openid_token : {};
+  exactMembers(token, ['access_token', 'matrix_server_name']);
   if (!isRoomId(roomId)) throw MatrixError.badJson('room must be a room id.');
   if (typeof deviceId !== 'string' || deviceId === '') throw MatrixError.badJson('device_id must be a string.');
   if (typeof token.access_token !== 'string') throw MatrixError.badJson('openid_token.access_token must be a string.');

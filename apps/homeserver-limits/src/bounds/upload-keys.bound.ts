@@ -24,7 +24,7 @@ export class UploadKeysBound extends Bound {
     const body = await request.json(KEYS_LIMIT_BYTES, { optional: true });
     exactMembers(body, ['one_time_keys', 'device_keys']);
     const offered = Object.keys(oneTimeKeysIn(body)).length;
-    requireOwnDevice(caller, body);
+    requireOwnDevice(caller, request, body);
     if (offered === 0 || caller.deviceId === undefined) return next();
     const offer = { holder: deviceHolder(caller.userId, caller.deviceId), offered };
     return this.caps.run(this.caps.oneTimeKeys, offer, () => this.holdings.oneTimeKeys(caller, request), next);
@@ -33,15 +33,20 @@ export class UploadKeysBound extends Bound {
 
 export const deviceHolder = (userId: string, deviceId: string): string => `${userId} ${deviceId}`;
 
-/** @throws MatrixError M_BAD_JSON for keys that are no object, or a key id without an algorithm */
-export function oneTimeKeysIn({ one_time_keys: keys = {} }: JsonObject): JsonObject {
+/** Without them there are none. @throws MatrixError M_BAD_JSON for keys that are no object, or an id without an algorithm */
+export function oneTimeKeysIn({ one_time_keys }: JsonObject): JsonObject {
+  const keys = one_time_keys ?? {};
   if (!isJsonObject(keys)) throw MatrixError.badJson('one_time_keys must be an object.');
   const nameless = Object.keys(keys).find((id) => !/^[^:]+:./.test(id));
   if (nameless !== undefined) throw MatrixError.badJson('A one-time key is called algorithm:id.');
   return keys;
 }
 
-function requireOwnDevice({ userId, deviceId }: Caller, { device_keys: keys }: JsonObject): void {
+/** Both the old path and the keys can name a device, for which some servers then keep the keys, counted for nobody. */
+function requireOwnDevice({ userId, deviceId }: Caller, { params }: MatrixRequest, { device_keys: keys }: JsonObject) {
+  if (params.deviceId && deviceId !== undefined && params.deviceId !== deviceId) {
+    throw MatrixError.invalidParam('The path names another device.');
+  }
   if (keys === undefined) return;
   if (!isJsonObject(keys)) throw MatrixError.badJson('device_keys must be an object.');
   if (keys.user_id !== userId || (deviceId !== undefined && keys.device_id !== deviceId)) {

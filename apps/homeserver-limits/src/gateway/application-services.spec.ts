@@ -18,14 +18,15 @@ describe('ApplicationServices', () => {
 
   test('exempts the users of a service that says so, but not its own sender', async () => {
     const services = await read('as_token: t\nsender_localpart: bot\nrate_limited: false\n');
-    expect(services.callerOf('t', '@ghost:b.example')).toEqual({ userId: '@ghost:b.example', exemptFromRates: true });
-    expect(services.callerOf('t', null)).toEqual({ userId: '@bot:b.example', exemptFromRates: false });
-    expect(services.callerOf('other', null)).toBeUndefined();
+    const ghost = { userId: '@ghost:b.example', deviceId: 'D' };
+    expect(services.callerOf('t', ghost)).toEqual({ ...ghost, exemptFromRates: true });
+    expect(services.callerOf('t', {})).toEqual({ userId: '@bot:b.example', exemptFromRates: false });
+    expect(services.callerOf('other', {})).toBeUndefined();
   });
 
   test('exempts nobody by default', async () => {
     const services = await read('as_token: t\nsender_localpart: bot\n');
-    expect(services.callerOf('t', '@ghost:b.example')?.exemptFromRates).toBe(false);
+    expect(services.callerOf('t', { userId: '@ghost:b.example' })?.exemptFromRates).toBe(false);
   });
 
   test.each([

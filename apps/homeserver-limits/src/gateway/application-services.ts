@@ -4,6 +4,7 @@ import { ConfigError } from '@headgate/nest-kit';
 import { parse } from 'yaml';
 import { digest } from '../homeserver/digest.js';
 import type { Caller } from '../homeserver/identity.port.js';
+import type { ActingFor } from './acting-for.js';
 
 interface ApplicationService {
   senderUserId: string;
@@ -20,13 +21,14 @@ export class ApplicationServices {
   }
 
   /** The caller behind an application service's token; undefined for the token of anybody else. */
-  callerOf(token: string, actingFor: string | null): Caller | undefined {
+  callerOf(token: string, acting: ActingFor): Caller | undefined {
     const service = this.byToken.get(digest(token));
     if (!service) return undefined;
     const { senderUserId, rateLimited } = service;
-    const userId = actingFor ?? senderUserId;
+    const { userId = senderUserId, deviceId } = acting;
     // The exemption is for the users a service speaks for, not for the service's own sender.
-    return { userId, exemptFromRates: !rateLimited && userId !== senderUserId };
+    const exemptFromRates = !rateLimited && userId !== senderUserId;
+    return { userId, exemptFromRates, ...(deviceId !== undefined && { deviceId }) };
   }
 }
 

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject } from '@headgate/matrix-protocol';
 import type { MatrixRequest } from '../wire/matrix-request.js';
+import { actingParameters } from './acting-for.js';
 import { bodyOf } from './body-of.js';
 import type { UpstreamClient } from './upstream-client.js';
 
@@ -19,11 +20,10 @@ export class AskUpstream {
     private readonly timeoutMs: number,
   ) {}
 
-  /** With the access token and the acting user of a caller's request. */
+  /** With the access token of a caller's request, for whom that acts. */
   async as(request: MatrixRequest, method: string, path: string, body?: JsonObject): Promise<UpstreamAnswer> {
-    const actingFor = request.query.get('user_id');
-    const target =
-      actingFor === null ? path : `${path}${path.includes('?') ? '&' : '?'}user_id=${encodeURIComponent(actingFor)}`;
+    const acting = new URLSearchParams(actingParameters(request)).toString();
+    const target = acting === '' ? path : `${path}${path.includes('?') ? '&' : '?'}${acting}`;
     return this.send(method, target, body, ['Authorization', `Bearer ${request.token() ?? ''}`]);
   }
 

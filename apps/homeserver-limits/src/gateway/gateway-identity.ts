@@ -4,6 +4,7 @@ import { type Caller, Identity } from '../homeserver/identity.port.js';
 import { LeastRecentlyUsed } from '../homeserver/least-recently-used.js';
 import { ForeignRefusal } from '../wire/error-answer.js';
 import type { MatrixRequest } from '../wire/matrix-request.js';
+import { type ActingFor, actingFor } from './acting-for.js';
 import type { ApplicationServices } from './application-services.js';
 import type { AskUpstream } from './ask-upstream.js';
 
@@ -35,9 +36,10 @@ export class GatewayIdentity extends Identity {
   override async callerOf(request: MatrixRequest): Promise<Caller> {
     const token = request.token();
     if (token === undefined) throw MatrixError.missingToken();
-    const service = this.services.callerOf(token, request.query.get('user_id'));
+    const acting = actingFor(request);
+    const service = this.services.callerOf(token, acting);
     if (service) return service;
-    const mark = digest(token);
+    const mark = markOf(token, acting);
     const remembered = this.known.get(mark);
     if (remembered && remembered.until > this.now()) return remembered.caller;
     return this.askOnce(mark, request);
@@ -88,3 +90,7 @@ export class GatewayIdentity extends Identity {
     throw new MatrixError(502, 'M_UNKNOWN', 'The homeserver does not say whose token this is.');
   }
 }
+
+/** A token whose application service nobody has told us of is a different caller for each user that it acts for. */
+const markOf = (token: string, { userId, deviceId }: ActingFor): string =>
+  digest(userId === undefined && deviceId === undefined ? token : JSON.stringify([token, userId, deviceId]));
