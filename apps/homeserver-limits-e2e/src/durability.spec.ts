@@ -1,6 +1,9 @@
-import { call } from './testing/http-client.js';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { call, type Reply } from './testing/http-client.js';
 import { LimitsProcess } from './testing/limits-process.js';
 import { freshAddress, MatrixUser } from './testing/matrix-user.js';
+import { idOf, Peer } from './testing/peer.js';
 
 const SERVER = '[server]\nname = "b.example"\ntrusted_proxies = ["127.0.0.0/8"]\n';
 
@@ -45,6 +48,113 @@ describe('an embedded server', () => {
     expect(sent).toContain(again.body.event_id);
   });
 
+  test('that is killed keeps every other kind of acknowledged write, and a claimed key stays claimed', async () => {
+    const [user, other] = [await MatrixUser.register(limits.url), await MatrixUser.register(limits.url)];
+    const client = '/_matrix/client/v3';
+    const done = async (reply: Promise<Reply>) => {
+      const { status, body } = await reply;
+      expect(status).toBe(200);
+      return body;
+    };
+    const room = await user.createRoom({ room_alias_name: 'first', invite: [other.userId] });
+    await done(other.call('POST', `${client}/rooms/${room}/join`));
+    await done(user.call('PUT', `${client}/rooms/${room}/state/m.x/key`, { set: 1 }));
+    await done(user.call('PUT', `${client}/directory/room/%23second:b.example`, { room_id: room }));
+    await done(user.call('PUT', user.path(`rooms/${room}/tags/u.t`), { order: 0.5 }));
+    await done(user.call('PUT', user.path('account_data/kept'), { a: 1 }));
+    await done(user.call('PUT', user.path('account_data/gone'), { a: 1 }));
+    await done(user.call('PUT', user.path('account_data/gone'), {}));
+    const { filter_id } = await done(user.call('POST', user.path('filter'), { room: { timeline: { limit: 7 } } }));
+    const pusher = {
+      ...{ pushkey: 'k', app_id: 'app', kind: 'http', app_display_name: 'A', device_display_name: 'D', lang: 'en' },
+      data: { url: 'https://push.example/_matrix/push/v1/notify' },
+    };
+    await done(user.call('POST', `${client}/pushers/set`, pusher));
+    const identity = { user_id: user.userId, device_id: user.deviceId, algorithms: [], keys: {}, signatures: {} };
+    const keys = { 'signed_curve25519:1': { key: '1' }, 'signed_curve25519:2': { key: '2' } };
+    const fallback_keys = { 'signed_curve25519:f': { key: 'f', fallback: true } };
+    const uploaded = { device_keys: identity, one_time_keys: keys, fallback_keys };
+    await done(user.call('POST', `${client}/keys/upload`, uploaded));
+    const claim = { one_time_keys: { [user.userId]: { [user.deviceId]: 'signed_curve25519' } } };
+    const claims = async (who: MatrixUser) =>
+      Object.keys(
+        (await done(who.call('POST', `${client}/keys/claim`, claim))).one_time_keys[user.userId][user.deviceId],
+      );
+    const claimed = [await claims(other)];
+    const { access_token } = await done(user.call('POST', user.path('openid/request_token'), {}));
+    const login = { type: 'm.login.password', user: other.name, password: MatrixUser.password };
+    const second = (await done(call(limits.url, 'POST', `${client}/login`, { body: login }))).access_token;
+    await done(call(limits.url, 'POST', `${client}/logout`, { token: second }));
+
+    await limits.end('SIGKILL');
+    await limits.launch();
+
+    const [after, otherAfter] = [user.through(limits.url), other.through(limits.url)];
+    const get = (path: string) => done(after.call('GET', path));
+    expect(await get(`${client}/account/whoami`)).toMatchObject({ user_id: user.userId, device_id: user.deviceId });
+    expect(Object.keys((await get(`${client}/rooms/${room}/joined_members`)).joined)).toHaveLength(2);
+    expect(await get(`${client}/rooms/${room}/state/m.x/key`)).toEqual({ set: 1 });
+    expect((await get(`${client}/rooms/${room}/aliases`)).aliases).toEqual(['#first:b.example', '#second:b.example']);
+    expect(await get(user.path(`rooms/${room}/tags`))).toEqual({ tags: { 'u.t': { order: 0.5 } } });
+    expect(await get(user.path('account_data/kept'))).toEqual({ a: 1 });
+    expect((await after.call('GET', user.path('account_data/gone'))).status).toBe(404);
+    expect(await get(user.path(`filter/${filter_id}`))).toEqual({ room: { timeline: { limit: 7 } } });
+    expect((await get(`${client}/pushers`)).pushers).toEqual([pusher]);
+    const query = after.call('POST', `${client}/keys/query`, { device_keys: { [user.userId]: [] } });
+    expect((await done(query)).device_keys[user.userId][user.deviceId]).toEqual(identity);
+    for (let i = 0; i < 3; i++) claimed.push(await claims(otherAfter));
+    expect(claimed.flat()).toEqual(['1', '2', 'f', 'f'].map((id) => `signed_curve25519:${id}`));
+    const userinfo = `/_matrix/federation/v1/openid/userinfo?access_token=${access_token}`;
+    expect(await get(userinfo)).toEqual({ sub: user.userId });
+    expect((await call(limits.url, 'GET', `${client}/account/whoami`, { token: second })).status).toBe(401);
+  });
+
+  test('that is killed among uploads and claims loses no acknowledged one', async () => {
+    const [user, other] = [await MatrixUser.register(limits.url), await MatrixUser.register(limits.url)];
+    const names = Array.from({ length: 1000 }, (_, i) => `signed_curve25519:${i}`);
+    const one_time_keys = Object.fromEntries(names.map((name) => [name, { key: name }]));
+    await user.call('POST', '/_matrix/client/v3/keys/upload', { one_time_keys });
+    const claim = { one_time_keys: { [user.userId]: { [user.deviceId]: 'signed_curve25519' } } };
+    const claimOne = async (who: MatrixUser) => {
+      const reply = await who.call('POST', '/_matrix/client/v3/keys/claim', claim).catch(() => undefined);
+      const given = reply?.body?.one_time_keys[user.userId]?.[user.deviceId];
+      return given && Object.keys(given)[0];
+    };
+    const [given, media]: [string[], Map<string, Buffer>] = [[], new Map()];
+    let dead = false;
+    const claimAll = async () => {
+      while (!dead) {
+        const name = await claimOne(other);
+        if (name === undefined) return;
+        given.push(name);
+      }
+    };
+    const uploadAll = async (worker: number) => {
+      for (let i = 0; !dead; i++) {
+        const bytes = Buffer.alloc(50_000 + i, `${worker}-${i} `);
+        const reply = await user.call('POST', '/_matrix/media/v3/upload', bytes).catch(() => undefined);
+        if (reply?.status === 200) media.set(reply.body.content_uri, bytes);
+        if (!reply) return;
+      }
+    };
+    const workers = [claimAll(), claimAll(), ...[1, 2, 3, 4].map(uploadAll)];
+    while (media.size < 60 || given.length < 60) await new Promise((resume) => setImmediate(resume));
+    await limits.end('SIGKILL');
+    dead = true;
+    await Promise.all(workers);
+
+    await limits.launch();
+    const [after, otherAfter] = [user.through(limits.url), other.through(limits.url)];
+    for (const [uri, bytes] of media) {
+      const reply = await after.call('GET', `/_matrix/client/v1/media/download/${uri.slice('mxc://'.length)}`);
+      expect(reply.bytes.equals(bytes)).toBe(true);
+    }
+    for (let name = await claimOne(otherAfter); name !== undefined; name = await claimOne(otherAfter)) given.push(name);
+    expect(new Set(given).size).toBe(given.length);
+    const folder = await readdir(join(limits.folder, 'data', 'media'));
+    expect(folder.filter((name) => name.startsWith('.'))).toEqual([]);
+  });
+
   test('sends delayed events that fell due while it was down, and keeps those that did not', async () => {
     const user = await MatrixUser.register(limits.url);
     const room = await user.createRoom();
@@ -64,6 +174,36 @@ describe('an embedded server', () => {
     expect(body.delayed_events.map(({ delay_id }: { delay_id: string }) => delay_id)).toEqual([far]);
   });
 
+  test('that is killed keeps what was decided about delayed events', async () => {
+    const user = await MatrixUser.register(limits.url);
+    const room = await user.createRoom();
+    const schedule = async (txn: string) => {
+      const target = `/_matrix/client/v3/rooms/${room}/send/m.x/${txn}?org.matrix.msc4140.delay=3600000`;
+      return (await user.call('PUT', target, { txn })).body.delay_id as string;
+    };
+    const [sent, cancelled, restarted, waiting] = [
+      ...[await schedule('sent'), await schedule('cancelled')],
+      ...[await schedule('restarted'), await schedule('waiting')],
+    ];
+    const view = async (who: MatrixUser, id = '') =>
+      (await who.call('GET', `/_matrix/client/v1/delayed_events/${id}`)).body;
+    const before = await view(user, restarted);
+    const decide = (id = '', action = '') =>
+      user.call('POST', `/_matrix/client/unstable/org.matrix.msc4140/delayed_events/${id}`, { action });
+    const decided = [await decide(sent, 'send'), await decide(cancelled, 'cancel'), await decide(restarted, 'restart')];
+    expect(decided.map(({ status }) => status)).toEqual([200, 200, 200]);
+    await limits.end('SIGKILL');
+    await limits.launch();
+    const after = user.through(limits.url);
+    expect(await view(after, sent)).toMatchObject({ event_id: expect.any(String), finalised_ts: expect.any(Number) });
+    expect(await view(after, cancelled)).toMatchObject({ finalised_ts: expect.any(Number) });
+    expect((await view(after, restarted)).scheduled_at).toBeGreaterThan(before.scheduled_at);
+    const { delayed_events } = (await after.call('GET', '/_matrix/client/v1/delayed_events')).body;
+    expect(delayed_events.map(({ delay_id }: { delay_id: string }) => delay_id)).toEqual([waiting, restarted]);
+    const again = `/_matrix/client/v3/rooms/${room}/send/m.x/waiting?org.matrix.msc4140.delay=3600000`;
+    expect((await after.call('PUT', again, {})).body.delay_id).toBe(waiting);
+  });
+
   test('sends a delayed event when it is due, never before, and tells its sender which one it was', async () => {
     const user = await MatrixUser.register(limits.url);
     const room = await user.createRoom();
@@ -76,6 +216,29 @@ describe('an embedded server', () => {
     const sent = (await user.call('GET', `/_matrix/client/v3/rooms/${room}/event/${event.event_id}`)).body;
     expect(sent).toMatchObject({ content: { a: 1 }, unsigned: { delay_id } });
     expect(sent.origin_server_ts - before).toBeGreaterThanOrEqual(250);
+  });
+
+  test('that is killed keeps the events of other servers, and knows their transactions', async () => {
+    const peer = await Peer.listen();
+    await limits.configure(SERVER + peer.toml);
+    await limits.end();
+    await limits.launch();
+    const user = await MatrixUser.register(limits.url);
+    const room = await user.createRoom({ preset: 'public_chat' });
+    const pdus = [peer.join(room), peer.event(room, { content: { body: 'kept' } })];
+    const uri = '/_matrix/federation/v1/send/kept';
+    const first = await peer.send(limits.url, { uri, pdus });
+    await limits.end('SIGKILL');
+    await limits.launch();
+    const after = user.through(limits.url);
+    for (const id of Object.keys(first.body.pdus)) {
+      const target = `/_matrix/client/v3/rooms/${room}/event/${encodeURIComponent(id)}`;
+      expect((await after.call('GET', target)).status).toBe(200);
+    }
+    const again = await peer.send(limits.url, { uri });
+    await peer.close();
+    expect(first.body).toEqual({ pdus: Object.fromEntries(pdus.map((pdu) => [idOf(pdu), {}])) });
+    expect(again.body).toEqual(first.body);
   });
 
   test('keeps its signing key over restarts', async () => {

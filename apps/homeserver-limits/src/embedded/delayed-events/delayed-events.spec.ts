@@ -1,20 +1,11 @@
-import { WallClock } from '../clock.js';
 import { Database } from '../database.js';
 import { RoomRules } from '../rooms/room-rules.js';
 import { Rooms } from '../rooms/rooms.js';
 import { DelayedEvents } from './delayed-events.js';
+import { StandingClock } from '../testing/standing-clock.js';
 
 const ROOM = '!r:b';
 const NORA = '@nora:b';
-
-class StandingClock extends WallClock {
-  constructor(public ms = 1_000_000) {
-    super();
-  }
-  override now(): number {
-    return this.ms;
-  }
-}
 
 describe('DelayedEvents', () => {
   let db: Database;

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
+import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, rmSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -28,7 +28,8 @@ export class Media {
     private readonly clock: WallClock,
   ) {
     this.folder = join(dataDir, 'media');
-    mkdirSync(this.folder, { recursive: true, mode: 0o700 });
+    if (mkdirSync(this.folder, { recursive: true, mode: 0o700 }) !== undefined) syncFolder(dataDir);
+    this.sweep();
   }
 
   /** Reserves an id for a body that comes later, within a day. */
@@ -56,13 +57,21 @@ export class Media {
     try {
       const size = await writeDurably(partial, body);
       await rename(partial, this.path(mediaId));
-      await syncFolder(this.folder);
+      syncFolder(this.folder);
       const sql = `INSERT INTO media VALUES (?, ?, ?, ?, ?, NULL) ON CONFLICT DO UPDATE SET
         content_type = excluded.content_type, filename = excluded.filename, size = excluded.size, expires_at = NULL`;
       this.db.run(sql, mediaId, owner, about.type ?? null, about.name ?? null, size);
       return mediaId;
     } finally {
       await rm(partial, { force: true });
+    }
+  }
+
+  /** Removes what a crash in the middle of an upload has left: nobody was told of it, and nobody can ask for it. */
+  private sweep(): void {
+    const sql = 'SELECT 1 FROM media WHERE media_id = ? AND size IS NOT NULL';
+    for (const name of readdirSync(this.folder)) {
+      if (this.db.get(sql, name) === undefined) rmSync(join(this.folder, name), { force: true });
     }
   }
 }
@@ -74,7 +83,7 @@ async function writeDurably(path: string, body: Readable): Promise<number> {
   try {
     let size = 0;
     for await (const chunk of body as AsyncIterable<Buffer>) {
-      await file.write(chunk);
+      await file.appendFile(chunk);
       size += chunk.length;
     }
     await file.sync();
@@ -84,7 +93,12 @@ async function writeDurably(path: string, body: Readable): Promise<number> {
   }
 }
 
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, 'r');
-  await folder.sync().finally(() => folder.close());
+/** Until its folder is on the disk too, a file has no name that survives. */
+function syncFolder(path: string): void {
+  const folder = openSync(path, 'r');
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
 }
