@@ -1,4 +1,6 @@
 import { canonicalJson } from './canonical-json.js';
+import { parseJson, parseSignedJsonObject } from './parse-json.js';
+import { objectOf, Random } from './testing/random.js';
 
 describe('canonicalJson', () => {
   test('sorts by code point, escapes only what must be, writes the rest raw', () => {
@@ -32,3 +34,59 @@ describe('canonicalJson', () => {
     expect(canonicalJson(JSON.parse('{"__proto__":{"a":1}}'))).toBe('{"__proto__":{"a":1}}');
   });
 });
+
+describe.each([1, 2, 3, 4, 5])('canonicalJson of random values (seed %i)', (seed) => {
+  const random = new Random(seed);
+  const values = Array.from({ length: 300 }, () => random.json());
+
+  test('can be read back as the same value', () => {
+    for (const value of values) expect(parseJson(Buffer.from(canonicalJson(value)))).toEqual(value);
+    for (const value of values) expect(parseSignedJsonObject(Buffer.from(canonicalJson({ value })))).toEqual({ value });
+  });
+
+  test('is the same however the members stand', () => {
+    for (const value of values) expect(canonicalJson(shuffled(value, random))).toBe(canonicalJson(value));
+  });
+
+  test('is the same again of what was read back', () => {
+    for (const value of values) expect(canonicalJson(JSON.parse(canonicalJson(value)))).toBe(canonicalJson(value));
+  });
+
+  test('sorts names as their UTF-8 bytes sort, and says nothing twice', () => {
+    for (const value of values) {
+      const names = namesIn(canonicalJson(value));
+      expect(names).toEqual([...new Set(names)].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))));
+    }
+  });
+
+  test('is UTF-8 without white space, and escapes nothing that need not be', () => {
+    for (const value of values) {
+      const text = canonicalJson(value);
+      expect(Buffer.from(text).toString('utf8')).toBe(text);
+      const outside = text.replace(/"(?:[^"\\]|\\.)*"/g, '');
+      expect(outside).toMatch(/^[0-9a-z{}[\],:-]*$/);
+      const escapes = text.match(/\\(?:u.{4}|.)/g) ?? [];
+      for (const escape of escapes) expect(escape).toMatch(/^\\(?:["\\bfnrt]|u00[01][0-9a-f])$/);
+    }
+  });
+});
+
+function shuffled(value: unknown, random: Random): unknown {
+  if (Array.isArray(value)) return value.map((entry) => shuffled(entry, random));
+  if (typeof value !== 'object' || value === null) return value;
+  const members = Object.entries(value).map(([name, member]) => [name, shuffled(member, random)] as const);
+  return objectOf(random.shuffle(members));
+}
+
+/** The names of the outermost object, in the order in which they stand in the text. */
+function namesIn(text: string): string[] {
+  const names: string[] = [];
+  let depth = 0;
+  for (const [token, name] of text.matchAll(/("(?:[^"\\]|\\.)*"):|"(?:[^"\\]|\\.)*"|[{}[\]]/g)) {
+    if (name !== undefined) {
+      if (depth === 1 && text.startsWith('{')) names.push(JSON.parse(name));
+    } else if (token === '{' || token === '[') depth++;
+    else if (token === '}' || token === ']') depth--;
+  }
+  return names;
+}

@@ -1,7 +1,8 @@
 import { MatrixError } from './matrix-error.js';
 
 /**
- * The one spelling of a value that signatures cover: no white space, members sorted by code point, integers only.
+ * The one spelling of a value that signatures cover: no white space, members sorted by code point, integers only. Members
+ * that are undefined are left out, as everywhere in JSON.
  * @throws MatrixError M_BAD_JSON for what has no such spelling: floats, big integers, lone surrogates, undefined
  */
 export function canonicalJson(value: unknown): string {

@@ -1,4 +1,15 @@
-import { isLocalpart, isMediaId, isOpaqueId, isRoomAlias, isRoomId, isServerName, parseUserId } from './identifiers.js';
+import {
+  isEventId,
+  isLocalpart,
+  isMediaId,
+  isOpaqueId,
+  isRoomAlias,
+  isRoomId,
+  isServerName,
+  parseUserId,
+  utf8Length,
+} from './identifiers.js';
+import { Random } from './testing/random.js';
 
 describe('identifiers', () => {
   test.each([['a.example'], ['localhost:8448'], ['1.2.3.4'], ['[::1]:80'], ['A.example']])(
@@ -17,6 +28,67 @@ describe('identifiers', () => {
     'refuses the user id %p',
     (id) => expect(parseUserId(id)).toBeUndefined(),
   );
+
+  test.each([
+    ['[::1]'],
+    ['[2001:db8::ff:1]:8448'],
+    ['[::ffff:1.2.3.4]'],
+    ['1.2.3.4:65535'],
+    ['a.example.'],
+    ['xn--bcher-kva.example'],
+  ])('takes the server %s, alone and in ids', (server) => {
+    expect(isServerName(server)).toBe(true);
+    expect(parseUserId(`@n:${server}`)).toEqual({ localpart: 'n', server });
+    expect([isRoomId(`!r:${server}`), isRoomAlias(`#r:${server}`)]).toEqual([true, true]);
+  });
+
+  test.each([
+    ['[::1'],
+    ['::1'],
+    ['[::1]80'],
+    ['[::1]:'],
+    ['[g::1]'],
+    ['[]'],
+    ['a:123456'],
+    ['a\n'],
+    ['a.example/'],
+    ['ä.example'],
+  ])('refuses the server %j, alone and in ids', (server) => {
+    expect(isServerName(server)).toBe(false);
+    expect(parseUserId(`@n:${server}`)).toBeUndefined();
+    expect([isRoomId(`!r:${server}`), isRoomAlias(`#r:${server}`)]).toEqual([false, false]);
+  });
+
+  test.each([['Nora'], ['a!b'], ['a;"b'], ['ü'], ['+1=2/3']])('takes the historical localpart %j', (localpart) => {
+    expect(parseUserId(`@${localpart}:b.example`)).toEqual({ localpart, server: 'b.example' });
+    if (localpart !== '+1=2/3') expect(isLocalpart(localpart)).toBe(false);
+  });
+
+  test.each([['a\u0000b'], ['a b'], ['a\u0085'], ['a\n'], ['a\ud800']])('refuses %j in any id', (text) => {
+    expect(parseUserId(`@${text}:b.example`)).toBeUndefined();
+    expect([isRoomId(`!${text}:b.example`), isRoomId(`!${text}`), isEventId(`$${text}`)]).toEqual([
+      false,
+      false,
+      false,
+    ]);
+    expect(isRoomAlias(`#${text}:b.example`)).toBe(text === 'a b');
+  });
+
+  test.each([1, 2, 3])('takes ids of 255 bytes and none of 256, of whatever characters (seed %i)', (seed) => {
+    const random = new Random(seed);
+    for (let i = 0; i < 300; i++) {
+      const start = random.text('aZ9é漢😀', 60);
+      const fill = (bytes: number) => start + 'x'.repeat(bytes - 1 - utf8Length(`${start}:b.example`));
+      const accepts = (text: string) => [
+        parseUserId(`@${text}:b.example`) !== undefined,
+        isRoomAlias(`#${text}:b.example`),
+        isRoomId(`!${text}:b.example`),
+        isEventId(`$${text}:b.example`),
+      ];
+      expect(accepts(fill(255))).toEqual([true, true, true, true]);
+      expect(accepts(fill(256))).toEqual([false, false, false, false]);
+    }
+  });
 
   test('measures ids in bytes, not in characters', () => {
     expect(isRoomAlias(`#${'é'.repeat(122)}:b.example`)).toBe(true);

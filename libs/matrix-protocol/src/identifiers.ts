@@ -11,6 +11,11 @@ const SERVER_NAME = new RegExp(`^(?:${DNS}|${IPV6})(?::[0-9]{1,5})?$`);
 export const isServerName = (text: unknown): text is string =>
   typeof text === 'string' && text.length <= MAX_ID_BYTES && SERVER_NAME.test(text);
 
+/** White space, control characters and halves of surrogate pairs, which no id holds. */
+const UNPRINTABLE = /[\s\p{Cc}\p{Cs}]/u;
+
+const fitsAnId = (text: string): boolean => utf8Length(text) <= MAX_ID_BYTES && !UNPRINTABLE.test(text);
+
 export interface UserId {
   localpart: string;
   server: string;
@@ -18,7 +23,7 @@ export interface UserId {
 
 /** Takes `@localpart:server` apart; undefined when it is no user id. Historical localparts may hold any printable character. */
 export function parseUserId(text: unknown): UserId | undefined {
-  if (typeof text !== 'string' || !text.startsWith('@') || utf8Length(text) > MAX_ID_BYTES) return undefined;
+  if (typeof text !== 'string' || !text.startsWith('@') || !fitsAnId(text)) return undefined;
   const colon = text.indexOf(':');
   if (colon < 2) return undefined;
   const server = text.slice(colon + 1);
@@ -31,18 +36,19 @@ export const isLocalpart = (text: unknown): text is string =>
 
 /** `!opaque:server`, or `!hash` without a server in newer room versions. */
 export function isRoomId(text: unknown): text is string {
-  if (typeof text !== 'string' || !/^![^:\s]/.test(text) || utf8Length(text) > MAX_ID_BYTES) return false;
+  if (typeof text !== 'string' || !/^![^:]/.test(text) || !fitsAnId(text)) return false;
   const colon = text.indexOf(':');
   return colon < 0 || isServerName(text.slice(colon + 1));
 }
 
 /** `$` and whatever its server or its content made of it. */
 export const isEventId = (text: unknown): text is string =>
-  typeof text === 'string' && /^\$\S/.test(text) && utf8Length(text) <= MAX_ID_BYTES;
+  typeof text === 'string' && /^\$./.test(text) && fitsAnId(text);
 
-/** `#name:server`. */
+/** `#name:server`; a name may hold spaces. */
 export function isRoomAlias(text: unknown): text is string {
-  if (typeof text !== 'string' || !text.startsWith('#') || utf8Length(text) > MAX_ID_BYTES) return false;
+  if (typeof text !== 'string' || !text.startsWith('#') || !fitsAnId(text.replaceAll(' ', ''))) return false;
+  if (utf8Length(text) > MAX_ID_BYTES) return false;
   const colon = text.indexOf(':');
   return colon > 1 && isServerName(text.slice(colon + 1));
 }

@@ -1,3 +1,5 @@
+import { canonicalJson } from './canonical-json.js';
+import { MatrixError } from './matrix-error.js';
 import {
   MAX_JSON_DEPTH,
   parseJson,
@@ -5,6 +7,7 @@ import {
   parseSignedJsonObject,
   parseStoredJsonObject,
 } from './parse-json.js';
+import { Random } from './testing/random.js';
 
 const bytes = (text: string) => Buffer.from(text, 'utf8');
 
@@ -65,6 +68,45 @@ describe('parseJson', () => {
     const value = parseJsonObject(bytes('{"__proto__":{"admin":true},"constructor":{"prototype":1}}'));
     expect(Object.keys(value)).toEqual(['__proto__', 'constructor']);
     expect((value as { admin?: boolean }).admin).toBeUndefined();
+  });
+});
+
+describe.each([1, 2, 3, 4])('parseJson of random texts (seed %i)', (seed) => {
+  const random = new Random(seed);
+  const outcome = (text: Buffer) => {
+    try {
+      return { value: parseJson(text) };
+    } catch (error) {
+      if (error instanceof MatrixError) return { errcode: error.errcode };
+      throw error;
+    }
+  };
+
+  test('finds a member that is named twice, however deep and however it is spelt', () => {
+    const spelt = (name: string) =>
+      `"${[...name].map((c) => (random.below(2) ? c : `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)).join('')}"`;
+    const wrapped = (text: string): string => {
+      const value = canonicalJson(random.json(2));
+      const around = [text, `[${value},${text}]`, `{"before":${value},"within": ${text}}`];
+      return random.below(4) === 0 ? text : wrapped(random.pick(around.slice(1)));
+    };
+    for (let i = 0; i < 300; i++) {
+      const [one, other] = [canonicalJson(random.json(2)), canonicalJson(random.json(2))];
+      const object = (second: string) => `{${spelt('name')} :${one}, ${spelt(second)}\t:${other}}`;
+      expect(outcome(Buffer.from(wrapped(object('name'))))).toEqual({ errcode: 'M_BAD_JSON' });
+      expect(outcome(Buffer.from(wrapped(object('Name'))))).not.toHaveProperty('errcode');
+    }
+  });
+
+  test('makes of damaged ones what JSON.parse makes of them, or refuses', () => {
+    const marks = [...Buffer.from('"\\{}[],:0u \u0000d8'), 0xff];
+    for (let i = 0; i < 1000; i++) {
+      const whole = Buffer.from(canonicalJson(random.json()));
+      const text = random.below(4) === 0 ? whole.subarray(0, 1 + random.below(whole.length)) : whole;
+      for (let hits = random.below(3); hits >= 0; hits--) text[random.below(text.length)] = random.pick(marks);
+      const read = outcome(text);
+      if ('value' in read) expect(read.value).toEqual(JSON.parse(text.toString('utf8')));
+    }
   });
 });
 

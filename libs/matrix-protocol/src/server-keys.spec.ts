@@ -2,6 +2,7 @@ import { KEY_VALIDITY_CEILING_MS, readServerKeyDocument } from './server-key-doc
 import { ServerKeys, ServerKeySource } from './server-keys.js';
 import { signJson } from './signed-json.js';
 import { SigningKey } from './signing-key.js';
+import { Random } from './testing/random.js';
 
 const DAY = 24 * 60 * 60 * 1000;
 const START = 1_700_000_000_000;
@@ -35,6 +36,30 @@ describe('readServerKeyDocument', () => {
   test('believes a shorter claim as it stands', () => {
     const oneDay = buildDocument({ validUntil: START + DAY });
     expect(readServerKeyDocument(oneDay, 'a.example', START).validUntil).toBe(START + DAY);
+  });
+
+  test.each([1, 2, 3])('believes nothing for longer than it says nor than seven days (seed %i)', (seed) => {
+    const random = new Random(seed);
+    for (let i = 0; i < 50; i++) {
+      const now = START + random.below(1e9) * 1000;
+      const claimed = now + 1 + random.below(2 ** 32) * random.pick([1, 5, 100_000]);
+      const { validUntil } = readServerKeyDocument(buildDocument({ validUntil: claimed }), 'a.example', now);
+      expect(validUntil).toBe(claimed - now < KEY_VALIDITY_CEILING_MS ? claimed : now + KEY_VALIDITY_CEILING_MS);
+    }
+  });
+
+  test('wants every listed key to have signed, and passes over algorithms it does not know', () => {
+    const [one, two] = [SigningKey.generate('ed25519:one'), SigningKey.generate('ed25519:two')];
+    const verify_keys = {
+      [one.id]: { key: one.publicKey },
+      [two.id]: { key: two.publicKey },
+      'other:1': { key: 'whatever' },
+    };
+    const document = { server_name: 'a.example', verify_keys, valid_until_ts: START + DAY };
+    const both = signJson(signJson(document, 'a.example', one), 'a.example', two);
+    expect([...readServerKeyDocument(both, 'a.example', START).verifyKeys.keys()]).toEqual([one.id, two.id]);
+    const half = signJson(document, 'a.example', one);
+    expect(() => readServerKeyDocument(half, 'a.example', START)).toThrow('ed25519:two has not signed');
   });
 
   test('refuses a document of another server, unsigned, out of date, or signed by another key', () => {

@@ -1,5 +1,7 @@
 import { decodeBase64 } from './base64.js';
-import { SigningKey } from './signing-key.js';
+import { isServerName } from './identifiers.js';
+import { isKeyId, SigningKey } from './signing-key.js';
+import { Random } from './testing/random.js';
 import { type FederationRequest, parseXMatrix, signedRequest, signXMatrix, verifyXMatrix } from './x-matrix.js';
 
 const seed = decodeBase64('AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8') ?? Buffer.alloc(0);
@@ -84,4 +86,65 @@ describe('X-Matrix', () => {
     ['X-Matrix origin="a.example,key=ed25519:v1,sig=x'],
     ['X-Matrix origin=a.example;key=ed25519:v1;sig=x'],
   ])('refuses %s', (header) => expect(parseXMatrix(header)).toBeUndefined());
+});
+
+describe.each([1, 2, 3, 4])('X-Matrix headers as anybody may write them (seed %i)', (seed) => {
+  const random = new Random(seed);
+  const blank = () => random.text(' \t', 2);
+  const anyCase = (text: string) => [...text].map((c) => random.pick([c.toLowerCase(), c.toUpperCase()])).join('');
+  const quoted = (text: string) => `"${[...text].map((c) => (random.below(5) === 0 ? `\\${c}` : c)).join('')}"`;
+  const written = (value: string) => (/[,\s"]/.test(value) || random.below(2) ? quoted(value) : value);
+  const server = () =>
+    random.pick(['a.example', 'A.example:8448', '[::1]:80', '[2001:db8::1]', '10.0.0.1', 'localhost']);
+  const anyHeader = () => {
+    const meant = {
+      origin: server(),
+      ...(random.below(4) > 0 && { destination: server() }),
+      key: `ed25519:${random.pick(['1', 'a_B9', 'auto'])}`,
+      sig: random.pick([putSig, getSig]),
+    };
+    const others = random.pick([[], [['extra', 'x']], [['x-1', 'a b']]]) as [string, string][];
+    const parameters = random
+      .shuffle([...Object.entries(meant), ...others])
+      .map(([name, value]) => `${blank()}${anyCase(name)}=${written(value)}${blank()}`);
+    return { meant, text: `${anyCase('X-Matrix')} ${parameters.join(',')}` };
+  };
+
+  test('say what was meant', () => {
+    for (let i = 0; i < 500; i++) {
+      const { meant, text } = anyHeader();
+      expect([text, parseXMatrix(text)]).toEqual([text, meant]);
+    }
+  });
+
+  test('say nothing when they say a thing twice, in whatever case', () => {
+    for (let i = 0; i < 200; i++) {
+      const { meant, text } = anyHeader();
+      const name = random.pick(Object.keys(meant));
+      expect(parseXMatrix(`${text},${anyCase(name)}="a.example"`)).toBeUndefined();
+    }
+  });
+
+  test('are usable or nothing when they are damaged', () => {
+    for (let i = 0; i < 2000; i++) {
+      const { text } = anyHeader();
+      const at = random.below(text.length);
+      const damaged =
+        text.slice(0, at) + random.pick(['', '"', ',', '=', '\\', ' ', ';', '\u00e9']) + text.slice(at + 1);
+      const header = parseXMatrix(damaged);
+      if (!header) continue;
+      expect(isServerName(header.origin) && isKeyId(header.key) && header.sig !== '').toBe(true);
+      expect(header.destination === undefined || isServerName(header.destination)).toBe(true);
+    }
+  });
+});
+
+test('an X-Matrix header that was made to be slow is read quickly', () => {
+  for (const evil of [
+    `X-Matrix ${'a="'.repeat(20_000)}`,
+    `X-Matrix a="${'\\'.repeat(50_000)}`,
+    `X-Matrix ${' '.repeat(50_000)}=`,
+  ]) {
+    expect(parseXMatrix(evil)).toBeUndefined();
+  }
 });
