@@ -12,6 +12,8 @@ const programs = [
   'chromium',
   'kubectl',
   'redis-server',
+  'valkey-server',
+  'openssl',
   'nginx',
 ];
 

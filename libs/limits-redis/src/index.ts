@@ -1,2 +1,3 @@
-export { ServerTooSlow, type ServerOptions } from './redis-connection.js';
+export type { ServerOptions } from './redis-connection.js';
 export { RedisWindows, type RedisWindowsOptions } from './redis-windows.js';
+export { ServerAway, ServerTooSlow } from './server-errors.js';

@@ -1,7 +1,10 @@
-import { FallbackWindows, RateWindows, type Claim, type RateRefusal, type Reservation } from '@headgate/limits-core';
-import { ServerTooSlow } from './redis-connection.js';
+import { createHash } from 'node:crypto';
+import { RateWindows, type Claim, type RateRefusal, type Reservation } from '@headgate/limits-core';
+import { RedisConnection } from './redis-connection.js';
 import { RedisWindows } from './redis-windows.js';
-import { TestServer, serverProgram } from './test-server.js';
+import { LEASE_MS, SETTLE } from './scripts.js';
+import { answering } from './testing/answering.js';
+import { TestServer, serverProgram } from './testing/test-server.js';
 
 // Without a server's program there is nothing to talk to: the title says so in the list of what was skipped.
 const suite = serverProgram ? describe : describe.skip;
@@ -11,6 +14,7 @@ suite(
   () => {
     let server: TestServer;
     let nodes: RedisWindows[];
+    let raw: RedisConnection;
     const local = new RateWindows();
     const account = local.define('login.account', { limit: 5, windowMs: 60_000 });
     const source = local.define('login.source', { limit: 30, windowMs: 60_000 });
@@ -20,7 +24,8 @@ suite(
     beforeAll(async () => {
       server = await TestServer.start();
       nodes = [1, 2].map(() => RedisWindows.open({ url: server.url, timeoutMs: 5000 }));
-      await answering(nodes);
+      raw = new RedisConnection({ url: server.url, timeoutMs: 5000 });
+      await answering(...nodes, { ping: async () => void (await raw.run(['PING'])) });
     });
     beforeEach(() => {
       run++;
@@ -31,8 +36,20 @@ suite(
     });
     afterAll(async () => {
       for (const node of nodes) await node.close();
+      raw.close();
       await server.close();
     });
+
+    /** What the server calls a window. */
+    async function nameOf({ key }: Claim): Promise<string> {
+      const digest = createHash('sha256').update(key).digest('base64url').slice(0, 22);
+      return ((await raw.run(['KEYS', `*${digest}`])) as string[])[0]!;
+    }
+
+    /** As if so many leases had passed. */
+    async function age(claims: readonly Claim[], leases: number): Promise<void> {
+      for (const claim of claims) await raw.run(['HINCRBY', await nameOf(claim), 'turn', String(-leases)]);
+    }
 
     test('counts over all nodes up to the limit, and says when the window closes', async () => {
       const answers = [];
@@ -77,40 +94,48 @@ suite(
       expect(await nodes[0]!.peek(account, alice[0]!.key)).toMatchObject({ counted: 1, inFlight: 0 });
     });
 
-    test('knows its scripts again after the server has lost them', async () => {
-      const other = await TestServer.start();
-      const node = RedisWindows.open({ url: other.url, timeoutMs: 5000 });
-      await answering([node]);
-      expect(await node.count(account, 'a')).toBeUndefined();
-      await other.stop();
-      await other.start();
-      await answering([node]);
-      expect(await node.count(account, 'a')).toBeUndefined();
-      await node.close();
-      await other.close();
+    test('gives back what a node held that died, and counts what one keeps that was only slow', async () => {
+      const [lost, slow] = [granted(await nodes[0]!.reserve(alice)), granted(await nodes[1]!.reserve(alice))];
+      await age(alice, 1);
+      await granted(await nodes[0]!.reserve(alice)).forget();
+      expect(await nodes[0]!.peek(account, alice[0]!.key)).toMatchObject({ inFlight: 2 });
+      await age(alice, 1);
+      expect(await nodes[0]!.peek(account, alice[0]!.key)).toMatchObject({ inFlight: 0 });
+      await slow.keep();
+      expect(await nodes[0]!.peek(account, alice[0]!.key)).toMatchObject({ counted: 1, inFlight: 0 });
+      await lost.release();
+      expect(await nodes[0]!.peek(account, alice[0]!.key)).toMatchObject({ counted: 1, inFlight: 0 });
     });
 
-    test('rejects within the time allowed when the server stands still, and the node falls back to its own windows', async () => {
-      const other = await TestServer.start();
-      const node = RedisWindows.open({ url: other.url, timeoutMs: 50 });
-      await answering([node]);
-      const own = new RateWindows();
-      const lost: unknown[] = [];
-      const windows = new FallbackWindows(node, own, { onChange: (error) => lost.push(error) });
-      const rate = windows.define('login.account', { limit: 2, windowMs: 60_000 });
-      expect(await windows.count(rate, 'a')).toBeUndefined();
-      other.freeze();
-      expect(await windows.count(rate, 'a')).toBeUndefined();
-      expect(await windows.count(rate, 'a')).toMatchObject({ granted: false });
-      expect(lost).toEqual([expect.any(ServerTooSlow)]);
-      await node.close();
-      await other.close();
+    test('settles a reservation of the lease before this one, and none of an older one', async () => {
+      await nodes[0]!.reserve([alice[0]!]);
+      await age([alice[0]!], 1);
+      await nodes[0]!.reserve([alice[0]!]);
+      const name = await nameOf(alice[0]!);
+      const opening = (await raw.run(['HGET', name, 'opening'])) as string;
+      const [seconds] = (await raw.run(['TIME'])) as string[];
+      const releaseTakenAgo = (leases: number) =>
+        raw.script(SETTLE, [name], ['release', String(Number(seconds) * 1000 - leases * LEASE_MS), '60000', opening]);
+      await releaseTakenAgo(2);
+      expect(await nodes[0]!.peek(account, alice[0]!.key)).toMatchObject({ inFlight: 2 });
+      await releaseTakenAgo(1);
+      expect(await nodes[0]!.peek(account, alice[0]!.key)).toMatchObject({ inFlight: 1 });
+      await releaseTakenAgo(0);
+      expect(await nodes[0]!.peek(account, alice[0]!.key)).toMatchObject({ inFlight: 0, closesInMs: 0 });
     });
 
-    test('rejects at once when there is no server', async () => {
-      const node = RedisWindows.open({ url: 'redis://127.0.0.1:1' });
-      await expect(node.count(account, 'a')).rejects.toThrow();
-      await node.close();
+    test('weighs every key the same, under 200 bytes, and does not name it', async () => {
+      const long = 'nora'.repeat(10_000);
+      for (const key of ['nora', long]) await granted(await nodes[0]!.reserve([{ rate: account, key }])).keep();
+      const names = (await raw.run(['KEYS', '*login.account*'])) as string[];
+      const weights = [];
+      for (const name of names) weights.push(await raw.run(['MEMORY', 'USAGE', name, 'SAMPLES', '0']));
+      expect(names.join()).not.toContain('nora');
+      expect(Math.max(...(weights as number[]))).toBeLessThan(200);
+    });
+
+    test('refuses one key twice', async () => {
+      await expect(nodes[0]!.reserve([alice[0]!, alice[0]!])).rejects.toThrow(RangeError);
     });
   },
 );
@@ -119,18 +144,3 @@ const granted = (answer: Reservation | RateRefusal): Reservation => {
   if (!answer.granted) throw new Error(`refused by ${answer.rate}`);
   return answer;
 };
-
-/** Waits until each node has its connection. */
-async function answering(nodes: RedisWindows[]): Promise<void> {
-  for (const node of nodes) {
-    for (let tries = 0; ; tries++) {
-      const up = await node.ping().then(
-        () => true,
-        () => false,
-      );
-      if (up) break;
-      if (tries === 500) throw new Error('The server was not reached within 500 tries.');
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
-  }
-}

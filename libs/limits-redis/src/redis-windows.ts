@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import {
   type Claim,
   type Rate,
@@ -7,11 +7,11 @@ import {
   SharedWindows,
   type WindowView,
 } from '@headgate/limits-core';
-import { type RedisConnection, type ServerOptions, openConnection } from './redis-connection.js';
-import { SETTLE, TAKE } from './scripts.js';
+import { RedisConnection, type ServerOptions } from './redis-connection.js';
+import { LOOK, SETTLE, TAKE } from './scripts.js';
 
 export interface RedisWindowsOptions extends ServerOptions {
-  /** Stands before every key, in braces, so that a cluster keeps them all on one node: `limits` when left out. */
+  /** Stands before every key, in braces: `limits` when left out. */
   readonly prefix?: string;
 }
 
@@ -26,13 +26,17 @@ export class RedisWindows extends SharedWindows {
     this.#prefix = prefix;
   }
 
-  /** Does not wait for the server: while it is away every call rejects, and the connection is tried again. */
+  /**
+   * Does not wait for the server: while it is away every call rejects, and the connection is tried again.
+   * @throws TypeError when the URL makes no sense, RangeError when the prefix does not
+   */
   static open({ prefix = 'limits', ...server }: RedisWindowsOptions): RedisWindows {
-    return new RedisWindows(openConnection(server), prefix);
+    if (!/^[^{}]+$/.test(prefix)) throw new RangeError('The prefix must be a text without braces.');
+    return new RedisWindows(new RedisConnection(server), prefix);
   }
 
   async close(): Promise<void> {
-    await this.#connection.close();
+    this.#connection.close();
   }
 
   /** Resolves when the server answers; rejects when it does not in time. */
@@ -64,32 +68,29 @@ export class RedisWindows extends SharedWindows {
   }
 
   override async peek(rate: Rate, key: string): Promise<WindowView> {
-    const [at] = this.#keys([{ rate, key }]);
-    const [values, left] = await Promise.all([
-      this.#connection.run(['HMGET', at!, 'used', 'counted']) as Promise<(string | null)[]>,
-      this.#connection.run(['PTTL', at!]) as Promise<number>,
-    ]);
-    const [used, counted] = values.map(Number);
-    return {
-      counted: counted!,
-      inFlight: used! - counted!,
-      limit: rate.limit,
-      closesInMs: Math.max(0, left),
-      shared: false,
-    };
+    const answer = await this.#connection.script(LOOK, this.#keys([{ rate, key }]), []);
+    const [counted, inFlight, left] = answer as [number, number, number];
+    return { counted, inFlight, limit: rate.limit, closesInMs: Math.max(0, left), shared: false };
   }
 
   override async forgive(rate: Rate, key: string): Promise<boolean> {
     return (await this.#connection.run(['DEL', ...this.#keys([{ rate, key }])])) === 1;
   }
 
-  #take(how: 'count' | 'reserve', claims: readonly Claim[]): Promise<unknown[]> {
+  async #take(how: 'count' | 'reserve', claims: readonly Claim[]): Promise<unknown[]> {
+    const keys = this.#keys(claims);
+    if (new Set(keys).size < keys.length) throw new RangeError('A reservation names each key of a rate once.');
     const terms = claims.flatMap(({ rate }) => [String(rate.limit), String(rate.windowMs)]);
-    return this.#connection.script(TAKE, this.#keys(claims), [how, randomUUID(), ...terms]) as Promise<unknown[]>;
+    const opening = randomBytes(9).toString('base64url');
+    return (await this.#connection.script(TAKE, keys, [how, opening, ...terms])) as unknown[];
   }
 
+  /** Digests: a caller must not decide how much a key weighs, and the server need not know names and addresses. */
   #keys(claims: readonly Claim[]): string[] {
-    return claims.map(({ rate, key }) => `{${this.#prefix}}:${rate.name}:${key}`);
+    return claims.map(({ rate, key }) => {
+      const digest = createHash('sha256').update(key).digest('base64url').slice(0, 22);
+      return `{${this.#prefix}}:${rate.name}:${digest}`;
+    });
   }
 }
 

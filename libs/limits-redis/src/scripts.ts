@@ -1,59 +1,121 @@
+import { createHash } from 'node:crypto';
+
+/** A Lua script, which the server knows by its digest once it has seen it. */
+export interface Script {
+  readonly text: string;
+  readonly digest: string;
+}
+
 /**
- * A window is a hash: `used` (counted and in flight), `counted`, `opening` (which window this is); it expires when the
- * window closes. Each script runs whole before any other command, so several keys are taken all or none. The server's
- * clock is the only one that counts.
+ * How long the room of a reservation is held at least, in ms; twice as long at most. A node that dies would hold it for
+ * as long as others keep the window open; nothing that is alive takes this long.
  */
+export const LEASE_MS = 120_000;
+
+/**
+ * A window is a hash that expires when the window closes:
+ *
+ *   counted          events that count
+ *   flight, before   reservations in flight, of the present lease and of the one before
+ *   turn             which lease is the present one
+ *   opening          which window of its key this is
+ *
+ * Each script runs whole before any other command, so several keys are taken all or none. The server's clock is the only
+ * one that counts, and scripts read it: Redis 5 or newer, or any Valkey.
+ */
+const WINDOW = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local present = math.floor(now / ${LEASE_MS})
+
+local function look(key)
+  local held = redis.call('HMGET', key, 'counted', 'flight', 'before', 'turn', 'opening')
+  local window = {
+    counted = tonumber(held[1] or 0),
+    flight = tonumber(held[2] or 0),
+    before = tonumber(held[3] or 0),
+    turn = tonumber(held[4] or present),
+    opening = held[5],
+  }
+  if window.turn < present then
+    window.before = window.turn == present - 1 and window.flight or 0
+    window.flight = 0
+    window.turn = present
+  end
+  return window
+end
+
+local function used(window)
+  return window.counted + window.flight + window.before
+end
+
+local function write(key, window)
+  redis.call('HSET', key, 'counted', window.counted, 'flight', window.flight, 'before', window.before,
+    'turn', window.turn, 'opening', window.opening)
+end
+`;
+
+function script(body: string): Script {
+  const text = WINDOW + body;
+  return { text, digest: createHash('sha1').update(text).digest('hex') };
+}
 
 /**
  * KEYS: the windows. ARGV: 'count' or 'reserve', an id for windows opened now, then limit and window (ms) of each key.
  * Answers {position of the key that reopens last, ms until then}, or {0, now (ms), opening of each key}.
  */
-export const TAKE = `
+export const TAKE = script(`
+local windows = {}
 local refusing, wait = 0, 0
 for i = 1, #KEYS do
-  local used = tonumber(redis.call('HGET', KEYS[i], 'used') or '0')
-  if used >= tonumber(ARGV[1 + 2 * i]) then
+  windows[i] = look(KEYS[i])
+  if used(windows[i]) >= tonumber(ARGV[1 + 2 * i]) then
     local left = math.max(1, redis.call('PTTL', KEYS[i]))
     if left > wait then refusing, wait = i, left end
   end
 end
 if refusing > 0 then return { refusing, wait } end
 
-local time = redis.call('TIME')
-local answer = { 0, time[1] * 1000 + math.floor(time[2] / 1000) }
+local answer = { 0, now }
 for i = 1, #KEYS do
-  redis.call('HSETNX', KEYS[i], 'opening', ARGV[2])
-  redis.call('HINCRBY', KEYS[i], 'used', 1)
-  local counted = tonumber(redis.call('HGET', KEYS[i], 'counted') or '0')
-  if ARGV[1] == 'count' then redis.call('HINCRBY', KEYS[i], 'counted', 1) end
-  if counted == 0 then redis.call('PEXPIRE', KEYS[i], ARGV[2 + 2 * i]) end
-  answer[2 + i] = redis.call('HGET', KEYS[i], 'opening')
+  local window = windows[i]
+  local anchored = window.counted > 0
+  window.opening = window.opening or ARGV[2]
+  if ARGV[1] == 'count' then window.counted = window.counted + 1 else window.flight = window.flight + 1 end
+  write(KEYS[i], window)
+  if not anchored then redis.call('PEXPIRE', KEYS[i], ARGV[2 + 2 * i]) end
+  answer[2 + i] = window.opening
 end
-return answer`;
+return answer`);
 
 /** KEYS: the windows. ARGV: 'keep', 'forget' or 'release', when they were taken (ms), then window (ms) and opening of each key. */
-export const SETTLE = `
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
+export const SETTLE = script(`
+local taken = math.floor(tonumber(ARGV[2]) / ${LEASE_MS})
 for i = 1, #KEYS do
-  if redis.call('HGET', KEYS[i], 'opening') == ARGV[2 + 2 * i] then
-    local counted = tonumber(redis.call('HGET', KEYS[i], 'counted') or '0')
-    local window = tonumber(ARGV[1 + 2 * i])
-    if ARGV[1] == 'keep' then
-      redis.call('HINCRBY', KEYS[i], 'counted', 1)
-      local closes = tonumber(ARGV[2]) + window
-      if counted == 0 or now + redis.call('PTTL', KEYS[i]) > closes then
-        redis.call('PEXPIREAT', KEYS[i], string.format('%.0f', closes))
-      end
+  local window = look(KEYS[i])
+  if window.opening == ARGV[2 + 2 * i] then
+    local length = tonumber(ARGV[1 + 2 * i])
+    local anchored = window.counted > 0
+    if taken >= window.turn then window.flight = math.max(0, window.flight - 1)
+    elseif taken == window.turn - 1 then window.before = math.max(0, window.before - 1) end
+    if ARGV[1] == 'keep' then window.counted = window.counted + 1 end
+    if ARGV[1] == 'forget' then window.counted = 0 end
+    if used(window) == 0 then
+      redis.call('DEL', KEYS[i])
     else
-      local gone = 1
-      if ARGV[1] == 'forget' then
-        gone = 1 + counted
-        redis.call('HSET', KEYS[i], 'counted', 0)
-        redis.call('PEXPIRE', KEYS[i], window)
+      write(KEYS[i], window)
+      local closes = tonumber(ARGV[2]) + length
+      if ARGV[1] == 'keep' and (not anchored or now + redis.call('PTTL', KEYS[i]) > closes) then
+        redis.call('PEXPIREAT', KEYS[i], string.format('%.0f', closes))
+      elseif ARGV[1] == 'forget' then
+        redis.call('PEXPIRE', KEYS[i], length)
       end
-      if redis.call('HINCRBY', KEYS[i], 'used', -gone) <= 0 then redis.call('DEL', KEYS[i]) end
     end
   end
 end
-return 1`;
+return 1`);
+
+/** KEYS: one window. Answers {events that count, reservations in flight, ms until it closes or less than 1}. */
+export const LOOK = script(`
+local window = look(KEYS[1])
+return { window.counted, window.flight + window.before, redis.call('PTTL', KEYS[1]) }`);

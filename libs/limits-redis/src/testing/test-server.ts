@@ -11,17 +11,19 @@ export const serverProgram = ['redis-server', 'valkey-server'].find(
 
 /** A server of its own for a spec: own port, own folder, own process. */
 export class TestServer {
-  readonly port: number;
-  readonly #folder: string;
   #process: ChildProcess | undefined;
 
-  private constructor(port: number, folder: string) {
-    this.port = port;
-    this.#folder = folder;
-  }
+  private constructor(
+    readonly port: number,
+    readonly folder: string,
+    private readonly options: readonly string[],
+  ) {}
 
-  static async start(): Promise<TestServer> {
-    const server = new TestServer(await freePort(), await mkdtemp(join(tmpdir(), 'limits-redis-')));
+  /** @param options as on the server's command line, given its folder and its port */
+  static async start(options: (folder: string, port: number) => readonly string[] = plain): Promise<TestServer> {
+    const folder = await mkdtemp(join(tmpdir(), 'limits-redis-'));
+    const port = await freePort();
+    const server = new TestServer(port, folder, options(folder, port));
     await server.start();
     return server;
   }
@@ -31,7 +33,7 @@ export class TestServer {
   }
 
   async start(): Promise<void> {
-    const options = ['--port', String(this.port), '--bind', '127.0.0.1', '--save', '', '--dir', this.#folder];
+    const options = ['--bind', '127.0.0.1', '--save', '', '--dir', this.folder, ...this.options];
     const process = spawn(serverProgram!, options, { stdio: ['ignore', 'pipe', 'inherit'] });
     this.#process = process;
     await new Promise<void>((resolve, reject) => {
@@ -53,6 +55,11 @@ export class TestServer {
     await ended;
   }
 
+  /** The process goes on. */
+  thaw(): void {
+    this.#process?.kill('SIGCONT');
+  }
+
   /** The process stands still: connections stay open and nothing answers. */
   freeze(): void {
     this.#process?.kill('SIGSTOP');
@@ -60,9 +67,12 @@ export class TestServer {
 
   async close(): Promise<void> {
     await this.stop();
-    await rm(this.#folder, { recursive: true, force: true });
+    await rm(this.folder, { recursive: true, force: true });
   }
 }
+
+/** The options of a server that asks for nothing. */
+export const plain = (_folder: string, port: number): readonly string[] => ['--port', String(port)];
 
 function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
