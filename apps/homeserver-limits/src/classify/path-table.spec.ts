@@ -70,6 +70,8 @@ describe('PathTable over the bounded operations', () => {
     ['PUT', '/_matrix/client/unstable/org.example.msc1/rooms/!r:b/send/m.rtc.notification/1', 'send'],
     ['POST', '/_matrix/client/v3/user/@a:b/filter/', 'createFilter'],
     ['PUT', '/_matrix/client/v3/rooms/!r:b/state/m.x/', 'setState'],
+    ['PUT', '/_matrix/client/v3/rooms/!r:b/state/m.x//', 'setState'],
+    ['PUT', '/_matrix/client/v3/rooms/!r:b////////send/m.x/1', 'send'],
     ['PUT', '/_matrix/client/v3/rooms/!r:b/state/m.x/a%2Fb', 'setState'],
     ['PUT', '/_matrix/client/v3/user/@a:b/account_data/x%2Fy', 'setAccountData'],
   ])('%s %s is %s', (method, target, operation) => expect(operationOf(method, target)).toBe(operation));
@@ -99,6 +101,9 @@ describe('PathTable over the bounded operations', () => {
     ['/_matrix/client/v3/%c0%af'],
     ['http://b.example/_matrix/client/v3/login'],
     ['//b.example/_matrix/client/v3/login'],
+    ['///b.example/_matrix/client/v3/login'],
+    ['/_matrix/client/v3/user/@a:b/openid/request_tokens'],
+    ['/_matrix/client/v3/user/@a:b//openid/request_token%C3%A9'],
     ['/_matrix/client/v3/user/@a:b/openid/request_token/more'],
     ['/_matrix/client/v3/user/@a:b/openid/request_token/more/of%2Fit/'],
   ])('finds %s ambiguous, because another server could read it differently', (target) => {
@@ -115,7 +120,12 @@ describe('PathTable over the bounded operations', () => {
     ['/_matrix/client/v3/rooms//send/m.rtc.notification/1'],
     ['/_matrix/client/v3/rooms/!r:b/send//'],
     ['/_matrix/client/v3/rooms/!r:b/send/%2Fm.rtc.notification/1'],
+    ['/_matrix/client/v3/rooms/!r:b/send//m.rtc.notification'],
+    ['/_matrix/client/unstable//org.matrix.msc4140/%2Frooms/!r:b/delayed_event/m.x/1'],
+    ['/_matrix/client/v3/user//rooms//account_data/type'],
+    ['/_matrix/client/v3/user/@a:b/rooms/!r:b////////account_data/'],
     ['/_matrix/federation/v1/send/'],
+    ['/_matrix/federation/v1/send//'],
     ['/_matrix/federation/v1%2Fsend/'],
   ])('finds PUT %s ambiguous', (target) => expect(operationOf('PUT', target)).toBe('ambiguous'));
 

@@ -63,8 +63,7 @@ export class PathTable<Operation extends string> {
 
   /** Read in this way the request asks for something, and not for what we take it for. */
   private saysOtherwise(match: Match<Operation> | undefined, method: string, segments: readonly string[]): boolean {
-    const leaf = findLeaf(this.root, method, segments, 0);
-    return leaf !== undefined && !isSame(match, matchOf(leaf, segments));
+    return [...readings(this.root, method, segments, 0, [])].some((reading) => !isSame(match, reading));
   }
 
   private add(route: Omit<Route<Operation>, 'paths'>, path: string): void {
@@ -113,17 +112,41 @@ function find<Operation>(node: Node<Operation>, segments: readonly string[], at:
   return [...stepsFrom(node, segment)].flatMap((next) => find(next, segments, at + 1));
 }
 
-/** Whether an operation without an end is on the way that these segments go. */
+/** Everything that these segments can ask for. An empty one is nothing, or an empty parameter. */
+function* readings<Operation extends string>(
+  node: Node<Operation>,
+  method: string,
+  segments: readonly string[],
+  at: number,
+  taken: readonly string[],
+): Generator<Match<Operation>> {
+  const segment = segments[at];
+  if (segment === undefined) {
+    const leaf = node.leaves.get(method);
+    if (leaf) yield matchOf(leaf, taken);
+    return;
+  }
+  if (segment === '') yield* readings(node, method, segments, at + 1, taken);
+  for (const next of stepsFrom(node, segment)) yield* readings(next, method, segments, at + 1, [...taken, segment]);
+}
+
+/** Whether an operation without an end is on a way that these segments can go. */
 function beginsOpenEnded<Operation>(
   node: Node<Operation>,
   method: string,
   segments: readonly string[],
   at: number,
 ): boolean {
-  const segment = segments[at];
   if (node.leaves.get(method)?.openEnded === true) return true;
+  const segment = segments[at];
   if (segment === undefined) return false;
-  return [...stepsFrom(node, segment)].some((next) => beginsOpenEnded(next, method, segments, at + 1));
+  if (segment === '' && beginsOpenEnded(node, method, segments, at + 1)) return true;
+  return (
+    [...stepsFrom(node, segment)].some((next) => beginsOpenEnded(next, method, segments, at + 1)) ||
+    [...node.literals].some(
+      ([literal, next]) => segment.startsWith(literal) && next.leaves.get(method)?.openEnded === true,
+    )
+  );
 }
 
 /** The operation at the most literal of these places that takes the method. */

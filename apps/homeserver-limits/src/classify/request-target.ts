@@ -2,7 +2,7 @@
 export interface RequestTarget {
   /** Percent-decoded, without the empty segments that doubled and trailing slashes leave. */
   readonly segments: readonly string[];
-  /** The segments that other servers would see, where they would see others. */
+  /** What other servers may see, with its empty segments: each of them is nothing to one, and an empty parameter to another. */
   readonly otherReadings: readonly (readonly string[])[];
   readonly query: string;
 }
@@ -24,16 +24,27 @@ export function readTarget(target: string): RequestTarget | undefined {
   const filled = withoutEmpty(whole);
   const segments = withApiVersion(filled);
   if (filled.length === whole.length && !/%2f/i.test(path)) return { segments, otherReadings: NO_OTHERS, query };
-  return { segments, otherReadings: [...readingsOf(whole)].map(withApiVersion), query };
+  const late = whole.flatMap((segment) => segment.split('/'));
+  return { segments, otherReadings: [whole, late].flatMap(readingsOf).map(withApiVersion), query };
 }
 
-/** An empty segment may be an empty parameter, or begin a host; a slash may be decoded before the path is split. */
-function* readingsOf(segments: readonly string[]): Generator<string[]> {
-  const late = segments.flatMap((segment) => segment.split('/'));
-  yield [...segments];
-  yield late;
-  yield withoutEmpty(late);
-  if (segments[0] === '') yield segments.slice(2);
+/** What begins with an empty segment could begin with a host. */
+function readingsOf(segments: readonly string[]): string[][] {
+  const path = withoutNeedlessEmpty(segments);
+  return segments[0] === '' ? [path, path.slice(1)] : [path];
+}
+
+/**
+ * Empty segments that could be no parameter are left out: no parameter comes before the fourth segment, and three stand
+ * in a row at most.
+ */
+function withoutNeedlessEmpty(segments: readonly string[]): string[] {
+  const kept: string[] = [];
+  for (const segment of segments) {
+    const needless = kept.length < 4 || kept.slice(-3).every((before) => before === '');
+    if (segment !== '' || !needless) kept.push(segment);
+  }
+  return kept;
 }
 
 const withoutEmpty = (segments: readonly string[]): string[] => segments.filter((segment) => segment !== '');
