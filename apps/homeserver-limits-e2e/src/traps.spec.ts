@@ -2,6 +2,7 @@ import { connect } from 'node:net';
 import { inBothModes } from './testing/both-modes.js';
 import { call } from './testing/http-client.js';
 import { freshAddress, MatrixUser } from './testing/matrix-user.js';
+import { rawExchange } from './testing/raw-exchange.js';
 
 inBothModes('the traps of the stack', '[limits]\naccount_data_per_user = 3\n', (system) => {
   const url = () => system().url;
@@ -127,6 +128,22 @@ inBothModes('the traps of the stack', '[limits]\naccount_data_per_user = 3\n', (
     }
     const body = { type: 'm.login.password', user: `o${from}`, password: 'x' };
     expect((await call(url(), 'POST', '/_matrix/client/v3/login', { body, from })).status).toBe(403);
+  });
+
+  test.each([
+    ['no HTTP', 'hello\r\n\r\n', 400, 'M_UNKNOWN'],
+    [
+      'two lengths',
+      'POST /_matrix/client/v3/login HTTP/1.1\r\nHost: b\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n',
+      400,
+      'M_UNKNOWN',
+    ],
+    ['headers without end', `GET / HTTP/1.1\r\nHost: b\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431, 'M_TOO_LARGE'],
+  ])('%s is refused in the Matrix form too', async (_what, request, status, errcode) => {
+    const [head = '', body = ''] = (await rawExchange(url(), request)).split('\r\n\r\n');
+    expect(head).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+    expect(head).toContain('Access-Control-Allow-Origin: *');
+    expect(JSON.parse(body).errcode).toBe(errcode);
   });
 
   test('a caller who hangs up in the middle leaves no error behind', async () => {

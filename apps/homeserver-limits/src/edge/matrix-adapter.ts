@@ -2,6 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { METRICS_PATH } from '../metrics/metrics.controller.js';
+import { refuseClient } from './client-error.js';
 import { MATRIX_ROUTE } from './matrix.controller.js';
 
 /** How long a client may take to send a request: a large upload over a slow line is well within it. */
@@ -16,6 +17,7 @@ export function matrixAdapter(mayUpgrade: (request: IncomingMessage) => boolean 
   const adapter = new FastifyAdapter({
     http: { shouldUpgradeCallback: mayUpgrade },
     rewriteUrl: routeOf,
+    clientErrorHandler: refuseClient,
     requestTimeout: REQUEST_MS,
     connectionTimeout: 0,
     keepAliveTimeout: 72_000,
