@@ -12,6 +12,8 @@ describe('accountKey', () => {
     ['alice:b.example'],
     ['@alice'],
     [' alice '],
+    ['al\u0130ce'],
+    ['alice\u001f'],
   ])('gives %p the key of alice', (name) => expect(user(name)).toBe('user:alice'));
 
   test('gives the old top-level form the same key', () =>
@@ -25,14 +27,27 @@ describe('accountKey', () => {
     expect(keyOf({ medium: 'email', address: 'NORA@mail.example' })).toBe('email:nora@mail.example');
   });
 
-  test('keys telephone numbers by their digits', () => {
-    const phone = (number: string) => keyOf({ identifier: { type: 'm.id.phone', country: 'gb', phone: number } });
-    expect(phone('07700 900-001')).toBe('phone:GB:7700900001');
-    expect(phone('7700900001')).toBe('phone:GB:7700900001');
-    expect(phone('+44 7700 900001')).toBe('msisdn:447700900001');
-    const identifier = { type: 'm.id.thirdparty', medium: 'msisdn', address: '447700900001' };
-    expect(keyOf({ identifier })).toBe('msisdn:447700900001');
-  });
+  test.each([['no\u017fe\u212a@mail.example'], ['NO\u017fEK@mail.example\u001c'], ['\u0085nose\u200bk@mail.example ']])(
+    'gives the mail address %j the key that the most generous server would',
+    (address) => expect(keyOf({ medium: 'email', address })).toBe('email:nosek@mail.example'),
+  );
+
+  test.each([['07700 900-001'], ['7700900001'], ['+44 (0) 7700 900001'], ['00447700900001']])(
+    'keys the telephone number %s by how it ends, however it is dialled',
+    (number) => {
+      for (const member of ['phone', 'number']) {
+        expect(keyOf({ identifier: { type: 'm.id.phone', country: 'gb', [member]: number } })).toBe('phone:0900001');
+      }
+      expect(keyOf({ identifier: { type: 'm.id.thirdparty', medium: 'msisdn', address: number } })).toBe(
+        'phone:0900001',
+      );
+    },
+  );
+
+  test.each([['0800-FLOWERS'], ['07700900001#12'], ['07700900001;ext=1'], ['٠٧٧٠٠٩٠٠٠٠١']])(
+    'gives the number %s, which not every server can read, the budget of all such',
+    (phone) => expect(keyOf({ identifier: { type: 'm.id.phone', country: 'GB', phone } })).toBe('phone:other'),
+  );
 
   test.each([
     [{ identifier: { type: 'm.id.user', user: 'mallory' }, user: 'alice' }],

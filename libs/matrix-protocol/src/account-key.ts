@@ -36,7 +36,7 @@ function identifierKey(identifier: Record<string, unknown>, ourServer: string): 
     case 'm.id.user':
       return oldUserKey(identifier, ourServer);
     case 'm.id.phone':
-      return phoneKey(identifier.country, identifier.phone);
+      return phoneKey(identifier.phone) ?? phoneKey(identifier.number);
     case 'm.id.thirdparty':
       return thirdPartyKey(identifier);
     default:
@@ -45,24 +45,31 @@ function identifierKey(identifier: Record<string, unknown>, ourServer: string): 
 }
 
 function userKey(user: string, ourServer: string): string {
-  const named = user.trim();
+  const named = folded(user);
   const id = parseUserId(named.startsWith('@') ? named : `@${named}`);
-  const own = id === undefined || id.server.toLowerCase() === ourServer.toLowerCase();
+  const own = id === undefined || id.server === folded(ourServer);
   const localpart = id === undefined ? named.replace(/^@/, '') : id.localpart;
-  return own ? `user:${localpart.toLowerCase()}` : `user:${localpart.toLowerCase()}:${id.server.toLowerCase()}`;
+  return own ? `user:${localpart}` : `user:${localpart}:${id.server}`;
 }
 
 function thirdPartyKey({ medium, address }: LoginIdentity): string | undefined {
   if (typeof medium !== 'string' || typeof address !== 'string') return undefined;
-  return medium.toLowerCase() === 'msisdn'
-    ? `msisdn:${address.replace(/\D/g, '')}`
-    : `${medium.toLowerCase()}:${address.trim().toLowerCase()}`;
+  return medium.toLowerCase() === 'msisdn' ? phoneKey(address) : `${folded(medium)}:${folded(address)}`;
 }
 
-// A number dialled nationally is only unique together with its country.
-function phoneKey(country: unknown, phone: unknown): string | undefined {
+// Dialled with its country, from within it or with extra zeros, a number ends the same. What only some servers can read as
+// a number (letters, extensions, other digits) shares one budget.
+function phoneKey(phone: unknown): string | undefined {
   if (typeof phone !== 'string') return undefined;
-  const digits = phone.replace(/\D/g, '');
-  if (phone.trim().startsWith('+')) return `msisdn:${digits}`;
-  return `phone:${typeof country === 'string' ? country.toUpperCase() : ''}:${digits.replace(/^0+/, '')}`;
+  return /[^0-9 ()+.-]/.test(phone) ? 'phone:other' : `phone:${phone.replace(/\D/g, '').slice(-LAST_DIGITS)}`;
 }
+
+const LAST_DIGITS = 7;
+
+/** As generously as any server compares: no case in any alphabet, nothing that one cuts off or does not show. */
+const folded = (text: string): string =>
+  text
+    .toLowerCase()
+    .toUpperCase()
+    .toLowerCase()
+    .replace(/[\s\p{C}\p{Z}\u0307]/gu, '');
