@@ -13,7 +13,7 @@ function expectCapRefusal(reply: Reply): void {
   expect(reply.headers).not.toHaveProperty('retry-after');
 }
 
-const SMALL = `[limits]\nfilters_per_user = 5\naccount_data_per_user = 6\n[delayed_events]\nmax_per_room = 4\nmax_delay_ms = 60000\n`;
+const SMALL = `[limits]\nfilters_per_user = 5\naccount_data_per_user = 6\npushers_per_user = 2\n[delayed_events]\nmax_per_room = 4\nmax_delay_ms = 60000\n`;
 
 inBothModes('the caps', SMALL, (system) => {
   let user: MatrixUser;
@@ -81,6 +81,21 @@ inBothModes('the caps', SMALL, (system) => {
       expect((await put('m.push_rules')).status).toBe(405);
       expect((await put('m.fully_read')).body.errcode).toBe('M_BAD_JSON');
       expect((await user.call('PUT', user.path('account_data/t'), '"text"')).body.errcode).toBe('M_BAD_JSON');
+    });
+  });
+
+  describe('pushers', () => {
+    test('cannot be overshot by parallel writes, however their names look side by side', async () => {
+      const words = (number: number) => Array<string>(number).fill('a').join(' ');
+      const set = (i: number) =>
+        user.call('POST', '/_matrix/client/v3/pushers/set', {
+          ...{ kind: 'http', app_display_name: 'A', device_display_name: 'D', lang: 'en' },
+          app_id: words(i + 1),
+          pushkey: words(20 - i),
+          data: { url: 'https://push.example/_matrix/push/v1/notify' },
+        });
+      const replies = await Promise.all(Array.from({ length: 20 }, (_, i) => set(i)));
+      expect(replies.filter(({ status }) => status === 200)).toHaveLength(2);
     });
   });
 

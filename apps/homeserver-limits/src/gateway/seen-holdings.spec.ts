@@ -1,3 +1,4 @@
+import type { MatrixRequest } from '../wire/matrix-request.js';
 import { SeenHoldings } from './seen-holdings.js';
 
 describe('SeenHoldings', () => {
@@ -43,5 +44,29 @@ describe('SeenHoldings', () => {
     expect(seen.delayedEvents('holder')).toBe(2);
     now = 100;
     expect(seen.delayedEvents('holder')).toBe(1);
+  });
+
+  describe('knows the repetition of a transaction', () => {
+    const caller = { userId: '@a:b', deviceId: 'D', exemptFromRates: false };
+    const path = '/_matrix/client/v3/rooms/!r:b/send/m.x/1';
+    const request = (target: string) => ({ params: { txnId: '1' }, target }) as unknown as MatrixRequest;
+
+    test('by the path as it came, whatever the query', () => {
+      seen.rememberTransaction(caller, request(`${path}?a`));
+      expect(seen.wasScheduled(caller, request(path))).toBe(true);
+      for (const other of [path.replace('v3', 'r0'), path.replace('m.x', 'm%2Ex'), `${path}/`]) {
+        expect(seen.wasScheduled(caller, request(other))).toBe(false);
+      }
+      expect(seen.wasScheduled({ ...caller, deviceId: 'E' }, request(path))).toBe(false);
+    });
+
+    test('for less time than the upstream, however often it is repeated', () => {
+      seen.rememberTransaction(caller, request(path));
+      now = 24 * 60_000;
+      seen.rememberTransaction(caller, request(path));
+      expect(seen.wasScheduled(caller, request(path))).toBe(true);
+      now = 25 * 60_000;
+      expect(seen.wasScheduled(caller, request(path))).toBe(false);
+    });
   });
 });

@@ -18,6 +18,9 @@ const SCHEMA = `
   CREATE TABLE IF NOT EXISTS seeded (user_id TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
 `;
 
+/** For less time than any homeserver remembers its answers: what it has forgotten it would schedule again. */
+const TRANSACTION_MS = 25 * 60 * 1000;
+
 interface Scheduled {
   holder: string;
   delayMs: number;
@@ -31,7 +34,7 @@ interface Scheduled {
 export class SeenHoldings {
   private readonly db: DatabaseSync;
   private readonly scheduled = new LeastRecentlyUsed<string, Scheduled>(100_000);
-  private readonly transactions = new LeastRecentlyUsed<string, true>(100_000);
+  private readonly transactions = new LeastRecentlyUsed<string, number>(100_000);
 
   constructor(
     dataDir: string | undefined,
@@ -107,12 +110,15 @@ export class SeenHoldings {
     return this.scheduled.countWhere((event) => event.holder === holder);
   }
 
+  /** A repetition does not make it younger: the upstream remembers the first answer, too. */
   rememberTransaction(caller: Caller, request: MatrixRequest): void {
-    if (request.params.txnId) this.transactions.set(transactionMark(caller, request), true);
+    if (!request.params.txnId || this.wasScheduled(caller, request)) return;
+    this.transactions.set(transactionMark(caller, request), this.now());
   }
 
   wasScheduled(caller: Caller, request: MatrixRequest): boolean {
-    return request.params.txnId ? this.transactions.get(transactionMark(caller, request)) === true : false;
+    const at = request.params.txnId ? this.transactions.get(transactionMark(caller, request)) : undefined;
+    return at !== undefined && this.now() - at < TRANSACTION_MS;
   }
 
   private count(sql: string, ...values: string[]): number {
@@ -120,14 +126,6 @@ export class SeenHoldings {
   }
 }
 
-const transactionMark = ({ userId, deviceId = '' }: Caller, { params, target }: MatrixRequest): string =>
-  digest(
-    JSON.stringify([
-      userId,
-      deviceId,
-      target.includes('/delayed_event/'),
-      params.roomId,
-      params.eventType,
-      params.txnId,
-    ]),
-  );
+/** The same device and the same path, letter by letter: servers know a repetition by no less, and would do it anew. */
+const transactionMark = ({ userId, deviceId = '' }: Caller, { target }: MatrixRequest): string =>
+  digest(JSON.stringify([userId, deviceId, target.split('?', 1)[0]]));
