@@ -15,11 +15,25 @@ describe('SeenHoldings', () => {
     expect(seen.filters('@a:b')).toBe(2);
   });
 
-  test('takes a filter for held only while the upstream gives it one id', () => {
-    seen.addFilter('@a:b', '1', 'print');
-    expect(seen.hasFilter('@a:b', 'print')).toBe(true);
-    seen.addFilter('@a:b', '2', 'print');
-    expect(seen.hasFilter('@a:b', 'print')).toBe(false);
+  test('has one request at a time find out whether sending a filter again makes a second one', () => {
+    for (const print of ['p', 'q']) seen.addFilter('@a:b', print, print);
+    expect(['p', 'q', 'new'].map((print) => seen.hasFilter('@a:b', print))).toEqual([true, false, false]);
+    now = 10_000;
+    expect(['p', 'q'].map((print) => seen.hasFilter('@a:b', print))).toEqual([true, false]);
+  });
+
+  test('takes filters for held where the upstream gives each of them one id', () => {
+    for (const id of ['p', 'q', 'p']) seen.addFilter('@a:b', id, id);
+    expect(['p', 'q', 'p', 'new'].map((print) => seen.hasFilter('@a:b', print))).toEqual([true, true, true, false]);
+  });
+
+  test('takes none for held where the upstream gives one filter two ids', () => {
+    seen.addFilter('@a:b', '1', 'p');
+    seen.addFilter('@a:b', '2', 'q');
+    seen.addFilter('@a:b', '3', 'p');
+    seen.addFilter('@a:b', '2', 'q');
+    expect(seen.hasFilter('@a:b', 'q')).toBe(false);
+    expect(seen.filters('@a:b')).toBe(3);
   });
 
   test('keeps what it knows about a filter when it is only read', () => {

@@ -21,6 +21,9 @@ const SCHEMA = `
 /** For less time than any homeserver remembers its answers: what it has forgotten it would schedule again. */
 const TRANSACTION_MS = 25 * 60 * 1000;
 
+/** How long one attempt to learn something may take, before the next one. */
+const TRY_MS = 10_000;
+
 interface Scheduled {
   holder: string;
   delayMs: number;
@@ -33,6 +36,8 @@ interface Scheduled {
  */
 export class SeenHoldings {
   private readonly db: DatabaseSync;
+  private givesOneIdToAFilter?: boolean;
+  private nextTry = -Infinity;
   private readonly scheduled = new LeastRecentlyUsed<string, Scheduled>(100_000);
   private readonly transactions = new LeastRecentlyUsed<string, number>(100_000);
 
@@ -53,12 +58,18 @@ export class SeenHoldings {
     return this.count('SELECT count(*) AS n FROM filters WHERE user_id = ?', userId);
   }
 
-  /** Held under one id. Where the upstream gave one filter two ids, sending it again makes a third. */
+  /** Held, and sending it again makes no second one. Not every upstream keeps to that: until one is seen to, one may try. */
   hasFilter(userId: string, print: string): boolean {
-    return this.count('SELECT count(*) AS n FROM filters WHERE user_id = ? AND print = ?', userId, print) === 1;
+    if (this.filterId(userId, print) === undefined) return false;
+    if (this.givesOneIdToAFilter !== undefined) return this.givesOneIdToAFilter;
+    const mayTry = this.now() >= this.nextTry;
+    if (mayTry) this.nextTry = this.now() + TRY_MS;
+    return mayTry;
   }
 
   addFilter(userId: string, filterId: string, print: string | undefined): void {
+    const known = print === undefined ? undefined : this.filterId(userId, print);
+    if (known !== undefined) this.givesOneIdToAFilter = known === filterId && this.givesOneIdToAFilter !== false;
     const sql = `INSERT INTO filters VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET print = coalesce(excluded.print, print)`;
     this.db.prepare(sql).run(userId, filterId, print ?? null);
   }
@@ -119,6 +130,13 @@ export class SeenHoldings {
   wasScheduled(caller: Caller, request: MatrixRequest): boolean {
     const at = request.params.txnId ? this.transactions.get(transactionMark(caller, request)) : undefined;
     return at !== undefined && this.now() - at < TRANSACTION_MS;
+  }
+
+  private filterId(userId: string, print: string): string | undefined {
+    const row = this.db
+      .prepare('SELECT filter_id AS id FROM filters WHERE user_id = ? AND print = ?')
+      .get(userId, print);
+    return row === undefined ? undefined : String(row.id);
   }
 
   private count(sql: string, ...values: string[]): number {
