@@ -6,8 +6,8 @@ import { findNode, projectEnvironment, root } from '../start/workspace.mjs';
 
 const check = process.argv.includes('--check');
 
-/** Each application prints its reference pages as one JSON object: file name → text. */
-const printers = ['apps/vm-service/dist/print-reference.js'];
+/** Each prints its reference pages as one JSON object: file name → text. */
+const printers = ['apps/vm-service/dist/print-reference.js', 'tools/docs/print-library-api.mjs'];
 
 const printed = async (script) => {
   const child = spawn(findNode(), [join(root, script)], {

@@ -3,12 +3,10 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { LIBRARIES } from './libraries.mjs';
 import { packageManifest } from './package-manifest.mjs';
 
 const root = join(import.meta.dirname, '../..');
-
-/** In the order in which they stand on each other. */
-const LIBRARIES = ['limits-core', 'matrix-protocol', 'limits-nest'];
 
 const { values } = parseArgs({ options: { out: { type: 'string', default: join(root, 'dist/packages') } } });
 const out = resolve(values.out);
@@ -69,8 +67,11 @@ function pack(library) {
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
   cpSync(join(root, 'libs', library, 'README.md'), join(folder, 'README.md'));
   cpSync(join(root, 'LICENSE'), join(folder, 'LICENSE'));
-  const [{ filename }] = JSON.parse(run('npm', ['pack', '--json', '--pack-destination', out], folder));
-  return join(out, filename);
+  const [{ filename, size, unpackedSize, entryCount }] = JSON.parse(
+    run('npm', ['pack', '--json', '--pack-destination', out], folder),
+  );
+  const kib = (bytes) => `${(bytes / 1024).toFixed(1)} KiB`;
+  return `${join(out, filename)}  ${kib(size)}, ${kib(unpackedSize)} unpacked, ${entryCount} files`;
 }
 
 for (const library of LIBRARIES) console.log(pack(library));

@@ -1,4 +1,9 @@
-import { ConfigurableModuleBuilder, type DynamicModule, Module } from '@nestjs/common';
+import {
+  type ConfigurableModuleAsyncOptions,
+  ConfigurableModuleBuilder,
+  type DynamicModule,
+  Module,
+} from '@nestjs/common';
 import { APP_FILTER, DiscoveryModule } from '@nestjs/core';
 import { HeldCounters } from '../caps/held-counters.js';
 import { MatrixErrorFilter } from '../errors/matrix-error.filter.js';
@@ -29,5 +34,12 @@ const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<LimitsOptions>
 export class LimitsModule extends ConfigurableModuleClass {
   static override forRoot(options: LimitsOptions & LimitsModuleExtras = {}): DynamicModule {
     return super.forRoot(options);
+  }
+
+  /** With `useFactory`, or with `useClass` or `useExisting` and a LimitsOptionsFactory. */
+  static override forRootAsync(
+    options: ConfigurableModuleAsyncOptions<LimitsOptions, 'createLimitsOptions'> & LimitsModuleExtras,
+  ): DynamicModule {
+    return super.forRootAsync(options);
   }
 }

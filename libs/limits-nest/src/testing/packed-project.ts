@@ -1,0 +1,76 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const root = join(import.meta.dirname, '../../../..');
+
+/** What the packages ask their user for. Linked, because the test may not depend on a network. */
+const PEERS = ['@nestjs', 'reflect-metadata', 'rxjs', 'prom-client', 'fastify', '@types/node'];
+
+export type CompilerOptions = Readonly<Record<string, unknown>>;
+
+const ALWAYS: CompilerOptions = {
+  strict: true,
+  target: 'es2023',
+  experimentalDecorators: true,
+  emitDecoratorMetadata: true,
+  types: ['node'],
+};
+
+/** A project outside the workspace, in which the packed libraries are installed and nothing else of ours. */
+export class PackedProject {
+  readonly #folder = mkdtempSync(join(tmpdir(), 'limits-packed-'));
+  readonly folder = join(this.#folder, 'project');
+
+  constructor() {
+    const packages = join(this.#folder, 'packages');
+    mkdirSync(this.folder);
+    this.write('package.json', { name: 'consumer', private: true });
+    run(process.execPath, [join(root, 'tools/pack/pack.mjs'), '--out', packages], root);
+    // What a package brings along comes as it is here, too.
+    run('npm', ['pack', '--loglevel=error', '--pack-destination', packages], join(root, 'node_modules/@redis/client'));
+    const tarballs = readdirSync(packages).map((file) => join(packages, file));
+    const options = [
+      '--offline',
+      '--no-audit',
+      '--no-fund',
+      '--ignore-scripts',
+      '--legacy-peer-deps',
+      '--loglevel=error',
+    ];
+    run('npm', ['install', ...options, ...tarballs], this.folder);
+    mkdirSync(join(this.folder, 'node_modules/@types'));
+    for (const peer of PEERS) {
+      symlinkSync(join(root, 'node_modules', peer), join(this.folder, 'node_modules', peer));
+    }
+  }
+
+  write(file: string, content: string | object): void {
+    const text = typeof content === 'string' ? content : JSON.stringify(content);
+    writeFileSync(join(this.folder, file), text);
+  }
+
+  read(file: string): string {
+    return readFileSync(join(this.folder, file), 'utf8');
+  }
+
+  /** What the compiler has to say about a file; nothing: it likes it. The result stands in `built`. */
+  compile(file: string, options: CompilerOptions): string {
+    const compilerOptions = { skipLibCheck: true, outDir: 'built', ...ALWAYS, ...options };
+    this.write('tsconfig.json', { compilerOptions, files: [file] });
+    const compiler = join(root, 'node_modules/typescript/bin/tsc');
+    return spawnSync(process.execPath, [compiler, '-p', '.'], { cwd: this.folder, encoding: 'utf8' }).stdout;
+  }
+
+  run(file: string): string {
+    return run(process.execPath, [file], this.folder);
+  }
+
+  remove(): void {
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
+
+const run = (program: string, args: string[], cwd: string): string =>
+  execFileSync(program, args, { cwd, encoding: 'utf8', env: { ...process.env, NODE_OPTIONS: '' } });
