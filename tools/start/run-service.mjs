@@ -3,8 +3,8 @@ import { findNode, projectEnvironment } from './workspace.mjs';
 
 /**
  * How Node runs the VM service: with little room for what is young in memory. V8 would let it grow past 100 MiB under a
- * large fleet and not give it back; and the buffers of a fast console are freed by the quick collection of a small young
- * generation instead of by marking the whole heap, which costs a third of the throughput. deploy/ has the same.
+ * large fleet and not give it back; and the buffers of a cluster's fast console, which are not read into again, are freed
+ * by the quick collection of a small young generation instead of by marking the whole heap. deploy/ has the same.
  */
 export const VM_SERVICE_FLAGS = ['--max-semi-space-size=2'];
 

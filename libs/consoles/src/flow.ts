@@ -1,8 +1,8 @@
-import type { Clock } from '@headgate/domain-contracts';
+import type { Clock, ConsoleStream } from '@headgate/domain-contracts';
 import { CLOSE, type Viewer } from './viewer.js';
 
-/** A stream that can be held back. */
-export interface Pausable {
+/** What a console prints: it can be held back, and may have a use for the buffers that nobody needs any more. */
+export interface FlowSource extends Pick<ConsoleStream, 'recycle'> {
   pause(): unknown;
   resume(): unknown;
 }
@@ -22,7 +22,7 @@ export class Flow {
 
   constructor(
     private readonly clock: Clock,
-    private readonly source: Pausable,
+    private readonly source: FlowSource,
   ) {}
 
   add(viewer: Viewer): void {
@@ -35,11 +35,17 @@ export class Flow {
   }
 
   send(data: Buffer): void {
-    for (const viewer of this.viewers) this.sendTo(viewer, data);
+    let holders = this.viewers.size;
+    const left = (): void => {
+      if (--holders === 0) this.source.recycle?.(data);
+    };
+    if (holders === 0) this.source.recycle?.(data);
+    for (const viewer of this.viewers) this.sendTo(viewer, data, left);
   }
 
-  private sendTo(viewer: Viewer, data: Buffer): void {
+  private sendTo(viewer: Viewer, data: Buffer, left: () => void): void {
     viewer.send(data, () => {
+      left();
       if (viewer.buffered <= HIGH / 2) this.release(viewer);
     });
     if (viewer.buffered <= HIGH || this.slow.has(viewer)) return;

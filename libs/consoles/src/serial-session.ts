@@ -1,5 +1,4 @@
-import type { Duplex } from 'node:stream';
-import { messageOf, type Clock, type SerialLine } from '@headgate/domain-contracts';
+import { messageOf, type Clock, type ConsoleStream, type SerialLine } from '@headgate/domain-contracts';
 import { ByteRing } from './byte-ring.js';
 import { Flow } from './flow.js';
 import { takeInput } from './take-input.js';
@@ -25,7 +24,7 @@ export class SerialSession {
   private readonly ring = new ByteRing(RING);
   private readonly viewers = new Set<Viewer>();
   private readonly flow: Flow;
-  private line: Duplex | undefined;
+  private line: ConsoleStream | undefined;
   private opening: Promise<void> | undefined;
   private attempts = 0;
   private cancelLinger: (() => void) | undefined;
@@ -35,6 +34,8 @@ export class SerialSession {
     this.flow = new Flow(options.clock, {
       pause: () => this.line?.pause(),
       resume: () => this.line?.resume(),
+      // A line that was opened anew does not take the buffers of the one before it.
+      recycle: (data) => this.line?.recycle?.(data),
     });
   }
 

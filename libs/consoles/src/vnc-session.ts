@@ -1,12 +1,11 @@
-import type { Duplex } from 'node:stream';
-import { messageOf, type Clock } from '@headgate/domain-contracts';
+import { messageOf, type Clock, type ConsoleStream } from '@headgate/domain-contracts';
 import { Flow } from './flow.js';
 import { RfbClientFilter } from './rfb/client-filter.js';
 import { takeInput } from './take-input.js';
 import { CLOSE, closeReason, type Viewer } from './viewer.js';
 
 /** One viewer on his own stream of a graphical console that serves many. */
-export function joinVnc(viewer: Viewer, stream: Duplex, clock: Clock): void {
+export function joinVnc(viewer: Viewer, stream: ConsoleStream, clock: Clock): void {
   const filter = new RfbClientFilter(viewer.viewOnly);
   const flow = new Flow(clock, stream);
   flow.add(viewer);

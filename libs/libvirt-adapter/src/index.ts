@@ -1,1 +1,2 @@
+export * from './consoles/connect-socket.js';
 export * from './libvirt-backend.js';

@@ -1,18 +1,18 @@
 import 'reflect-metadata';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Duplex } from 'node:stream';
 import {
   type Abilities,
   type AbilityName,
   ConsoleSource,
+  type ConsoleStream,
   DomainError,
   type Lacking,
   type SerialLine,
   type Shell,
 } from '@headgate/domain-contracts';
+import { connectSocket } from '@headgate/libvirt-adapter';
 import { buildVm, MemoryBackend, withStatus } from '@headgate/testing';
 import { pino } from 'pino';
 import { loadSettings } from '../config/load-config.js';
@@ -27,12 +27,12 @@ const [count = '0', socket = ''] = process.argv.slice(2);
 class PouringConsoles extends ConsoleSource {
   override readonly vncViewers = 'many';
 
-  override async openVnc(): Promise<Duplex> {
-    return connect(socket);
+  override async openVnc(): Promise<ConsoleStream> {
+    return connectSocket({ path: socket });
   }
 
   override async openSerial(): Promise<SerialLine> {
-    return { stream: connect(socket), backlog: Buffer.alloc(0) };
+    return { stream: await connectSocket({ path: socket }), backlog: Buffer.alloc(0) };
   }
 
   override async openShell(): Promise<Shell> {

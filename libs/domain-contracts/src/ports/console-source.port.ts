@@ -1,9 +1,14 @@
 import type { Duplex } from 'node:stream';
 import type { InstanceRef } from '../values/instance-ref.js';
 
+/** The raw bytes of a console, both ways. */
+export interface ConsoleStream extends Duplex {
+  /** Takes back the buffer of a `data` event for a later read. Whoever looks at it afterwards sees other bytes. */
+  recycle?(data: Buffer): void;
+}
+
 export interface SerialLine {
-  /** Raw bytes both ways. */
-  readonly stream: Duplex;
+  readonly stream: ConsoleStream;
   /** What the guest printed before the line was opened, as far as the backend kept it. */
   readonly backlog: Buffer;
 }
@@ -27,7 +32,7 @@ export abstract class ConsoleSource {
    * The RFB byte stream of the graphical console.
    * @throws DomainError INSTANCE_NOT_FOUND, WRONG_STATE when the instance does not run, NOT_SUPPORTED
    */
-  abstract openVnc(ref: InstanceRef): Promise<Duplex>;
+  abstract openVnc(ref: InstanceRef): Promise<ConsoleStream>;
 
   /** @throws DomainError INSTANCE_NOT_FOUND, WRONG_STATE, NOT_SUPPORTED */
   abstract openSerial(ref: InstanceRef): Promise<SerialLine>;

@@ -1,5 +1,6 @@
-import { connect, type NetConnectOpts, type Socket } from 'node:net';
-import { DomainError } from '@headgate/domain-contracts';
+import { connect, type NetConnectOpts } from 'node:net';
+import { DomainError, type ConsoleStream } from '@headgate/domain-contracts';
+import { ReadBuffers } from './read-buffers.js';
 
 const TIMEOUT_MS = 5000;
 
@@ -7,9 +8,14 @@ const TIMEOUT_MS = 5000;
  * Connects to a socket of a running guest.
  * @throws DomainError BACKEND_FORBIDDEN, BACKEND_FAILED, BACKEND_TIMEOUT
  */
-export function connectSocket(where: { path: string } | { host: string; port: number }): Promise<Socket> {
+export function connectSocket(where: { path: string } | { host: string; port: number }): Promise<ConsoleStream> {
   return new Promise((resolve, reject) => {
-    const socket = connect({ ...where, noDelay: true } as NetConnectOpts);
+    const buffers = new ReadBuffers();
+    const onread = {
+      buffer: () => buffers.next(),
+      callback: (length: number): boolean => socket.push(buffers.take(length)),
+    };
+    const socket = connect({ ...where, noDelay: true, onread } as NetConnectOpts);
     const fail = (error: DomainError): void => {
       socket.destroy();
       reject(error);
@@ -23,7 +29,7 @@ export function connectSocket(where: { path: string } | { host: string; port: nu
       socket.setTimeout(0);
       socket.removeAllListeners('timeout');
       socket.removeListener('error', failed);
-      resolve(socket);
+      resolve(Object.assign(socket, { recycle: (data: Buffer) => buffers.recycle(data) }));
     });
   });
 }

@@ -1,5 +1,11 @@
-import type { Duplex } from 'node:stream';
-import { ConsoleSource, DomainError, type InstanceRef, type SerialLine, type Shell } from '@headgate/domain-contracts';
+import {
+  ConsoleSource,
+  DomainError,
+  type ConsoleStream,
+  type InstanceRef,
+  type SerialLine,
+  type Shell,
+} from '@headgate/domain-contracts';
 import { describeDomain, type DomainDescription } from '../domain-xml/domain-description.js';
 import type { DomainFinder } from '../domains/domain-finder.js';
 import { parseDomainState } from '../domains/domain-state.js';
@@ -19,7 +25,7 @@ export class LibvirtConsoles extends ConsoleSource {
     super();
   }
 
-  override async openVnc(ref: InstanceRef): Promise<Duplex> {
+  override async openVnc(ref: InstanceRef): Promise<ConsoleStream> {
     const { name, vnc, graphics } = await this.running(ref);
     if (!vnc) {
       const has = graphics.length > 0 ? `only ${graphics.join(' and ')}` : 'none';
@@ -63,7 +69,10 @@ export class LibvirtConsoles extends ConsoleSource {
     return Promise.reject(new DomainError('NOT_SUPPORTED', 'libvirt runs no containers: there is no shell to open.'));
   }
 
-  private openRemoteVnc(name: string, address: { host: string; port: number } | undefined): Promise<Duplex> | Duplex {
+  private openRemoteVnc(
+    name: string,
+    address: { host: string; port: number } | undefined,
+  ): Promise<ConsoleStream> | ConsoleStream {
     const target = sshTargetOf(this.virsh.uri);
     if (!target)
       throw new DomainError(
