@@ -239,6 +239,7 @@ inBothModes('the caps at their defaults', '', (system) => {
     expect(
       (await user.call('POST', '/_matrix/client/v3/keys/upload', {})).body.one_time_key_counts.signed_curve25519,
     ).toBe(1000);
+    expect((await user.call('POST', '/_matrix/client/v3/keys/upload', { one_time_keys: null })).status).toBe(200);
     const fallback_keys = { 'signed_curve25519:f': { key: 'f', fallback: true } };
     expect((await user.call('POST', '/_matrix/client/v3/keys/upload', { fallback_keys })).status).toBe(200);
     const claim = { one_time_keys: { [user.userId]: { [user.deviceId]: 'signed_curve25519' } } };

@@ -320,6 +320,19 @@ describe('the gateway', () => {
       expect((await later('!other:b.example')).status).toBe(200);
     });
 
+    test('comes with a dehydrated device, too', async () => {
+      const put = (n: number) =>
+        call(limits.url, 'PUT', '/_matrix/client/unstable/org.matrix.msc3814.v1/dehydrated_device', {
+          body: {
+            device_id: 'DRY',
+            one_time_keys: Object.fromEntries(Array.from({ length: n }, (_, i) => [`a:${i}`, 'x'])),
+          },
+          token: 'dry',
+        });
+      expect((await put(1000)).status).toBe(200);
+      expect((await put(1001)).body.errcode).toBe('M_LIMIT_EXCEEDED');
+    });
+
     test('is not to be put on another device through the old path', async () => {
       const upload = (device: string) =>
         call(limits.url, 'POST', `/_matrix/client/r0/keys/upload/${device}`, {

@@ -7,6 +7,7 @@ import { AccountDataBound } from './account-data.bound.js';
 import type { Bound } from './bound.js';
 import type { Caps } from './caps.js';
 import { CreateFilterBound } from './create-filter.bound.js';
+import { DehydratedDeviceBound } from './dehydrated-device.bound.js';
 import { DelayedEventCaps } from './delayed-event.js';
 import { LoginBound } from './login.bound.js';
 import { ManageDelayedBound } from './manage-delayed.bound.js';
@@ -56,6 +57,7 @@ export function makeBounds({ config, rates, caps, identity, holdings, log, watch
     setAccountData: accountData,
     setRoomAccountData: accountData,
     uploadKeys: new UploadKeysBound(identity, caps, holdings),
+    setDehydratedDevice: new DehydratedDeviceBound(identity, caps),
     setPusher: new SetPusherBound(identity, caps, holdings),
     sendTransaction: new SendTransactionBound(log, watch),
   };

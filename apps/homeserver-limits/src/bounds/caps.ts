@@ -70,6 +70,13 @@ export class Caps {
     }
   }
 
+  /** For a holder that comes with this write and holds nothing else. @throws CapExceeded */
+  requireRoom({ name, limit, what }: Cap, offered: number): void {
+    const granted = offered <= limit;
+    this.watch(name, granted ? 'granted' : 'refused');
+    if (!granted) throw new CapExceeded({ cap: name, limit, what });
+  }
+
   private async reserve(cap: Cap, offer: CapOffer, count: CountHeld) {
     const mark = `${cap.name}\0${offer.holder}`;
     const counted = async () => {

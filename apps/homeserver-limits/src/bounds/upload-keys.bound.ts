@@ -7,7 +7,7 @@ import { Bound, type Next } from './bound.js';
 import type { Caps } from './caps.js';
 import { exactMembers } from './exact-members.js';
 
-const KEYS_LIMIT_BYTES = 4 * 1024 * 1024;
+export const KEYS_LIMIT_BYTES = 4 * 1024 * 1024;
 
 /** One-time keys: those held and those offered together must fit, all or nothing. Fallback keys are not counted. */
 export class UploadKeysBound extends Bound {

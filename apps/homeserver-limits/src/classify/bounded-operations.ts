@@ -23,6 +23,7 @@ export type BoundedOperation =
   | 'deleteAccountData'
   | 'deleteRoomAccountData'
   | 'uploadKeys'
+  | 'setDehydratedDevice'
   | 'setPusher'
   | 'sendTransaction'
   | 'logout'
@@ -63,6 +64,7 @@ export const boundedOperations: readonly Route<BoundedOperation>[] = [
   { operation: 'deleteAccountData', methods: ['DELETE'], paths: [ACCOUNT_DATA], openEnded: true },
   { operation: 'deleteRoomAccountData', methods: ['DELETE'], paths: [ROOM_ACCOUNT_DATA], openEnded: true },
   { operation: 'uploadKeys', methods: ['POST'], paths: [`${CLIENT}/keys/upload/:deviceId?`] },
+  { operation: 'setDehydratedDevice', methods: ['PUT'], paths: [`${CLIENT}/dehydrated_device`] },
   { operation: 'setPusher', methods: ['POST'], paths: [`${CLIENT}/pushers/set`] },
   { operation: 'sendTransaction', methods: ['PUT'], paths: ['/_matrix/federation/{v}/send/:txnId'] },
   { operation: 'logout', methods: ['POST'], paths: [`${CLIENT}/logout`] },
