@@ -124,6 +124,23 @@ suite(
       expect(await nodes[0]!.peek(account, alice[0]!.key)).toMatchObject({ inFlight: 0, closesInMs: 0 });
     });
 
+    test('anchors a window at the first event that counts, and holds it open while one is only in flight', async () => {
+      const [claim] = alice as [Claim];
+      const closes = async () => (await nodes[0]!.peek(account, claim.key)).closesInMs;
+      const halfPassed = async () => void (await raw.run(['PEXPIRE', await nameOf(claim), '30000']));
+      const first = granted(await nodes[0]!.reserve([claim]));
+      await halfPassed();
+      await granted(await nodes[1]!.reserve([claim])).release();
+      expect(await closes()).toBeGreaterThan(50_000);
+      await halfPassed();
+      await first.keep();
+      expect(await closes()).toBeGreaterThan(50_000);
+      await halfPassed();
+      await nodes[1]!.count(account, claim.key);
+      await granted(await nodes[1]!.reserve([claim])).keep();
+      expect(await closes()).toBeLessThanOrEqual(30_000);
+    });
+
     test('weighs every key the same, under 200 bytes, and does not name it', async () => {
       const long = 'nora'.repeat(10_000);
       for (const key of ['nora', long]) await granted(await nodes[0]!.reserve([{ rate: account, key }])).keep();
