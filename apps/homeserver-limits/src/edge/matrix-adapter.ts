@@ -34,7 +34,7 @@ export function matrixAdapter(mayUpgrade: (request: IncomingMessage) => boolean 
 
 /** Fastify refuses a Content-Type that it cannot read, where Matrix servers do not care; it is still in the raw headers. */
 function routeOf({ url, method, headers }: { url?: string; method?: string; headers: object }): string {
-  if (url === METRICS_PATH && method === 'GET') return METRICS_PATH;
+  if (method === 'GET' && url?.split('?', 1)[0] === METRICS_PATH) return METRICS_PATH;
   Reflect.deleteProperty(headers, 'content-type');
   return MATRIX_ROUTE;
 }

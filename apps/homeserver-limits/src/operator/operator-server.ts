@@ -61,7 +61,7 @@ export class OperatorServer {
   }
 
   private answer({ method, url = '/' }: IncomingMessage): JsonObject | Promise<JsonObject> {
-    const { pathname, searchParams } = new URL(url, 'http://operator');
+    const { pathname, searchParams } = URL.parse(url, 'http://operator') ?? unknownTarget();
     const rate = /^\/rates\/([a-z_]+)$/.exec(pathname)?.[1];
     if (method === 'GET' && pathname === '/rules') return this.api.rules();
     if (method === 'GET' && pathname === '/held') return this.api.held(required(searchParams, 'holder'));
@@ -69,6 +69,10 @@ export class OperatorServer {
     if (method === 'DELETE' && rate) return this.api.forgive(rate, required(searchParams, 'key'));
     throw MatrixError.unrecognized();
   }
+}
+
+function unknownTarget(): never {
+  throw MatrixError.unrecognized();
 }
 
 /** Without a token, a page could still reach us under a name of its own that points here. */
