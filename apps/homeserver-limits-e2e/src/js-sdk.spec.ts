@@ -155,6 +155,44 @@ inBothModes('matrix-js-sdk', BOUNDS, (system) => {
     expect((await client.getPushers()).pushers).toEqual([]);
   });
 
+  describe('with its sync', () => {
+    let friend: MatrixClient;
+    // Calls that are noticed in rooms are noted on the console too.
+    beforeEach(async () => {
+      jest.spyOn(console, 'debug').mockImplementation(() => undefined);
+      // Timers of the client outlive it by more than a minute; they must not hold up the end of the tests.
+      const { setTimeout: real } = globalThis;
+      const unheld = (...args: Parameters<typeof real>) => real(...args).unref();
+      jest.spyOn(globalThis, 'setTimeout').mockImplementation(unheld as typeof real);
+      const { userId, token: accessToken, deviceId } = await MatrixUser.register(system().url);
+      friend = createClient({ baseUrl: system().url, userId, accessToken, deviceId, logger: silent });
+    });
+    afterEach(() => friend.stopClient());
+
+    const told = (event: string, matches: (...args: never[]) => boolean) =>
+      new Promise<void>((resolve) => {
+        friend.on(event as never, ((...args: never[]) => void (matches(...args) && resolve())) as never);
+      });
+
+    test('learns of an invitation, of messages, and of account data and its deletion', async () => {
+      const prepared = told('sync', (state: string) => state === 'PREPARED');
+      await friend.startClient({ initialSyncLimit: 5 });
+      await prepared;
+      const invited = told('Room.myMembership', (_room: unknown, membership: string) => membership === 'invite');
+      const { room_id } = await client.createRoom({ name: 'Hall', invite: [friend.getSafeUserId()] });
+      await invited;
+      const heard = told('Room.timeline', (event: { getType(): string }) => event.getType() === 'm.room.message');
+      await friend.joinRoom(room_id);
+      await client.sendTextMessage(room_id, 'welcome');
+      await heard;
+      expect([friend.getRoom(room_id)?.name, friend.getRoom(room_id)?.getJoinedMemberCount()]).toEqual(['Hall', 2]);
+      // These two end when the sync has brought back what they did.
+      await friend.setAccountData('x.test' as never, { a: 1 } as never);
+      await friend.deleteAccountData('x.test' as never);
+      expect(friend.getAccountData('x.test' as never)?.getContent()).toEqual({});
+    });
+  });
+
   test('uploads one-time keys up to the cap', async () => {
     const keys = (n: number) =>
       Object.fromEntries(Array.from({ length: n }, (_, i) => [`signed_curve25519:${n}-${i}`, { key: 'k' }]));

@@ -1,4 +1,9 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { Database } from './database.js';
+import { schema } from './schema.js';
 
 describe('Database', () => {
   let database: Database;
@@ -31,5 +36,19 @@ describe('Database', () => {
       database.transaction(() => add('b'));
     });
     expect(secrets()).toEqual(['a', 'b']);
+  });
+
+  test('brings a store of an earlier release up to date, and keeps what is in it', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'database-'));
+    const earlier = new DatabaseSync(join(folder, 'homeserver.db'));
+    earlier.exec(`${schema[0]}; PRAGMA user_version = 1`);
+    earlier.exec("INSERT INTO account_data VALUES ('@a:b', '', 'kept', '{}')");
+    earlier.close();
+    const opened = Database.open(folder);
+    expect(opened.get('PRAGMA user_version')).toEqual({ user_version: schema.length });
+    expect(opened.all('SELECT type FROM account_data')).toEqual([{ type: 'kept' }]);
+    expect(opened.count('SELECT count(*) AS n FROM deleted_account_data')).toBe(0);
+    opened.close();
+    await rm(folder, { recursive: true });
   });
 });

@@ -2,6 +2,7 @@ import { ServerKeys, ServerKeySource } from '@headgate/matrix-protocol';
 import type { LiveConfig } from '../config/live-config.js';
 import { AccountDataHandlers } from './account-data/account-data.handlers.js';
 import { AccountData } from './account-data/account-data.js';
+import { DataPositions } from './account-data/data-positions.js';
 import { TagHandlers } from './account-data/tags.handlers.js';
 import { Tags } from './account-data/tags.js';
 import { Accounts } from './accounts/accounts.js';
@@ -11,6 +12,7 @@ import { InteractiveAuth } from './accounts/interactive-auth.js';
 import { LoginHandlers } from './accounts/login.handlers.js';
 import { PasswordHash } from './accounts/password-hash.js';
 import { RegisterHandlers } from './accounts/register.handlers.js';
+import { Changes } from './changes.js';
 import type { WallClock } from './clock.js';
 import { Database } from './database.js';
 import { DelayedEventTimer } from './delayed-events/delayed-event-timer.js';
@@ -40,7 +42,7 @@ import { OpenIdTokens } from './rtc/openid-tokens.js';
 import { RemoteOpenId } from './rtc/remote-openid.js';
 import { RtcHandlers } from './rtc/rtc.handlers.js';
 import { ServerHandlers } from './server.handlers.js';
-import { SyncHandlers } from './sync.handlers.js';
+import { SyncHandlers } from './sync/sync.handlers.js';
 
 class PeerKeySource extends ServerKeySource {
   constructor(private readonly peers: PeerClient) {
@@ -70,15 +72,17 @@ export class EmbeddedStore {
     const openId = new OpenIdTokens(db, clock);
     const remoteOpenId = new RemoteOpenId(rtc.trusted_servers, peers, () => clock.now());
     const identity = new EmbeddedIdentity(name, accounts, openId, remoteOpenId);
-    const rooms = new Rooms(db, clock);
+    const changes = new Changes();
+    const rooms = new Rooms(db, clock, changes);
     const rules = new RoomRules(rooms);
     const aliases = new Aliases(db);
     const transactions = new Transactions(db);
     const delayed = new DelayedEvents(db, rooms, rules, clock);
     const { registration_tokens: invitations } = server;
     const stage = invitations.length === 0 ? dummyStage : registrationTokenStage(invitations);
-    const data = new AccountData(db);
-    const tags = new Tags(db);
+    const positions = new DataPositions(db, changes);
+    const data = new AccountData(db, positions);
+    const tags = new Tags(db, positions);
     const keys = new DeviceKeys(db);
     const peerKeys = new ServerKeys(new PeerKeySource(peers), { now: () => clock.now() });
 
@@ -104,7 +108,7 @@ export class EmbeddedStore {
       new MediaHandlers(name, new Media(db, dataDir, clock), identity),
       new RtcHandlers(name, rtc, openId, rooms, identity, clock),
       new FederationHandlers(name, db, keys, serverSigningKey(db), peerKeys, events, clock),
-      new SyncHandlers(rooms, data, tags, keys, identity),
+      new SyncHandlers(rooms, data, tags, positions, keys, changes, identity),
     ]);
   }
 

@@ -101,4 +101,15 @@ export const schema: readonly string[] = [
     PRIMARY KEY (origin, txn_id)
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  ALTER TABLE events ADD COLUMN txn_device TEXT;
+  ALTER TABLE events ADD COLUMN txn_id TEXT;
+
+  CREATE TABLE data_positions (user_id TEXT PRIMARY KEY, position INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE deleted_account_data (
+    user_id TEXT NOT NULL, scope TEXT NOT NULL, type TEXT NOT NULL, position INTEGER NOT NULL,
+    PRIMARY KEY (user_id, scope, type)
+  ) STRICT, WITHOUT ROWID;
+  `,
 ];

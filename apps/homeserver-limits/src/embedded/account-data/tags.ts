@@ -1,9 +1,13 @@
 import type { JsonObject } from '@headgate/matrix-protocol';
 import type { Database } from '../database.js';
+import type { DataPositions } from './data-positions.js';
 
 /** The tags that a user puts on rooms, any number of them. */
 export class Tags {
-  constructor(private readonly db: Database) {}
+  constructor(
+    private readonly db: Database,
+    private readonly positions: DataPositions,
+  ) {}
 
   of(userId: string, roomId: string): Record<string, JsonObject> {
     const sql = 'SELECT tag, content FROM tags WHERE user_id = ? AND room_id = ? ORDER BY tag';
@@ -12,11 +16,17 @@ export class Tags {
   }
 
   set(userId: string, roomId: string, tag: string, content: JsonObject): void {
-    const sql = 'INSERT INTO tags VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET content = excluded.content';
-    this.db.run(sql, userId, roomId, tag, JSON.stringify(content));
+    this.db.transaction(() => {
+      const sql = 'INSERT INTO tags VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET content = excluded.content';
+      this.db.run(sql, userId, roomId, tag, JSON.stringify(content));
+      this.positions.next(userId);
+    });
   }
 
   delete(userId: string, roomId: string, tag: string): void {
-    this.db.run('DELETE FROM tags WHERE user_id = ? AND room_id = ? AND tag = ?', userId, roomId, tag);
+    this.db.transaction(() => {
+      const sql = 'DELETE FROM tags WHERE user_id = ? AND room_id = ? AND tag = ?';
+      if (this.db.run(sql, userId, roomId, tag) > 0) this.positions.next(userId);
+    });
   }
 }

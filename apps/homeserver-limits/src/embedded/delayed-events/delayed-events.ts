@@ -4,7 +4,8 @@ import { type JsonObject, MatrixError } from '@headgate/matrix-protocol';
 import type { WallClock } from '../clock.js';
 import type { Database } from '../database.js';
 import type { RoomRules } from '../rooms/room-rules.js';
-import type { NewEvent, Rooms } from '../rooms/rooms.js';
+import type { NewEvent } from '../rooms/events.js';
+import type { Rooms } from '../rooms/rooms.js';
 
 export const ACTIONS = ['send', 'cancel', 'restart'] as const;
 export type DelayAction = (typeof ACTIONS)[number];

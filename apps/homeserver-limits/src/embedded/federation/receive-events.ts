@@ -11,7 +11,8 @@ import {
   verifySignedEvent,
 } from '@headgate/matrix-protocol';
 import type { RoomRules } from '../rooms/room-rules.js';
-import type { ForeignEvent, Rooms } from '../rooms/rooms.js';
+import type { ForeignEvent } from '../rooms/events.js';
+import type { Rooms } from '../rooms/rooms.js';
 
 /** An event has one signature by its server, or two while keys change. More are not looked up: each could be a fetch. */
 const MAX_SIGNATURES = 4;

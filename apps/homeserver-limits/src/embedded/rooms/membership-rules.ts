@@ -1,6 +1,7 @@
 import { MatrixError, parseUserId } from '@headgate/matrix-protocol';
 import type { PowerLevels } from './power-levels.js';
-import type { NewEvent, Rooms } from './rooms.js';
+import type { NewEvent } from './events.js';
+import type { Rooms } from './rooms.js';
 
 const MEMBERSHIPS = ['invite', 'join', 'leave', 'ban'];
 

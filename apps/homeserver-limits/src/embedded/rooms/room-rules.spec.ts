@@ -1,7 +1,8 @@
 import { SystemClock } from '../clock.js';
 import { Database } from '../database.js';
 import { RoomRules } from './room-rules.js';
-import { type NewEvent, Rooms } from './rooms.js';
+import type { NewEvent } from './events.js';
+import { Rooms } from './rooms.js';
 
 const ROOM = '!r:b';
 const NORA = '@nora:b';

@@ -2,7 +2,8 @@ import { canonicalJson, MatrixError, MAX_EVENT_BYTES, utf8Length } from '@headga
 import { MembershipRules, tooLittlePower } from './membership-rules.js';
 import { checkPowerLevels } from './power-level-rules.js';
 import { PowerLevels } from './power-levels.js';
-import type { NewEvent, Rooms } from './rooms.js';
+import type { NewEvent } from './events.js';
+import type { Rooms } from './rooms.js';
 
 const MAX_NAME_BYTES = 255;
 

@@ -7,7 +7,8 @@ import { signedJson } from '../request-json.js';
 import type { Aliases } from './aliases.js';
 import type { CreateRoom } from './create-room.js';
 import type { RoomRules } from './room-rules.js';
-import { clientEvent, type Rooms } from './rooms.js';
+import { clientEvent, type Viewer } from './events.js';
+import type { Rooms } from './rooms.js';
 
 /** Making rooms, coming in and going out, and looking at what is in them. */
 export class RoomHandlers extends Handlers {
@@ -39,8 +40,8 @@ export class RoomHandlers extends Handlers {
       return ok({ joined: Object.fromEntries(this.rooms.members(roomId).map((userId) => [userId, {}])) });
     },
     getState: (request: MatrixRequest) => {
-      const { roomId, userId } = this.asMember(request);
-      return { ...ok(this.rooms.state(roomId).map((event) => clientEvent(event, userId))) };
+      const { roomId, viewer } = this.asMember(request);
+      return ok(this.rooms.state(roomId).map((event) => clientEvent(event, viewer)));
     },
     getStateEvent: (request: MatrixRequest) => {
       const { roomId } = this.asMember(request);
@@ -49,10 +50,10 @@ export class RoomHandlers extends Handlers {
       return ok(content);
     },
     getEvent: (request: MatrixRequest) => {
-      const { roomId, userId } = this.asMember(request);
+      const { roomId, viewer } = this.asMember(request);
       const event = this.rooms.event(roomId, request.param('eventId'));
       if (!event) throw MatrixError.notFound('There is no such event.');
-      return ok(clientEvent(event, userId));
+      return ok(clientEvent(event, viewer));
     },
     getAliases: (request: MatrixRequest) => ok({ aliases: this.aliases.of(this.asMember(request).roomId) }),
   };
@@ -103,11 +104,11 @@ export class RoomHandlers extends Handlers {
     return roomId;
   }
 
-  private asMember(request: MatrixRequest): { roomId: string; userId: string } {
-    const { userId } = this.identity.require(request);
+  private asMember(request: MatrixRequest): { roomId: string; viewer: Viewer } {
+    const viewer = this.identity.require(request);
     const roomId = request.param('roomId');
-    this.rules.requireJoined(roomId, userId);
-    return { roomId, userId };
+    this.rules.requireJoined(roomId, viewer.userId);
+    return { roomId, viewer };
   }
 }
 

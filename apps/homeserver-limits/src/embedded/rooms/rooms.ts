@@ -1,52 +1,16 @@
 import { randomBytes } from 'node:crypto';
-import { EventEmitter } from 'node:events';
 import type { JsonObject } from '@headgate/matrix-protocol';
+import { Changes } from '../changes.js';
 import type { WallClock } from '../clock.js';
 import type { Database } from '../database.js';
-
-export interface NewEvent {
-  roomId: string;
-  type: string;
-  stateKey?: string;
-  sender: string;
-  content: JsonObject;
-  /** The event was delayed; its sender learns which one it was. */
-  delayId?: string;
-}
-
-/** An event of another server, under the id that its content gives it. */
-export interface ForeignEvent extends NewEvent {
-  eventId: string;
-  /** When its sender's server says that it was sent, in ms since 1970. */
-  sentAt: number;
-}
-
-export interface StoredEvent extends NewEvent {
-  seq: number;
-  eventId: string;
-  sentAt: number;
-}
-
-interface EventRow {
-  seq: number;
-  event_id: string;
-  room_id: string;
-  type: string;
-  state_key: string | null;
-  sender: string;
-  content: string;
-  sent_at: number;
-  delay_id: string | null;
-}
+import { type EventRow, type ForeignEvent, type NewEvent, type StoredEvent, toEvent } from './events.js';
 
 /** Rooms, what was sent to them, and who is in them. */
 export class Rooms {
-  /** Tells whoever waits that something was sent. */
-  readonly sent = new EventEmitter<{ event: [] }>().setMaxListeners(0);
-
   constructor(
     private readonly db: Database,
     private readonly clock: WallClock,
+    private readonly changes = new Changes(),
   ) {}
 
   create(roomId: string, creator: string, version: string): void {
@@ -62,16 +26,18 @@ export class Rooms {
   }
 
   /** Stores an event, and for state what follows from it. Answers the event's id. */
-  append({ roomId, type, stateKey, sender, content, delayId, ...foreign }: NewEvent | ForeignEvent): string {
-    const { eventId = newEventId(), sentAt = this.clock.now() } = foreign as Partial<ForeignEvent>;
+  append(event: NewEvent | ForeignEvent): string {
+    const { roomId, type, stateKey, sender, content, delayId, transaction } = event;
+    const { eventId = newEventId(), sentAt = this.clock.now() } = event as Partial<ForeignEvent>;
     this.db.transaction(() => {
-      const sql = `INSERT INTO events (event_id, room_id, type, state_key, sender, content, sent_at, delay_id)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?)`;
-      const body = JSON.stringify(content);
-      this.db.run(sql, eventId, roomId, type, stateKey ?? null, sender, body, sentAt, delayId ?? null);
+      const sql = `INSERT INTO events
+        (event_id, room_id, type, state_key, sender, content, sent_at, delay_id, txn_device, txn_id)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+      const values = [eventId, roomId, type, stateKey ?? null, sender, JSON.stringify(content), sentAt];
+      this.db.run(sql, ...values, delayId ?? null, transaction?.deviceId ?? null, transaction?.id ?? null);
       if (stateKey !== undefined) this.setState(roomId, type, stateKey, eventId, content);
     });
-    this.sent.emit('event');
+    this.changes.announce();
     return eventId;
   }
 
@@ -90,11 +56,15 @@ export class Rooms {
     return this.db.all<{ room_id: string }>(sql, userId, membership).map(({ room_id }) => room_id);
   }
 
-  stateContent(roomId: string, type: string, stateKey = ''): JsonObject | undefined {
-    const sql = `SELECT content FROM events JOIN state USING (event_id)
+  stateEvent(roomId: string, type: string, stateKey = ''): StoredEvent | undefined {
+    const sql = `SELECT events.* FROM events JOIN state USING (event_id)
       WHERE state.room_id = ? AND state.type = ? AND state.state_key = ?`;
-    const row = this.db.get<{ content: string }>(sql, roomId, type, stateKey);
-    return row && JSON.parse(row.content);
+    const row = this.db.get<EventRow>(sql, roomId, type, stateKey);
+    return row && toEvent(row);
+  }
+
+  stateContent(roomId: string, type: string, stateKey = ''): JsonObject | undefined {
+    return this.stateEvent(roomId, type, stateKey)?.content;
   }
 
   hasState(roomId: string, type: string, stateKey = ''): boolean {
@@ -117,6 +87,13 @@ export class Rooms {
     return this.db.all<EventRow>(sql, roomId, after, limit).map(toEvent).reverse();
   }
 
+  /** Whether anything happened after an event in a room where the user is, or with his own membership. */
+  hasNews(userId: string, after: number): boolean {
+    const sql = `SELECT 1 FROM memberships JOIN events USING (room_id) WHERE user_id = ? AND seq > ?
+      AND (membership = 'join' OR (type = 'm.room.member' AND state_key = user_id)) LIMIT 1`;
+    return this.db.get(sql, userId, after) !== undefined;
+  }
+
   lastSeq(): number {
     return this.db.count('SELECT coalesce(max(seq), 0) AS n FROM events');
   }
@@ -132,27 +109,3 @@ export class Rooms {
 }
 
 const newEventId = (): string => `$${randomBytes(32).toString('base64url')}`;
-
-const toEvent = (row: EventRow): StoredEvent => ({
-  seq: row.seq,
-  eventId: row.event_id,
-  roomId: row.room_id,
-  type: row.type,
-  sender: row.sender,
-  content: JSON.parse(row.content),
-  sentAt: row.sent_at,
-  ...(row.state_key !== null && { stateKey: row.state_key }),
-  ...(row.delay_id !== null && { delayId: row.delay_id }),
-});
-
-/** An event as clients see it. */
-export const clientEvent = (event: StoredEvent, viewer: string): JsonObject => ({
-  event_id: event.eventId,
-  room_id: event.roomId,
-  type: event.type,
-  sender: event.sender,
-  content: event.content,
-  origin_server_ts: event.sentAt,
-  ...(event.stateKey !== undefined && { state_key: event.stateKey }),
-  ...(event.delayId !== undefined && event.sender === viewer && { unsigned: { delay_id: event.delayId } }),
-});

@@ -2,12 +2,13 @@ import { delayInBody, delayInQuery } from '../../bounds/delayed-event.js';
 import { isJsonObject, MatrixError } from '@headgate/matrix-protocol';
 import { type Answer, ok } from '../../wire/answer.js';
 import type { MatrixRequest } from '../../wire/matrix-request.js';
-import type { EmbeddedIdentity } from '../accounts/embedded-identity.js';
+import type { EmbeddedCaller, EmbeddedIdentity } from '../accounts/embedded-identity.js';
 import type { DelayedEvents } from '../delayed-events/delayed-events.js';
 import { Handlers } from '../handlers.js';
 import { signedJson } from '../request-json.js';
 import { checkSize, type RoomRules } from './room-rules.js';
-import type { NewEvent, Rooms } from './rooms.js';
+import type { NewEvent } from './events.js';
+import type { Rooms } from './rooms.js';
 import type { Transactions } from './transactions.js';
 
 /** Sending events and setting state, at once or later. */
@@ -33,7 +34,9 @@ export class SendHandlers extends Handlers {
     const event = this.eventOf(request, caller.userId, await signedJson(request));
     const delay = delayInQuery(request);
     return this.transactions.once(caller, request, () =>
-      delay === undefined ? this.sendNow(event) : this.sendLater(event, delay),
+      delay === undefined
+        ? this.sendNow({ ...event, ...transactionOf(caller, request) })
+        : this.sendLater(event, delay),
     );
   }
 
@@ -73,4 +76,8 @@ export class SendHandlers extends Handlers {
     this.rules.requireJoined(event.roomId, event.sender);
     return { delay_id: this.delayed.schedule(event, delayMs) };
   }
+}
+
+function transactionOf({ deviceId }: EmbeddedCaller, { params }: MatrixRequest): Pick<NewEvent, 'transaction'> {
+  return params.txnId ? { transaction: { deviceId, id: params.txnId } } : {};
 }
