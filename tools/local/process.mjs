@@ -13,9 +13,17 @@ import { existsSync, readFileSync } from 'node:fs';
  */
 export function processOf(pidFile, name) {
   if (!existsSync(pidFile)) return undefined;
-  const pid = Number.parseInt(readFileSync(pidFile, 'utf8'), 10);
+  const found = processWithId(Number.parseInt(readFileSync(pidFile, 'utf8'), 10));
+  return found?.name === name ? found : undefined;
+}
+
+/**
+ * @param {number} pid
+ * @returns {RunningProcess | undefined}
+ */
+export function processWithId(pid) {
   const stat = statOf(pid);
-  return stat?.name === name ? { name, pid, startTicks: stat.startTicks } : undefined;
+  return stat && { name: stat.name, pid, startTicks: stat.startTicks };
 }
 
 /**

@@ -35,7 +35,7 @@ export async function runOnNode(script, flags, args, env = {}) {
     env: { ...projectEnvironment(), ...env },
     detached: true,
   });
-  const handOn = (signal) => child.kill(signal);
+  const handOn = (/** @type {NodeJS.Signals} */ signal) => child.kill(signal);
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, handOn);
   return new Promise((resolve, reject) => {
     child.once('error', reject);

@@ -2,5 +2,6 @@
 import { runOnNode } from './run-service.mjs';
 import { ensureInstalled } from './workspace.mjs';
 
+const [script = '', ...args] = process.argv.slice(2);
 await ensureInstalled();
-process.exit(await runOnNode(process.argv[2], [], process.argv.slice(3)));
+process.exit(await runOnNode(script, [], args));

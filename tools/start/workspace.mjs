@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync, statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
+import { alone } from './checkout-lock.mjs';
 
 export const root = join(import.meta.dirname ?? new URL('.', import.meta.url).pathname, '../..');
 
@@ -18,13 +19,16 @@ export const say = (line) => process.stdout.write(`${line}\n`);
  * Installs what the lockfile says, unless that is what is there.
  * @param {(line: string) => void} log
  */
-export async function ensureInstalled(log = say) {
-  const asked = statSync(join(root, 'package-lock.json')).mtimeMs;
-  if (existsSync(installed) && statSync(installed).mtimeMs >= asked) return;
-  log('Installing the packages that the lockfile names; the first time this takes a minute or two …');
-  await runQuietly('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], { log, every: 'still installing' });
-  // npm leaves the file as it is when it holds the same; it is as new as the lockfile now.
-  utimesSync(installed, new Date(), new Date());
+export function ensureInstalled(log = say) {
+  return prepare(log, async () => {
+    const asked = statSync(join(root, 'package-lock.json')).mtimeMs;
+    if (existsSync(installed) && statSync(installed).mtimeMs >= asked) return;
+    log('Installing the packages that the lockfile names; the first time this takes a minute or two …');
+    const args = ['ci', '--no-audit', '--no-fund', '--loglevel=error'];
+    await runQuietly('npm', args, { log, every: 'still installing' });
+    // npm leaves the file as it is when it holds the same; it is as new as the lockfile now.
+    utimesSync(installed, new Date(), new Date());
+  });
 }
 
 /**
@@ -32,17 +36,22 @@ export async function ensureInstalled(log = say) {
  * @param {string[]} projects
  * @param {(line: string) => void} log
  */
-export async function ensureBuilt(projects, log = say) {
-  log('Building what changed …');
-  await runQuietly(
-    findNode(),
-    [join(root, NX), 'run-many', '-t', 'build', '-p', projects.join(','), '--output-style=static'],
-    {
-      log,
-      every: 'still building',
-    },
-  );
+export function ensureBuilt(projects, log = say) {
+  return prepare(log, async () => {
+    log('Building what changed …');
+    const args = [join(root, NX), 'run-many', '-t', 'build', '-p', projects.join(','), '--output-style=static'];
+    await runQuietly(findNode(), args, { log, every: 'still building' });
+  });
 }
+
+/**
+ * @param {(line: string) => void} log
+ * @param {() => Promise<void>} work
+ */
+const prepare = (log, work) =>
+  alone(join(root, '.nx/prepare'), work, (pid) =>
+    log(`Waiting for another start, process ${pid}, which prepares this checkout …`),
+  );
 
 /** The Node that the lockfile brings, or this one where it is new enough. */
 export function findNode() {
@@ -60,9 +69,15 @@ export const projectEnvironment = () => ({
   PATH: `${join(root, 'node_modules/.bin')}:${process.env['PATH'] ?? ''}`,
 });
 
-/** Runs a command without its output, which is shown only when it fails. */
+/**
+ * Runs a command without its output, which is shown only when it fails.
+ * @param {string} command
+ * @param {string[]} args
+ * @param {{ log: (line: string) => void, every: string }} progress what is said now and then while it runs
+ */
 async function runQuietly(command, args, { log, every }) {
   const child = spawn(command, args, { cwd: root, env: projectEnvironment(), stdio: ['ignore', 'pipe', 'pipe'] });
+  /** @type {Buffer[]} */
   const output = [];
   child.stdout.on('data', (data) => output.push(data));
   child.stderr.on('data', (data) => output.push(data));

@@ -93,12 +93,7 @@ export class LibvirtUnderTest {
 
   async close(): Promise<void> {
     await Promise.all(this.backends.map((backend) => backend.close()));
-    for (const name of await this.domains()) {
-      await this.virsh.run(['destroy', name]).catch(() => undefined);
-      await this.virsh
-        .run(['undefine', name, '--nvram', '--managed-save', '--snapshots-metadata'])
-        .catch(() => undefined);
-    }
+    await this.removeDomains();
     for (const name of await this.volumes().catch(() => []))
       await this.virsh.run(['vol-delete', name, '--pool', POOL_NAME]);
     await rm(this.dataDir, { recursive: true, force: true });
