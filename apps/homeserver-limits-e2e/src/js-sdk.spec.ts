@@ -1,7 +1,14 @@
 import { jest } from '@jest/globals';
-import { createClient, type MatrixClient, type MatrixError } from 'matrix-js-sdk';
+import {
+  calculateRetryBackoff,
+  createClient,
+  type MatrixClient,
+  MatrixError,
+  type MatrixEvent,
+  MatrixScheduler,
+} from 'matrix-js-sdk';
 import { inBothModes } from './testing/both-modes.js';
-import { MatrixUser } from './testing/matrix-user.js';
+import { freshAddress, MatrixUser } from './testing/matrix-user.js';
 
 const silent = { trace() {}, debug() {}, info() {}, warn() {}, error() {}, getChild: () => silent };
 
@@ -9,12 +16,32 @@ const silent = { trace() {}, debug() {}, info() {}, warn() {}, error() {}, getCh
 const failure = async (attempt: Promise<unknown>): Promise<MatrixError> => {
   const error = await attempt.then(
     () => undefined,
-    (reason: MatrixError) => reason,
+    (reason: unknown) => reason,
   );
-  if (!error) throw new Error('it was not refused');
+  if (!(error instanceof MatrixError)) throw new Error('it was not refused as Matrix servers refuse', { cause: error });
   return error;
 };
 
+/** The client knows that it was too fast, and waits until the window is open again, no longer and no shorter. */
+function expectRate(refused: MatrixError, windowMs: number): void {
+  expect([refused.httpStatus, refused.errcode, refused.isRateLimitError()]).toEqual([429, 'M_LIMIT_EXCEEDED', true]);
+  const wait = refused.getRetryAfterMs() ?? 0;
+  expect(wait % 1000).toBe(0);
+  expect(wait - refused.data['retry_after_ms']).toBeGreaterThanOrEqual(0);
+  expect(wait - refused.data['retry_after_ms']).toBeLessThan(1000);
+  expect(wait).toBeLessThanOrEqual(windowMs);
+  expect(calculateRetryBackoff(refused, 1, true)).toBe(wait);
+}
+
+/** The client knows that waiting is in vain, and does not try again. */
+function expectCap(refused: MatrixError): void {
+  expect([refused.httpStatus, refused.errcode]).toEqual([400, 'M_LIMIT_EXCEEDED']);
+  expect(refused.error).toContain('waiting does not help');
+  expect(refused.getRetryAfterMs()).toBeNull();
+  expect(calculateRetryBackoff(refused, 1, true)).toBe(-1);
+}
+
+const MINUTE = 60_000;
 const BOUNDS = `[limits]\nfilters_per_user = 3\naccount_data_per_user = 2\npushers_per_user = 1\none_time_keys_per_device = 5\n[delayed_events]\nmax_per_room = 1\nmax_delay_ms = 60000\n`;
 
 inBothModes('matrix-js-sdk', BOUNDS, (system) => {
@@ -34,8 +61,24 @@ inBothModes('matrix-js-sdk', BOUNDS, (system) => {
   });
   afterEach(() => client.stopClient());
 
-  const ring = (txn: string) =>
-    client.sendEvent(room, 'org.matrix.msc4075.rtc.notification' as never, { notification_type: 'ring' } as never, txn);
+  const ring = (txn: string, content = {}, by = client) =>
+    by.sendEvent(
+      room,
+      'org.matrix.msc4075.rtc.notification' as never,
+      { notification_type: 'ring', ...content } as never,
+      txn,
+    );
+  /** A client that nobody has logged in with, somewhere else than all others. */
+  const guestFrom = (from: string) =>
+    createClient({
+      baseUrl: system().url,
+      logger: silent,
+      fetchFn: (input, init) => {
+        const headers = new Headers(init?.headers);
+        headers.set('X-Forwarded-For', from);
+        return fetch(input, { ...init, headers });
+      },
+    });
   const pusher = (pushkey: string) =>
     client.setPusher({
       ...{ pushkey, app_id: 'app', kind: 'http', app_display_name: 'A', device_display_name: 'D', lang: 'en' },
@@ -52,7 +95,7 @@ inBothModes('matrix-js-sdk', BOUNDS, (system) => {
     );
 
   test('registers through the interactive exchange and logs in', async () => {
-    const guest = createClient({ baseUrl: system().url, logger: silent });
+    const guest = guestFrom(freshAddress());
     const username = `sdk${Date.now().toString(36)}`;
     const challenge = await failure(guest.registerRequest({ username, password: 'pw' }));
     expect(challenge.httpStatus).toBe(401);
@@ -62,17 +105,23 @@ inBothModes('matrix-js-sdk', BOUNDS, (system) => {
     const identifier = { type: 'm.id.user', user: username };
     const session = await guest.loginRequest({ type: 'm.login.password', identifier, password: 'pw' });
     expect(session.user_id).toBe(registered.user_id);
+    const again = await guest.loginWithPassword(`@${username}:b.example`, 'pw');
+    expect(again.user_id).toBe(registered.user_id);
+  });
+
+  test('is told how long to wait after too many registrations', async () => {
+    const guest = guestFrom(freshAddress());
+    const register = () => guest.registerRequest({ username: 'Bad Name', auth: { type: 'm.login.dummy' } });
+    for (let i = 0; i < 5; i++) expect((await failure(register())).errcode).toBe('M_INVALID_USERNAME');
+    expectRate(await failure(register()), 5 * MINUTE);
   });
 
   test('is told how long to wait after too many logins', async () => {
-    const guest = createClient({ baseUrl: system().url, logger: silent });
     const identifier = { type: 'm.id.user', user: user.name };
-    const wrong = () => guest.loginRequest({ type: 'm.login.password', identifier, password: 'wrong' });
+    const wrong = () =>
+      guestFrom(freshAddress()).loginRequest({ type: 'm.login.password', identifier, password: 'wrong' });
     for (let i = 0; i < 5; i++) expect((await failure(wrong())).errcode).toBe('M_FORBIDDEN');
-    const refused = await failure(wrong());
-    expect([refused.httpStatus, refused.errcode, refused.isRateLimitError()]).toEqual([429, 'M_LIMIT_EXCEEDED', true]);
-    expect(refused.getRetryAfterMs()).toBeGreaterThan(0);
-    expect(refused.getRetryAfterMs()).toBeLessThanOrEqual(60_000);
+    expectRate(await failure(wrong()), MINUTE);
   });
 
   test('sends messages without end, and rings up to their rate', async () => {
@@ -86,17 +135,40 @@ inBothModes('matrix-js-sdk', BOUNDS, (system) => {
       expect(sent.event_id).toMatch(/^\$/);
     }
     for (let i = 0; i < 10; i++) expect((await ring(`r${i}`)).event_id).toMatch(/^\$/);
-    // The client's own queue waits out a rate and tries again with the same transaction, so this asks below it.
-    const path = `/rooms/${encodeURIComponent(room)}/send/m.rtc.notification/r10`;
-    const refused = await failure(client.http.authedRequest('PUT' as never, path, undefined, {}));
-    expect([refused.httpStatus, refused.isRateLimitError()]).toEqual([429, true]);
-    expect(refused.getRetryAfterMs()).toBeGreaterThan(0);
+    expectRate(await failure(ring('r10')), MINUTE);
+    expectRate(await failure(client.sendEvent(room, 'm.rtc.notification' as never, {} as never, 'r11')), MINUTE);
+  });
+
+  test('repeats a ring that was refused with the same transaction, after as long as it was told to wait', async () => {
+    const waits: number[] = [];
+    const transactions: (string | undefined)[] = [];
+    const impatient = new MatrixScheduler((event: MatrixEvent | null, attempts, error) => {
+      waits.push(MatrixScheduler.RETRY_BACKOFF_RATELIMIT(event, attempts, error));
+      transactions.push(event?.getTxnId());
+      return attempts < 2 ? 0 : -1;
+    });
+    const { userId, token: accessToken, deviceId } = user;
+    const caller = createClient({
+      baseUrl: system().url,
+      userId,
+      accessToken,
+      deviceId,
+      logger: silent,
+      scheduler: impatient,
+    });
+    for (let i = 0; i < 10; i++) await ring(`r${i}`);
+    // Only what has a relation, as the rings of call clients do, goes through the queue that repeats it.
+    const related = { 'm.relates_to': { rel_type: 'm.reference', event_id: '$membership' } };
+    expectRate(await failure(ring('related', related, caller)), MINUTE);
+    expect(waits).toHaveLength(2);
+    for (const wait of waits) expect(wait).toBeGreaterThanOrEqual(1000);
+    expect(new Set(transactions).size).toBe(1);
   });
 
   test('schedules delayed events, understands both of their caps, and cancels', async () => {
     const scheduled = await later(50_000, 'd1');
     expect(scheduled.delay_id).toBeDefined();
-    expect((await failure(later(50_000, 'd2'))).errcode).toBe('M_LIMIT_EXCEEDED');
+    expectCap(await failure(later(50_000, 'd2')));
     const tooLong = await failure(later(60_001, 'd3'));
     expect(tooLong.data['org.matrix.msc4140.errcode']).toBe('M_MAX_DELAY_EXCEEDED');
     expect(tooLong.data['org.matrix.msc4140.max_delay']).toBe(60_000);
@@ -107,7 +179,7 @@ inBothModes('matrix-js-sdk', BOUNDS, (system) => {
 
   test('gets OpenID tokens up to their rate', async () => {
     for (let i = 0; i < 20; i++) expect((await client.getOpenIdToken()).matrix_server_name).toBe('b.example');
-    expect((await failure(client.getOpenIdToken())).isRateLimitError()).toBe(true);
+    expectRate(await failure(client.getOpenIdToken()), MINUTE);
   });
 
   test('learns the upload cap, uploads below it and is refused above it', async () => {
@@ -117,14 +189,13 @@ inBothModes('matrix-js-sdk', BOUNDS, (system) => {
     );
     const refused = await failure(client.uploadContent(Buffer.alloc(52_428_801) as never));
     expect([refused.httpStatus, refused.errcode]).toEqual([413, 'M_TOO_LARGE']);
+    expect(calculateRetryBackoff(refused, 1, true)).toBe(-1);
   });
 
   test('makes filters, again and again the same for free', async () => {
     const filters = [1, 2, 3].map((limit) => ({ room: { timeline: { limit } } }));
     for (const filter of [...filters, ...filters]) expect((await client.createFilter(filter)).filterId).toBeDefined();
-    const refused = await failure(client.createFilter({ room: { timeline: { limit: 4 } } }));
-    expect([refused.httpStatus, refused.errcode]).toEqual([400, 'M_LIMIT_EXCEEDED']);
-    expect(refused.httpHeaders?.has('retry-after')).toBe(false);
+    expectCap(await failure(client.createFilter({ room: { timeline: { limit: 4 } } })));
   });
 
   test('writes account data up to the cap and rewrites it beyond', async () => {
@@ -133,24 +204,14 @@ inBothModes('matrix-js-sdk', BOUNDS, (system) => {
     await write('two');
     await write('two');
     expect(await client.getAccountDataFromServer('two' as never)).toHaveProperty('a');
-    expect(
-      (
-        await failure(
-          client.http.authedRequest(
-            'PUT' as never,
-            user.path('account_data/three').replace('/_matrix/client/v3', ''),
-            undefined,
-            { a: 1 },
-          ),
-        )
-      ).errcode,
-    ).toBe('M_LIMIT_EXCEEDED');
+    expectCap(await failure(write('three')));
+    expectCap(await failure(client.setRoomAccountData(room, 'two' as never, { a: 1 } as never)));
   });
 
   test('registers pushers up to the cap and replaces them', async () => {
     await pusher('one');
     await pusher('one');
-    expect((await failure(pusher('two'))).errcode).toBe('M_LIMIT_EXCEEDED');
+    expectCap(await failure(pusher('two')));
     await client.removePusher('one', 'app');
     expect((await client.getPushers()).pushers).toEqual([]);
   });
@@ -198,7 +259,7 @@ inBothModes('matrix-js-sdk', BOUNDS, (system) => {
       Object.fromEntries(Array.from({ length: n }, (_, i) => [`signed_curve25519:${n}-${i}`, { key: 'k' }]));
     const upload = (n: number) => client.uploadKeysRequest({ one_time_keys: keys(n) } as never);
     expect((await upload(5)).one_time_key_counts.signed_curve25519).toBe(5);
-    expect((await failure(upload(1))).errcode).toBe('M_LIMIT_EXCEEDED');
+    expectCap(await failure(upload(1)));
     expect((await client.uploadKeysRequest({})).one_time_key_counts.signed_curve25519).toBe(5);
   });
 });
