@@ -38,7 +38,7 @@ function translate(error: NodeJS.ErrnoException): DomainError {
   if (error.code === 'EACCES' || error.code === 'EPERM') {
     return new DomainError(
       'BACKEND_FORBIDDEN',
-      "The service may not open the VM's console: run it as root, or connect it to qemu:///session.",
+      "The service may not open the VM's console: add its user to QEMU's group (libvirt-qemu, kvm or qemu) and restart it.",
       { cause: error },
     );
   }
