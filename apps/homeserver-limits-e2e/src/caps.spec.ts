@@ -1,4 +1,5 @@
 import { request } from 'node:http';
+import { connect } from 'node:net';
 import { inBothModes } from './testing/both-modes.js';
 import type { Reply } from './testing/http-client.js';
 import { MatrixUser } from './testing/matrix-user.js';
@@ -126,6 +127,19 @@ inBothModes('the caps', SMALL, (system) => {
       expectCapRefusal(await later(room, '5'));
     });
 
+    test('take no room while their bodies do not come', async () => {
+      const room = await user.createRoom();
+      for (let i = 0; i < 8; i++) {
+        await givesUp(
+          system().url,
+          `PUT /_matrix/client/v3/rooms/${room}/send/m.x/cut${i}?org.matrix.msc4140.delay=50000 HTTP/1.1\r\nHost: b\r\n` +
+            `Authorization: Bearer ${user.token}\r\nContent-Length: 100\r\n\r\n{"half":`,
+        );
+      }
+      for (let i = 0; i < 4; i++) await eventually(async () => (await later(room, `${i}`)).status === 200);
+      expectCapRefusal(await later(room, '4'));
+    });
+
     test('are refused beyond the longest delay in the words that clients understand', async () => {
       const room = await user.createRoom();
       expect((await later(room, '1', 60_000)).status).toBe(200);
@@ -228,7 +242,9 @@ inBothModes('the caps at their defaults', '', (system) => {
     };
     expect((await batch(0, 950)).body.one_time_key_counts.signed_curve25519).toBe(950);
     expectCapRefusal(await batch(2000, 51));
-    expect((await batch(950, 50)).body).toEqual({ one_time_key_counts: { signed_curve25519: 1000 } });
+    const batches = await Promise.all(Array.from({ length: 20 }, (_, i) => batch(950 + i * 10, 10)));
+    expect(batches.filter(({ status }) => status === 200)).toHaveLength(5);
+    expect((await batch(0, 0)).body).toEqual({ one_time_key_counts: { signed_curve25519: 1000 } });
     expectCapRefusal(await batch(1000, 1));
     const deviceKeys = { user_id: user.userId, device_id: user.deviceId, algorithms: [], keys: {}, signatures: {} };
     expectCapRefusal(await batch(1000, 1, { device_keys: deviceKeys }));
@@ -258,7 +274,13 @@ inBothModes('the caps at their defaults', '', (system) => {
         data: { url: 'https://push.example/_matrix/push/v1/notify' },
         ...extra,
       });
-    for (let i = 0; i < 100; i++) expect((await set(`key${i}`)).status).toBe(200);
+    for (let i = 0; i < 99; i++) expect((await set(`key${i}`)).status).toBe(200);
+    const atOnce = await Promise.all(Array.from({ length: 50 }, (_, i) => set(i % 2 ? 'key99' : `other${i}`)));
+    const taken = atOnce.filter(({ status }) => status === 200);
+    // Writes of one new pusher share its place, so it may be taken by all of them, and then by nobody else.
+    expect([1, 25]).toContain(taken.length);
+    for (const refused of atOnce) if (refused.status !== 200) expectCapRefusal(refused);
+    expect((await user.call('GET', '/_matrix/client/v3/pushers')).body.pushers).toHaveLength(100);
     expectCapRefusal(await set('key100'));
     expectCapRefusal(await set('key100', { append: true }));
     expect((await set('key5', { lang: 'de' })).status).toBe(200);
@@ -289,6 +311,14 @@ inBothModes('the caps at their defaults', '', (system) => {
     expect((await later(500, 86_400_001)).body['org.matrix.msc4140.max_delay']).toBe(86_400_000);
   });
 });
+
+/** Sends a part of a request and hangs up. */
+async function givesUp(base: string, part: string): Promise<void> {
+  const { hostname, port } = new URL(base);
+  const socket = connect(Number(port), hostname);
+  await new Promise<void>((resolve) => socket.write(part, () => resolve()));
+  socket.destroy();
+}
 
 async function eventually(holds: () => Promise<boolean>): Promise<void> {
   const deadline = Date.now() + 10_000;

@@ -153,6 +153,28 @@ inBothModes('the six rates', '', (system) => {
       for (const [method, target, body = {}] of rings) expectRateRefusal(await user.call(method, target, body));
     });
 
+    test('are events that are sent: state of their type and what redacts them is none', async () => {
+      const user = await MatrixUser.register(url());
+      const room = await user.createRoom();
+      for (let i = 0; i < 12; i++) {
+        const state = `/_matrix/client/v3/rooms/${room}/state/m.rtc.notification/${i}`;
+        expect((await user.call('PUT', state, {})).status).toBe(200);
+        const redaction = `/_matrix/client/v3/rooms/${room}/redact/m.rtc.notification/${i}`;
+        expect((await user.call('PUT', redaction, {})).status).not.toBe(429);
+      }
+      const ring = `/_matrix/client/v3/rooms/${room}/send/m.rtc.notification/1`;
+      expect((await user.call('PUT', ring, {})).status).toBe(200);
+    });
+
+    test('of one user are not those of another', async () => {
+      const users = [await MatrixUser.register(url()), await MatrixUser.register(url())];
+      const ring = '/_matrix/client/v3/rooms/!nowhere:b.example/send/m.rtc.notification/1';
+      for (const user of users) {
+        for (let i = 0; i < 10; i++) expect((await user.call('PUT', ring, {})).status).toBe(403);
+        expectRateRefusal(await user.call('PUT', ring, {}));
+      }
+    });
+
     test('answer a retransmission under the rate with the first answer', async () => {
       const user = await MatrixUser.register(url());
       const target = `/_matrix/client/v3/rooms/${await user.createRoom()}/send/m.rtc.notification/same`;

@@ -1,4 +1,5 @@
 import { connect } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import { inBothModes } from './testing/both-modes.js';
 import { call } from './testing/http-client.js';
 import { freshAddress, MatrixUser } from './testing/matrix-user.js';
@@ -144,6 +145,56 @@ inBothModes('the traps of the stack', '[limits]\naccount_data_per_user = 3\n', (
     expect(head).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
     expect(head).toContain('Access-Control-Allow-Origin: *');
     expect(JSON.parse(body).errcode).toBe(errcode);
+  });
+
+  test('an expectation that nobody knows is no reason to refuse', async () => {
+    const request = 'GET /_matrix/client/versions HTTP/1.1\r\nHost: b\r\nConnection: close\r\nExpect: the-best\r\n\r\n';
+    expect(await rawExchange(url(), request)).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
+  test('requests that come without waiting are answered in their order', async () => {
+    const login = 'POST /_matrix/client/v3/login HTTP/1.1\r\nHost: b\r\nContent-Length: 3\r\n\r\n???';
+    const get = (path: string, headers = '') => `GET ${path} HTTP/1.1\r\nHost: b\r\n${headers}\r\n`;
+    const received = await rawExchange(
+      url(),
+      get('/_matrix/client/versions') + login + get('/_matrix/client/v3/login', 'Connection: close\r\n'),
+    );
+    const statuses = [...received.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => status);
+    expect(statuses).toEqual(['200', '400', '200']);
+    expect(received.indexOf('M_NOT_JSON')).toBeLessThan(received.indexOf('m.login.password'));
+  });
+
+  test('HTTP/1.0 and a body with an encoding that says nothing are served', async () => {
+    expect(await rawExchange(url(), 'GET /_matrix/client/versions HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1\.1 200 /);
+    const headers = { 'Content-Encoding': 'identity' };
+    expect((await user.call('PUT', user.path('account_data/e'), '{"a":1}', headers)).status).toBe(200);
+  });
+
+  test('a compressed body is no JSON to us, whatever it may be to another server', async () => {
+    const body = gzipSync('{"type":"m.login.password","user":"alice","password":"x"}');
+    const reply = await call(url(), 'POST', '/_matrix/client/v3/login', {
+      body,
+      headers: { 'Content-Encoding': 'gzip' },
+    });
+    expect([reply.status, reply.body.errcode]).toEqual([400, 'M_NOT_JSON']);
+  });
+
+  test.each([
+    ['GET', '/_matrix/client/versions', 200],
+    ['GET', '/_matrix/client/v3/account/whoami', 401],
+    ['PUT', '/_matrix/client/v3/user/@other:b.example/account_data/t', 403],
+    ['GET', '/_matrix/client/v3/nothing', 404],
+    ['PATCH', '/_matrix/client/v3/login', 405],
+    ['OPTIONS', '/_matrix/client/v3/nothing', 200],
+    ['HEAD', '/_matrix/client/v3/login', 200],
+  ])('web pages may read the answer to %s %s', async (method, path, status) => {
+    const token = status === 403 ? user.token : undefined;
+    const reply = await call(url(), method, path, { token, ...(method === 'PUT' && { body: {} }) });
+    expect(reply.status).toBe(status);
+    expect(reply.headers['access-control-allow-origin']).toBe('*');
+    expect(reply.headers['access-control-allow-methods']).toContain('PUT');
+    expect(reply.headers['access-control-allow-headers']).toContain('Authorization');
+    expect(reply.headers['access-control-expose-headers']).toContain('Retry-After');
   });
 
   test('a caller who hangs up in the middle leaves no error behind', async () => {

@@ -73,6 +73,16 @@ inBothModes('what has no bound', '', (system) => {
       () => ({ body: 'x' }),
     ));
 
+  test('rooms that a user joins', async () => {
+    const host = await MatrixUser.register(system().url);
+    const rooms = await each(() => host.createRoom({ preset: 'public_chat' }));
+    await expectAll(
+      'POST',
+      (i) => `/_matrix/client/v3/rooms/${rooms[i]}/join`,
+      () => ({}),
+    );
+  });
+
   test('joins', async () => {
     const open = await user.createRoom({ preset: 'public_chat' });
     await expectAll(

@@ -68,6 +68,7 @@ export function gatewayBackend(
   const trusts = (peer: string) => addresses.trusts(peer);
   return {
     homeserver: new GatewayHomeserver(client, identity, new WatchAnswers(identity, seen, caps), {
+      host: base.host,
       timeoutMs: gateway.timeout_ms,
       trusts,
     }),

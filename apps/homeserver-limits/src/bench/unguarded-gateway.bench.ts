@@ -23,7 +23,11 @@ const identity = new GatewayIdentity(new AskUpstream(client, base.host, 60_000),
   ttlMs: 60_000,
 });
 const nothing = { interest: () => 'none' as const, observe: async () => undefined };
-const homeserver = new GatewayHomeserver(client, identity, nothing, { timeoutMs: 60_000, trusts: () => false });
+const homeserver = new GatewayHomeserver(client, identity, nothing, {
+  host: base.host,
+  timeoutMs: 60_000,
+  trusts: () => false,
+});
 const dispatcher = new Dispatcher(
   new PathTable([]),
   {},

@@ -39,9 +39,14 @@ function routeOf({ url, method, headers }: { url?: string; method?: string; head
   return MATRIX_ROUTE;
 }
 
-/** Node asks clients for the body by itself before anybody has looked at the request; here the handler does, if it wants it. */
+/**
+ * Node asks clients for the body by itself before anybody has looked at the request; here the handler does, if it wants it.
+ * What else a client may expect is no reason to refuse it.
+ */
 function letHandlersDecideAboutBodies(server: Server): void {
-  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
-    server.emit('request', request, response);
-  });
+  for (const event of ['checkContinue', 'checkExpectation']) {
+    server.on(event, (request: IncomingMessage, response: ServerResponse) => {
+      server.emit('request', request, response);
+    });
+  }
 }

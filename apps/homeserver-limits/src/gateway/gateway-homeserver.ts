@@ -25,7 +25,7 @@ export class GatewayHomeserver extends Homeserver {
     private readonly upstream: UpstreamClient,
     private readonly identity: GatewayIdentity,
     private readonly observer: AnswerObserver,
-    private readonly options: { timeoutMs: number; trusts: (peer: string) => boolean },
+    private readonly options: { host: string; timeoutMs: number; trusts: (peer: string) => boolean },
   ) {
     super();
   }
@@ -64,6 +64,8 @@ export class GatewayHomeserver extends Homeserver {
     const peer = raw.socket.remoteAddress ?? '';
     const own = towardsUpstream(raw, peer, this.options.trusts(peer));
     const headers = decided ? asJson(own) : own;
+    // HTTP/1.0 has none, and what goes on is HTTP/1.1.
+    if (raw.headers.host === undefined) headers.push('Host', this.options.host);
     const answer = await this.upstream.send({
       method,
       target,

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { type JsonObject, MatrixError, parseJsonObject } from '@headgate/matrix-protocol';
 import { LengthLimit } from './length-limit.js';
-import { ClientGone, declaredLength, readBody, tooLarge, wantBody } from './request-body.js';
+import { ClientGone, declaredLength, readBody, requireClient, tooLarge, wantBody } from './request-body.js';
 
 /** A request on its way through bounds and handler: classified, its body unread until somebody asks for it. */
 export class MatrixRequest {
@@ -65,8 +65,9 @@ export class MatrixRequest {
     this.streamLimit = limit;
   }
 
-  /** The body as it arrives. It ends with M_TOO_LARGE where it grows beyond its limit. */
+  /** The body as it arrives. It ends with M_TOO_LARGE where it grows beyond its limit. @throws ClientGone */
   stream(): Readable {
+    requireClient(this.raw);
     wantBody(this.raw, this.response);
     if (this.streamLimit === undefined) return this.raw;
     const limited = new LengthLimit(this.streamLimit);

@@ -21,6 +21,7 @@ export function wantBody(request: IncomingMessage, response: ServerResponse): vo
 /** Reads a body of at most `limit` bytes. @throws MatrixError M_TOO_LARGE, from the declared length or while reading */
 export async function readBody(request: IncomingMessage, response: ServerResponse, limit: number): Promise<Buffer> {
   if ((declaredLength(request) ?? 0) > limit) throw tooLarge(limit);
+  requireClient(request);
   wantBody(request, response);
   const chunks: Buffer[] = [];
   let length = 0;
@@ -36,9 +37,7 @@ export async function readBody(request: IncomingMessage, response: ServerRespons
     });
     request.once('end', resolve);
     request.once('error', reject);
-    request.once('close', () => {
-      if (!request.complete) reject(new ClientGone());
-    });
+    request.once('close', () => reject(new ClientGone()));
   });
   return Buffer.concat(chunks);
 }
@@ -46,6 +45,11 @@ export async function readBody(request: IncomingMessage, response: ServerRespons
 /** The caller hung up; there is nobody to answer. */
 export class ClientGone extends Error {
   override name = 'ClientGone';
+}
+
+/** What was left of a body went with its client, and no event will tell any more. @throws ClientGone */
+export function requireClient(request: IncomingMessage): void {
+  if (request.destroyed) throw new ClientGone();
 }
 
 /**
