@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { inBothModes } from './testing/both-modes.js';
-import type { Reply } from './testing/http-client.js';
+import { call, type Reply } from './testing/http-client.js';
 import { MatrixUser } from './testing/matrix-user.js';
 
 const MIB = 1024 * 1024;
@@ -171,6 +171,39 @@ inBothModes('the caps', SMALL, (system) => {
         expect([reply.status, reply.body.errcode]).toEqual([400, 'M_INVALID_PARAM']);
       },
     );
+  });
+
+  test('that nobody sets are in the metrics like the others', async () => {
+    const decided = async (rule: string, outcome: string) => {
+      const metrics = (await call(system().limits.url, 'GET', '/metrics')).bytes.toString();
+      const series = new RegExp(`^limits_decisions_total\\{rule="${rule}",outcome="${outcome}"\\} (\\d+)$`, 'm');
+      return Number(series.exec(metrics)?.[1] ?? 0);
+    };
+    const send = (delay: number) =>
+      user.call('PUT', `/_matrix/client/v3/rooms/!r:b.example/send/m.x/${delay}?org.matrix.msc4140.delay=${delay}`, {});
+    const transaction = (id: string) =>
+      call(system().url, 'PUT', `/_matrix/federation/v1/send/${id}`, { body: { pdus: Array(51).fill({}) } });
+    const attempts: [rule: string, refused: () => Promise<Reply>, granted: () => Promise<Reply>][] = [
+      ['longest_delay', () => send(60_001), () => send(60_000)],
+      [
+        'media_upload',
+        () => user.call('POST', '/_matrix/media/v3/upload', Buffer.alloc(50 * MIB + 1)),
+        () => user.call('POST', '/_matrix/media/v3/upload', Buffer.alloc(1)),
+      ],
+      ['federation_transaction_id', () => transaction('t'.repeat(256)), () => transaction('t')],
+      [
+        'federation_pdus',
+        () => transaction('t'),
+        () => call(system().url, 'PUT', '/_matrix/federation/v1/send/t', { body: { pdus: [] } }),
+      ],
+    ];
+    for (const [rule, refused, granted] of attempts) {
+      const before = [await decided(rule, 'refused'), await decided(rule, 'granted')];
+      await refused();
+      expect(await decided(rule, 'refused')).toBe((before[0] ?? 0) + 1);
+      await granted();
+      expect(await decided(rule, 'granted')).toBeGreaterThan(before[1] ?? 0);
+    }
   });
 
   describe('media uploads', () => {

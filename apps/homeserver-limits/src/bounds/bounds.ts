@@ -38,8 +38,8 @@ export type Bounds = Readonly<Partial<Record<BoundedOperation, Bound>>>;
 /** Which operation has which bound: the same in front of an upstream and of the embedded store. */
 export function makeBounds({ config, rates, caps, identity, holdings, log, watch }: BoundsParts): Bounds {
   const ring = new RingRate(rates, config);
-  const delayed = new DelayedEventCaps(caps, holdings, config);
-  const upload = new UploadBound();
+  const delayed = new DelayedEventCaps(caps, holdings, config, watch);
+  const upload = new UploadBound(watch);
   const accountData = new AccountDataBound(identity, caps, holdings);
   const { gateway, rtc } = config.current;
   return {

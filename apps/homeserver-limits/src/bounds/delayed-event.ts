@@ -1,3 +1,4 @@
+import type { DecisionWatch } from '@headgate/limits-nest';
 import { isJsonObject, type JsonObject, MatrixError } from '@headgate/matrix-protocol';
 import type { LiveConfig } from '../config/live-config.js';
 import type { Holdings } from '../homeserver/holdings.port.js';
@@ -43,10 +44,12 @@ export class DelayedEventCaps {
     private readonly caps: Caps,
     private readonly holdings: Holdings,
     private readonly config: LiveConfig,
+    private readonly watch: DecisionWatch = () => undefined,
   ) {}
 
   async run(caller: Caller, request: MatrixRequest, delayMs: number, next: Next): Promise<Answer> {
     const longest = this.config.current.delayed_events.max_delay_ms;
+    this.watch('longest_delay', delayMs > longest ? 'refused' : 'granted');
     if (delayMs > longest) throw delayTooLong(longest);
     const roomId = request.param('roomId');
     const rewrite = await this.holdings.wasScheduled(caller, request);

@@ -29,6 +29,7 @@ export class SendTransactionBound extends Bound {
         `A transaction id has at most ${MAX_TRANSACTION_ID_BYTES} bytes.`,
       );
     }
+    this.watch('federation_transaction_id', 'granted');
     const body = await request.json(TRANSACTION_LIMIT_BYTES);
     exactMembers(body, ['pdus', 'origin']);
     const { pdus } = body;

@@ -1,3 +1,5 @@
+import type { DecisionWatch } from '@headgate/limits-nest';
+import { MatrixError } from '@headgate/matrix-protocol';
 import type { Answer } from '../wire/answer.js';
 import type { MatrixRequest } from '../wire/matrix-request.js';
 import { Bound, type Next } from './bound.js';
@@ -7,8 +9,19 @@ export const UPLOAD_LIMIT_BYTES = 52_428_800;
 
 /** Media uploads: the body's length, as declared and as it streams by. */
 export class UploadBound extends Bound {
+  constructor(private readonly watch: DecisionWatch = () => undefined) {
+    super();
+  }
+
   override async run(request: MatrixRequest, next: Next): Promise<Answer> {
-    request.limitStream(UPLOAD_LIMIT_BYTES);
-    return next();
+    try {
+      request.limitStream(UPLOAD_LIMIT_BYTES);
+      const answer = await next();
+      this.watch('media_upload', 'granted');
+      return answer;
+    } catch (error) {
+      if (error instanceof MatrixError && error.errcode === 'M_TOO_LARGE') this.watch('media_upload', 'refused');
+      throw error;
+    }
   }
 }
