@@ -5,8 +5,8 @@ import type { VirtualMachine } from '../simulation/types/virtual-machine.js';
 
 // A simulated cluster with a fleet, for tools/bench: `changing-cluster.bench COUNT LABEL`. Says `{port, kubeconfig}` in one
 // line, then answers commands, a line of JSON for each, and ends with its standard input. LABEL begins the label that each
-// change moves on: after change 7 the changed VM bears `LABEL7=true`, and a line `{changed: 7, at}` says when, in
-// milliseconds of the machine's monotonic clock.
+// change moves on: after change 7 the changed VM bears `LABEL7=true`, and a line `{changed: 7, at}` says when it left for
+// those who watch, in milliseconds of the machine's monotonic clock.
 
 const [count = '0', label = ''] = process.argv.slice(2);
 
@@ -22,8 +22,11 @@ let serials = 0;
 /** Moves the label on, so that a VM never bears more than one. */
 function edit({ metadata }: VirtualMachine): void {
   const others = Object.entries(metadata.labels ?? {}).filter(([key]) => !key.startsWith(label));
-  metadata.labels = { ...Object.fromEntries(others), [`${label}${++serials}`]: 'true' };
-  say({ changed: serials, at: now() });
+  const serial = ++serials;
+  metadata.labels = { ...Object.fromEntries(others), [`${label}${serial}`]: 'true' };
+  // What is written to the watches in one turn leaves at its end. After a pause of this process, for a collection of
+  // garbage say, the turn makes up for all that was due: a second between its first change and its end is the cluster's.
+  process.nextTick(() => say({ changed: serial, at: now() }));
 }
 
 let stop = (): void => undefined;
