@@ -1,7 +1,7 @@
 import { DomainError, ImageCatalog, type CatalogEntry } from '@headgate/domain-contracts';
 
 /** The image that Headgate builds on the machine itself; it boots where there is nothing to download from. */
-export const TINY: CatalogEntry = {
+const TINY: CatalogEntry = {
   name: 'tiny',
   description: 'A tiny Linux, built on this machine: serial and graphical console, DHCP, guest agent, cloud-init.',
   containerDisk: '',

@@ -1,4 +1,4 @@
-import { SERVICE_CALLER, TaskStore, type InstanceRef, type Task } from '@headgate/domain-contracts';
+import { TaskStore, type Caller, type InstanceRef, type Task } from '@headgate/domain-contracts';
 import { FixedClock } from '@headgate/testing';
 import { INTERRUPTED, TaskBoard } from './task-board.js';
 
@@ -24,6 +24,7 @@ class MemoryTasks extends TaskStore {
   }
 }
 
+const ann: Caller = { login: 'ann', name: 'Ann', admin: true };
 const ref: InstanceRef = { kind: 'vm', context: 'lab', namespace: 'local', name: 'web' };
 
 describe('TaskBoard', () => {
@@ -45,12 +46,12 @@ describe('TaskBoard', () => {
 
   test('journals the task before the work begins, and each step before it is done', async () => {
     const seen: (string | undefined)[] = [];
-    const id = board.start('create', ref, SERVICE_CALLER, async (report) => {
+    const id = board.start('create', ref, ann, async (report) => {
       seen.push(store.get(id)?.status);
       report.step('download');
       seen.push(store.get(id)?.steps.at(-1)?.name);
     });
-    expect(store.get(id)).toMatchObject({ status: 'running', ref: 'vm/lab/local/web', caller: 'headgate' });
+    expect(store.get(id)).toMatchObject({ status: 'running', ref: 'vm/lab/local/web', caller: 'ann' });
     await settled();
     expect(seen).toEqual(['running', 'download']);
     expect(ended[0]).toMatchObject({ id, status: 'done', error: '', progress: 1, log: 'download' });
@@ -58,15 +59,15 @@ describe('TaskBoard', () => {
   });
 
   test('gives ids that sort by time and say what they are about', () => {
-    const first = board.start('migrate', ref, SERVICE_CALLER, async () => undefined);
+    const first = board.start('migrate', ref, ann, async () => undefined);
     clock.advance(1);
-    const second = board.start('migrate', ref, SERVICE_CALLER, async () => undefined);
+    const second = board.start('migrate', ref, ann, async () => undefined);
     expect(first).toMatch(/^migrate-web-[0-9a-z]+$/);
     expect(second > first).toBe(true);
   });
 
   test('ends as an error with the sentence of what went wrong', async () => {
-    const id = board.start('create', ref, SERVICE_CALLER, async (report) => {
+    const id = board.start('create', ref, ann, async (report) => {
       report.progress(0.5);
       throw new Error('The disk is full.');
     });
@@ -81,7 +82,7 @@ describe('TaskBoard', () => {
 
   test('answers progress at once and writes it to the store now and then', async () => {
     const gate = Promise.withResolvers<void>();
-    const id = board.start('create', ref, SERVICE_CALLER, async (report) => {
+    const id = board.start('create', ref, ann, async (report) => {
       for (let line = 0; line < 100; line++) report.log(`line ${line}`);
       report.progress(2);
       await gate.promise;
@@ -97,7 +98,7 @@ describe('TaskBoard', () => {
   });
 
   test('forgets the oldest lines of a log that grows without end', async () => {
-    const id = board.start('create', ref, SERVICE_CALLER, async (report) => {
+    const id = board.start('create', ref, ann, async (report) => {
       for (let line = 0; line < 40_000; line++) report.log(`line ${line}`);
     });
     await settled();
@@ -109,7 +110,7 @@ describe('TaskBoard', () => {
 
   test('says of what a restart cut short that it was', () => {
     store.put({
-      ...board.get(board.start('create', ref, SERVICE_CALLER, () => new Promise(() => undefined))),
+      ...board.get(board.start('create', ref, ann, () => new Promise(() => undefined))),
       id: 'old',
       log: 'a',
     });
@@ -119,7 +120,7 @@ describe('TaskBoard', () => {
   });
 
   test('asks all work to end, waits for it, and tells why it ended', async () => {
-    const id = board.start('create', ref, SERVICE_CALLER, (report) => {
+    const id = board.start('create', ref, ann, (report) => {
       return new Promise((_resolve, reject) =>
         report.signal.addEventListener('abort', () => reject(new Error('aborted'))),
       );

@@ -8,7 +8,7 @@ import { DomainError } from '@headgate/domain-contracts';
 const compress = promisify(gzip);
 
 /** The console is these four files and nothing else. */
-export const ASSETS = {
+const ASSETS = {
   'index.html': 'text/html; charset=utf-8',
   'style.css': 'text/css; charset=utf-8',
   'app.js': 'text/javascript; charset=utf-8',

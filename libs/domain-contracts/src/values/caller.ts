@@ -5,6 +5,3 @@ export interface Caller {
   readonly name: string;
   readonly admin: boolean;
 }
-
-/** What the service does by itself, such as ending interrupted tasks. */
-export const SERVICE_CALLER: Caller = { login: 'headgate', name: 'Headgate', admin: true };

@@ -1,12 +1,10 @@
 import { DomainError } from './domain-error.js';
 
 /** Names of instances, snapshots, volumes and sources. Source: the API contract. */
-export const INSTANCE_NAME = /^[a-z0-9][a-z0-9-]*$/;
+const INSTANCE_NAME = /^[a-z0-9][a-z0-9-]*$/;
 export const MAX_NAME_LENGTH = 63;
 
-/** A Kubernetes DNS label: namespaces. https://kubernetes.io/docs/concepts/overview/working-with-objects/names/ */
-const DNS_LABEL = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/;
-/** A Kubernetes DNS subdomain: nodes, instancetypes, storage classes. Same source. */
+/** A DNS subdomain: nodes, instancetypes, storage classes. https://kubernetes.io/docs/concepts/overview/working-with-objects/names/ */
 const DNS_SUBDOMAIN = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/;
 /** A context's name is the operator's own word: a kubeconfig's context names contain `@`, `:` and `/`. */
 const CONTEXT_NAME = /^[A-Za-z0-9][A-Za-z0-9._@:/-]*$/;
@@ -14,7 +12,6 @@ const CONTEXT_NAME = /^[A-Za-z0-9][A-Za-z0-9._@:/-]*$/;
 const TAG = /^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$/;
 
 export const isInstanceName = (text: string): boolean => text.length <= MAX_NAME_LENGTH && INSTANCE_NAME.test(text);
-export const isNamespace = (text: string): boolean => text.length <= MAX_NAME_LENGTH && DNS_LABEL.test(text);
 export const isKubernetesName = (text: string): boolean => text.length <= 253 && DNS_SUBDOMAIN.test(text);
 export const isContextName = (text: string): boolean => text.length <= 253 && CONTEXT_NAME.test(text);
 /** A tag becomes `svc.dev/tag.<tag>`, so the prefix `tag.` counts against the 63 characters of a label's name. */

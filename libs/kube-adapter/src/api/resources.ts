@@ -74,7 +74,7 @@ export interface Place {
 }
 
 /** `/api/v1/…` for the core group, `/apis/<group>/<version>/…` for the others. */
-export const groupPath = (apiVersion: string): string => `/${apiVersion.includes('/') ? 'apis' : 'api'}/${apiVersion}`;
+const groupPath = (apiVersion: string): string => `/${apiVersion.includes('/') ? 'apis' : 'api'}/${apiVersion}`;
 
 export function pathOf(resource: Resource, { namespace, name, subresource }: Place = {}): string {
   const parts = [groupPath(resource.apiVersion)];

@@ -6,7 +6,7 @@ import { writeRecordedSpec, type RecordedSpec } from './recorded-spec.js';
 /** The container's name inside its pod. */
 export const CONTAINER = 'main';
 /** Where the data volume of an unprivileged container is. */
-export const DATA_PATH = '/data';
+const DATA_PATH = '/data';
 /** Where the data volume of a privileged container is, outside of the root that it changes into. */
 const PERSIST_PATH = '/persist';
 /** The root that a privileged container changes into. */

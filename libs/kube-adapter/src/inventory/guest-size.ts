@@ -33,7 +33,7 @@ export function bytesOf(quantity: string | undefined): number | undefined {
   }
 }
 
-export function wholeCpus(quantity: string): number | undefined {
+function wholeCpus(quantity: string): number | undefined {
   try {
     return Math.max(1, Math.ceil(parseMillicores(quantity) / 1000));
   } catch {

@@ -28,7 +28,7 @@ export const takesGuests = (node: NodeObject): boolean =>
   isReady(node) && node.spec?.unschedulable !== true && node.metadata.labels?.['kubevirt.io/schedulable'] === 'true';
 
 /** The node's value of the label that pods are pinned by; it need not be the node's name. */
-export const hostnameOf = ({ metadata }: NodeObject): string => metadata.labels?.[HOSTNAME] ?? metadata.name ?? '';
+const hostnameOf = ({ metadata }: NodeObject): string => metadata.labels?.[HOSTNAME] ?? metadata.name ?? '';
 
 export const pinnedTo = (node: NodeObject): Readonly<Record<string, string>> => ({ [HOSTNAME]: hostnameOf(node) });
 

@@ -3,7 +3,7 @@ import { LABEL } from '../labels.js';
 import type { OwnerReference } from '../api/kube-object.js';
 
 /** KubeVirt takes no more than this inside the VM object. Source: its cloud-init volume documentation. */
-export const INLINE_LIMIT_BYTES = 2048;
+const INLINE_LIMIT_BYTES = 2048;
 /** A Secret holds no more than 1 MiB. Source: Kubernetes' documentation of Secrets. */
 export const SECRET_LIMIT_BYTES = 1024 ** 2 - 1024;
 

@@ -26,7 +26,7 @@ const MAX_VCPUS = 512;
 const GRACE_SECONDS = 60;
 
 /** Memory as KubeVirt can work with it: rounded up to whole blocks. */
-export const guestMemory = (bytes: number): number => Math.ceil(bytes / MEMORY_BLOCK) * MEMORY_BLOCK;
+const guestMemory = (bytes: number): number => Math.ceil(bytes / MEMORY_BLOCK) * MEMORY_BLOCK;
 
 /** The VirtualMachine object of a spec. */
 export function vmManifest(input: VmManifestInput): KubeObject & { readonly spec: JsonObject } {

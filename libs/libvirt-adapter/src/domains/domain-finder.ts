@@ -36,7 +36,7 @@ export class DomainFinder {
   }
 }
 
-export const LIST_DOMAINS = ['list', '--all', '--uuid', '--name'] as const;
+const LIST_DOMAINS = ['list', '--all', '--uuid', '--name'] as const;
 
 /** Lines of `<uuid> <name>`; a name may contain spaces. */
 export const parseDomainList = (output: string): DomainId[] =>

@@ -59,7 +59,7 @@ function toSnapshot([live = '', kept = '', state = '', disks = '']: readonly str
 }
 
 /** From the table of `domblkinfo --all`: target, capacity, allocation, physical. */
-export function capacityOf(table: string, target: string | undefined): number {
+function capacityOf(table: string, target: string | undefined): number {
   for (const line of table.split('\n')) {
     const [name, capacity] = line.trim().split(/\s+/);
     if (name === target && capacity !== undefined && /^\d+$/.test(capacity)) return Number(capacity);

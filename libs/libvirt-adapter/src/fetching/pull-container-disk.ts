@@ -21,7 +21,7 @@ const GO_ARCHITECTURES: Record<string, string> = {
   s390x: 's390x',
 };
 
-export const goArchitecture = (arch: string): string => GO_ARCHITECTURES[arch] ?? arch;
+const goArchitecture = (arch: string): string => GO_ARCHITECTURES[arch] ?? arch;
 
 /**
  * Pulls a container disk and writes the disk image in it to a file.

@@ -1,7 +1,7 @@
 import type { Clock } from '@headgate/domain-contracts';
 
 /** After this many milliseconds a guest counts as one that ignores its power button. */
-export const GUEST_MAY_TAKE_MS = 60_000;
+const GUEST_MAY_TAKE_MS = 60_000;
 
 /** A guest that is still starting drops the press of its power button: it is pressed again after so many milliseconds. */
 const PRESS_AGAIN_AFTER_MS = [5000, 15_000, 30_000];

@@ -85,7 +85,7 @@ export class DomainRemover {
 }
 
 /** Volumes that were made for this very domain: noted by the service, for this UUID, in its own pool. A copied domain copies the note too. */
-export const ownVolumes = ({ uuid, metadata }: DomainDescription, pool: string): readonly OwnedVolume[] =>
+const ownVolumes = ({ uuid, metadata }: DomainDescription, pool: string): readonly OwnedVolume[] =>
   metadata.owner === uuid
     ? metadata.volumes.filter((volume) => volume.pool === pool && !volume.name.includes('/'))
     : [];

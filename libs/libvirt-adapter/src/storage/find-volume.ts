@@ -35,7 +35,7 @@ export async function findVolume(virsh: Virsh, claim: string, ownPool: string): 
   return describeVolume(await virsh.run(['vol-dumpxml', volume.name, '--pool', volume.pool]));
 }
 
-export function describeVolume(xml: string): ExistingVolume {
+function describeVolume(xml: string): ExistingVolume {
   const volume = element(parseXml(xml), 'volume');
   const target = element(volume, 'target');
   return {

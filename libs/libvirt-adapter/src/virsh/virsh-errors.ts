@@ -25,7 +25,7 @@ export function translateFailure(program: string, result: ProgramResult): Domain
   );
 }
 
-export const missingProgram = (program: string): DomainError =>
+const missingProgram = (program: string): DomainError =>
   new DomainError(
     'BACKEND_UNREACHABLE',
     `${program} is not installed: \`npm start -- --local\` installs QEMU and libvirt.`,
