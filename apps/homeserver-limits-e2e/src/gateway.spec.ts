@@ -25,7 +25,7 @@ describe('the gateway', () => {
     upstream = await RecordingUpstream.listen();
     limits = await LimitsProcess.prepare('');
     const registration = (token: string, limited: boolean) =>
-      `id: ${token}\nas_token: ${token}\nhs_token: h\nsender_localpart: ${token}-bot\nrate_limited: ${limited}\nnamespaces: {}\n`;
+      `id: ${token}\nas_token: ${token}\nhs_token: h\nsender_localpart: ${token}-bot\nrate_limited: ${limited}\nnamespaces: {users: [{exclusive: true, regex: "@(ghost|one|two):b\\\\.example"}]}\n`;
     await writeFile(join(limits.folder, 'free.yaml'), registration('free', false));
     await writeFile(join(limits.folder, 'bound.yaml'), registration('bound', true));
     await limits.configure(toml(`appservices = ["${limits.folder}/free.yaml", "${limits.folder}/bound.yaml"]\n`));
@@ -258,6 +258,17 @@ describe('the gateway', () => {
       expect(upstream.asked(WHOAMI)).toBe(0);
     });
 
+    test('speak for nobody else, and take nothing from him', async () => {
+      const usual = upstream.respond;
+      upstream.respond = (incoming, response) =>
+        decodeURIComponent(incoming.url ?? '').includes('user_id=@nora')
+          ? answer(response, 403, { errcode: 'M_FORBIDDEN', error: 'not your user' })
+          : usual(incoming, response);
+      const reply = await call(limits.url, 'PUT', `${RING}1?user_id=@nora:b.example`, { body: {}, token: 'free' });
+      expect([reply.status, reply.body.error]).toEqual([403, 'not your user']);
+      expect(upstream.asked(RING)).toBe(0);
+    });
+
     test('are two callers where they act for two users, though nobody told us of them', async () => {
       upstream.respond = ({ url = '' }, response) => {
         const userId = new URL(url, 'http://b').searchParams.get('user_id');
@@ -334,6 +345,11 @@ describe('the gateway', () => {
     });
 
     test('is not to be put on another device through the old path', async () => {
+      const usual = upstream.respond;
+      upstream.respond = (incoming, response) =>
+        incoming.url?.includes('/keys/upload')
+          ? answer(response, 200, { one_time_key_counts: {} })
+          : usual(incoming, response);
       const upload = (device: string) =>
         call(limits.url, 'POST', `/_matrix/client/r0/keys/upload/${device}`, {
           body: { one_time_keys: { 'a:1': 'x' } },

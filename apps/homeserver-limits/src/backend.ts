@@ -1,6 +1,9 @@
+import type { IncomingMessage } from 'node:http';
+import type { Logger } from 'pino';
 import type { Bounds } from './bounds/bounds.js';
 import type { CountFreshness } from './bounds/caps.js';
 import type { Caps } from './bounds/caps.js';
+import { readNamedFile } from './config/read-file.js';
 import type { LiveConfig } from './config/live-config.js';
 import type { CallerAddress } from './edge/caller-address.js';
 import { SystemClock } from './embedded/clock.js';
@@ -57,15 +60,20 @@ export function gatewayBackend(
   dataDir: string,
   addresses: CallerAddress,
   caps: () => Caps,
+  log: Logger,
 ): Backend {
   const { server, gateway } = current;
   const base = new URL(upstream);
-  const client = new UpstreamClient(base);
+  const client = new UpstreamClient(base, gateway.ca_file === undefined ? undefined : readNamedFile(gateway.ca_file));
   const ask = new AskUpstream(client, base.host, gateway.timeout_ms);
   const services = ApplicationServices.read(gateway.appservices, server.name);
   const identity = new GatewayIdentity(ask, services, { serverName: server.name, ttlMs: gateway.whoami_ttl_ms });
   const seen = new SeenHoldings(dataDir);
   const trusts = (peer: string) => addresses.trusts(peer);
+  const headersFor = (request: IncomingMessage) => {
+    const peer = request.socket.remoteAddress ?? '';
+    return towardsUpstream(request, peer, trusts(peer));
+  };
   return {
     homeserver: new GatewayHomeserver(client, identity, new WatchAnswers(identity, seen, caps), {
       host: base.host,
@@ -73,12 +81,9 @@ export function gatewayBackend(
       trusts,
     }),
     identity,
-    holdings: new UpstreamHoldings(ask, seen),
+    holdings: new UpstreamHoldings(ask, seen, log),
     freshness: { believeMs: gateway.reconcile_ms, believeRefusalMs: 1_000 },
-    upgrades: new UpgradeProxy(client, (request) => {
-      const peer = request.socket.remoteAddress ?? '';
-      return towardsUpstream(request, peer, trusts(peer));
-    }),
+    upgrades: new UpgradeProxy(client, { headersFor, timeoutMs: gateway.timeout_ms }),
     passwordVerifications: () => 0,
     start: () => undefined,
     close: () => {

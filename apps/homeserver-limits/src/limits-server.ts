@@ -57,7 +57,7 @@ export class LimitsServer {
     this.backend =
       gateway.upstream === undefined
         ? embeddedBackend(config, dataDir)
-        : gatewayBackend(gateway.upstream, config, dataDir, addresses, () => this.caps);
+        : gatewayBackend(gateway.upstream, config, dataDir, addresses, () => this.caps, log);
     this.caps = new Caps(ledger, config, this.backend.freshness, { watch });
     const { identity, holdings, homeserver } = this.backend;
     const bounds = makeBounds({ config, rates: this.rates, caps: this.caps, identity, holdings, log, watch });

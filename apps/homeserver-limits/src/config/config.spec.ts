@@ -47,6 +47,7 @@ describe('parseConfig', () => {
       '[gateway]\nupstream = "http://me:secret@x"',
       'gateway.upstream must be an http or https URL of a host and a port',
     ],
+    ['[gateway]\nupstream = "http://x"\nca_file = "ca.pem"', 'gateway.ca_file is for an https upstream'],
     ['[rtc]\nurl = "wss://sfu.example"', 'belong together'],
     ['[federation.peers]\n"a.example" = "nowhere"', 'federation.peers must be a table'],
     ['[operator]\nlisten = "0.0.0.0:9000"', 'operator.token is needed'],

@@ -68,6 +68,9 @@ function problemsTogether({ rtc, gateway, operator }: Config): string[] {
   if (given > 0 && gateway.upstream !== undefined) {
     problems.push('rtc.url is for the embedded mode; in front of a homeserver, that homeserver gives the credentials');
   }
+  if (gateway.ca_file !== undefined && !gateway.upstream?.startsWith('https:')) {
+    problems.push('gateway.ca_file is for an https upstream');
+  }
   if (operator.listen !== undefined && operator.token === undefined && !isLoopback(operator.listen)) {
     problems.push('operator.token is needed when operator.listen is not a loopback address');
   }

@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ApplicationServices } from './application-services.js';
 
+const GHOSTS = 'namespaces:\n  users:\n    - { exclusive: true, regex: "@ghost.*:b\\\\.example" }\n';
+
 describe('ApplicationServices', () => {
   let folder: string;
   beforeEach(async () => {
@@ -17,7 +19,7 @@ describe('ApplicationServices', () => {
   }
 
   test('exempts the users of a service that says so, but not its own sender', async () => {
-    const services = await read('as_token: t\nsender_localpart: bot\nrate_limited: false\n');
+    const services = await read(`as_token: t\nsender_localpart: bot\nrate_limited: false\n${GHOSTS}`);
     const ghost = { userId: '@ghost:b.example', deviceId: 'D' };
     expect(services.callerOf('t', ghost)).toEqual({ ...ghost, exemptFromRates: true });
     expect(services.callerOf('t', {})).toEqual({ userId: '@bot:b.example', exemptFromRates: false });
@@ -25,15 +27,49 @@ describe('ApplicationServices', () => {
   });
 
   test('exempts nobody by default', async () => {
-    const services = await read('as_token: t\nsender_localpart: bot\n');
+    const services = await read(`as_token: t\nsender_localpart: bot\n${GHOSTS}`);
     expect(services.callerOf('t', { userId: '@ghost:b.example' })?.exemptFromRates).toBe(false);
+  });
+
+  test('knows whom a service may speak for, from the start of his id, and leaves others to the homeserver', async () => {
+    const services = await read(`as_token: t\nsender_localpart: bot\nrate_limited: false\n${GHOSTS}`);
+    expect(services.callerOf('t', { userId: '@ghost7:b.example' })).toMatchObject({ userId: '@ghost7:b.example' });
+    expect(services.callerOf('t', { userId: '@bot:b.example' })).toMatchObject({ exemptFromRates: false });
+    expect(services.callerOf('t', { userId: '@nora:b.example' })).toBeUndefined();
+    expect(services.callerOf('t', { userId: '@a@ghost:b.example' })).toBeUndefined();
+    expect(services.exempts('t', '@nora:b.example')).toBe(true);
+    expect(services.exempts('other', '@nora:b.example')).toBe(false);
+  });
+
+  test('leaves expressions of another dialect to the homeserver', async () => {
+    const services = await read(`as_token: t\nsender_localpart: bot\nnamespaces: {users: [{regex: "(?i)@ghost"}]}`);
+    expect(services.callerOf('t', { userId: '@ghost:b.example' })).toBeUndefined();
+  });
+
+  test('refuses two registrations with one token', async () => {
+    await read('as_token: t\nsender_localpart: bot');
+    const path = join(folder, 'bridge.yaml');
+    expect(() => ApplicationServices.read([path, path], 'b.example')).toThrow(
+      'as_token is that of another registration',
+    );
+  });
+
+  test('quotes nothing of a registration that it cannot read: there are tokens in it', async () => {
+    await expect(read('as_token: "hunter2\nsender_localpart: {')).rejects.toThrow(
+      /bridge\.yaml: not valid YAML: line \d+, column \d+$/,
+    );
+    for (const broken of ['as_token: "hunter2\nx: {', 'as_token: hunter2: x', 'as_token: *hunter2']) {
+      await expect(read(broken)).rejects.not.toThrow('hunter2');
+    }
   });
 
   test.each([
     ['sender_localpart: bot', 'as_token must be'],
     ['as_token: t', 'sender_localpart must be'],
     ['as_token: t\nsender_localpart: bot\nrate_limited: maybe', 'rate_limited must be'],
-    ['[', 'cannot be read'],
+    ['[', 'not valid YAML: line 1, column 2'],
+    ['as_token: t\nsender_localpart: bot\nnamespaces: {users: [ghost]}', 'namespaces.users must be'],
+    ['as_token: t\nsender_localpart: bot\nnamespaces: []', 'namespaces.users must be'],
     ['text', 'must be a registration'],
   ])('refuses %j and says why', async (yaml, problem) => {
     await expect(read(yaml)).rejects.toThrow(problem);

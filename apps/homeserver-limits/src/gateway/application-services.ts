@@ -1,53 +1,44 @@
-import { readFileSync } from 'node:fs';
-import { isJsonObject, type JsonObject } from '@headgate/matrix-protocol';
 import { ConfigError } from '@headgate/nest-kit';
-import { parse } from 'yaml';
 import { digest } from '../homeserver/digest.js';
 import type { Caller } from '../homeserver/identity.port.js';
 import type { ActingFor } from './acting-for.js';
-
-interface ApplicationService {
-  senderUserId: string;
-  rateLimited: boolean;
-}
+import { readRegistration, type Registration } from './registration.js';
 
 /** The application services of the homeserver, recognised by their tokens. */
 export class ApplicationServices {
-  private constructor(private readonly byToken: ReadonlyMap<string, ApplicationService>) {}
+  private constructor(private readonly byToken: ReadonlyMap<string, Registration>) {}
 
   /** @throws ConfigError naming the registration file that cannot be used */
   static read(paths: readonly string[], serverName: string): ApplicationServices {
-    return new ApplicationServices(new Map(paths.map((path) => readRegistration(path, serverName))));
+    const byToken = new Map<string, Registration>();
+    for (const path of paths) {
+      const registration = readRegistration(path, serverName);
+      const mark = digest(registration.token);
+      if (byToken.has(mark)) throw new ConfigError(path, ['as_token is that of another registration']);
+      byToken.set(mark, registration);
+    }
+    return new ApplicationServices(byToken);
   }
 
-  /** The caller behind an application service's token; undefined for the token of anybody else. */
-  callerOf(token: string, acting: ActingFor): Caller | undefined {
+  /**
+   * The caller behind an application service's token. Undefined for the token of anybody else, and for a user who is not
+   * in the service's namespaces: the homeserver has to say whether it may speak for him.
+   */
+  callerOf(token: string, { userId, deviceId }: ActingFor): Caller | undefined {
     const service = this.byToken.get(digest(token));
     if (!service) return undefined;
-    const { senderUserId, rateLimited } = service;
-    const { userId = senderUserId, deviceId } = acting;
-    // The exemption is for the users a service speaks for, not for the service's own sender.
-    const exemptFromRates = !rateLimited && userId !== senderUserId;
-    return { userId, exemptFromRates, ...(deviceId !== undefined && { deviceId }) };
+    const acting = userId ?? service.senderUserId;
+    if (acting !== service.senderUserId && !service.users.some((users) => users.test(acting))) return undefined;
+    return { userId: acting, exemptFromRates: isExempt(service, acting), ...(deviceId !== undefined && { deviceId }) };
+  }
+
+  /** Whether rates are not for this user while he comes with this token. */
+  exempts(token: string, userId: string): boolean {
+    const service = this.byToken.get(digest(token));
+    return service !== undefined && isExempt(service, userId);
   }
 }
 
-function readRegistration(path: string, serverName: string): [string, ApplicationService] {
-  const { as_token: token, sender_localpart: localpart, rate_limited: rateLimited = true } = readYaml(path);
-  const wrong = (rule: string) => new ConfigError(path, [rule]);
-  if (typeof token !== 'string' || token === '') throw wrong('as_token must be a text that is not empty');
-  if (typeof localpart !== 'string' || localpart === '')
-    throw wrong('sender_localpart must be a text that is not empty');
-  if (typeof rateLimited !== 'boolean' && rateLimited !== null) throw wrong('rate_limited must be true or false');
-  return [digest(token), { senderUserId: `@${localpart}:${serverName}`, rateLimited: rateLimited !== false }];
-}
-
-function readYaml(path: string): JsonObject {
-  try {
-    const value: unknown = parse(readFileSync(path, 'utf8'));
-    if (isJsonObject(value)) return value;
-  } catch (error) {
-    throw new ConfigError(path, [`cannot be read: ${error instanceof Error ? error.message : String(error)}`]);
-  }
-  throw new ConfigError(path, ['must be a registration']);
-}
+/** The exemption is for the users a service speaks for, not for the service's own sender. */
+const isExempt = ({ rateLimited, senderUserId }: Registration, userId: string): boolean =>
+  !rateLimited && userId !== senderUserId;

@@ -1,12 +1,12 @@
+import type { IncomingMessage } from 'node:http';
 import { UPLOAD_LIMIT_BYTES } from '../bounds/upload.bound.js';
 import { Homeserver } from '../homeserver/homeserver.port.js';
 import type { Answer } from '../wire/answer.js';
 import type { MatrixRequest } from '../wire/matrix-request.js';
-import { bodyOf } from './body-of.js';
 import { asJson, endToEnd, towardsUpstream } from './forwarded-headers.js';
 import type { GatewayIdentity } from './gateway-identity.js';
 import { lowerUploadSize } from './media-config.js';
-import type { UpstreamClient } from './upstream-client.js';
+import type { UpstreamClient, UpstreamRequest } from './upstream-client.js';
 
 export type Interest = 'none' | 'status' | 'body';
 
@@ -66,18 +66,28 @@ export class GatewayHomeserver extends Homeserver {
     const headers = decided ? asJson(own) : own;
     // HTTP/1.0 has none, and what goes on is HTTP/1.1.
     if (raw.headers.host === undefined) headers.push('Host', this.options.host);
-    const answer = await this.upstream.send({
+    const outgoing: UpstreamRequest = {
       method,
       target,
       headers: read ? withoutCompression(headers) : headers,
       body: await bodyFor(request),
       timeoutMs: this.options.timeoutMs + requestedWait(request),
       caller: decided ? undefined : response,
-    });
+    };
+    if (read) {
+      const { answer, body } = await this.upstream.read(outgoing, MAX_READ_BYTES);
+      return this.answered(request, answer, body);
+    }
+    const answer = await this.upstream.send(outgoing);
+    // Nobody is left who would take it.
+    if (response.destroyed) answer.destroy();
+    return this.answered(request, answer, answer);
+  }
+
+  private answered(request: MatrixRequest, answer: IncomingMessage, body: Answer['body']): Answer {
     const { statusCode: status = 502 } = answer;
     if (status === 401) this.forgetToken(request);
-    if (!read) return { status, headers: endToEnd(answer), body: answer };
-    return { status, headers: endToEnd(answer), body: await bodyOf(answer, MAX_READ_BYTES) };
+    return { status, headers: endToEnd(answer), body };
   }
 
   private dropEndedTokens(request: MatrixRequest, operation: string, { status }: Answer): void {

@@ -2,11 +2,10 @@ import { MatrixError, parseUserId } from '@headgate/matrix-protocol';
 import { digest } from '../homeserver/digest.js';
 import { type Caller, Identity } from '../homeserver/identity.port.js';
 import { LeastRecentlyUsed } from '../homeserver/least-recently-used.js';
-import { ForeignRefusal } from '../wire/error-answer.js';
 import type { MatrixRequest } from '../wire/matrix-request.js';
 import { type ActingFor, actingFor } from './acting-for.js';
 import type { ApplicationServices } from './application-services.js';
-import type { AskUpstream } from './ask-upstream.js';
+import { type AskUpstream, undecided, type UpstreamAnswer } from './ask-upstream.js';
 
 const MAX_TOKENS = 100_000;
 
@@ -22,6 +21,7 @@ export class GatewayIdentity extends Identity {
   private readonly known = new LeastRecentlyUsed<string, { caller: Caller; until: number }>(MAX_TOKENS);
   private readonly openIdUsers = new LeastRecentlyUsed<string, { userId: string; until: number }>(MAX_TOKENS);
   private readonly asking = new Map<string, Promise<Caller>>();
+  private readonly decided = new WeakMap<MatrixRequest, Promise<Caller>>();
   private readonly now: () => number;
 
   constructor(
@@ -33,16 +33,11 @@ export class GatewayIdentity extends Identity {
     this.now = options.now ?? Date.now;
   }
 
-  override async callerOf(request: MatrixRequest): Promise<Caller> {
-    const token = request.token();
-    if (token === undefined) throw MatrixError.missingToken();
-    const acting = actingFor(request);
-    const service = this.services.callerOf(token, acting);
-    if (service) return service;
-    const mark = markOf(token, acting);
-    const remembered = this.known.get(mark);
-    if (remembered && remembered.until > this.now()) return remembered.caller;
-    return this.askOnce(mark, request);
+  /** Decided once for a request, however long it takes. */
+  override callerOf(request: MatrixRequest): Promise<Caller> {
+    const decided = this.decided.get(request) ?? this.decide(request);
+    this.decided.set(request, decided);
+    return decided;
   }
 
   override async openIdUser(serverName: string, token: string): Promise<string | undefined> {
@@ -51,10 +46,11 @@ export class GatewayIdentity extends Identity {
     const remembered = this.openIdUsers.get(mark);
     if (remembered && remembered.until > this.now()) return remembered.userId;
     const path = `/_matrix/federation/v1/openid/userinfo?access_token=${encodeURIComponent(token)}`;
-    const { status, body } = await this.upstream.get(path);
-    if (status >= 500) throw new MatrixError(502, 'M_UNKNOWN', 'The homeserver cannot check the token.');
-    const sub = body?.sub;
-    if (status !== 200 || parseUserId(sub)?.server !== serverName) return undefined;
+    const answer = await this.upstream.get(path);
+    if (isRefused(answer)) return undefined;
+    if (answer.status !== 200) throw undecided(answer, 'The homeserver cannot check the token.');
+    const sub = answer.body?.sub;
+    if (parseUserId(sub)?.server !== serverName) return undefined;
     this.openIdUsers.set(mark, { userId: String(sub), until: this.now() + this.options.ttlMs });
     return String(sub);
   }
@@ -70,6 +66,18 @@ export class GatewayIdentity extends Identity {
     if (caller) this.known.deleteWhere((entry) => entry.caller.userId === caller.userId);
   }
 
+  private async decide(request: MatrixRequest): Promise<Caller> {
+    const token = request.token();
+    if (token === undefined) throw MatrixError.missingToken();
+    const acting = actingFor(request);
+    const service = this.services.callerOf(token, acting);
+    if (service) return service;
+    const mark = markOf(token, acting);
+    const remembered = this.known.get(mark);
+    if (remembered && remembered.until > this.now()) return remembered.caller;
+    return this.askOnce(mark, request);
+  }
+
   private askOnce(mark: string, request: MatrixRequest): Promise<Caller> {
     const underway = this.asking.get(mark);
     if (underway) return underway;
@@ -79,18 +87,22 @@ export class GatewayIdentity extends Identity {
   }
 
   private async ask(mark: string, request: MatrixRequest): Promise<Caller> {
-    const { status, body } = await this.upstream.as(request, 'GET', '/_matrix/client/v3/account/whoami');
-    if (status === 200 && typeof body?.user_id === 'string') {
-      const { user_id: userId, device_id: deviceId } = body;
-      const caller: Caller = { userId, exemptFromRates: false, ...(typeof deviceId === 'string' && { deviceId }) };
-      this.known.set(mark, { caller, until: this.now() + this.options.ttlMs });
-      return caller;
+    const answer = await this.upstream.as(request, 'GET', '/_matrix/client/v3/account/whoami');
+    const { status, body } = answer;
+    if (status !== 200 || typeof body?.user_id !== 'string') {
+      throw undecided(answer, 'The homeserver does not say whose token this is.');
     }
-    if (typeof body?.errcode === 'string') throw new ForeignRefusal(status, body);
-    throw new MatrixError(502, 'M_UNKNOWN', 'The homeserver does not say whose token this is.');
+    const { user_id: userId, device_id: deviceId } = body;
+    const exemptFromRates = this.services.exempts(request.token() ?? '', userId);
+    const caller: Caller = { userId, exemptFromRates, ...(typeof deviceId === 'string' && { deviceId }) };
+    this.known.set(mark, { caller, until: this.now() + this.options.ttlMs });
+    return caller;
   }
 }
 
 /** A token whose application service nobody has told us of is a different caller for each user that it acts for. */
 const markOf = (token: string, { userId, deviceId }: ActingFor): string =>
   digest(userId === undefined && deviceId === undefined ? token : JSON.stringify([token, userId, deviceId]));
+
+/** The token is not live. Any other status says nothing about it: 404 is a homeserver that does not serve this here. */
+const isRefused = ({ status }: UpstreamAnswer): boolean => status === 400 || status === 401 || status === 403;

@@ -1,28 +1,46 @@
-import type { IncomingMessage } from 'node:http';
+import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { corsHeaders } from '../wire/answer.js';
+import { errorAnswer } from '../wire/error-answer.js';
 import type { UpstreamClient } from './upstream-client.js';
+import { upstreamFailure, UpstreamSilent } from './upstream-failure.js';
 
-const BAD_GATEWAY = 'HTTP/1.1 502 Bad Gateway\r\nConnection: close\r\nContent-Length: 0\r\n\r\n';
+export interface UpgradeOptions {
+  headersFor: (request: IncomingMessage) => string[];
+  /** How long the upstream may think about it, in ms. What it has accepted may be silent for as long as it likes. */
+  timeoutMs: number;
+}
 
 /** Hands an upgraded connection (a WebSocket, say) through to the upstream and back. */
 export class UpgradeProxy {
   constructor(
     private readonly upstream: UpstreamClient,
-    private readonly headersFor: (request: IncomingMessage) => string[],
+    private readonly options: UpgradeOptions,
   ) {}
 
   handle(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     const upgrade = ['Connection', 'Upgrade', 'Upgrade', request.headers.upgrade ?? ''];
-    const headers = [...this.headersFor(request), ...upgrade];
+    const headers = [...this.options.headersFor(request), ...upgrade];
     const outgoing = this.upstream.open(request.url ?? '/', request.method ?? 'GET', headers);
+    let answered = false;
+    const late = setTimeout(() => outgoing.destroy(new UpstreamSilent()), this.options.timeoutMs);
+    outgoing.once('close', () => clearTimeout(late));
     socket.once('error', () => outgoing.destroy());
     socket.once('close', () => outgoing.destroy());
-    outgoing.once('error', () => socket.end(BAD_GATEWAY));
+    outgoing.on('error', (error) => {
+      if (answered) socket.destroy();
+      else socket.end(failure(error));
+    });
     outgoing.once('response', (answer) => {
+      answered = true;
+      clearTimeout(late);
       socket.write(headOf(answer));
+      answer.once('error', () => socket.destroy());
       answer.pipe(socket);
     });
     outgoing.once('upgrade', (answer, other, otherHead) => {
+      answered = true;
+      clearTimeout(late);
       other.once('error', () => socket.destroy());
       socket.once('error', () => other.destroy());
       socket.once('close', () => other.destroy());
@@ -45,4 +63,12 @@ function headOf({ statusCode, statusMessage, rawHeaders }: IncomingMessage): str
   }
   if (statusCode !== 101) lines.push('Connection: close');
   return `${lines.join('\r\n')}\r\n\r\n`;
+}
+
+/** What the caller is told when there is no answer to hand on. */
+function failure(error: unknown): string {
+  const { status, headers, body } = errorAnswer(upstreamFailure(error));
+  const all = [...headers, ...corsHeaders, 'Connection', 'close', 'Content-Length', String((body as Buffer).length)];
+  const lines = all.flatMap((name, index) => (index % 2 === 0 ? [`${name}: ${all[index + 1]}`] : []));
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('\r\n')}\r\n\r\n${(body as Buffer).toString('utf8')}`;
 }

@@ -6,8 +6,10 @@ import {
   type ServerResponse,
 } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { isIP } from 'node:net';
 import type { Readable } from 'node:stream';
-import { MatrixError } from '@headgate/matrix-protocol';
+import { bodyOf } from './body-of.js';
+import { failUpstream, UpstreamGarbled, UpstreamSilent } from './upstream-failure.js';
 
 export interface UpstreamRequest {
   method: string;
@@ -20,29 +22,56 @@ export interface UpstreamRequest {
   timeoutMs: number;
   /** The caller's answer: when it closes unfinished, the caller is gone and the upstream need not go on. */
   caller?: ServerResponse;
+  /** Doing it twice is doing it once. Its method says so when this is left out. */
+  repeatable?: boolean;
 }
 
 const IDEMPOTENT = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE']);
 
-class UpstreamSilent extends Error {}
+/** Servers close idle connections, many after 5 s. A request that is sent just then is lost, so ours are closed before. */
+const IDLE_MS = 4_000;
 
 /** The homeserver behind the gateway, over connections that are kept. */
 export class UpstreamClient {
   private readonly agent: HttpAgent;
 
-  constructor(private readonly base: URL) {
-    const options = { keepAlive: true, maxSockets: Infinity, maxFreeSockets: 256, scheduling: 'lifo' } as const;
+  /** @param ca who may have signed an https upstream's certificate (PEM); those that the system trusts when left out */
+  constructor(
+    private readonly base: URL,
+    private readonly ca?: string,
+  ) {
+    const options = {
+      keepAlive: true,
+      maxSockets: Infinity,
+      maxFreeSockets: 256,
+      scheduling: 'lifo',
+      timeout: IDLE_MS,
+    } as const;
     this.agent = base.protocol === 'https:' ? new HttpsAgent(options) : new HttpAgent(options);
   }
 
-  /** @throws MatrixError 502 when the upstream cannot be reached, 504 when it stays silent; the body's own error */
+  /** The answer, as it begins. @throws MatrixError 502 or 504 when there is none; the body's own error */
   async send(request: UpstreamRequest): Promise<IncomingMessage> {
+    return this.begin(request).catch(failUpstream);
+  }
+
+  /**
+   * The answer with its body of at most `limit` bytes, which has to be there as a whole in the request's time.
+   * @param wanted the statuses whose body matters; that of any other is left out
+   * @throws MatrixError 502 or 504 when it is not there; the body's own error
+   */
+  async read(
+    request: UpstreamRequest,
+    limit: number,
+    wanted: (status: number) => boolean = () => true,
+  ): Promise<{ answer: IncomingMessage; body: Buffer }> {
     try {
-      return await this.attempt(request);
+      const answer = await this.begin(request, true);
+      if (wanted(answer.statusCode ?? 0)) return { answer, body: await bodyOf(answer, limit) };
+      answer.destroy();
+      return { answer, body: Buffer.alloc(0) };
     } catch (error) {
-      const mayRepeat = isStaleConnection(error) && IDEMPOTENT.has(request.method) && isRepeatable(request.body);
-      if (mayRepeat) return this.attempt(request).catch(translate);
-      return translate(error);
+      return failUpstream(error);
     }
   }
 
@@ -55,14 +84,37 @@ export class UpstreamClient {
     return this.request({ method, target, headers, timeoutMs: 0 }, false);
   }
 
-  private attempt(request: UpstreamRequest): Promise<IncomingMessage> {
+  private async begin(request: UpstreamRequest, whole = false): Promise<IncomingMessage> {
+    try {
+      return await this.attempt(request, this.agent, whole);
+    } catch (error) {
+      const { body, method, repeatable = IDEMPOTENT.has(method) } = request;
+      const mayRepeat = repeatable && (body === undefined || Buffer.isBuffer(body));
+      if (!mayRepeat || !isStaleConnection(error)) throw error;
+      // Not on another kept connection, which may be as old.
+      return this.attempt(request, false, whole);
+    }
+  }
+
+  private attempt(request: UpstreamRequest, agent: HttpAgent | false, whole: boolean): Promise<IncomingMessage> {
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-    const outgoing = this.request(request, this.agent);
+    const { body, caller, timeoutMs } = request;
+    const outgoing = this.request(request, agent);
+    let begun: IncomingMessage | undefined;
     // Once the answer has begun, an error belongs to its stream, which ends the caller's connection with it.
     outgoing.on('error', (error) => reject(Object.assign(error, { reusedSocket: outgoing.reusedSocket })));
-    outgoing.once('response', resolve);
-    outgoing.setTimeout(request.timeoutMs, () => outgoing.destroy(new UpstreamSilent('silent')));
-    const { body, caller } = request;
+    outgoing.once('response', (answer) => {
+      if (answer.statusCode !== undefined && answer.statusCode >= 200) resolve((begun = answer));
+      else outgoing.destroy(new UpstreamGarbled(`the upstream answered with the status ${answer.statusCode}`));
+    });
+    // A change of the protocol that nobody asked for ends without an error.
+    outgoing.once('close', () => reject(new UpstreamGarbled('the upstream gave no answer')));
+    const late = () => void (begun ?? outgoing).destroy(new UpstreamSilent());
+    outgoing.setTimeout(timeoutMs, late);
+    if (whole) {
+      const timer = setTimeout(late, timeoutMs);
+      outgoing.once('close', () => clearTimeout(timer));
+    }
     caller?.once('close', () => {
       if (!caller.writableFinished) outgoing.destroy();
     });
@@ -78,12 +130,15 @@ export class UpstreamClient {
   }
 
   private request({ method, target, headers }: UpstreamRequest, agent: HttpAgent | false): ClientRequest {
-    const send = this.base.protocol === 'https:' ? httpsRequest : httpRequest;
+    const { protocol, hostname, port } = this.base;
+    const send = protocol === 'https:' ? httpsRequest : httpRequest;
+    const host = hostname.replace(/^\[|\]$/g, '');
     return send({
-      protocol: this.base.protocol,
-      hostname: this.base.hostname.replace(/^\[|\]$/g, ''),
-      port: this.base.port,
-      servername: this.base.hostname,
+      protocol,
+      hostname: host,
+      port,
+      ...(isIP(host) === 0 && { servername: host }),
+      ...(this.ca !== undefined && { ca: this.ca }),
       method,
       path: target,
       headers: headers as unknown as Record<string, string>,
@@ -93,18 +148,8 @@ export class UpstreamClient {
   }
 }
 
-const isRepeatable = (body: UpstreamRequest['body']): boolean => body === undefined || Buffer.isBuffer(body);
-
-/** The upstream closed a kept connection just as we used it; the request never reached it. */
+/** The upstream closed a kept connection just as we used it. */
 const isStaleConnection = (error: unknown): boolean => {
   const { reusedSocket, code } = error as { reusedSocket?: boolean; code?: string };
   return reusedSocket === true && (code === 'ECONNRESET' || code === 'EPIPE');
 };
-
-function translate(error: unknown): never {
-  if (error instanceof MatrixError) throw error;
-  if (error instanceof UpstreamSilent) {
-    throw new MatrixError(504, 'M_UNKNOWN', 'The homeserver does not answer in time.', {}, { cause: error });
-  }
-  throw new MatrixError(502, 'M_UNKNOWN', 'The homeserver cannot be reached.', {}, { cause: error });
-}

@@ -1,25 +1,40 @@
 import { createHash } from 'node:crypto';
 import { canonicalJson, isJsonObject, type JsonObject } from '@headgate/matrix-protocol';
+import type { Logger } from 'pino';
 import { delayedHolder } from '../bounds/delayed-event.js';
 import { Holdings } from '../homeserver/holdings.port.js';
 import type { Caller } from '../homeserver/identity.port.js';
+import { LeastRecentlyUsed } from '../homeserver/least-recently-used.js';
 import type { MatrixRequest } from '../wire/matrix-request.js';
-import type { AskUpstream, UpstreamAnswer } from './ask-upstream.js';
+import { type AskUpstream, undecided, type UpstreamAnswer } from './ask-upstream.js';
 import type { SeenHoldings } from './seen-holdings.js';
 
 const CLIENT = '/_matrix/client/v3';
-const DELAYED = '/_matrix/client/unstable/org.matrix.msc4140/delayed_events';
+/** Where the list of delayed events is, in the dialect that is deployed and in the accepted one. */
+const DELAYED = ['/_matrix/client/unstable/org.matrix.msc4140/delayed_events', '/_matrix/client/v1/delayed_events'];
 /** A first sync with nothing in it but account data. */
 const ACCOUNT_DATA_ONLY = {
   presence: { types: [] },
   room: { state: { types: [] }, timeline: { types: [], limit: 1 }, ephemeral: { types: [] }, include_leave: true },
 };
 
-/** What callers hold, from the upstream's own answers to questions asked with their own tokens. */
+/** A first sync is the dearest question there is: one that fails is not asked again at once. */
+const SEED_AGAIN_MS = 60_000;
+
+/**
+ * What callers hold, from the upstream's own answers to questions asked with their own tokens. An upstream that does not
+ * say it lets nothing through: a count that is made up would be no bound.
+ */
 export class UpstreamHoldings extends Holdings {
+  /** By user and question, so that a user has one of each under way. */
+  private readonly listing = new Map<string, Promise<UpstreamAnswer>>();
+  private readonly seedFailedAt = new LeastRecentlyUsed<string, number>(10_000);
+
   constructor(
     private readonly upstream: AskUpstream,
     private readonly seen: SeenHoldings,
+    private readonly log: Logger,
+    private readonly now: () => number = Date.now,
   ) {
     super();
   }
@@ -34,8 +49,18 @@ export class UpstreamHoldings extends Holdings {
     return print !== undefined && this.seen.hasFilter(userId, print);
   }
 
+  /** Until the upstream has told it, what came by counts alone. */
   override async accountData({ userId }: Caller, request: MatrixRequest): Promise<number> {
-    if (!this.seen.accountDataIsSeeded(userId)) await this.seedAccountData(userId, request);
+    const failedAt = this.seedFailedAt.get(userId) ?? -Infinity;
+    if (!this.seen.accountDataIsSeeded(userId) && this.now() - failedAt >= SEED_AGAIN_MS) {
+      await this.seedAccountData(userId, request).catch((error: unknown) => {
+        this.seedFailedAt.set(userId, this.now());
+        this.log.warn(
+          { err: error, userId },
+          'account data is counted from what came by: the homeserver does not say what is held',
+        );
+      });
+    }
     return this.seen.accountData(userId);
   }
 
@@ -43,50 +68,65 @@ export class UpstreamHoldings extends Holdings {
     if (this.seen.hasAccountData(caller.userId, scope, type)) return true;
     const room = scope === '' ? '' : `/rooms/${encodeURIComponent(scope)}`;
     const path = `${CLIENT}/user/${encodeURIComponent(caller.userId)}${room}/account_data/${encodeURIComponent(type)}`;
-    const { status } = await this.upstream.as(request, 'GET', path);
-    if (status === 200) this.seen.addAccountData(caller.userId, scope, type);
-    return status === 200;
+    const held = await this.upstream.exists(request, path);
+    if (held) this.seen.addAccountData(caller.userId, scope, type);
+    return held;
   }
 
   /** An upload of nothing answers with the counts. */
   override async oneTimeKeys(_caller: Caller, request: MatrixRequest): Promise<number> {
-    const { body } = await this.upstream.as(request, 'POST', `${CLIENT}/keys/upload`, {});
-    const counts = isJsonObject(body?.one_time_key_counts) ? Object.values(body.one_time_key_counts) : [];
-    return counts.reduce<number>((sum, count) => sum + (Number.isInteger(count) ? Number(count) : 0), 0);
+    const answer = await this.upstream.as(request, 'POST', `${CLIENT}/keys/upload`, {});
+    const counts = answer.status === 200 ? answer.body?.one_time_key_counts : undefined;
+    if (!isJsonObject(counts)) throw undecided(answer, 'The homeserver does not say how many keys are held.');
+    return Object.values(counts).reduce<number>((sum, count) => sum + (Number.isInteger(count) ? Number(count) : 0), 0);
   }
 
-  override async pushers(_caller: Caller, request: MatrixRequest): Promise<number> {
-    return (await this.listPushers(request)).length;
+  override async pushers(caller: Caller, request: MatrixRequest): Promise<number> {
+    return (await this.listPushers(caller, request)).length;
   }
 
-  override async hasPusher(_caller: Caller, appId: string, pushkey: string, request: MatrixRequest): Promise<boolean> {
-    const pushers = await this.listPushers(request);
+  override async hasPusher(caller: Caller, appId: string, pushkey: string, request: MatrixRequest): Promise<boolean> {
+    const pushers = await this.listPushers(caller, request);
     return pushers.some((pusher) => isJsonObject(pusher) && pusher.app_id === appId && pusher.pushkey === pushkey);
   }
 
-  override async delayedEvents({ userId }: Caller, roomId: string, request: MatrixRequest): Promise<number> {
-    const listed = await this.upstream.as(request, 'GET', DELAYED);
-    const answer: UpstreamAnswer =
-      listed.status === 200 ? listed : await this.upstream.as(request, 'GET', '/_matrix/client/v1/delayed_events');
-    const events = answer.status === 200 ? answer.body?.delayed_events : undefined;
+  override async delayedEvents(caller: Caller, roomId: string, request: MatrixRequest): Promise<number> {
+    for (const path of DELAYED) {
+      const answer = await this.list(caller, request, path);
+      const events = answer.status === 200 ? answer.body?.delayed_events : undefined;
+      if (Array.isArray(events))
+        return events.filter((event) => isJsonObject(event) && event.room_id === roomId).length;
+      if (!isUnknownEndpoint(answer)) throw undecided(answer, 'The homeserver does not say which events are delayed.');
+    }
     // Not every homeserver lists them; then what was scheduled through here must do.
-    if (!Array.isArray(events)) return this.seen.delayedEvents(delayedHolder(userId, roomId));
-    return events.filter((event) => isJsonObject(event) && event.room_id === roomId).length;
+    return this.seen.delayedEvents(delayedHolder(caller.userId, roomId));
   }
 
   override wasScheduled(caller: Caller, request: MatrixRequest): boolean {
     return this.seen.wasScheduled(caller, request);
   }
 
-  private async listPushers(request: MatrixRequest): Promise<unknown[]> {
-    const { body } = await this.upstream.as(request, 'GET', `${CLIENT}/pushers`);
-    return Array.isArray(body?.pushers) ? body.pushers : [];
+  private async listPushers(caller: Caller, request: MatrixRequest): Promise<unknown[]> {
+    const answer = await this.list(caller, request, `${CLIENT}/pushers`);
+    const pushers = answer.status === 200 ? answer.body?.pushers : undefined;
+    if (!Array.isArray(pushers)) throw undecided(answer, 'The homeserver does not say which pushers there are.');
+    return pushers;
+  }
+
+  private list({ userId }: Caller, request: MatrixRequest, path: string): Promise<UpstreamAnswer> {
+    const mark = `${userId} ${path}`;
+    const underway = this.listing.get(mark);
+    if (underway) return underway;
+    const listing = this.upstream.list(request, path).finally(() => this.listing.delete(mark));
+    this.listing.set(mark, listing);
+    return listing;
   }
 
   private async seedAccountData(userId: string, request: MatrixRequest): Promise<void> {
     const filter = encodeURIComponent(JSON.stringify(ACCOUNT_DATA_ONLY));
-    const { status, body } = await this.upstream.as(request, 'GET', `${CLIENT}/sync?timeout=0&filter=${filter}`);
-    if (status !== 200 || !body) return;
+    const answer = await this.upstream.list(request, `${CLIENT}/sync?timeout=0&filter=${filter}`);
+    const { status, body } = answer;
+    if (status !== 200 || !body) throw undecided(answer, 'The homeserver does not say which account data there is.');
     for (const type of typesIn(body)) this.seen.addAccountData(userId, '', type);
     const rooms = isJsonObject(body.rooms) ? body.rooms : {};
     for (const group of [rooms.join, rooms.leave]) {
@@ -99,6 +139,10 @@ export class UpstreamHoldings extends Holdings {
     this.seen.accountDataWasSeeded(userId);
   }
 }
+
+/** 404 and 405 alone are what servers answer to what they do not have; some say 400 with this code. */
+const isUnknownEndpoint = ({ status, body }: UpstreamAnswer): boolean =>
+  status === 404 || status === 405 || body?.errcode === 'M_UNRECOGNIZED';
 
 /** Server-owned types are not written through the bounded endpoint and do not count. */
 const NOT_COUNTED = ['m.push_rules', 'm.fully_read'];

@@ -9,6 +9,7 @@ export class ForeignRefusal extends Error {
   constructor(
     readonly status: number,
     readonly body: object,
+    readonly headers: readonly string[] = [],
   ) {
     super(`another server refused with ${status}`);
   }
@@ -16,7 +17,7 @@ export class ForeignRefusal extends Error {
 
 /** The answer that a failure makes. */
 export function errorAnswer(error: unknown): Answer {
-  if (error instanceof ForeignRefusal) return jsonAnswer(error.status, error.body);
+  if (error instanceof ForeignRefusal) return jsonAnswer(error.status, error.body, error.headers);
   if (error instanceof RateExceeded) return rateAnswer(error);
   const refusal = toMatrixError(error);
   return jsonAnswer(refusal.status, refusal.body());

@@ -1,0 +1,38 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** Whether certificates can be made on this machine. */
+export const canMakeCertificates = spawnSync('openssl', ['version']).status === 0;
+
+/** A certificate for 127.0.0.1 and localhost that nobody trusts who was not told to. */
+export class Certificate {
+  private constructor(
+    private readonly folder: string,
+    readonly cert: string,
+    readonly key: string,
+  ) {}
+
+  static async make(): Promise<Certificate> {
+    const folder = await mkdtemp(join(tmpdir(), 'limits-e2e-certificate-'));
+    const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
+    const kind = ['-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2'];
+    const names = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1,DNS:localhost'];
+    const { status, stderr } = spawnSync('openssl', ['req', ...kind, ...names, '-keyout', key, '-out', cert]);
+    if (status !== 0) throw new Error(`openssl: ${stderr.toString('utf8')}`);
+    return new Certificate(folder, await readFile(cert, 'utf8'), await readFile(key, 'utf8'));
+  }
+
+  get certPath(): string {
+    return join(this.folder, 'cert.pem');
+  }
+
+  get keyPath(): string {
+    return join(this.folder, 'key.pem');
+  }
+
+  dispose(): Promise<void> {
+    return rm(this.folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,265 @@
+import type { Socket } from 'node:net';
+import { ByteUpstream, json } from './testing/byte-upstream.js';
+import { call, type Reply } from './testing/http-client.js';
+import { LimitsProcess } from './testing/limits-process.js';
+
+const TIMEOUT_MS = 700;
+/** Far above the timeout, far below for ever. */
+const NO_HANG_MS = 6_000;
+const WHOAMI = '/_matrix/client/v3/account/whoami';
+const RING = '/_matrix/client/v3/rooms/!r:b.example/send/m.rtc.notification/1';
+const MEDIA_CONFIG = '/_matrix/client/v1/media/config';
+const VERSIONS = '/_matrix/client/versions';
+const PUSHERS = '/_matrix/client/v3/pushers';
+const KEYS = '/_matrix/client/v3/keys/upload';
+const PART = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 400\r\n\r\n{"user_id"';
+
+/** Sends one byte after the other, each well before the timeout, and never comes to an end. */
+function drip(socket: Socket): void {
+  socket.write('HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 400\r\n\r\n{');
+  const timer = setInterval(() => socket.write(' '), 100);
+  socket.on('close', () => clearInterval(timer));
+}
+
+/** What may come in place of an answer, and what the caller is told. */
+const FAULTS: [what: string, fault: (socket: Socket) => void, status: number][] = [
+  ['hangs up', (socket) => socket.destroy(), 502],
+  ['resets', (socket) => socket.resetAndDestroy(), 502],
+  ['says nothing', () => undefined, 504],
+  ['talks nonsense', (socket) => socket.write('what?\r\n\r\n'), 502],
+  [
+    'changes the protocol unasked',
+    (socket) => socket.write('HTTP/1.1 101 X\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n'),
+    502,
+  ],
+  ['has no status', (socket) => socket.write('HTTP/1.1 000 X\r\nContent-Length: 0\r\n\r\n'), 502],
+];
+
+/** What may become of an answer that has begun, where the gateway needs all of it. */
+const FAULTS_WITHIN: typeof FAULTS = [
+  ['hangs up in the middle', (socket) => socket.write(PART, () => socket.destroy()), 502],
+  ['stops in the middle', (socket) => void socket.write(PART), 504],
+  ['never comes to an end', drip, 504],
+  ['is longer than anything', (socket) => socket.write(`HTTP/1.1 200 OK\r\n\r\n${'x'.repeat(2_000_000)}`), 502],
+];
+
+describe('an upstream', () => {
+  let upstream: ByteUpstream;
+  let limits: LimitsProcess;
+  beforeAll(async () => {
+    upstream = await ByteUpstream.listen();
+    limits = await LimitsProcess.start(
+      `[server]\nname = "b.example"\n[gateway]\nupstream = "${upstream.url}"\ntimeout_ms = ${TIMEOUT_MS}\n`,
+    );
+  });
+  afterAll(async () => {
+    await limits.dispose();
+    await upstream.close();
+  });
+
+  let users = 0;
+  let token: string;
+  beforeEach(() => {
+    token = `user${++users}`;
+    upstream.asked.length = 0;
+  });
+
+  /** Everything is answered as it should be, but for what the test takes into its own hands. */
+  function answers(own: Record<string, (socket: Socket) => unknown>): void {
+    upstream.respond = (socket, { target }) => {
+      const [path] = Object.keys(own)
+        .filter((prefix) => target.startsWith(prefix))
+        .sort((a, b) => b.length - a.length);
+      if (path !== undefined) own[path]!(socket);
+      else if (target.startsWith(WHOAMI)) socket.write(json(200, { user_id: `@${token}:b.example`, device_id: 'D' }));
+      else socket.write(json(200, {}));
+    };
+  }
+
+  async function ask(method: string, target: string, body?: object): Promise<Reply> {
+    const began = Date.now();
+    const reply = await call(limits.url, method, target, { token, ...(body && { body }) });
+    expect(Date.now() - began).toBeLessThan(NO_HANG_MS);
+    return reply;
+  }
+
+  function expectFailure({ status, body, headers }: Reply, expected: number): void {
+    expect([status, body?.errcode]).toEqual([expected, 'M_UNKNOWN']);
+    expect(headers['access-control-allow-origin']).toBe('*');
+  }
+
+  describe('that is forwarded to and', () => {
+    test.each(FAULTS)('%s', async (_what, fault, status) => {
+      answers({ [VERSIONS]: fault });
+      expectFailure(await ask('GET', VERSIONS), status);
+    });
+
+    test.each(FAULTS_WITHIN.slice(0, 2))(
+      '%s ends the caller’s connection, so that nobody takes it for whole',
+      async (_what, fault) => {
+        answers({ [VERSIONS]: fault });
+        await expect(ask('GET', VERSIONS)).rejects.toThrow(/aborted|hang up|ECONNRESET/);
+      },
+    );
+
+    test.each([['103 Early Hints'], ['100 Continue'], ['102 Processing']])(
+      'says %s first is heard out',
+      async (first) => {
+        answers({ [VERSIONS]: (socket) => socket.write(`HTTP/1.1 ${first}\r\n\r\n${json(200, { versions: [] })}`) });
+        expect((await ask('GET', VERSIONS)).body).toEqual({ versions: [] });
+      },
+    );
+  });
+
+  describe('whose answer has to be read and that', () => {
+    test.each([...FAULTS, ...FAULTS_WITHIN])('%s', async (_what, fault, status) => {
+      answers({ [MEDIA_CONFIG]: fault });
+      expectFailure(await ask('GET', MEDIA_CONFIG), status);
+    });
+  });
+
+  describe('that is asked whose a token is lets no ring through when it', () => {
+    test.each([
+      ...FAULTS,
+      ...FAULTS_WITHIN,
+      ['fails', (socket: Socket) => socket.write(json(500, {})), 502] as const,
+      [
+        'fails and says 200',
+        (socket: Socket) => socket.write(json(200, { errcode: 'M_UNKNOWN', error: 'x' })),
+        502,
+      ] as const,
+    ])('%s', async (_what, fault, status) => {
+      answers({ [WHOAMI]: fault });
+      expectFailure(await ask('PUT', RING, {}), status);
+      expect(upstream.times(RING)).toBe(0);
+    });
+
+    test('has had enough, and says when to come back', async () => {
+      const refusal = { errcode: 'M_LIMIT_EXCEEDED', error: 'slow down', retry_after_ms: 1500 };
+      answers({ [WHOAMI]: (socket) => socket.write(json(429, refusal, 'Retry-After: 2\r\n')) });
+      const reply = await ask('PUT', RING, {});
+      expect([reply.status, reply.body, reply.headers['retry-after']]).toEqual([429, refusal, '2']);
+      expect(upstream.times(RING)).toBe(0);
+    });
+  });
+
+  describe('that is asked what somebody holds lets no write through when it', () => {
+    const undecided = [
+      ...FAULTS,
+      ...FAULTS_WITHIN.slice(0, 2),
+      ['fails', (socket: Socket) => socket.write(json(500, { errcode: 'M_UNKNOWN', error: 'x' })), 502] as const,
+      [
+        'answers something else',
+        (socket: Socket) => socket.write(json(200, { errcode: 'M_UNKNOWN', error: 'x' })),
+        502,
+      ] as const,
+    ];
+    const pusher = { app_id: 'app', pushkey: 'k', kind: 'http' };
+
+    test.each(undecided)('%s (pushers)', async (_what, fault, status) => {
+      answers({ [PUSHERS]: fault, [`${PUSHERS}/set`]: (socket) => socket.write(json(200, {})) });
+      expectFailure(await ask('POST', `${PUSHERS}/set`, pusher), status);
+      expect(upstream.times(`${PUSHERS}/set`)).toBe(0);
+    });
+
+    test.each(undecided)('%s (one-time keys)', async (_what, fault, status) => {
+      answers({ [KEYS]: fault });
+      expectFailure(await ask('POST', KEYS, { one_time_keys: { 'a:1': 'x' } }), status);
+      expect(upstream.asked.filter(({ body }) => body.includes('a:1'))).toEqual([]);
+    });
+
+    test.each(undecided)('%s (delayed events)', async (_what, fault, status) => {
+      answers({ '/_matrix/client/unstable/org.matrix.msc4140/delayed_events': fault });
+      const target = '/_matrix/client/v3/rooms/!r:b.example/send/m.x/1?org.matrix.msc4140.delay=1000';
+      expectFailure(await ask('PUT', target, {}), status);
+      expect(upstream.times('/_matrix/client/v3/rooms')).toBe(0);
+    });
+
+    test('refuses to say it: in its own words', async () => {
+      const refusal = { errcode: 'M_USER_LOCKED', error: 'locked', soft_logout: true };
+      answers({ [PUSHERS]: (socket) => socket.write(json(401, refusal)) });
+      const reply = await ask('POST', `${PUSHERS}/set`, pusher);
+      expect([reply.status, reply.body]).toEqual([401, refusal]);
+    });
+
+    test('does not list delayed events at all: then those that went through here count', async () => {
+      const missing = (socket: Socket) => socket.write(json(404, { errcode: 'M_UNRECOGNIZED', error: 'x' }));
+      answers({
+        '/_matrix/client/unstable/org.matrix.msc4140/delayed_events': missing,
+        '/_matrix/client/v1/delayed_events': missing,
+        '/_matrix/client/v3/rooms': (socket) => socket.write(json(200, { delay_id: `d${upstream.asked.length}` })),
+      });
+      const later = (txn: number) =>
+        ask('PUT', `/_matrix/client/v3/rooms/!r:b.example/send/m.x/${txn}?org.matrix.msc4140.delay=60000`, {});
+      for (let i = 0; i < 100; i++) expect((await later(i)).status).toBe(200);
+      expect((await later(100)).body.errcode).toBe('M_LIMIT_EXCEEDED');
+    });
+
+    test('is not asked by everybody at once for one user', async () => {
+      const waiting: Socket[] = [];
+      answers({
+        [PUSHERS]: (socket) => waiting.push(socket),
+        [`${PUSHERS}/set`]: (socket) => socket.write(json(200, {})),
+      });
+      const writes = Array.from({ length: 20 }, (_, i) =>
+        ask('POST', `${PUSHERS}/set`, { ...pusher, pushkey: `k${i}` }),
+      );
+      const listed = () => {
+        for (const socket of waiting.splice(0)) socket.write(json(200, { pushers: [] }));
+      };
+      const release = setInterval(listed, 50);
+      expect((await Promise.all(writes)).every(({ status }) => status === 200)).toBe(true);
+      clearInterval(release);
+      expect(upstream.asked.filter(({ method, target }) => method === 'GET' && target === PUSHERS).length).toBeLessThan(
+        5,
+      );
+    });
+  });
+
+  describe('that does not say which account data there is', () => {
+    const SYNC = '/_matrix/client/v3/sync';
+    const put = (type: string) => ask('PUT', `/_matrix/client/v3/user/@${token}:b.example/account_data/${type}`, {});
+    const account = (socket: Socket) => socket.write(json(404, { errcode: 'M_NOT_FOUND', error: 'none' }));
+
+    test.each([...FAULTS, ...FAULTS_WITHIN])(
+      'because it %s lets what comes by count, and says so',
+      async (_what, fault) => {
+        let first = true;
+        answers({
+          [SYNC]: fault,
+          '/_matrix/client/v3/user': (socket) => {
+            if (!first) return socket.write(json(200, {}));
+            first = false;
+            return account(socket);
+          },
+        });
+        const before = limits.log.length;
+        expect((await put('a')).status).toBe(200);
+        const line = await limits.logged(({ msg }) => msg.startsWith('account data is counted'), before);
+        expect(JSON.stringify(line)).toContain(`@${token}:b.example`);
+        expect((await put('b')).status).toBe(200);
+        expect(upstream.times(SYNC)).toBeLessThanOrEqual(2);
+      },
+    );
+
+    test('for one type lets nothing through', async () => {
+      answers({ '/_matrix/client/v3/user': (socket) => socket.write(json(500, {})) });
+      expectFailure(await put('a'), 502);
+      expect(upstream.asked.filter(({ method }) => method === 'PUT')).toEqual([]);
+    });
+
+    test('but only that a type is there, however long it is, takes it for there', async () => {
+      const { length } = 'x'.repeat(20_000_000);
+      answers({
+        '/_matrix/client/v3/user': (socket) =>
+          socket.write(
+            upstream.asked.at(-1)?.method === 'PUT'
+              ? json(200, {})
+              : `HTTP/1.1 200 OK\r\nContent-Length: ${length}\r\n\r\n`,
+          ),
+      });
+      expect((await put('long')).status).toBe(200);
+      expect(upstream.times(SYNC)).toBe(0);
+    });
+  });
+});

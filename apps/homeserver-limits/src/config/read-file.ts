@@ -1,0 +1,11 @@
+import { readFileSync } from 'node:fs';
+import { ConfigError } from '@headgate/nest-kit';
+
+/** A file that the configuration names. @throws ConfigError naming it when it cannot be read */
+export function readNamedFile(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new ConfigError(path, [`cannot be read: ${error instanceof Error ? error.message : String(error)}`]);
+  }
+}
