@@ -1,23 +1,9 @@
-import type { IncomingMessage } from 'node:http';
-import { DomainError, type Clock } from '@headgate/domain-contracts';
-import { WebSocket } from 'ws';
-import { exchange, readText, type Exchange } from './http-exchange.js';
+import type { Clock } from '@headgate/domain-contracts';
 import { isAnotherObject, isNotFound, isWriteConflict, KubeApiError } from './kube-api-error.js';
-import type { Endpoint, KubeCredentials } from './kube-credentials.js';
-import { errorOfAnswer, errorOfTimeout, errorOfTransport, type FailedRequest } from './kube-errors.js';
+import { KubeConnection, type Query, type RequestSettings } from './kube-connection.js';
+import type { KubeCredentials } from './kube-credentials.js';
 import type { KubeList, KubeObject } from './kube-object.js';
 import { pathOf, type Place, type Resource } from './resources.js';
-
-export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
-
-export interface RequestSettings {
-  readonly query?: Query;
-  readonly body?: unknown;
-  readonly contentType?: string;
-  /** Milliseconds until the answer begins, and again until it is complete. Default 20 s. */
-  readonly timeoutMs?: number;
-  readonly signal?: AbortSignal;
-}
 
 export interface ListSettings {
   readonly namespace?: string;
@@ -32,21 +18,21 @@ export interface DeleteSettings {
   readonly gracePeriodSeconds?: number;
 }
 
-const DEFAULT_TIMEOUT_MS = 20_000;
 const PAGE_SIZE = 250;
 /** How often a write that lost a race is sent again, and the first pause in between; it doubles. */
 const CONFLICT_RETRIES = 6;
 const CONFLICT_PAUSE_MS = 25;
 
-/** HTTP to one API server: requests, pages, streams and sockets. Every failure is a DomainError. */
-export class KubeApi {
+/** The objects of one API server: read, page by page too, written and acted upon. Every failure is a DomainError. */
+export class KubeApi extends KubeConnection {
   constructor(
-    /** The context's name, for error messages. */
-    readonly context: string,
-    private readonly credentials: KubeCredentials,
-    private readonly clock: Clock,
+    context: string,
+    credentials: KubeCredentials,
+    clock: Clock,
     private readonly random: () => number = Math.random,
-  ) {}
+  ) {
+    super(context, credentials, clock);
+  }
 
   get<T extends KubeObject>(resource: Resource, place: Place, settings?: RequestSettings): Promise<T> {
     return this.json<T>('GET', pathOf(resource, place), settings);
@@ -127,117 +113,6 @@ export class KubeApi {
     await this.again(() => this.text('PUT', path, { body }));
   }
 
-  /** @throws DomainError always of the translated kind */
-  async json<T>(method: string, path: string, settings?: RequestSettings): Promise<T> {
-    const text = await this.text(method, path, settings);
-    try {
-      return (text === '' ? {} : JSON.parse(text)) as T;
-    } catch (error) {
-      throw new DomainError(
-        'BACKEND_FAILED',
-        `The API server of ${this.context} answered ${path} with something that is not JSON.`,
-        {
-          cause: error,
-        },
-      );
-    }
-  }
-
-  async text(method: string, path: string, settings: RequestSettings = {}): Promise<string> {
-    const request: FailedRequest = { context: this.context, method, path };
-    const timeoutMs = settings.timeoutMs ?? DEFAULT_TIMEOUT_MS;
-    return this.translated(request, async (endpoint) => {
-      const response = await exchange(endpoint, this.clock, this.exchangeOf(request, settings, timeoutMs));
-      const body = await readText(response, this.clock, timeoutMs, () => errorOfTimeout(request, timeoutMs));
-      const status = response.statusCode ?? 0;
-      if (status >= 200 && status < 300) return body;
-      if (status === 401) this.credentials.forget();
-      throw errorOfAnswer(request, status, body);
-    });
-  }
-
-  /** The answer as a stream, once it began well; the caller destroys it. */
-  async stream(path: string, settings: RequestSettings = {}): Promise<IncomingMessage> {
-    const request: FailedRequest = { context: this.context, method: 'GET', path };
-    const timeoutMs = settings.timeoutMs ?? DEFAULT_TIMEOUT_MS;
-    return this.translated(request, async (endpoint) => {
-      const response = await exchange(endpoint, this.clock, this.exchangeOf(request, settings, timeoutMs));
-      const status = response.statusCode ?? 0;
-      if (status === 200) return response;
-      if (status === 401) this.credentials.forget();
-      throw errorOfAnswer(
-        request,
-        status,
-        await readText(response, this.clock, timeoutMs, () => errorOfTimeout(request, timeoutMs)),
-      );
-    });
-  }
-
-  /** An open WebSocket, paused: its stream resumes it. A refusal before the upgrade is translated like any other answer. */
-  async socket(path: string, protocols: readonly string[], query: string = ''): Promise<WebSocket> {
-    const request: FailedRequest = { context: this.context, method: 'GET', path };
-    return this.translated(request, ({ url, options }) => {
-      const address = new URL(url);
-      address.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';
-      address.pathname = `${url.pathname.replace(/\/$/, '')}${path}`;
-      address.search = query;
-      return new Promise<WebSocket>((resolve, reject) => {
-        const socket = new WebSocket(address, [...protocols], { ...options, perMessageDeflate: false } as never);
-        const cancel = this.clock.after(DEFAULT_TIMEOUT_MS, () => {
-          reject(errorOfTimeout(request, DEFAULT_TIMEOUT_MS));
-          socket.terminate();
-        });
-        socket.once('open', () => {
-          cancel();
-          socket.off('error', reject);
-          // What the other side sends at once must wait for whoever is going to read it.
-          socket.pause();
-          resolve(socket);
-        });
-        socket.once('error', (error) => {
-          cancel();
-          reject(error);
-        });
-        socket.once('unexpected-response', (_request, response) => {
-          cancel();
-          readText(response, this.clock, DEFAULT_TIMEOUT_MS, () => errorOfTimeout(request, DEFAULT_TIMEOUT_MS)).then(
-            (body) => reject(errorOfAnswer(request, response.statusCode ?? 0, body)),
-            reject,
-          );
-        });
-      });
-    });
-  }
-
-  private exchangeOf(
-    request: FailedRequest,
-    { query, body, contentType, signal }: RequestSettings,
-    timeoutMs: number,
-  ): Exchange {
-    return {
-      method: request.method,
-      path: request.path + queryText(query),
-      headers: {
-        Accept: 'application/json',
-        'User-Agent': 'headgate',
-        ...(body === undefined ? {} : { 'Content-Type': contentType ?? 'application/json' }),
-      },
-      body: body === undefined ? undefined : JSON.stringify(body),
-      timeoutMs,
-      onTimeout: () => errorOfTimeout(request, timeoutMs),
-      signal,
-    };
-  }
-
-  private async translated<T>(request: FailedRequest, send: (endpoint: Endpoint) => Promise<T>): Promise<T> {
-    const endpoint = await this.credentials.endpoint();
-    try {
-      return await send(endpoint);
-    } catch (error) {
-      throw errorOfTransport(request, endpoint.url.host, error);
-    }
-  }
-
   private async again<T>(write: () => Promise<T>): Promise<T> {
     for (let attempt = 0; ; attempt++) {
       try {
@@ -248,11 +123,4 @@ export class KubeApi {
       }
     }
   }
-}
-
-function queryText(query: Query = {}): string {
-  const parameters = new URLSearchParams();
-  for (const [name, value] of Object.entries(query)) if (value !== undefined) parameters.set(name, String(value));
-  const text = parameters.toString();
-  return text && `?${text}`;
 }

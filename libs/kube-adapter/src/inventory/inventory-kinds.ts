@@ -10,7 +10,7 @@ import {
   type Resource,
 } from '../api/resources.js';
 import { LABEL } from '../labels.js';
-import type { KindSink } from '../watch/kind-watch.js';
+import type { KindSink } from '../watch/kind-watch-settings.js';
 import { containerClaimFacts, containerPodFacts } from './container-facts.js';
 import type { ContainerTable } from './container-table.js';
 import { bytesOf } from './guest-size.js';

@@ -1,7 +1,8 @@
 import type { Clock, DomainError, Instance, InventoryListener, InventoryWatch, Log } from '@headgate/domain-contracts';
 import { isAbsentApi } from '../api/kube-api-error.js';
 import type { KubeApi } from '../api/kube-api.js';
-import { KindWatch, type KindState } from '../watch/kind-watch.js';
+import type { KindState } from '../watch/kind-watch-settings.js';
+import { KindWatch } from '../watch/kind-watch.js';
 import type { Reachability } from '../watch/reachability.js';
 import { ContainerTable } from './container-table.js';
 import { inventoryKinds, type InventoryKind } from './inventory-kinds.js';

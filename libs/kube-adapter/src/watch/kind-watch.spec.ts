@@ -4,7 +4,8 @@ import { KubeApi } from '../api/kube-api.js';
 import { KubeCredentials } from '../api/kube-credentials.js';
 import { keyOf, type KubeObject } from '../api/kube-object.js';
 import { PODS, SECRETS } from '../api/resources.js';
-import { KindWatch, type KindState } from './kind-watch.js';
+import type { KindState } from './kind-watch-settings.js';
+import { KindWatch } from './kind-watch.js';
 import { Reachability } from './reachability.js';
 
 /** A sink whose content and states a test can wait for. */

@@ -1,45 +1,14 @@
 import type { IncomingMessage } from 'node:http';
-import { DomainError, type Clock } from '@headgate/domain-contracts';
+import { DomainError } from '@headgate/domain-contracts';
 import { isAbsentApi } from '../api/kube-api-error.js';
-import type { KubeApi, Query } from '../api/kube-api.js';
+import type { Query } from '../api/kube-connection.js';
 import { keyOf, type KubeObject } from '../api/kube-object.js';
-import { pathOf, type Resource } from '../api/resources.js';
+import { pathOf } from '../api/resources.js';
 import { Backoff } from './backoff.js';
-import { LineSplitter } from './line-splitter.js';
-import type { Reachability } from './reachability.js';
+import type { KindWatchSettings } from './kind-watch-settings.js';
+import { readLines } from './read-lines.js';
+import { untilAborted } from './until-aborted.js';
 import { errorOfEvent, isExpired, parseWatchEvent } from './watch-event.js';
-
-/** Takes what a watch sees. Keeps what it needs and lets go of the object. */
-export interface KindSink<T extends KubeObject> {
-  upsert(object: T): void;
-  /** @param key `namespace/name` */
-  remove(key: string): void;
-  /** Every key that it keeps: those that a new list does not have are removed. */
-  keys(): Iterable<string>;
-}
-
-/** How far a watch is. */
-export type KindState =
-  /** Listed, and following. */
-  | { readonly state: 'following' }
-  /** There is nothing to follow: the API is not served, or the account may not read it. */
-  | { readonly state: 'absent'; readonly error: DomainError }
-  /** It was cut off, and is trying again. */
-  | { readonly state: 'broken'; readonly error: DomainError };
-
-export interface KindWatchSettings<T extends KubeObject> {
-  readonly api: KubeApi;
-  readonly clock: Clock;
-  readonly reachability: Reachability;
-  readonly resource: Resource;
-  /** Absent: the whole cluster. */
-  readonly namespace?: string;
-  readonly labelSelector?: string;
-  readonly fieldSelector?: string;
-  readonly sink: KindSink<T>;
-  readonly onState?: (state: KindState) => void;
-  readonly random?: () => number;
-}
 
 /** Seconds after which the server ends a watch by itself; a clean end costs one request. Spread, so that kinds do not end together. */
 const WATCH_SECONDS = 280;
@@ -97,7 +66,7 @@ export class KindWatch<T extends KubeObject> {
     const { reachability } = this.settings;
     while (!this.stopped) {
       try {
-        await this.whileRunning(reachability.whenUp());
+        await untilAborted(this.abort.signal, reachability.whenUp());
         if (this.stopped) return;
         this.attempt = new AbortController();
         this.version ??= await this.list();
@@ -161,29 +130,15 @@ export class KindWatch<T extends KubeObject> {
     const stalled = (): void => void connection.destroy(new Error('the watch stalled'));
     const cancel = clock.after(seconds * 1000 + STALL_GRACE_MS, stalled);
     try {
-      await this.read(connection);
+      await readLines(connection, {
+        onBytes: () => reachability.heard(),
+        onLine: (line) => this.take(line),
+      });
     } finally {
       cancel();
       this.connection = undefined;
       connection.destroy();
     }
-  }
-
-  private read(connection: IncomingMessage): Promise<void> {
-    const lines = new LineSplitter();
-    return new Promise((resolve, reject) => {
-      connection.on('data', (chunk: Buffer) => {
-        this.settings.reachability.heard();
-        try {
-          for (const line of lines.push(chunk)) this.take(line);
-        } catch (error) {
-          reject(error);
-        }
-      });
-      connection.once('end', resolve);
-      connection.once('error', reject);
-      connection.once('close', () => reject(new Error('the watch was cut')));
-    });
   }
 
   private take(line: string): void {
@@ -208,20 +163,7 @@ export class KindWatch<T extends KubeObject> {
   }
 
   private pause(ms: number): Promise<void> {
-    return this.whileRunning(new Promise((resolve) => this.settings.clock.after(ms, resolve)));
-  }
-
-  private whileRunning(wait: Promise<void>): Promise<void> {
-    const { signal } = this.abort;
-    if (signal.aborted) return Promise.resolve();
-    return new Promise((resolve) => {
-      const done = (): void => {
-        signal.removeEventListener('abort', done);
-        resolve();
-      };
-      signal.addEventListener('abort', done);
-      void wait.then(done);
-    });
+    return untilAborted(this.abort.signal, new Promise((resolve) => this.settings.clock.after(ms, resolve)));
   }
 }
 
