@@ -23,6 +23,7 @@ import { LimitsMetrics } from './metrics/limits-metrics.js';
 import { OperatorApi } from './operator/operator-api.js';
 import { OperatorServer } from './operator/operator-server.js';
 import { NoticedWindows } from './state/noticed-windows.js';
+import { SharedStore } from './state/shared-store.js';
 import { WindowStateFile } from './state/window-state-file.js';
 
 /** What is still under way when the server ends gets this long. */
@@ -32,6 +33,7 @@ const DRAIN_MS = 3_000;
 export class LimitsServer {
   private readonly backend: Backend;
   private readonly state: WindowStateFile;
+  private readonly shared?: SharedStore;
   private readonly rates: Rates;
   private readonly caps: Caps;
   private readonly operator?: OperatorServer;
@@ -44,11 +46,12 @@ export class LimitsServer {
     dataDir: string,
     private readonly log: Logger,
   ) {
-    const { server, gateway, operator } = config.current;
+    const { server, gateway, operator, shared } = config.current;
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
     const windows = new RateWindows();
     this.state = new WindowStateFile(windows, dataDir, log);
-    const store = new NoticedWindows(windows, this.state.changed);
+    if (shared.url !== undefined) this.shared = new SharedStore(shared.url, shared, windows, log);
+    const store = new NoticedWindows(this.shared?.windows ?? windows, this.state.changed);
     const ledger = new CapLedger();
     const addresses = new CallerAddress(server.trusted_proxies, server.ipv6_prefix);
     this.metrics = new LimitsMetrics(windows);
@@ -64,6 +67,7 @@ export class LimitsServer {
     const routes = this.embedded ? embeddedOperations : boundedOperations;
     this.dispatcher = new Dispatcher(new PathTable<EmbeddedOperation>(routes), bounds, homeserver, addresses, log);
     if (this.embedded) this.metrics.showPasswords(this.backend.passwordVerifications);
+    if (this.shared) this.metrics.showShared(this.shared.inUse);
     if (operator.listen !== undefined) {
       this.operator = new OperatorServer(new OperatorApi(windows, store, ledger), operator.listen, operator.token);
     }
@@ -76,6 +80,7 @@ export class LimitsServer {
   /** @returns the URL under which it listens */
   async start(): Promise<string> {
     await this.state.restore();
+    await this.shared?.start();
     const app = await NestFactory.create<NestFastifyApplication>(
       AppModule.over(this.dispatcher, this.metrics),
       matrixAdapter((request) => this.backend.upgrades !== undefined && this.dispatcher.mayUpgrade(request)),
@@ -114,6 +119,7 @@ export class LimitsServer {
     await this.app?.close();
     clearTimeout(cut);
     this.backend.close();
+    await this.shared?.close();
     await this.state.stop();
   }
 }

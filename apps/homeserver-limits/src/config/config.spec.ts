@@ -51,6 +51,13 @@ describe('parseConfig', () => {
     ['[rtc]\nurl = "wss://sfu.example"', 'belong together'],
     ['[federation.peers]\n"a.example" = "nowhere"', 'federation.peers must be a table'],
     ['[operator]\nlisten = "0.0.0.0:9000"', 'operator.token is needed'],
+    ['[shared]\nurl = "http://x"', 'shared.url must be redis://'],
+    ['[shared]\nurl = "redis://x/db"', 'shared.url must be redis://'],
+    ['[shared]\npassword_file = "secret"', 'shared.url is needed for shared.password_file'],
+    ['[shared]\nurl = "redis://:a@x"\npassword_file = "b"', 'both have a password'],
+    ['[shared]\nurl = "redis://x"\nca_file = "ca.pem"', 'shared.ca_file is for rediss:// URLs'],
+    ['[shared]\nurl = "redis://x"\nprefix = "{a}"', 'shared.prefix must be 1 to 64 characters without braces'],
+    ['[shared]\nurl = "redis://x"\ntimeout_ms = 0', 'shared.timeout_ms must be at least 1'],
     ['[limits', 'not valid TOML'],
   ])('refuses %p', (toml, message) => expect(() => parseConfig(toml)).toThrow(message));
 

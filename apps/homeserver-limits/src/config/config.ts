@@ -8,6 +8,7 @@ import { OperatorSection } from './operator.section.js';
 import { RatelimitSection } from './ratelimit.section.js';
 import { RtcSection } from './rtc.section.js';
 import { ServerSection } from './server.section.js';
+import { sharedProblems, SharedSection } from './shared.section.js';
 
 const sections = {
   server: ServerSection,
@@ -18,6 +19,7 @@ const sections = {
   rtc: RtcSection,
   federation: FederationSection,
   operator: OperatorSection,
+  shared: SharedSection,
 };
 
 export type Config = { readonly [Name in keyof typeof sections]: Readonly<InstanceType<(typeof sections)[Name]>> };
@@ -61,8 +63,8 @@ function reasonOf(error: unknown): string {
   return `line ${error.line}, column ${error.column}: ${what}`;
 }
 
-function problemsTogether({ rtc, gateway, operator }: Config): string[] {
-  const problems: string[] = [];
+function problemsTogether({ rtc, gateway, operator, shared }: Config): string[] {
+  const problems = sharedProblems(shared);
   const given = [rtc.url, rtc.key, rtc.secret].filter((value) => value !== undefined).length;
   if (given === 1 || given === 2) problems.push('rtc.url, rtc.key and rtc.secret belong together');
   if (given > 0 && gateway.upstream !== undefined) {

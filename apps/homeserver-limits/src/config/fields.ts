@@ -51,7 +51,19 @@ export const HttpOrigin = () =>
     return `${username}${password}${search}${hash}` === '' && pathname === '/';
   });
 
+/** Where a Redis or Valkey server is, with what it takes to get in. */
+export const RedisUrl = () =>
+  textRule('redisUrl', 'redis://[[USER]:PASSWORD@]HOST[:PORT][/DATABASE] or rediss:// of the same form', (value) => {
+    if (!hasScheme(/^rediss?:$/)(value)) return false;
+    const { hostname, pathname, search, hash } = new URL(value);
+    return hostname !== '' && /^(?:\/[0-9]*)?$/.test(pathname) && search + hash === '';
+  });
+
 export const WebSocketUrl = () => textRule('webSocketUrl', 'a ws or wss URL', hasScheme(/^wss?:$/));
+
+/** Braces would end the part of a key that a cluster places it by. */
+export const KeyPrefix = () =>
+  textRule('keyPrefix', '1 to 64 characters without braces', (value) => /^[^{}]{1,64}$/.test(value));
 
 /** `HOST:PORT`, the host bracketed when it is IPv6. */
 export const ListenAddress = () => textRule('listenAddress', 'HOST:PORT', isListenAddress);

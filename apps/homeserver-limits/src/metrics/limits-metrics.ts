@@ -17,6 +17,18 @@ export class LimitsMetrics {
     return this.limits.decided;
   }
 
+  /** @param shared whether the windows are those of the server that several nodes share */
+  showShared(shared: () => boolean): void {
+    new Gauge({
+      name: 'limits_windows_are_shared',
+      help: 'Whether rates are counted on the shared server (1), or on this node alone because it is away (0).',
+      registers: [this.registry],
+      collect() {
+        this.set(shared() ? 1 : 0);
+      },
+    });
+  }
+
   /** @param verifications passwords looked at since the start */
   showPasswords(verifications: () => number): void {
     new Gauge({

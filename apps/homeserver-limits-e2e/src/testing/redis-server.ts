@@ -1,0 +1,82 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Certificate } from './certificate.js';
+
+/** The server's program on this machine; undefined: there is none. */
+export const redisProgram = ['redis-server', 'valkey-server'].find(
+  (program) => spawnSync(program, ['--version']).status === 0,
+);
+
+/** A Redis server for a spec: on a free port, nothing of it on the disk, and gone with the spec. */
+export class RedisServer {
+  private child?: ChildProcess;
+
+  private constructor(
+    readonly port: number,
+    private readonly folder: string,
+    private readonly options: readonly string[],
+  ) {}
+
+  static async start(password?: string, tls?: Certificate): Promise<RedisServer> {
+    const port = await freePort();
+    const listen = tls
+      ? ['--port', '0', '--tls-port', String(port), '--tls-cert-file', tls.certPath, '--tls-key-file', tls.keyPath]
+      : ['--port', String(port)];
+    const options = [
+      ...listen,
+      ...(tls ? ['--tls-auth-clients', 'no'] : []),
+      ...(password === undefined ? [] : ['--requirepass', password]),
+    ];
+    const server = new RedisServer(port, await mkdtemp(join(tmpdir(), 'limits-e2e-redis-')), options);
+    await server.launch();
+    return server;
+  }
+
+  /** Starts, or starts again on the same port with nothing in it. */
+  async launch(): Promise<void> {
+    const args = [...this.options, '--bind', '127.0.0.1', '--save', '', '--dir', this.folder];
+    const child = spawn(redisProgram!, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+    this.child = child;
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      if (line.includes('Ready to accept connections')) resolve();
+    });
+    child.once('error', reject);
+    child.once('exit', () => reject(new Error('the Redis server ended before it was ready')));
+    await promise;
+  }
+
+  async kill(): Promise<void> {
+    const { child } = this;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  }
+
+  /** Connections stay open and nothing is answered. */
+  freeze(): void {
+    this.child?.kill('SIGSTOP');
+  }
+
+  thaw(): void {
+    this.child?.kill('SIGCONT');
+  }
+
+  async dispose(): Promise<void> {
+    await this.kill();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer();
+  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
+  const address = probe.address();
+  await new Promise((resolve) => probe.close(resolve));
+  return typeof address === 'object' && address ? address.port : 0;
+}
