@@ -140,7 +140,8 @@ describe('PathTable over the bounded operations', () => {
   );
 
   test('says that a path exists when only the method is wrong', () => {
-    expect(table.classify('PATCH', '/_matrix/client/v3/login')).toMatchObject({ kind: 'unknown', allowed: ['POST'] });
+    const classified = table.classify('PATCH', '/_matrix/client/v3/login');
+    expect(classified.kind === 'unknown' && table.methodsOf(classified.target)).toEqual(['POST']);
   });
 
   test('refuses a table in which two operations answer one request', () => {

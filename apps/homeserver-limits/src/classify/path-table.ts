@@ -17,8 +17,7 @@ export interface Match<Operation extends string> {
 
 export type Classified<Operation extends string> =
   | { readonly kind: 'matched'; readonly match: Match<Operation>; readonly target: RequestTarget }
-  /** No path of the table; `allowed` says that the path is there and only the method is not. */
-  | { readonly kind: 'unknown'; readonly allowed: readonly string[]; readonly target: RequestTarget }
+  | { readonly kind: 'unknown'; readonly target: RequestTarget }
   /** Could be a path of the table to one server and another path to the next. */
   | { readonly kind: 'ambiguous' };
 
@@ -34,6 +33,10 @@ interface Node<Operation> {
   version?: Node<Operation>;
   param?: Node<Operation>;
   readonly leaves: Map<string, Leaf<Operation>>;
+  /** An operation without an end is here or further on. */
+  leadsToOpenEnded: boolean;
+  /** The literals from here that end such an operation. */
+  readonly openLiterals: string[];
 }
 
 const VERSION = /^(?:api\/v[0-9]+|v[0-9]+(?:_alpha)?|r[0-9]+|unstable(?:\/.+)?)$/;
@@ -52,18 +55,19 @@ export class PathTable<Operation extends string> {
     const { segments, otherReadings } = target;
     const leaf = findLeaf(this.root, method, segments, 0);
     const match = leaf && matchOf(leaf, segments);
-    if (otherReadings.some((reading) => this.saysOtherwise(match, method, reading))) return { kind: 'ambiguous' };
-    if (match) return { kind: 'matched', match, target };
-    if ([segments, ...otherReadings].some((reading) => beginsOpenEnded(this.root, method, reading, 0))) {
+    if (otherReadings.some((reading) => saysOtherwise(this.root, method, reading, 0, [], match))) {
       return { kind: 'ambiguous' };
     }
-    const nodes = find(this.root, segments, 0);
-    return { kind: 'unknown', allowed: nodes.flatMap((node) => [...node.leaves.keys()]), target };
+    if (match) return { kind: 'matched', match, target };
+    const isOpenEnded =
+      beginsOpenEnded(this.root, method, segments, 0) ||
+      otherReadings.some((reading) => beginsOpenEnded(this.root, method, reading, 0));
+    return isOpenEnded ? { kind: 'ambiguous' } : { kind: 'unknown', target };
   }
 
-  /** Read in this way the request asks for something, and not for what we take it for. */
-  private saysOtherwise(match: Match<Operation> | undefined, method: string, segments: readonly string[]): boolean {
-    return [...readings(this.root, method, segments, 0, [])].some((reading) => !isSame(match, reading));
+  /** The methods that an unknown request's path does have. */
+  methodsOf({ segments }: RequestTarget): string[] {
+    return find(this.root, segments, 0).flatMap((node) => [...node.leaves.keys()]);
   }
 
   private add(route: Omit<Route<Operation>, 'paths'>, path: string): void {
@@ -71,12 +75,18 @@ export class PathTable<Operation extends string> {
     const { operation, methods, openEnded = false } = route;
     const names: [string, number][] = [];
     let node = this.root;
-    for (const [index, segment] of withApiVersion(path.replace(/\?$/, '').split('/').slice(1)).entries()) {
+    node.leadsToOpenEnded ||= openEnded;
+    const segments = withApiVersion(path.replace(/\?$/, '').split('/').slice(1));
+    for (const [index, segment] of segments.entries()) {
       if (segment === '{v}') node = node.version ??= newNode();
       else if (segment.startsWith(':')) {
         names.push([segment.slice(1), index]);
         node = node.param ??= newNode();
-      } else node = childOf(node, segment);
+      } else {
+        if (openEnded && index === segments.length - 1) node.openLiterals.push(segment);
+        node = childOf(node, segment);
+      }
+      node.leadsToOpenEnded ||= openEnded;
     }
     for (const method of methods) {
       if (node.leaves.has(method)) throw new Error(`two operations answer ${method} ${path}`);
@@ -86,7 +96,7 @@ export class PathTable<Operation extends string> {
 }
 
 function newNode<Operation>(): Node<Operation> {
-  return { literals: new Map(), leaves: new Map() };
+  return { literals: new Map(), leaves: new Map(), leadsToOpenEnded: false, openLiterals: [] };
 }
 
 function childOf<Operation>(node: Node<Operation>, segment: string): Node<Operation> {
@@ -97,37 +107,42 @@ function childOf<Operation>(node: Node<Operation>, segment: string): Node<Operat
   return child;
 }
 
-/** Where a segment leads from a place in the table, the most literal first. */
-function* stepsFrom<Operation>(node: Node<Operation>, segment: string): Generator<Node<Operation>> {
-  const literal = node.literals.get(segment);
-  if (literal) yield literal;
-  if (node.version && VERSION.test(segment)) yield node.version;
-  if (node.param) yield node.param;
-}
-
 /** Every place in the table where these segments end, the most literal first. */
 function find<Operation>(node: Node<Operation>, segments: readonly string[], at: number): Node<Operation>[] {
   const segment = segments[at];
   if (segment === undefined) return node.leaves.size > 0 ? [node] : [];
-  return [...stepsFrom(node, segment)].flatMap((next) => find(next, segments, at + 1));
+  return stepsFrom(node, segment).flatMap((next) => find(next, segments, at + 1));
 }
 
-/** Everything that these segments can ask for. An empty one is nothing, or an empty parameter. */
-function* readings<Operation extends string>(
+/** Where a segment leads from a place in the table, the most literal first. */
+function stepsFrom<Operation>(node: Node<Operation>, segment: string): Node<Operation>[] {
+  const version = node.version && VERSION.test(segment) ? node.version : undefined;
+  return [node.literals.get(segment), version, node.param].filter((next) => next !== undefined);
+}
+
+/**
+ * Whether the segments can be read as a request for something that is not the match. An empty segment is nothing, or an
+ * empty parameter.
+ * @param taken the segments read so far, less those that are nothing
+ */
+function saysOtherwise<Operation extends string>(
   node: Node<Operation>,
   method: string,
   segments: readonly string[],
   at: number,
   taken: readonly string[],
-): Generator<Match<Operation>> {
+  match: Match<Operation> | undefined,
+): boolean {
   const segment = segments[at];
   if (segment === undefined) {
     const leaf = node.leaves.get(method);
-    if (leaf) yield matchOf(leaf, taken);
-    return;
+    return leaf !== undefined && !isSame(match, matchOf(leaf, taken));
   }
-  if (segment === '') yield* readings(node, method, segments, at + 1, taken);
-  for (const next of stepsFrom(node, segment)) yield* readings(next, method, segments, at + 1, [...taken, segment]);
+  if (segment === '' && saysOtherwise(node, method, segments, at + 1, taken, match)) return true;
+  const steps = stepsFrom(node, segment);
+  if (steps.length === 0) return false;
+  const read = [...taken, segment];
+  return steps.some((next) => saysOtherwise(next, method, segments, at + 1, read, match));
 }
 
 /** Whether an operation without an end is on a way that these segments can go. */
@@ -137,16 +152,16 @@ function beginsOpenEnded<Operation>(
   segments: readonly string[],
   at: number,
 ): boolean {
+  if (!node.leadsToOpenEnded) return false;
   if (node.leaves.get(method)?.openEnded === true) return true;
   const segment = segments[at];
   if (segment === undefined) return false;
+  const literal = node.literals.get(segment);
+  if (literal && beginsOpenEnded(literal, method, segments, at + 1)) return true;
+  if (node.param && beginsOpenEnded(node.param, method, segments, at + 1)) return true;
+  if (node.version && VERSION.test(segment) && beginsOpenEnded(node.version, method, segments, at + 1)) return true;
   if (segment === '' && beginsOpenEnded(node, method, segments, at + 1)) return true;
-  return (
-    [...stepsFrom(node, segment)].some((next) => beginsOpenEnded(next, method, segments, at + 1)) ||
-    [...node.literals].some(
-      ([literal, next]) => segment.startsWith(literal) && next.leaves.get(method)?.openEnded === true,
-    )
-  );
+  return node.openLiterals.some((end) => segment.startsWith(end));
 }
 
 /** The operation at the most literal of these places that takes the method. */

@@ -23,9 +23,10 @@ export function readTarget(target: string): RequestTarget | undefined {
   if (!whole.every(isPlain)) return undefined;
   const filled = withoutEmpty(whole);
   const segments = withApiVersion(filled);
-  if (filled.length === whole.length && !/%2f/i.test(path)) return { segments, otherReadings: NO_OTHERS, query };
-  const late = whole.flatMap((segment) => segment.split('/'));
-  return { segments, otherReadings: [whole, late].flatMap(readingsOf).map(withApiVersion), query };
+  const hidesSlash = /%2f/i.test(path);
+  if (filled.length === whole.length && !hidesSlash) return { segments, otherReadings: NO_OTHERS, query };
+  const splits = hidesSlash ? [whole, whole.flatMap((segment) => segment.split('/'))] : [whole];
+  return { segments, otherReadings: splits.flatMap(readingsOf).map(withApiVersion), query };
 }
 
 /** What begins with an empty segment could begin with a host. */

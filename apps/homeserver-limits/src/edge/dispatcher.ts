@@ -47,7 +47,9 @@ export class Dispatcher {
     if (classified.kind === 'ambiguous') return Promise.reject(MatrixError.unrecognized());
     const request = this.requestOf(raw, response, target, classified);
     if (raw.method === 'OPTIONS') return this.homeserver.preflight(request);
-    if (classified.kind === 'unknown') return this.homeserver.answerUnknown(request, classified.allowed);
+    if (classified.kind === 'unknown') {
+      return this.homeserver.answerUnknown(request, () => this.table.methodsOf(classified.target));
+    }
     const { operation } = classified.match;
     const next = () => this.homeserver.answer(request, operation);
     const bound = this.bounds[operation as keyof Bounds];

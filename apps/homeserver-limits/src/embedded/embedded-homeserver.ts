@@ -23,7 +23,7 @@ export class EmbeddedHomeserver extends Homeserver {
     return handler(request);
   }
 
-  override async answerUnknown(_request: MatrixRequest, allowed: readonly string[]): Promise<Answer> {
-    throw allowed.length > 0 ? MatrixError.wrongMethod() : MatrixError.unrecognized();
+  override async answerUnknown(_request: MatrixRequest, methods: () => readonly string[]): Promise<Answer> {
+    throw methods().length > 0 ? MatrixError.wrongMethod() : MatrixError.unrecognized();
   }
 }
