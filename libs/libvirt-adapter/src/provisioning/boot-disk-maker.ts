@@ -8,7 +8,7 @@ import { pullContainerDisk } from '../fetching/pull-container-disk.js';
 import { inspectImage } from '../storage/disk-image.js';
 import type { QemuImg } from '../storage/qemu-img.js';
 import type { StoragePool } from '../storage/storage-pool.js';
-import { containerDiskOf } from './creation-plan.js';
+import { containerDiskOf } from './creation-steps.js';
 
 /** What is told while a disk is made. */
 export interface DiskReport {

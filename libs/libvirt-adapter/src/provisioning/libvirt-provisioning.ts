@@ -1,66 +1,31 @@
-import { randomUUID } from 'node:crypto';
-import { rm } from 'node:fs/promises';
 import {
   DomainError,
   InstanceProvisioning,
   messageOf,
   planOf,
-  type Clock,
   type Creation,
   type InstanceRef,
-  type Log,
   type Plan,
   type TaskReport,
   type VmSourceKind,
   type VmSpec,
 } from '@headgate/domain-contracts';
-import { buildDomainXml } from '../domain-xml/build-domain-xml.js';
 import type { DomainDescription } from '../domain-xml/domain-description.js';
-import type { DomainFinder } from '../domains/domain-finder.js';
-import type { StoragePool } from '../storage/storage-pool.js';
-import type { KeyedLock } from '../virsh/keyed-lock.js';
-import type { Virsh } from '../virsh/virsh.js';
-import type { BootDiskMaker } from './boot-disk-maker.js';
-import {
-  BOOTC_REFUSAL,
-  planCreation,
-  throwFirstRefusal,
-  type CreationPlan,
-  type PlanningParts,
-} from './creation-plan.js';
-import type { DomainEditor } from './domain-editor.js';
-import type { DomainRemover } from './domain-remover.js';
-import { nameVolumes, type MachineFiles } from './machine-files.js';
-import type { writeSeedIso } from './seed-iso.js';
-import type { WorkInProgress } from './work-in-progress.js';
+import { planCreation, throwFirstRefusal, type PlanningParts } from './creation-plan.js';
+import { MachineMaker, type MakingParts } from './machine-maker.js';
+import { BOOTC_REFUSAL } from './plan-source.js';
 
-export interface ProvisioningParts extends PlanningParts {
-  readonly virsh: Virsh;
-  readonly finder: DomainFinder;
-  readonly pool: StoragePool;
-  readonly editor: DomainEditor;
-  readonly remover: DomainRemover;
-  readonly disks: BootDiskMaker;
-  readonly progress: WorkInProgress;
-  readonly lock: KeyedLock;
-  readonly writeSeed: typeof writeSeedIso;
+export interface ProvisioningParts extends PlanningParts, MakingParts {
   /** Whether the image that is built on the spot is there already. */
   readonly isTinyGuestBuilt: () => Promise<boolean>;
-  readonly clock: Clock;
-  readonly log: Log;
-}
-
-/** A machine that is defined and waits for its disk. */
-interface Draft {
-  readonly spec: VmSpec;
-  readonly uuid: string;
-  readonly plan: CreationPlan;
-  readonly files: MachineFiles;
 }
 
 export class LibvirtProvisioning extends InstanceProvisioning {
+  private readonly maker: MachineMaker;
+
   constructor(private readonly parts: ProvisioningParts) {
     super();
+    this.maker = new MachineMaker(parts);
   }
 
   override sources(): Readonly<Record<VmSourceKind, true | string>> {
@@ -77,9 +42,9 @@ export class LibvirtProvisioning extends InstanceProvisioning {
     const plan = await planCreation(spec, this.parts);
     throwFirstRefusal(plan);
     await this.parts.pool.ensure();
-    const draft = await this.exclusively(spec, () => this.define(spec, plan));
-    if (await this.isLong(spec)) return { remaining: (report) => this.fill(draft, report) };
-    await this.fill(draft, QUIET);
+    const draft = await this.exclusively(spec, () => this.maker.define(spec, plan));
+    if (await this.isLong(spec)) return { remaining: (report) => this.maker.fill(draft, report) };
+    await this.maker.fill(draft, QUIET);
     return {};
   }
 
@@ -137,98 +102,6 @@ export class LibvirtProvisioning extends InstanceProvisioning {
     }
   }
 
-  private async define(spec: VmSpec, plan: CreationPlan): Promise<Draft> {
-    const { pool, progress, virsh, clock } = this.parts;
-    const uuid = randomUUID();
-    const files = nameVolumes({ spec, uuid, pool: pool.name, folder: await pool.path(), plan });
-    progress.begin(uuid);
-    try {
-      const xml = buildDomainXml({
-        name: spec.ref.name,
-        uuid,
-        cpu: spec.cpu,
-        memoryBytes: spec.memoryBytes,
-        arch: plan.host.arch,
-        accelerator: plan.host.accelerator,
-        disk: files.disk,
-        installer: files.installer,
-        seed: files.seed,
-        network: plan.host.network,
-        serial: files.serial,
-        vnc: plan.host.isRemote ? 'loopback' : 'socket',
-        metadata: {
-          owner: uuid,
-          createdAt: clock.iso(),
-          tags: [],
-          isTemplate: false,
-          isProtected: false,
-          provisioning: progress.mark(),
-          volumes: files.volumes,
-        },
-      });
-      await virsh.withXml(xml, (file) => ['define', file]);
-      return { spec, uuid, plan, files };
-    } catch (error) {
-      progress.end(uuid);
-      throw error;
-    }
-  }
-
-  /** Makes the disks, takes the mark away and starts the machine; or leaves nothing. */
-  private fill(draft: Draft, report: TaskReport): Promise<void> {
-    const { progress, remover, lock, log } = this.parts;
-    const { uuid, spec } = draft;
-    const cancelled = progress.signal(uuid);
-    const signal = cancelled ? AbortSignal.any([report.signal, cancelled]) : AbortSignal.abort();
-    const work = async (): Promise<void> => {
-      try {
-        await this.makeDisks(draft, { ...forward(report), signal });
-        signal.throwIfAborted();
-        await this.complete(draft, report);
-      } catch (error) {
-        await lock
-          .run(uuid, () => remover.remove(uuid))
-          .catch((failure: unknown) => {
-            if (!DomainError.is(failure, 'INSTANCE_NOT_FOUND'))
-              log.warn({ domain: spec.ref.name, reason: messageOf(failure) }, 'a half-made VM could not be removed');
-          });
-        throw signal.aborted && !(error instanceof DomainError)
-          ? new DomainError('CONFLICT', `Making ${spec.ref.name} was cancelled.`)
-          : error;
-      } finally {
-        progress.end(uuid);
-      }
-    };
-    return progress.track(uuid, work());
-  }
-
-  private async makeDisks({ spec, uuid, plan, files }: Draft, report: TaskReport): Promise<void> {
-    const { progress, disks, pool, writeSeed } = this.parts;
-    const folder = await progress.makeFolder();
-    try {
-      await disks.make(
-        { spec, arch: plan.host.arch, folder, disk: files.names.disk, cdrom: files.names.cdrom },
-        report,
-      );
-      if (!plan.hasSeed) return;
-      report.step('Writing the cloud-init disc');
-      const seed = await writeSeed({ uuid, hostname: spec.ref.name, userData: spec.cloudInit }, folder);
-      await pool.createFrom(files.names.seed, seed, report);
-    } finally {
-      await rm(folder, { recursive: true, force: true });
-    }
-  }
-
-  private async complete({ uuid, spec }: Draft, report: TaskReport): Promise<void> {
-    const { editor, lock, virsh } = this.parts;
-    await lock.run(uuid, async () => {
-      await editor.note(uuid, ({ provisioning: _done, ...metadata }) => metadata);
-      if (!spec.start) return;
-      report.step('Starting the VM');
-      await virsh.run(['start', uuid], { timeoutMs: 90_000 });
-    });
-  }
-
   /** Two machines that ask for one volume at the same time are told apart: the second sees the first. */
   private async exclusively<T>(spec: VmSpec, work: () => Promise<T>): Promise<T> {
     if (spec.source.kind !== 'pvc') return work();
@@ -254,13 +127,6 @@ const QUIET: TaskReport = {
   progress: () => undefined,
   signal: new AbortController().signal,
 };
-
-/** A report may be an object of a class: spreading it would lose its methods. */
-const forward = (report: TaskReport): Omit<TaskReport, 'signal'> => ({
-  step: (name) => report.step(name),
-  log: (line) => report.log(line),
-  progress: (fraction) => report.progress(fraction),
-});
 
 const protectedRefusal = (name: string) => ({
   code: 'WRONG_STATE',

@@ -1,0 +1,82 @@
+import { DomainError, type ErrorCode, type VmSpec } from '@headgate/domain-contracts';
+import { parseImageUrl } from '../fetching/download-image.js';
+import { parseImageReference } from '../fetching/image-reference.js';
+import type { ExistingVolume } from '../storage/find-volume.js';
+
+export interface SourcePlanningParts {
+  readonly hasTinyGuest: boolean;
+  readonly findClaim: (claim: string) => Promise<ExistingVolume>;
+  /** Names of the domains that use a disk. */
+  readonly usersOf: (path: string) => Promise<readonly string[]>;
+}
+
+export const BOOTC_REFUSAL = 'Building a VM from a bootc image needs the bootc plugin, which is not installed.';
+
+export type Refuse = (code: ErrorCode, reason: string, remedy: string) => void;
+
+/**
+ * Refuses a source that can't be used.
+ * @returns the volume that the machine is to boot from, where it is there already
+ */
+export async function planSource(
+  { source }: VmSpec,
+  parts: SourcePlanningParts,
+  refuse: Refuse,
+): Promise<ExistingVolume | undefined> {
+  switch (source.kind) {
+    case 'bootc':
+      refuse('NOT_SUPPORTED', BOOTC_REFUSAL, 'Use a container disk, a catalog image or a URL.');
+      return undefined;
+    case 'image':
+      if (source.entry.builtOnTheSpot === undefined)
+        check(() => parseImageReference(source.entry.containerDisk), refuse);
+      else if (!parts.hasTinyGuest) {
+        refuse(
+          'NOT_SUPPORTED',
+          `This service can't build the image ${source.entry.name}.`,
+          'Choose another catalog entry.',
+        );
+      }
+      return undefined;
+    case 'containerDisk':
+      check(() => parseImageReference(source.image), refuse);
+      return undefined;
+    case 'import':
+    case 'iso':
+      check(() => parseImageUrl(source.url), refuse);
+      return undefined;
+    case 'pvc':
+      return planClaim(source.claim, parts, refuse);
+  }
+}
+
+async function planClaim(
+  claim: string,
+  { findClaim, usersOf }: SourcePlanningParts,
+  refuse: Refuse,
+): Promise<ExistingVolume | undefined> {
+  try {
+    const volume = await findClaim(claim);
+    const users = await usersOf(volume.path);
+    if (users.length > 0)
+      refuse(
+        'BUSY',
+        `The volume ${claim} is in use by ${users.join(', ')}.`,
+        'Delete that VM first, or choose another volume.',
+      );
+    return volume;
+  } catch (error) {
+    if (!DomainError.is(error, 'VOLUME_NOT_FOUND', 'CONFLICT')) throw error;
+    refuse(error.code, error.message, 'Give the name of a volume in a storage pool of libvirt.');
+    return undefined;
+  }
+}
+
+function check(parse: () => unknown, refuse: Refuse): void {
+  try {
+    parse();
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error;
+    refuse(error.code, error.message, 'Correct the source.');
+  }
+}
