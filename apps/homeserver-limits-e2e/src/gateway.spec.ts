@@ -387,6 +387,19 @@ describe('the gateway', () => {
         '{"x":12345678901234567890,"m.upload.size":52428800}',
       );
     });
+
+    test.each([
+      ['GET', '/_matrix/client/v1/media/config', 401, '{"errcode": "M_MISSING_TOKEN","error":"whose?"}'],
+      ['GET', '/_matrix/media/v3/config', 404, '{"errcode":"M_UNRECOGNIZED","error":"old",  "n":1.0}'],
+      ['GET', '/_matrix/media/r0/config', 403, '{"errcode":"M_FORBIDDEN","error":"x","m.upload.size":99999999999}'],
+      ['GET', '/_matrix/client/v1/media/config', 500, '<html>oops</html>'],
+      ['GET', '/_matrix/client/v1/media/config', 200, '<html>hello</html>'],
+      ['HEAD', '/_matrix/client/v1/media/config', 200, ''],
+    ])('%s %s leaves alone what is no configuration: %i %s', async (method, target, status, text) => {
+      upstream.respond = (_request, response) => response.writeHead(status, { 'X-Own': 'yes' }).end(text);
+      const reply = await call(limits.url, method, target);
+      expect([reply.status, reply.bytes.toString(), reply.headers['x-own']]).toEqual([status, text, 'yes']);
+    });
   });
 
   describe('federation', () => {

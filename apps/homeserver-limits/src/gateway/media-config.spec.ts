@@ -8,6 +8,16 @@ describe('lowerUploadSize', () => {
     ['{"m.upload.size":50,"n":1.0}', '{"m.upload.size":50,"n":1.0}'],
     ['{"m.upload.size":500,"n":1.0}', '{"m.upload.size":100,"n":1.0}'],
     ['{"n":12345678901234567890}', '{"n":12345678901234567890,"m.upload.size":100}'],
+    ['{}', '{"m.upload.size":100}'],
+    ['{"m.upload.size":100}', '{"m.upload.size":100}'],
+    ['{"m.upload.size":101}', '{"m.upload.size":100}'],
+    ['{"m.upload.size":0}', '{"m.upload.size":0}'],
+    ['{"m.upload.size":null}', '{"m.upload.size":100}'],
+    ['{"m.upload.size":"50"}', '{"m.upload.size":100}'],
+    ['{"m.upload.size":1e999}', '{"m.upload.size":100}'],
+    ['[500]', '[500]'],
+    ['null', 'null'],
+    ['', ''],
     ['no json', 'no json'],
   ])('makes %s into %s', (before, after) => expect(lowered(before)).toBe(after));
 

@@ -1,3 +1,4 @@
+import { isJsonObject } from '@headgate/matrix-protocol';
 import type { Answer } from '../wire/answer.js';
 
 // lib.es does not know these yet: numbers that keep their spelling.
@@ -17,7 +18,9 @@ export function lowerUploadSize(answer: Answer, cap: number): Answer {
 
 function withLowerSize(text: string, cap: number): string | undefined {
   try {
-    const own = (JSON.parse(text) as Record<string, unknown>)['m.upload.size'];
+    const config: unknown = JSON.parse(text);
+    if (!isJsonObject(config)) return undefined;
+    const own = config['m.upload.size'];
     if (typeof own === 'number' && own <= cap) return undefined;
     const exact = exactNumbers.parse(text, (_key, value, { source }) =>
       typeof value === 'number' && source !== undefined ? exactNumbers.rawJSON(source) : value,
