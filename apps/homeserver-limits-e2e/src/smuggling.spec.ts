@@ -47,6 +47,12 @@ describe('what a request may hide from the gateway', () => {
     expect(upstream.last.rawHeaders).not.toContain('Upgrade');
   });
 
+  test('is nothing that comes after very many headers', async () => {
+    const head = `GET /_matrix/client/versions HTTP/1.1\r\nHost: b\r\n${'a:1\r\n'.repeat(2500)}`;
+    await rawExchange(limits.url, `${head}Connection: close\r\nX-Last: here\r\n\r\n`);
+    expect(upstream.last.rawHeaders).toContain('X-Last');
+  });
+
   // Such a body is JSON to us, and parameters of the query to some servers.
   test.each([['application/x-www-form-urlencoded'], [' Multipart/Form-Data; boundary=x']])(
     'is no parameter in a body that calls itself %s',

@@ -22,6 +22,7 @@ export class RecordingUpstream {
 
   private constructor() {
     this.server = createServer((request, response) => void this.handle(request, response));
+    this.server.maxHeadersCount = 0;
     this.server.on('upgrade', (request, socket, head) => this.upgrade(request, socket, head));
   }
 

@@ -29,6 +29,8 @@ export function matrixAdapter(mayUpgrade: (request: IncomingMessage) => boolean 
   fastify.removeAllContentTypeParsers();
   fastify.addContentTypeParser('*', (_request, _payload, done) => done(null));
   letHandlersDecideAboutBodies(fastify.server);
+  // Their bytes are bounded. Beyond a number of them Node would drop the rest, with what a proxy has written there.
+  fastify.server.maxHeadersCount = 0;
   return adapter;
 }
 
