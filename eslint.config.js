@@ -22,7 +22,10 @@ export default tseslint.config(
       eqeqeq: 'error',
     },
   },
-  { files: ['**/*.spec.{ts,tsx}', '**/*.contract.ts', '**/*.bench.ts'], rules: boundaries(layersInSpecs) },
+  {
+    files: ['**/*.spec.{ts,tsx}', '**/src/**/testing/*.ts', '**/*.contract.ts', '**/*.bench.ts'],
+    rules: boundaries(layersInSpecs),
+  },
   ...consoleZones,
   { files: ['apps/web-console/**/*.tsx'], ...reactHooks.configs.flat['recommended-latest'] },
 );

@@ -1,0 +1,117 @@
+import 'reflect-metadata';
+import { away, Edge } from '../testing/edge.js';
+
+describe('GET /api/vms', () => {
+  let edge: Edge;
+
+  beforeEach(async () => {
+    edge = await new Edge().open();
+  });
+
+  afterEach(() => edge.close());
+
+  test('answers every context in order, with the fields of the contract', async () => {
+    const answer = await edge.send('GET', '/api/vms');
+    const list = answer.json as unknown as Record<string, unknown>[];
+    expect(list.map(({ ref }) => ref)).toEqual([
+      'vm/lab/default/db',
+      'vm/lab/default/twin',
+      'vm/lab/default/web',
+      'vm/other/default/twin',
+    ]);
+    expect(list[0]).toMatchObject({
+      name: 'db',
+      namespace: 'default',
+      status: 'Running',
+      ready: true,
+      running: true,
+      cpu: 2,
+      mem: '4Gi',
+      disk: '20Gi',
+      ip: '192.0.2.5',
+      node: 'memory-1',
+      tags: [],
+      context: 'lab',
+      backend: 'kubevirt',
+    });
+    expect(list[2]).not.toHaveProperty('ip');
+    expect(list[2]).not.toHaveProperty('node');
+  });
+
+  test('answers 304 while nothing changes', async () => {
+    const { headers } = await edge.send('GET', '/api/vms');
+    const etag = String(headers['etag']);
+    expect(etag).toMatch(/^"/);
+    expect((await edge.send('GET', '/api/vms', undefined, { 'if-none-match': etag })).status).toBe(304);
+    await edge.send('POST', '/api/vms/default/web/start');
+    expect((await edge.send('GET', '/api/vms', undefined, { 'if-none-match': etag })).status).toBe(200);
+  });
+
+  test('searches, sorts and pages', async () => {
+    const names = async (query: string) =>
+      ((await edge.send('GET', `/api/vms?${query}`)).json as unknown as { name: string }[]).map(({ name }) => name);
+    expect(await names('q=running')).toEqual(['db']);
+    expect(await names('sort=-name&context=lab')).toEqual(['web', 'twin', 'db']);
+    const first = await edge.send('GET', '/api/vms?sort=name&limit=3');
+    expect(await names(`sort=name&limit=3&cursor=${String(first.headers['svc-cursor'])}`)).toEqual(['web']);
+  });
+
+  test('shows what is known of a lost context as stale, and says so', async () => {
+    edge.lab.fleet.lose(away);
+    const answer = await edge.send('GET', '/api/vms');
+    expect([answer.status, answer.headers['svc-partial']]).toEqual([200, 'true']);
+    expect((answer.json as unknown as { stale?: boolean }[]).map(({ stale }) => stale)).toEqual([
+      true,
+      true,
+      true,
+      undefined,
+    ]);
+    edge.lab.fleet.restore();
+    expect((await edge.send('GET', '/api/vms')).headers['svc-partial']).toBeUndefined();
+  });
+
+  test('answers 503 when no context can be reached, for reads and writes', async () => {
+    edge.lab.fleet.lose(away);
+    edge.other.fleet.lose(away);
+    for (const [method, path, body] of [
+      ['GET', '/api/vms'],
+      ['GET', '/api/cts'],
+      ['GET', '/api/nodes'],
+      ['GET', '/api/capabilities'],
+      ['GET', '/api/vms/default/db'],
+      ['POST', '/api/vms/default/db/stop'],
+      ['POST', '/api/vms', { name: 'new', image: 'tiny' }],
+    ] as const) {
+      const answer = await edge.send(method, path, body);
+      expect([path, answer.status, answer.json.code]).toEqual([path, 503, 'BACKEND_UNREACHABLE']);
+    }
+    expect((await edge.send('GET', '/healthz')).body).toBe('ok\n');
+  });
+
+  test('streams one snapshot and then each change, and stays open while every context is lost', async () => {
+    const abort = new AbortController();
+    const answer = await fetch(`http://${edge.base}/api/vms`, {
+      headers: { accept: 'text/event-stream' },
+      signal: abort.signal,
+    });
+    expect(answer.headers.get('content-type')).toMatch('text/event-stream');
+    const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader();
+    let text = '';
+    const until = async (pattern: RegExp): Promise<void> => {
+      while (!pattern.test(text)) text += (await reader.read()).value ?? '';
+    };
+    await until(/event: snapshot\ndata: \[.*vm\/other\/default\/twin.*\n\n/);
+    await edge.send('POST', '/api/vms/default/web/start');
+    await until(/event: changed\ndata: \{"name":"web".*"status":"Running"/);
+    await edge.send('DELETE', '/api/vms/default/web');
+    await until(/event: removed\ndata: \{"ref":"vm\/lab\/default\/web"\}/);
+    edge.lab.fleet.lose(away);
+    edge.other.fleet.lose(away);
+    await until(
+      /event: status\ndata: \{"context":"other","backend":"kubevirt","up":false,"reason":"lab does not answer\."\}/,
+    );
+    edge.lab.fleet.restore();
+    await until(/event: status\ndata: \{"context":"lab","backend":"kubevirt","up":true/);
+    abort.abort();
+  });
+});

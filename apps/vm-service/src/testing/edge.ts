@@ -1,0 +1,107 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DomainError } from '@headgate/domain-contracts';
+import { buildContainer, buildVm, MemoryBackend, withStatus } from '@headgate/testing';
+import { pino } from 'pino';
+import { WebSocket } from 'ws';
+import { parseCommandLine } from '../config/command-line.js';
+import { loadSettings } from '../config/load-config.js';
+import { createService, type Service } from '../create-app.js';
+
+const silent = pino({ level: 'silent' });
+export const away = new DomainError('BACKEND_UNREACHABLE', 'lab does not answer.');
+
+export interface Reply {
+  readonly status: number;
+  readonly headers: Record<string, unknown>;
+  readonly body: string;
+  readonly json: Record<string, unknown> & { error: string; code: string };
+}
+
+const vm = (name: string, context = 'lab', status: 'Stopped' | 'Running' = 'Stopped') =>
+  withStatus(buildVm({ ref: { context, name } }), status);
+
+/**
+ * The whole service over two backends in memory, on a free port of the loopback: `lab` has the VMs `web`, `db` (which
+ * runs) and `twin` and the container `box`, `other` has another `twin`.
+ */
+export class Edge {
+  readonly lab = new MemoryBackend('lab');
+  readonly other = new MemoryBackend('other');
+  readonly folder = mkdtempSync(join(tmpdir(), 'headgate-service-'));
+  service!: Service;
+
+  constructor() {
+    for (const known of [vm('web'), vm('db', 'lab', 'Running'), vm('twin'), buildContainer()])
+      this.lab.fleet.put(known);
+    this.other.fleet.put(vm('twin', 'other'));
+  }
+
+  async open(env: Record<string, string> = {}, args: string[] = []): Promise<this> {
+    const page = join(this.folder, 'page');
+    const settings = loadSettings(
+      parseCommandLine(['--data-dir', this.folder, '--listen', '127.0.0.1:0', ...args]),
+      env,
+    );
+    const contexts = {
+      backends: [this.lab, this.other],
+      simulated: new Set(['lab']),
+      hasTinyGuest: true,
+      notes: [],
+      close: async () => undefined,
+    };
+    this.service = await createService({ settings, contexts, log: silent, pageDir: page });
+    await this.service.listen('127.0.0.1', 0);
+    return this;
+  }
+
+  get base(): string {
+    return `127.0.0.1:${this.service.port()}`;
+  }
+
+  async send(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Reply> {
+    const raw = typeof body === 'string' ? body : body === undefined ? undefined : JSON.stringify(body);
+    const answer = await this.service.app.inject({
+      method: method as 'GET',
+      url: path,
+      payload: raw,
+      headers: {
+        host: 'localhost:8006',
+        ...(raw === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+    });
+    const isJson = String(answer.headers['content-type']).startsWith('application/json') && answer.body !== '';
+    return {
+      status: answer.statusCode,
+      headers: answer.headers,
+      body: answer.body,
+      json: (isJson ? answer.json() : {}) as Reply['json'],
+    };
+  }
+
+  socket(path: string, headers: Record<string, string> = {}): WebSocket {
+    return new WebSocket(`ws://${this.base}${path}`, { headers });
+  }
+
+  /** Ends the service and serves anew, with other settings. */
+  async reopen(env: Record<string, string> = {}, args: string[] = []): Promise<void> {
+    await this.service.close();
+    await this.open(env, args);
+  }
+
+  async close(): Promise<void> {
+    await this.service.close();
+    rmSync(this.folder, { recursive: true });
+  }
+}
+
+/** The status with which a socket was refused. */
+export async function refusalOf(socket: WebSocket): Promise<number> {
+  const [, response] = (await once(socket, 'unexpected-response')) as [unknown, IncomingMessage];
+  response.resume();
+  return response.statusCode ?? 0;
+}
