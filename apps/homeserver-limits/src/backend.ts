@@ -5,14 +5,17 @@ import type { CountFreshness } from './bounds/caps.js';
 import type { Caps } from './bounds/caps.js';
 import { readNamedFile } from './config/read-file.js';
 import type { LiveConfig } from './config/live-config.js';
+import type { RtcSection } from './config/rtc.section.js';
 import type { CallerAddress } from './edge/caller-address.js';
 import { SystemClock } from './embedded/clock.js';
 import { EmbeddedStore } from './embedded/embedded-store.js';
 import { ApplicationServices } from './gateway/application-services.js';
 import { AskUpstream } from './gateway/ask-upstream.js';
 import { towardsUpstream } from './gateway/forwarded-headers.js';
+import { GatewayCalls } from './gateway/gateway-calls.js';
 import { GatewayHomeserver } from './gateway/gateway-homeserver.js';
 import { GatewayIdentity } from './gateway/gateway-identity.js';
+import { readRegistration } from './gateway/registration.js';
 import { SeenHoldings } from './gateway/seen-holdings.js';
 import { UpgradeProxy } from './gateway/upgrade-proxy.js';
 import { UpstreamClient } from './gateway/upstream-client.js';
@@ -21,6 +24,7 @@ import { WatchAnswers } from './gateway/watch-answers.js';
 import type { Holdings } from './homeserver/holdings.port.js';
 import type { Homeserver } from './homeserver/homeserver.port.js';
 import type { Identity } from './homeserver/identity.port.js';
+import { CallCredentials } from './rtc/call-credentials.js';
 
 /** What stands behind the bounds, whichever it is. */
 export interface Backend {
@@ -62,7 +66,7 @@ export function gatewayBackend(
   caps: () => Caps,
   log: Logger,
 ): Backend {
-  const { server, gateway } = current;
+  const { server, gateway, rtc } = current;
   const base = new URL(upstream);
   const client = new UpstreamClient(base, gateway.ca_file === undefined ? undefined : readNamedFile(gateway.ca_file));
   const ask = new AskUpstream(client, base.host, gateway.timeout_ms);
@@ -79,6 +83,7 @@ export function gatewayBackend(
       host: base.host,
       timeoutMs: gateway.timeout_ms,
       trusts,
+      calls: gatewayCalls(rtc, server.name, identity, ask),
     }),
     identity,
     holdings: new UpstreamHoldings(ask, seen, log),
@@ -91,4 +96,16 @@ export function gatewayBackend(
       seen.close();
     },
   };
+}
+
+/** The gateway answers for the media service where it can check who is a member of a room. */
+function gatewayCalls(
+  rtc: Readonly<RtcSection>,
+  serverName: string,
+  identity: Identity,
+  ask: AskUpstream,
+): GatewayCalls | undefined {
+  const credentials = CallCredentials.of(rtc);
+  if (!credentials || rtc.registration === undefined) return undefined;
+  return new GatewayCalls(identity, ask, readRegistration(rtc.registration, serverName), credentials);
 }

@@ -67,11 +67,20 @@ describe('parseConfig', () => {
     expect(() => parseConfig(broken)).not.toThrow(/hunter2|sfu/);
   });
 
-  test('keeps the media service out of the gateway, where it could not check membership', () => {
+  describe('of the media service', () => {
     const rtc = '[rtc]\nurl = "wss://sfu.example"\nkey = "k"\nsecret = "s"\n';
-    expect(parseConfig(rtc).rtc.url).toBe('wss://sfu.example');
-    expect(() => parseConfig(`${rtc}[gateway]\nupstream = "http://127.0.0.1:1"`)).toThrow(
-      'rtc.url is for the embedded',
-    );
+    const registration = 'registration = "calls.yaml"\n';
+    const gateway = '[gateway]\nupstream = "http://127.0.0.1:1"\n';
+
+    test.each([[rtc], [rtc + registration + gateway], [gateway]])('takes %j', (toml) => {
+      expect(() => parseConfig(toml)).not.toThrow();
+    });
+
+    test.each([
+      [rtc + gateway, 'rtc.registration is needed in front of a homeserver'],
+      [rtc + registration, 'rtc.registration is for rtc.url in front of a homeserver'],
+      [`[rtc]\n${registration}${gateway}`, 'rtc.registration is for rtc.url in front of a homeserver'],
+      [`[rtc]\ntrusted_servers = ["a.example"]\n${gateway}`, 'rtc.trusted_servers is for the embedded mode'],
+    ])('refuses %j', (toml, message) => expect(() => parseConfig(toml)).toThrow(message));
   });
 });

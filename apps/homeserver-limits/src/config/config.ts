@@ -6,7 +6,7 @@ import { GatewaySection } from './gateway.section.js';
 import { LimitsSection } from './limits.section.js';
 import { OperatorSection } from './operator.section.js';
 import { RatelimitSection } from './ratelimit.section.js';
-import { RtcSection } from './rtc.section.js';
+import { rtcProblems, RtcSection } from './rtc.section.js';
 import { ServerSection } from './server.section.js';
 import { sharedProblems, SharedSection } from './shared.section.js';
 
@@ -64,12 +64,7 @@ function reasonOf(error: unknown): string {
 }
 
 function problemsTogether({ rtc, gateway, operator, shared }: Config): string[] {
-  const problems = sharedProblems(shared);
-  const given = [rtc.url, rtc.key, rtc.secret].filter((value) => value !== undefined).length;
-  if (given === 1 || given === 2) problems.push('rtc.url, rtc.key and rtc.secret belong together');
-  if (given > 0 && gateway.upstream !== undefined) {
-    problems.push('rtc.url is for the embedded mode; in front of a homeserver, that homeserver gives the credentials');
-  }
+  const problems = [...rtcProblems(rtc, gateway.upstream !== undefined), ...sharedProblems(shared)];
   if (gateway.ca_file !== undefined && !gateway.upstream?.startsWith('https:')) {
     problems.push('gateway.ca_file is for an https upstream');
   }

@@ -65,8 +65,10 @@ export class AskUpstream {
     throw undecided(answer, 'The homeserver does not say what is there.');
   }
 
-  get(path: string): Promise<UpstreamAnswer> {
-    return this.send({ method: 'GET', target: path, authorization: [] }, SHORT_BYTES);
+  /** A short question of nobody's, or with a token of the gateway's own. */
+  get(path: string, token?: string): Promise<UpstreamAnswer> {
+    const authorization = token === undefined ? [] : ['Authorization', `Bearer ${token}`];
+    return this.send({ method: 'GET', target: path, authorization }, SHORT_BYTES);
   }
 
   private ofCaller(request: MatrixRequest, method: string, path: string, body?: JsonObject): Question {

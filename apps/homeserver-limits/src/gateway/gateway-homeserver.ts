@@ -4,6 +4,7 @@ import { Homeserver } from '../homeserver/homeserver.port.js';
 import type { Answer } from '../wire/answer.js';
 import type { MatrixRequest } from '../wire/matrix-request.js';
 import { asJson, endToEnd, towardsUpstream } from './forwarded-headers.js';
+import type { GatewayCalls } from './gateway-calls.js';
 import type { GatewayIdentity } from './gateway-identity.js';
 import { lowerUploadSize } from './media-config.js';
 import type { UpstreamClient, UpstreamRequest } from './upstream-client.js';
@@ -17,6 +18,17 @@ export interface AnswerObserver {
   observe(request: MatrixRequest, operation: string, answer: Answer): Promise<void>;
 }
 
+export interface GatewayOptions {
+  /** For requests that name no host. */
+  host: string;
+  timeoutMs: number;
+  trusts: (peer: string) => boolean;
+  /** Answers the media service's endpoint; absent: the homeserver does. */
+  calls?: GatewayCalls | undefined;
+}
+
+const CALLS = /^\/+_svc\/+rtc\/+media\//;
+
 const MAX_READ_BYTES = 1024 * 1024;
 
 /** Forwards to the upstream: the target byte for byte, bodies as they stream, both ways. */
@@ -25,12 +37,14 @@ export class GatewayHomeserver extends Homeserver {
     private readonly upstream: UpstreamClient,
     private readonly identity: GatewayIdentity,
     private readonly observer: AnswerObserver,
-    private readonly options: { host: string; timeoutMs: number; trusts: (peer: string) => boolean },
+    private readonly options: GatewayOptions,
   ) {
     super();
   }
 
   override answer(request: MatrixRequest, operation: string): Promise<Answer> {
+    const { calls } = this.options;
+    if (calls && operation === 'sfuCredential') return calls.answer(request);
     const interest = this.observer.interest(request, operation);
     const special = interest !== 'none' || operation === 'mediaConfig' || TOKEN_ENDING.has(operation);
     if (special) return this.answerSpecial(request, operation, interest);
@@ -42,6 +56,8 @@ export class GatewayHomeserver extends Homeserver {
   }
 
   override preflight(request: MatrixRequest): Promise<Answer> {
+    // The homeserver knows nothing of what is answered here.
+    if (this.options.calls && CALLS.test(request.target)) return super.preflight(request);
     return this.forward(request, { decided: false });
   }
 

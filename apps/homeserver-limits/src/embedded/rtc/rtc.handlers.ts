@@ -1,14 +1,14 @@
 import { MatrixError } from '@headgate/matrix-protocol';
 import { readSfuRequest } from '../../bounds/sfu-credential.bound.js';
 import type { RtcSection } from '../../config/rtc.section.js';
-import { type Answer, jsonAnswer, ok } from '../../wire/answer.js';
+import { CallCredentials } from '../../rtc/call-credentials.js';
+import { type Answer, ok } from '../../wire/answer.js';
 import type { MatrixRequest } from '../../wire/matrix-request.js';
 import type { EmbeddedIdentity } from '../accounts/embedded-identity.js';
 import type { WallClock } from '../clock.js';
 import { Handlers } from '../handlers.js';
 import { ownUser } from '../own-user.js';
 import type { Rooms } from '../rooms/rooms.js';
-import { liveKitToken } from './livekit-token.js';
 import { OPENID_LIFETIME_S, type OpenIdTokens } from './openid-tokens.js';
 
 /** Proving who one is to third parties, and the credentials for calls that follow from it. */
@@ -49,13 +49,12 @@ export class RtcHandlers extends Handlers {
   }
 
   private async sfuCredential(request: MatrixRequest): Promise<Answer> {
-    const { url, key, secret } = this.rtc;
-    if (url === undefined || key === undefined || secret === undefined) throw MatrixError.unrecognized();
+    const credentials = CallCredentials.of(this.rtc, () => this.clock.now());
+    if (!credentials) throw MatrixError.unrecognized();
     const { roomId, deviceId, serverName, openIdToken } = readSfuRequest(await request.json());
     const userId = await this.identity.openIdUser(serverName, openIdToken);
     if (userId === undefined) throw MatrixError.unknownToken();
     if (this.rooms.membership(roomId, userId) !== 'join') throw MatrixError.forbidden('The room has no such member.');
-    const now = Math.floor(this.clock.now() / 1000);
-    return jsonAnswer(200, { url, jwt: liveKitToken({ key, secret, userId, deviceId, roomId, now }) });
+    return credentials.answer({ userId, deviceId, roomId });
   }
 }
