@@ -2,6 +2,7 @@ import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 import { dropCssAssets } from './build/drop-css-assets.js';
 import { dropUnusedProperties } from './build/drop-unused-properties.js';
+import { spareSiblings } from './build/spare-siblings.js';
 
 // Whoever builds, a test runner too, gets what is served: React's development build is larger and slower.
 process.env.NODE_ENV = 'production';
@@ -19,7 +20,7 @@ const exactlyFourFiles = {
 };
 
 export default defineConfig({
-  plugins: [dropCssAssets, react(), dropUnusedProperties, exactlyFourFiles],
+  plugins: [dropCssAssets, react(), dropUnusedProperties, spareSiblings, exactlyFourFiles],
   base: './',
   build: {
     outDir: 'dist',

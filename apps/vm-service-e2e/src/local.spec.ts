@@ -175,6 +175,7 @@ describeIf(noGuestsBecause(), 'npm start -- --local', () => {
 
     test('shuts it down and deletes it, and nothing of it is left', async () => {
       await page.getByRole('button', { name: 'Shut down', exact: true }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Shut down', exact: true }).click();
       await api.untilVm(inBrowser, 'has stopped', (vm) => vm?.status === 'Stopped');
       await page.getByRole('button', { name: 'Delete', exact: true }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click();

@@ -2,10 +2,12 @@
  * A stand-in for the VM service with made-up data, to look at the console while building it. It keeps what it is told
  * in memory and runs nothing; the real one is apps/vm-service.
  *
- *   node dev/fake-service.mjs [--port 8007] [--count 40] [--as admin|viewer] [--state ok|simulated|partial|failing|no-stream|unreachable]
+ *   node dev/fake-service.mjs [--port 8007] [--count 40] [--changes PER_SECOND] [--page FOLDER] [--as admin|viewer]
+ *     [--state ok|simulated|partial|failing|no-stream|unreachable]
  */
 import { createServer } from 'node:http';
 import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { WebSocketServer } from 'ws';
 import { fakeContainer, fakeFleet, fakeVm } from './fake-fleet.mjs';
@@ -17,13 +19,18 @@ const { values } = parseArgs({
     count: { type: 'string', default: '40' },
     as: { type: 'string', default: 'admin' },
     state: { type: 'string', default: 'ok' },
+    page: { type: 'string', default: fileURLToPath(new URL('../dist', import.meta.url)) },
+    changes: { type: 'string', default: '2' },
   },
 });
-const state = values.state;
+const { state, page: PAGE } = values;
 const vms = new Map(fakeFleet(Number(values.count)).map((vm) => [vm.ref, vm]));
 const cts = new Map([1, 2, 3, 4].map(fakeContainer).map((ct) => [ct.ref, ct]));
 const tasks = new Map();
-const streams = new Set();
+const STREAMED = {
+  '/api/vms': { entries: vms, readers: new Set() },
+  '/api/cts': { entries: cts, readers: new Set() },
+};
 
 if (state === 'partial') for (const vm of vms.values()) if (vm.context === 'lab') vm.stale = true;
 
@@ -86,7 +93,8 @@ const capabilities = () => ({
 
 const refuse = (status, code, error, details) => Object.assign(new Error(error), { status, code, details });
 const emit = (event, data) => {
-  for (const stream of streams) stream.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
+  const { readers } = STREAMED[data.ref.startsWith('ct/') ? '/api/cts' : '/api/vms'];
+  for (const reader of readers) reader.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
 };
 
 function put(vm, change) {
@@ -390,13 +398,15 @@ function answer(method, url, body) {
         phase: 'Pending',
         ref: `ct/prod/${body.namespace ?? 'tailvm'}/${body.name}`,
       };
+      const phase = (phase) => emit('changed', Object.assign(ct, { phase }));
       cts.set(ct.ref, ct);
-      later(1500, () => (ct.phase = 'Running'));
+      phase('Pending');
+      later(1500, () => phase('Running'));
       return [201, { name: ct.name, namespace: ct.namespace, ref: ct.ref }];
     }
     const ct = find(cts, ns, name, context);
     if (method === 'DELETE') return remove(cts, ct, dryRun);
-    ct.phase = action === 'start' ? 'Running' : 'Stopped';
+    emit('changed', Object.assign(ct, { phase: action === 'start' ? 'Running' : 'Stopped' }));
     return [200, { status: 'ok' }];
   }
   throw refuse(404, 'NOT_FOUND', `There is nothing at ${url.pathname}.`);
@@ -414,7 +424,7 @@ const server = createServer(async (request, response) => {
   try {
     if (TYPES[url.pathname]) {
       const file = url.pathname === '/' ? 'index.html' : url.pathname.slice(1);
-      const bytes = await readFile(new URL(`../dist/${file}`, import.meta.url));
+      const bytes = await readFile(`${PAGE}/${file}`);
       return response
         .writeHead(200, { 'content-type': TYPES[url.pathname], 'content-security-policy': CSP })
         .end(bytes);
@@ -425,14 +435,16 @@ const server = createServer(async (request, response) => {
         'BACKEND_UNREACHABLE',
         'No configured context can be reached: prod: connect ECONNREFUSED 10.0.0.1:6443; lab: ssh timed out.',
       );
-    if (url.pathname === '/api/vms' && request.headers.accept?.includes('text/event-stream')) {
+    const streamed = STREAMED[url.pathname];
+    if (streamed && request.headers.accept?.includes('text/event-stream')) {
       if (state === 'no-stream') throw refuse(406, 'NO_STREAM', 'A proxy in between does not let streams through.');
       response.writeHead(200, { 'content-type': 'text/event-stream' });
-      response.write(`event: snapshot\ndata: ${JSON.stringify([...vms.values()])}\n\n`);
-      streams.add(response);
-      request.on('close', () => streams.delete(response));
+      response.write(`event: snapshot\ndata: ${JSON.stringify([...streamed.entries.values()])}\n\n`);
+      streamed.readers.add(response);
+      request.on('close', () => streamed.readers.delete(response));
       return;
     }
+    if (url.pathname === '/healthz') return response.writeHead(200, { 'content-type': 'text/plain' }).end('ok\n');
     let text = '';
     for await (const chunk of request) text += chunk;
     send(...answer(request.method, url, text ? JSON.parse(text) : undefined));
@@ -454,11 +466,14 @@ sockets.on('connection', (socket, request) => {
 });
 
 // Something always happens in a real fleet.
-setInterval(() => {
-  const all = [...vms.values()];
-  const vm = all[Math.floor(Math.random() * all.length)];
-  if (vm && ['Running', 'Stopped'].includes(vm.status) && !vm.stale) emit('changed', { ...vm });
-}, 500).unref();
+setInterval(
+  () => {
+    const all = [...vms.values()];
+    const vm = all[Math.floor(Math.random() * all.length)];
+    if (vm && ['Running', 'Stopped'].includes(vm.status) && !vm.stale) emit('changed', { ...vm });
+  },
+  1000 / Number(values.changes),
+).unref();
 
 server.listen(Number(values.port), '127.0.0.1', () =>
   process.stdout.write(`made-up service on http://127.0.0.1:${server.address().port}\n`),

@@ -3,6 +3,7 @@ import { SerialConsole } from '../features/consoles/components/serial-console.js
 import { ContainerPage } from '../features/containers/components/container-page.js';
 import { consoleUrl } from '../shared/api/instance-path.js';
 import { addressOf } from '../shared/location/places.js';
+import { StartButton } from '../shared/power/start-button.js';
 import { readOnlyReason, useWhoami } from '../shared/queries/use-whoami.js';
 
 /** A container with a shell in it. */
@@ -12,14 +13,14 @@ export function ContainerRoute() {
   return (
     <ContainerPage
       address={address}
-      shell={(ct, start) => (
+      shell={(ct) => (
         <SerialConsole
           key={ct.ref}
           shell
           url={consoleUrl('tty', ct, 'ct')}
           guest={{ name: ct.name, status: ct.phase, running: ct.phase === 'Running' && !ct.stale }}
           viewOnly={readOnlyReason(whoami) !== undefined}
-          start={start}
+          start={<StartButton instance={ct} />}
         />
       )}
     />

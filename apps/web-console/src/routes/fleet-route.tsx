@@ -3,6 +3,7 @@ import type { Created } from '../features/create/api/create-vm.js';
 import { CreateDialog } from '../features/create/components/create-dialog.js';
 import type { CreateForm } from '../features/create/create-form.js';
 import { FleetPage } from '../features/fleet/components/fleet-page.js';
+import { createPlace } from '../shared/location/create-place.js';
 import { placeOfRef, places } from '../shared/location/places.js';
 import { watchTask } from '../shared/tasks/watched-tasks.js';
 import { useNotify } from '../shared/ui/notifications.js';
@@ -10,13 +11,8 @@ import { useNotify } from '../shared/ui/notifications.js';
 /** The fleet, with the dialog that adds to it. */
 export function FleetRoute() {
   const [, navigate] = useLocation();
-  const search = new URLSearchParams(useSearch());
+  const { isOpen, open, closed } = createPlace(places.fleet, useSearch());
   const notify = useNotify();
-  const withCreate = (open: boolean): string => {
-    search.delete('create');
-    if (open) search.set('create', '1');
-    return search.size === 0 ? places.fleet : `${places.fleet}?${search}`;
-  };
 
   const onCreated = (created: Created, { name }: CreateForm): void => {
     const ref = 'ref' in created ? created.ref : undefined;
@@ -26,15 +22,13 @@ export function FleetRoute() {
       title: created.task ? `${name} is being made` : `${name} was created`,
       body: created.task ? 'The tasks tell how far it is.' : undefined,
     });
-    navigate(ref ? placeOfRef(ref) : withCreate(false));
+    navigate(ref ? placeOfRef(ref) : closed);
   };
 
   return (
     <>
-      <FleetPage onCreate={() => navigate(withCreate(true))} />
-      {search.has('create') && (
-        <CreateDialog onClose={() => navigate(withCreate(false), { replace: true })} onCreated={onCreated} />
-      )}
+      <FleetPage onCreate={() => navigate(open)} />
+      {isOpen && <CreateDialog onClose={() => navigate(closed, { replace: true })} onCreated={onCreated} />}
     </>
   );
 }

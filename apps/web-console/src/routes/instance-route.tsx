@@ -28,7 +28,7 @@ export function InstanceRoute() {
   const common = {
     guest: { name: vm.name, status: vm.status, running: vm.running && !vm.stale },
     viewOnly: readOnlyReason(whoami) !== undefined,
-    start: <StartButton vm={vm} />,
+    start: <StartButton instance={vm} />,
   };
   return (
     <InstancePage

@@ -48,13 +48,16 @@ describe('the page of one instance', () => {
     expect(power().getByRole('button', { name: 'Shut down' }).getAttribute('aria-disabled')).toBeNull();
   });
 
-  test('shuts down gracefully, and pulls the plug only after a question', async () => {
+  test('shuts down gracefully or pulls the plug, each only after a question', async () => {
     service.on('POST /api/vms/tailvm/web-1/stop', { status: 'ok' });
     const { user } = await openConsole('/vms/prod/tailvm/web-1', [web], service);
     await user.click(power().getByRole('button', { name: 'Shut down' }));
+    const asked = (name: string | RegExp) =>
+      within(screen.getByRole('dialog', { name })).getByRole('button', { name: /^(Shut|Force)/ });
+    await user.click(asked('Shut down: web-1?'));
     expect(await screen.findByText('web-1 was asked to shut down')).toBeTruthy();
     await user.click(power().getByRole('button', { name: 'Force stop' }));
-    await user.click(within(screen.getByRole('dialog')).getByRole('button', { name: 'Force stop' }));
+    await user.click(asked(/Force stop: web-1/));
     await waitFor(() =>
       expect(service.asked('POST /api/vms/tailvm/web-1/stop').map(({ query }) => query.get('force'))).toEqual([
         null,

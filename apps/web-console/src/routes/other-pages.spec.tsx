@@ -1,3 +1,4 @@
+import type { ContainerView } from '@headgate/api-contracts';
 import { screen, waitFor, within } from '@testing-library/react';
 import { buildCapabilities, buildContext } from '../testing/build-capabilities.js';
 import { buildVm } from '../testing/build-vm.js';
@@ -23,7 +24,7 @@ describe('the page of containers', () => {
     context: 'prod',
     backend: 'kubevirt',
     tags: [],
-  };
+  } as const satisfies ContainerView;
 
   test('is led to only where a context has containers', async () => {
     service.on(
@@ -36,14 +37,16 @@ describe('the page of containers', () => {
   });
 
   test('lists, stops and creates', async () => {
-    service.on('GET /api/cts', [shell]);
     service.on('POST /api/cts/tailvm/shell-1/stop', { status: 'ok' });
     service.on('POST /api/cts', () => ({
       status: 201,
       body: { name: 'new', namespace: 'tailvm', ref: 'ct/prod/tailvm/new' },
     }));
-    const { user } = await openConsole('/containers', [], service);
+    const { user, hears } = await openConsole('/containers', [], service);
+    await hears(() => service.streamOf('/api/cts').snapshot([shell]));
     await user.click(await screen.findByRole('button', { name: 'Stop shell-1' }));
+    expect(screen.getByRole('dialog').textContent).toContain('tailvm in prod');
+    await user.keyboard('{Enter}');
     expect(await screen.findByText('shell-1 is stopping')).toBeTruthy();
     await user.click(screen.getByRole('button', { name: 'Create container' }));
     const dialog = within(screen.getByRole('dialog'));
@@ -63,8 +66,8 @@ describe('the page of containers', () => {
   });
 
   test('opens a shell and tells it how large its window is', async () => {
-    service.on('GET /api/cts', [shell]);
     const { hears } = await openConsole('/containers/prod/tailvm/shell-1', [], service);
+    await hears(() => service.streamOf('/api/cts').snapshot([shell]));
     await screen.findByRole('region', { name: 'Shell in shell-1' });
     expect(service.socket.url).toBe('ws://localhost/api/tty/tailvm/shell-1?context=prod&kind=ct');
     await hears(() => service.socket.open());

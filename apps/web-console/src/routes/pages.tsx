@@ -1,5 +1,4 @@
 import { Redirect, Route, Switch } from 'wouter';
-import { ContainersPage } from '../features/containers/components/containers-page.js';
 import { DoctorPage } from '../features/doctor/components/doctor-page.js';
 import { NodesPage } from '../features/nodes/components/nodes-page.js';
 import { Banners } from '../features/shell/components/banners.js';
@@ -7,6 +6,7 @@ import { Masthead } from '../features/shell/components/masthead.js';
 import { TasksButton } from '../features/tasks/components/tasks-button.js';
 import { places } from '../shared/location/places.js';
 import { ContainerRoute } from './container-route.js';
+import { ContainersRoute } from './containers-route.js';
 import { FleetRoute } from './fleet-route.js';
 import { InstanceRoute } from './instance-route.js';
 
@@ -25,7 +25,7 @@ export function Pages() {
             <InstanceRoute />
           </Route>
           <Route path={places.containers}>
-            <ContainersPage />
+            <ContainersRoute />
           </Route>
           <Route path="/containers/:context/:namespace/:name">
             <ContainerRoute />

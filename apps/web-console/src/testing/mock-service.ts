@@ -1,4 +1,4 @@
-import type { VmView } from '@headgate/api-contracts';
+import type { Instance } from '../shared/instances/instance.js';
 
 export interface MockRequest {
   readonly method: string;
@@ -67,6 +67,13 @@ export class MockService {
     return stream;
   }
 
+  /** The last one that was opened at a path. */
+  streamOf(path: string): MockStream {
+    const stream = this.streams.findLast(({ url }) => url === path);
+    if (!stream) throw new Error(`No event stream of ${path} was opened.`);
+    return stream;
+  }
+
   get socket(): MockSocket {
     const socket = this.sockets.at(-1);
     if (!socket) throw new Error('No WebSocket was opened.');
@@ -114,7 +121,7 @@ export class MockStream extends EventTarget {
     this.dispatchEvent(new MessageEvent(event, { data: JSON.stringify(data) }));
   }
 
-  snapshot(entries: readonly VmView[]): void {
+  snapshot(entries: readonly Instance[]): void {
     this.emit('snapshot', entries);
   }
 

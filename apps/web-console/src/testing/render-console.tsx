@@ -18,6 +18,7 @@ export function givenService(): MockService {
   const service = new MockService();
   service.on('GET /api/whoami', { login: 'ada@example.org', name: 'Ada', admin: true, enforced: false });
   service.on('GET /api/capabilities', buildCapabilities());
+  service.on('GET /healthz', {});
   service.install();
   return service;
 }
@@ -37,7 +38,7 @@ export async function openConsole(
       await Promise.resolve();
     });
   };
-  if (entries) await hears(() => service.stream.snapshot(entries));
+  if (entries) await hears(() => service.streamOf('/api/vms').snapshot(entries));
   else await hears(() => undefined);
   return { service, user, hears };
 }

@@ -26,7 +26,7 @@ const DEFAULT_NAMESPACE = 'tailvm';
 export function useCreateForm(onCreated: (created: Created, form: CreateForm) => void) {
   const { data: capabilities } = useCapabilities();
   const { data: images = [] } = useImages();
-  const { entries } = useFleet();
+  const entries = useFleet((fleet) => fleet.entries);
   const [edited, setEdited] = useState(EMPTY_FORM);
   const [tried, setTried] = useState(false);
   const [touched, setTouched] = useState<ReadonlySet<string>>(new Set());

@@ -4,7 +4,7 @@ import { useCapabilities, type ContextAbilities } from '../../shared/queries/use
 /** The configured contexts; what the stream said last wins over the last answer. */
 export function useContexts(): readonly ContextAbilities[] {
   const { data } = useCapabilities();
-  const { contexts: heard } = useFleet();
+  const heard = useFleet((fleet) => fleet.contexts);
   return (data?.contexts ?? []).map((context) => {
     const status = heard[context.context];
     if (!status || status.up === context.up) return context;

@@ -1,4 +1,5 @@
 import { jest } from '@jest/globals';
+import type { VmView } from '@headgate/api-contracts';
 import { buildVm } from '../../testing/build-vm.js';
 import { MockService } from '../../testing/mock-service.js';
 import { FleetFeed } from './fleet-feed.js';
@@ -9,20 +10,20 @@ const db = buildVm({ name: 'db' });
 
 describe('FleetFeed', () => {
   let service: MockService;
-  let store: FleetStore;
-  let feed: FleetFeed;
+  let store: FleetStore<VmView>;
+  let feed: FleetFeed<VmView>;
 
   beforeEach(() => {
     jest.useFakeTimers();
     service = new MockService();
     service.install();
     store = new FleetStore();
-    feed = new FleetFeed(store);
-    feed.open();
+    feed = new FleetFeed('/api/vms', store);
+    feed.start();
   });
 
   afterEach(() => {
-    feed.close();
+    feed.stop();
     jest.useRealTimers();
     expect(service.refused).toEqual([]);
   });
@@ -59,7 +60,7 @@ describe('FleetFeed', () => {
     service.stream.snapshot([web]);
     await breakStream();
     expect(store.current().phase).toBe('polling');
-    expect(names()).toEqual(['web', 'db']);
+    expect(names()).toEqual(['db', 'web']);
     expect(service.streams[0]?.closed).toBe(true);
     await jest.advanceTimersByTimeAsync(1_000);
     service.stream.snapshot([db]);
@@ -110,7 +111,7 @@ describe('FleetFeed', () => {
   });
 
   test('asks nobody after it was closed', async () => {
-    feed.close();
+    feed.stop();
     await jest.advanceTimersByTimeAsync(60_000);
     expect(service.streams).toHaveLength(1);
     expect(service.requests).toEqual([]);

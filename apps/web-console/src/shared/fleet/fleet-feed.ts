@@ -1,8 +1,8 @@
-import type { VmView } from '@headgate/api-contracts';
 import { ApiError, messageOf } from '../api/api-error.js';
 import type { ContextStatus, FleetStore } from './fleet-store.js';
+import type { FleetEntry } from './sorted-entries.js';
+import { StreamWatch } from './stream-watch.js';
 
-const PATH = '/api/vms';
 const FIRST_RETRY_MS = 1_000;
 const LONGEST_RETRY_MS = 15_000;
 
@@ -14,51 +14,78 @@ const POLL_MS = 5_000;
  * Keeps the store as the service sees the fleet: by its event stream, and where that fails by asking for the list.
  * It never gives up; it only waits longer.
  */
-export class FleetFeed {
+export class FleetFeed<E extends FleetEntry> {
   private source: EventSource | undefined;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private failures = 0;
   private etag: string | undefined;
-  private closed = false;
+  private closed = true;
+  private readonly watch = new StreamWatch({
+    alive: () => this.source !== undefined,
+    broken: () => this.broken(),
+    reopen: () => this.retryNow(),
+    pause: () => this.close(),
+    resume: () => this.closed && this.open(),
+  });
 
-  constructor(private readonly store: FleetStore) {}
+  /** @param path of a list that is also an event stream */
+  constructor(
+    private readonly path: string,
+    private readonly store: FleetStore<E>,
+  ) {}
 
-  open(): void {
-    this.closed = false;
-    const source = new EventSource(PATH);
-    this.source = source;
-    const on = <T>(event: string, take: (data: T) => void): void =>
-      source.addEventListener(event, (message) => take(JSON.parse((message as MessageEvent<string>).data) as T));
-
-    on<VmView[]>('snapshot', (entries) => {
-      this.failures = 0;
-      // What is shown is no longer what that tag stood for.
-      this.etag = undefined;
-      this.store.replace(entries, 'live');
-    });
-    on<VmView>('changed', (entry) => this.store.change(entry));
-    on<{ ref: string }>('removed', ({ ref }) => this.store.remove(ref));
-    on<ContextStatus & { context: string }>('status', ({ context, ...status }) =>
-      this.store.contextStatus(context, status),
-    );
-    // The browser's own retry can't tell why and has no back-off, so a broken stream is closed and opened again here.
-    source.onerror = () => {
-      source.close();
-      if (this.source === source) void this.streamFailed();
-    };
+  /** Opens the stream and keeps it open while the page is in sight. */
+  start(): void {
+    this.watch.start();
+    this.open();
   }
 
-  close(): void {
-    this.closed = true;
-    this.source?.close();
-    this.source = undefined;
-    clearTimeout(this.timer);
+  stop(): void {
+    this.watch.stop();
+    this.close();
   }
 
   /** Asks at once instead of waiting for the next attempt. */
   retryNow(): void {
     this.close();
     this.open();
+  }
+
+  private open(): void {
+    this.closed = false;
+    const source = new EventSource(this.path);
+    this.source = source;
+    const on = <T>(event: string, take: (data: T) => void): void =>
+      source.addEventListener(event, (message) => take(JSON.parse((message as MessageEvent<string>).data) as T));
+
+    on<E[]>('snapshot', (entries) => {
+      this.failures = 0;
+      // What is shown is no longer what that tag stood for.
+      this.etag = undefined;
+      this.store.replace(entries, 'live');
+    });
+    on<E>('changed', (entry) => this.store.change(entry));
+    on<{ ref: string }>('removed', ({ ref }) => this.store.remove(ref));
+    on<ContextStatus & { context: string }>('status', ({ context, ...status }) =>
+      this.store.contextStatus(context, status),
+    );
+    // The browser's own retry can't tell why and has no back-off, so a broken stream is closed and opened again here.
+    source.onerror = () => {
+      if (this.source === source) this.broken();
+    };
+  }
+
+  private close(): void {
+    this.closed = true;
+    this.source?.close();
+    this.source = undefined;
+    clearTimeout(this.timer);
+  }
+
+  private broken(): void {
+    this.source?.close();
+    this.source = undefined;
+    void this.streamFailed();
   }
 
   private async streamFailed(): Promise<void> {
@@ -73,19 +100,19 @@ export class FleetFeed {
   /** One question: it tells why the stream broke, and keeps the list fresh meanwhile. */
   private async poll(): Promise<void> {
     try {
-      const response = await fetch(PATH, {
+      const response = await fetch(this.path, {
         headers: { accept: 'application/json', ...(this.etag ? { 'if-none-match': this.etag } : {}) },
       }).catch(() => {
         throw ApiError.unreachable();
       });
-      if (response.status === 304) return this.store.phase('polling');
+      if (response.status === 304) return this.store.heard('polling');
       if (!response.ok) throw await ApiError.from(response);
-      const entries = (await response.json()) as VmView[];
+      const entries = (await response.json()) as E[];
       if (this.closed) return;
       this.etag = response.headers.get('etag') ?? undefined;
       this.store.replace(entries, 'polling');
     } catch (error) {
-      if (!this.closed) this.store.phase('lost', messageOf(error));
+      if (!this.closed) this.store.lost(messageOf(error), Date.now());
     }
   }
 }

@@ -1,50 +1,72 @@
-import type { VmView } from '@headgate/api-contracts';
-import { createContext, use, useEffect, useState, useSyncExternalStore, type ReactNode } from 'react';
-import type { InstanceAddress } from '../api/instance-path.js';
+import type { ContainerView, VmView } from '@headgate/api-contracts';
+import { createContext, use, useCallback, useEffect, useState, useSyncExternalStore, type ReactNode } from 'react';
+import type { InstanceAddress, InstanceCollection } from '../api/instance-path.js';
 import { FleetFeed } from './fleet-feed.js';
 import { FleetStore, type FleetState } from './fleet-store.js';
+import type { FleetEntry } from './sorted-entries.js';
 
-interface Fleet {
-  readonly store: FleetStore;
-  readonly feed: FleetFeed;
+interface EntryOf {
+  readonly vms: VmView;
+  readonly cts: ContainerView;
 }
 
-const FleetContext = createContext<Fleet | undefined>(undefined);
-
-function openFleet(): Fleet {
-  const store = new FleetStore();
-  return { store, feed: new FleetFeed(store) };
+interface Fleet<E extends FleetEntry> {
+  readonly store: FleetStore<E>;
+  readonly feed: FleetFeed<E>;
 }
 
-/** One stream for the whole page, as long as the page is open. */
+type Fleets = { readonly [C in InstanceCollection]: Fleet<EntryOf[C]> };
+
+const FleetContext = createContext<Fleets | undefined>(undefined);
+
+function openFleet<E extends FleetEntry>(path: string): Fleet<E> {
+  const store = new FleetStore<E>();
+  return { store, feed: new FleetFeed(path, store) };
+}
+
+/** What the whole page knows of the fleet. The stream of VMs is open as long as the page is. */
 export function FleetProvider({ children }: { children: ReactNode }) {
-  const [fleet] = useState(openFleet);
+  const [fleets] = useState<Fleets>(() => ({ vms: openFleet('/api/vms'), cts: openFleet('/api/cts') }));
   useEffect(() => {
-    fleet.feed.open();
-    return () => fleet.feed.close();
-  }, [fleet]);
-  return <FleetContext value={fleet}>{children}</FleetContext>;
+    fleets.vms.feed.start();
+    return () => fleets.vms.feed.stop();
+  }, [fleets]);
+  return <FleetContext value={fleets}>{children}</FleetContext>;
 }
 
-function useFleetContext(): Fleet {
-  const fleet = use(FleetContext);
-  if (!fleet) throw new Error('useFleet is called outside of FleetProvider.');
-  return fleet;
+function useFleets(): Fleets {
+  const fleets = use(FleetContext);
+  if (!fleets) throw new Error('useFleet is called outside of FleetProvider.');
+  return fleets;
 }
 
-export function useFleet(): FleetState {
-  const { store } = useFleetContext();
-  return useSyncExternalStore(store.subscribe, store.current);
+const useStore = <E extends FleetEntry, T>(store: FleetStore<E>, select: (state: FleetState<E>) => T): T =>
+  useSyncExternalStore(store.subscribe, () => select(store.current()));
+
+/** Part of what is known of the VMs. Who asks is drawn again only when that part changes. */
+export const useFleet = <T,>(select: (state: FleetState<VmView>) => T): T => useStore(useFleets().vms.store, select);
+
+/** One VM, kept up to date; undefined when the fleet has no such one. */
+export const useVm = (address: InstanceAddress): VmView | undefined =>
+  useFleet(({ entries }) => entryAt(entries, address));
+
+/** Few pages need the containers: their stream is open as long as one of them is. */
+export function useContainers(): FleetState<ContainerView> {
+  const { store, feed } = useFleets().cts;
+  useEffect(() => {
+    feed.start();
+    return () => feed.stop();
+  }, [feed]);
+  return useStore(store, (state) => state);
 }
 
-export const useRetryFleet = (): (() => void) => {
-  const { feed } = useFleetContext();
-  return () => feed.retryNow();
-};
-
-/** One instance, kept up to date; undefined when the fleet has no such one. */
-export function useVm({ context, namespace, name }: InstanceAddress): VmView | undefined {
-  return useFleet().entries.find(
-    (entry) => entry.name === name && entry.namespace === namespace && entry.context === context,
-  );
+export function useRetryFleet(collection: InstanceCollection = 'vms'): () => void {
+  const { feed } = useFleets()[collection];
+  return useCallback(() => feed.retryNow(), [feed]);
 }
+
+export const entryAt = <E extends FleetEntry>(
+  entries: readonly E[],
+  { context, namespace, name }: InstanceAddress,
+): E | undefined =>
+  entries.find((entry) => entry.name === name && entry.namespace === namespace && entry.context === context);

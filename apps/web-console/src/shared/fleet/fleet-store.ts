@@ -1,4 +1,4 @@
-import type { VmView } from '@headgate/api-contracts';
+import { SortedEntries, type FleetEntry } from './sorted-entries.js';
 
 /**
  * How the list reaches this page. `live`: pushed by the service. `polling`: asked for again and again, since the stream
@@ -11,25 +11,28 @@ export interface ContextStatus {
   readonly reason?: string;
 }
 
-export interface FleetState {
+export interface FleetState<E extends FleetEntry> {
   readonly phase: FleetPhase;
-  readonly entries: readonly VmView[];
+  /** By name, namespace and context. The same array as long as no entry changed. */
+  readonly entries: readonly E[];
   /** By context; only those the stream spoke of. */
   readonly contexts: Readonly<Record<string, ContextStatus>>;
   /** Some context's entries are the last known ones. */
   readonly partial: boolean;
   /** Why nothing arrives, in the service's words. */
-  readonly error?: string;
+  readonly error?: string | undefined;
+  /** When the service was heard last, in epoch milliseconds; undefined while it is heard. */
+  readonly heardAt?: number | undefined;
 }
 
 /** Changes arrive in bursts; readers are told once per burst. */
 const BURST_MS = 80;
 
-/** The fleet as this page knows it. Readers get the same state object until something changed. */
-export class FleetStore {
-  private readonly byRef = new Map<string, VmView>();
+/** A list of instances as this page knows it. Readers get the same state object until something changed. */
+export class FleetStore<E extends FleetEntry> {
+  private readonly known = new SortedEntries<E>();
   private readonly listeners = new Set<() => void>();
-  private state: FleetState = { phase: 'loading', entries: [], contexts: {}, partial: false };
+  private state: FleetState<E> = { phase: 'loading', entries: [], contexts: {}, partial: false };
   private pending: ReturnType<typeof setTimeout> | undefined;
 
   readonly subscribe = (listener: () => void): (() => void) => {
@@ -37,21 +40,20 @@ export class FleetStore {
     return () => this.listeners.delete(listener);
   };
 
-  readonly current = (): FleetState => this.state;
+  readonly current = (): FleetState<E> => this.state;
 
-  replace(entries: readonly VmView[], phase: FleetPhase): void {
-    this.byRef.clear();
-    for (const entry of entries) this.byRef.set(entry.ref, entry);
-    this.publish({ phase, error: undefined });
+  replace(entries: readonly E[], phase: FleetPhase): void {
+    this.known.reset(entries);
+    this.publishEntries({ phase, error: undefined, heardAt: undefined });
   }
 
-  change(entry: VmView): void {
-    this.byRef.set(entry.ref, entry);
+  change(entry: E): void {
+    this.known.put(entry);
     this.publishSoon();
   }
 
   remove(ref: string): void {
-    this.byRef.delete(ref);
+    this.known.remove(ref);
     this.publishSoon();
   }
 
@@ -59,21 +61,28 @@ export class FleetStore {
     this.publish({ contexts: { ...this.state.contexts, [context]: status } });
   }
 
-  phase(phase: FleetPhase, error?: string): void {
-    this.publish({ phase, error });
+  /** It is heard, as `live` or by `polling`. */
+  heard(phase: 'live' | 'polling'): void {
+    this.publish({ phase, error: undefined, heardAt: undefined });
+  }
+
+  lost(error: string, now: number): void {
+    this.publish({ phase: 'lost', error, heardAt: this.state.heardAt ?? now });
   }
 
   private publishSoon(): void {
-    this.pending ??= setTimeout(() => this.publish({}), BURST_MS);
+    this.pending ??= setTimeout(() => this.publishEntries({}), BURST_MS);
   }
 
-  private publish(change: { [K in keyof FleetState]?: FleetState[K] | undefined }): void {
+  private publishEntries(change: Partial<FleetState<E>>): void {
     clearTimeout(this.pending);
     this.pending = undefined;
-    const entries = [...this.byRef.values()];
-    const partial = entries.some((entry) => entry.stale === true);
-    const { error = undefined, ...rest } = { ...this.state, ...change, entries, partial };
-    this.state = { ...rest, ...(error === undefined ? {} : { error }) } as FleetState;
+    const entries = this.known.list();
+    this.publish({ ...change, entries, partial: entries.some(({ stale }) => stale === true) });
+  }
+
+  private publish(change: Partial<FleetState<E>>): void {
+    this.state = { ...this.state, ...change };
     for (const listener of this.listeners) listener();
   }
 }

@@ -1,27 +1,11 @@
-import type { VmView, WhoamiView } from '@headgate/api-contracts';
-import type { IconName } from '../../icons.js';
+import type { ContainerView, VmView, WhoamiView } from '@headgate/api-contracts';
+import { isVm, type Instance } from '../instances/instance.js';
 import { lackOf, type ContextAbilities } from '../queries/use-capabilities.js';
 import { readOnlyReason } from '../queries/use-whoami.js';
 
 export const POWER_ACTIONS = ['start', 'stop', 'force-stop', 'restart', 'pause', 'unpause'] as const;
 export type PowerAction = (typeof POWER_ACTIONS)[number];
-export type InstanceAction = PowerAction | 'migrate' | 'delete';
-
-interface Wording {
-  readonly label: string;
-  readonly icon: IconName;
-  /** What is said once it was accepted. */
-  readonly done: string;
-}
-
-export const POWER_WORDING: Readonly<Record<PowerAction, Wording>> = {
-  start: { label: 'Start', icon: 'play', done: 'is starting' },
-  stop: { label: 'Shut down', icon: 'power', done: 'was asked to shut down' },
-  'force-stop': { label: 'Force stop', icon: 'plug', done: 'was switched off' },
-  restart: { label: 'Restart', icon: 'restart', done: 'is restarting' },
-  pause: { label: 'Pause', icon: 'pause', done: 'is paused' },
-  unpause: { label: 'Resume', icon: 'play', done: 'goes on' },
-};
+export type InstanceAction = PowerAction | 'migrate' | 'tag' | 'delete';
 
 export interface PowerSurroundings {
   readonly context?: ContextAbilities | undefined;
@@ -31,15 +15,22 @@ export interface PowerSurroundings {
 /** Why an action makes no sense right now, as a sentence; undefined when it may be tried. The service decides. */
 export function actionRefusal(
   action: InstanceAction,
-  vm: VmView,
+  instance: Instance,
   { context, whoami }: PowerSurroundings = {},
 ): string | undefined {
   return (
     readOnlyReason(whoami) ??
-    (vm.stale || context?.up === false ? `The context ${vm.context} can't be reached.` : undefined) ??
-    lackOf(context, ABILITY[action]) ??
-    stateRefusal(action, vm)
+    (instance.stale || context?.up === false ? `The context ${instance.context} can't be reached.` : undefined) ??
+    lackOf(context, isVm(instance) ? ABILITY[action] : 'containers') ??
+    (isVm(instance) ? stateRefusal(action, instance) : containerRefusal(action, instance))
   );
+}
+
+function containerRefusal(action: InstanceAction, { phase }: ContainerView): string | undefined {
+  if (action === 'delete') return undefined;
+  if (action === 'start') return phase === 'Stopped' ? undefined : 'It is not stopped.';
+  if (action === 'stop') return phase === 'Stopped' ? 'It is stopped already.' : undefined;
+  return 'Containers have no such thing.';
 }
 
 const ABILITY: Readonly<Record<InstanceAction, string>> = {
@@ -50,6 +41,7 @@ const ABILITY: Readonly<Record<InstanceAction, string>> = {
   pause: 'power',
   unpause: 'power',
   migrate: 'migration',
+  tag: 'provisioning',
   delete: 'provisioning',
 };
 
@@ -57,7 +49,7 @@ const NO_GUEST = ['Stopped', 'Provisioning', 'WaitingForVolumeBinding', 'Termina
 
 function stateRefusal(action: InstanceAction, { status, liveMigratable }: VmView): string | undefined {
   if (status === 'Terminating') return 'It is being deleted.';
-  if (action === 'delete') return undefined;
+  if (action === 'delete' || action === 'tag') return undefined;
   if (status === 'Provisioning') return 'Its disk is still being made.';
   const hasGuest = !NO_GUEST.includes(status);
   switch (action) {

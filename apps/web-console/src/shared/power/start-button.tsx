@@ -1,22 +1,22 @@
-import type { VmView } from '@headgate/api-contracts';
+import type { Instance } from '../instances/instance.js';
 import { Icon } from '../ui/icon.js';
 import { ReasonedButton } from '../ui/reasoned-button.js';
-import { POWER_WORDING } from './power-actions.js';
+import { VM_POWER } from './power-wording.js';
 import { useActionRefusal } from './use-action-refusal.js';
 import { usePowerAction } from './use-power-action.js';
 
 /** Offers to start what does not run, where it is missed. */
-export function StartButton({ vm }: { vm: VmView }) {
+export function StartButton({ instance }: { instance: Instance }) {
   const refusal = useActionRefusal();
   const { mutate, isPending } = usePowerAction();
   return (
     <ReasonedButton
-      icon={<Icon name={POWER_WORDING.start.icon} />}
-      reason={refusal('start', vm)}
+      icon={<Icon name={VM_POWER.start.icon} />}
+      reason={refusal('start', instance)}
       {...(isPending ? { isLoading: true } : {})}
-      onClick={() => mutate({ vm, action: 'start' })}
+      onClick={() => mutate({ instance, action: 'start' })}
     >
-      {`Start ${vm.name}`}
+      {`Start ${instance.name}`}
     </ReasonedButton>
   );
 }

@@ -1,11 +1,21 @@
-import type { VmView } from '@headgate/api-contracts';
+import { useCallback } from 'react';
+import type { Instance } from '../instances/instance.js';
 import { contextNamed, useCapabilities } from '../queries/use-capabilities.js';
 import { useWhoami } from '../queries/use-whoami.js';
 import { actionRefusal, type InstanceAction } from './power-actions.js';
 
-/** Tells for any instance and action why it is not to be had, with what this page knows of the caller and the contexts. */
-export function useActionRefusal(): (action: InstanceAction, vm: VmView) => string | undefined {
+export type ActionRefusal = (action: InstanceAction, instance: Instance) => string | undefined;
+
+/**
+ * Tells for any instance and action why it is not to be had, with what this page knows of the caller and the contexts. The
+ * same function until that changes.
+ */
+export function useActionRefusal(): ActionRefusal {
   const { data: capabilities } = useCapabilities();
   const { data: whoami } = useWhoami();
-  return (action, vm) => actionRefusal(action, vm, { context: contextNamed(capabilities, vm.context), whoami });
+  return useCallback(
+    (action, instance) =>
+      actionRefusal(action, instance, { context: contextNamed(capabilities, instance.context), whoami }),
+    [capabilities, whoami],
+  );
 }

@@ -1,22 +1,38 @@
 import { useMutation } from '@tanstack/react-query';
-import type { VmView } from '@headgate/api-contracts';
 import { messageOf } from '../api/api-error.js';
+import type { Instance } from '../instances/instance.js';
 import { useNotify } from '../ui/notifications.js';
-import { POWER_WORDING, type PowerAction } from './power-actions.js';
+import type { PowerAction } from './power-actions.js';
+import { powerWording } from './power-wording.js';
 import { runPowerAction } from './run-power-action.js';
+
+/** What takes an action back, where something does. */
+const OPPOSITE: Readonly<Partial<Record<PowerAction, PowerAction>>> = { pause: 'unpause', unpause: 'pause' };
 
 /** Runs one action on one instance and says how it went; the new state itself arrives with the fleet. */
 export function usePowerAction() {
   const notify = useNotify();
-  return useMutation({
-    mutationFn: ({ vm, action }: { vm: VmView; action: PowerAction }) => runPowerAction(vm, action),
-    onSuccess: (_answer, { vm, action }) =>
-      notify({ variant: 'success', title: `${vm.name} ${POWER_WORDING[action].done}` }),
-    onError: (error, { vm, action }) =>
+  const action = useMutation({
+    mutationFn: ({ instance, action: wanted }: PowerRequest) => runPowerAction(instance, wanted),
+    onSuccess: (_answer, { instance, action: done }) => {
+      const opposite = OPPOSITE[done];
+      notify({
+        variant: 'success',
+        title: `${instance.name} ${powerWording(instance, done).done}`,
+        ...(opposite ? { action: { label: 'Undo', run: () => action.mutate({ instance, action: opposite }) } } : {}),
+      });
+    },
+    onError: (error, { instance, action: refused }) =>
       notify({
         variant: 'danger',
-        title: `${POWER_WORDING[action].label} of ${vm.name} was refused`,
+        title: `${powerWording(instance, refused).label} of ${instance.name} was refused`,
         body: messageOf(error),
       }),
   });
+  return action;
+}
+
+export interface PowerRequest {
+  readonly instance: Instance;
+  readonly action: PowerAction;
 }

@@ -1,9 +1,10 @@
 import { Button, Modal, ModalBody, ModalFooter, ModalHeader, Spinner, TextInput } from '@patternfly/react-core';
 import { useMutation, useQuery } from '@tanstack/react-query';
-import type { PlanView as Plan, StatusView } from '@headgate/api-contracts';
+import type { PlanView as Plan } from '@headgate/api-contracts';
 import { useState } from 'react';
 import { instancePath, type InstanceAddress, type InstanceCollection } from '../api/instance-path.js';
 import { deleteJson } from '../api/request.js';
+import { removeInstance } from '../instances/remove-instance.js';
 import { ErrorAlert } from '../ui/error-alert.js';
 import { describedBy, Field } from '../ui/field.js';
 import { PlanView } from '../ui/plan-view.js';
@@ -29,7 +30,7 @@ export function RemoveDialog({ collection, address, caution, onClose, onRemoved 
     gcTime: 0,
   });
   const removal = useMutation({
-    mutationFn: () => deleteJson<StatusView>(path, { query: { context } }),
+    mutationFn: () => removeInstance(collection, address),
     onSuccess: onRemoved,
   });
   const refused = (rehearsal.data?.refusals.length ?? 0) > 0;

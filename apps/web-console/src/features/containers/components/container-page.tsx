@@ -3,34 +3,32 @@ import type { ContainerView } from '@headgate/api-contracts';
 import type { ReactNode } from 'react';
 import { Link, useLocation } from 'wouter';
 import type { InstanceAddress } from '../../../shared/api/instance-path.js';
+import { entryAt, useContainers, useRetryFleet } from '../../../shared/fleet/fleet-provider.js';
 import { places } from '../../../shared/location/places.js';
-import { readOnlyReason, useWhoami } from '../../../shared/queries/use-whoami.js';
+import { CONTAINER_POWER } from '../../../shared/power/power-wording.js';
+import { useActionRefusal } from '../../../shared/power/use-action-refusal.js';
+import { useConfirmedPower } from '../../../shared/power/use-confirmed-power.js';
 import { ErrorAlert } from '../../../shared/ui/error-alert.js';
 import { Icon } from '../../../shared/ui/icon.js';
 import { ReasonedButton } from '../../../shared/ui/reasoned-button.js';
 import { StatusLabel } from '../../../shared/ui/status-label.js';
-import { useContainers } from '../api/use-containers.js';
-import { containerRefusal, useContainerAction } from '../use-container-action.js';
 
 interface ContainerPageProps {
   address: InstanceAddress;
   /** The shell is another feature's; the route brings it. */
-  shell: (ct: ContainerView, start: ReactNode) => ReactNode;
+  shell: (ct: ContainerView) => ReactNode;
 }
 
 /** One container: its power and a shell in it. */
 export function ContainerPage({ address, shell }: ContainerPageProps) {
-  const { data, error, refetch } = useContainers();
-  const { data: whoami } = useWhoami();
-  const { mutate } = useContainerAction();
+  const { entries, phase, error } = useContainers();
+  const retry = useRetryFleet('cts');
+  const refusal = useActionRefusal();
+  const power = useConfirmedPower();
   const [, navigate] = useLocation();
-  const ct = data?.find(
-    ({ context, namespace, name }) =>
-      context === address.context && namespace === address.namespace && name === address.name,
-  );
-  if (!ct && error)
-    return <ErrorAlert title="The container can't be shown" error={error} onRetry={() => void refetch()} />;
-  if (!data) return <Spinner aria-label={`Loading ${address.name}`} className="hg-centered" />;
+  const ct = entryAt(entries, address);
+  if (!ct && phase === 'lost') return <ErrorAlert title="The container can't be shown" error={error} onRetry={retry} />;
+  if (phase === 'loading') return <Spinner aria-label={`Loading ${address.name}`} className="hg-centered" />;
   if (!ct) {
     return (
       <EmptyState titleText={`There is no container ${address.name}`} headingLevel="h1">
@@ -44,18 +42,6 @@ export function ContainerPage({ address, shell }: ContainerPageProps) {
     );
   }
 
-  const power = (['start', 'stop'] as const).map((action) => (
-    <ReasonedButton
-      key={action}
-      size="sm"
-      variant="secondary"
-      icon={<Icon name={action === 'start' ? 'play' : 'power'} />}
-      reason={readOnlyReason(whoami) ?? containerRefusal(ct, action)}
-      onClick={() => mutate({ ct, action })}
-    >
-      {action === 'start' ? 'Start' : 'Stop'}
-    </ReasonedButton>
-  ));
   return (
     <div className="hg-instance">
       <header className="hg-instance-head">
@@ -75,10 +61,23 @@ export function ContainerPage({ address, shell }: ContainerPageProps) {
           </span>
         </div>
         <div className="hg-power" role="toolbar" aria-label={`Power of ${ct.name}`}>
-          {power}
+          {(['start', 'stop'] as const).map((action) => (
+            <ReasonedButton
+              key={action}
+              size="sm"
+              variant="secondary"
+              icon={<Icon name={CONTAINER_POWER[action].icon} />}
+              reason={refusal(action, ct)}
+              {...(power.running?.action === action ? { isLoading: true } : {})}
+              onClick={() => power.request({ instance: ct, action })}
+            >
+              {CONTAINER_POWER[action].label}
+            </ReasonedButton>
+          ))}
         </div>
       </header>
-      {shell(ct, power[0])}
+      {shell(ct)}
+      {power.dialog}
     </div>
   );
 }

@@ -21,17 +21,3 @@ export function FirstRun({ onCreate, refusal }: { onCreate: () => void; refusal?
     </EmptyState>
   );
 }
-
-/** Nothing matches what was asked for. */
-export function NoMatch({ onClear }: { onClear: () => void }) {
-  return (
-    <EmptyState titleText="Nothing matches" headingLevel="h2" variant="sm">
-      <EmptyStateBody>No instance has all these words and filters.</EmptyStateBody>
-      <EmptyStateFooter>
-        <Button variant="link" onClick={onClear}>
-          Clear filters
-        </Button>
-      </EmptyStateFooter>
-    </EmptyState>
-  );
-}

@@ -16,7 +16,7 @@ import { watchTask } from '../../../shared/tasks/watched-tasks.js';
 import { ErrorAlert } from '../../../shared/ui/error-alert.js';
 import { describedBy, Field } from '../../../shared/ui/field.js';
 import { useNotify } from '../../../shared/ui/notifications.js';
-import { migrateVm } from '../api/migrate-vm.js';
+import { migrateVm } from '../../../shared/instances/migrate-vm.js';
 
 /** Moves the running guest to another node, chosen or left to the scheduler. */
 export function MigrateDialog({ vm, onClose }: { vm: VmView; onClose: () => void }) {

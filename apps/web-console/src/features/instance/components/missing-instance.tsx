@@ -9,7 +9,8 @@ import { RunningTask } from './running-task.js';
 /** An address without an instance: not there yet, not known, or gone. */
 export function MissingInstance({ address, removed }: { address: InstanceAddress; removed: boolean }) {
   const [, navigate] = useLocation();
-  const { phase, error } = useFleet();
+  const phase = useFleet((fleet) => fleet.phase);
+  const error = useFleet((fleet) => fleet.error);
   const ref = `vm/${[address.context, address.namespace, address.name].map(encodeURIComponent).join('/')}`;
   const isBeingMade = useWatchedTasks().some((task) => task.ref === ref);
 

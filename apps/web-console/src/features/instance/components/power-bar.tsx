@@ -1,44 +1,41 @@
 import type { VmView } from '@headgate/api-contracts';
 import { useState } from 'react';
-import { POWER_WORDING, type PowerAction } from '../../../shared/power/power-actions.js';
+import type { PowerAction } from '../../../shared/power/power-actions.js';
+import { VM_POWER } from '../../../shared/power/power-wording.js';
 import { useActionRefusal } from '../../../shared/power/use-action-refusal.js';
-import { usePowerAction } from '../../../shared/power/use-power-action.js';
+import { useConfirmedPower } from '../../../shared/power/use-confirmed-power.js';
 import { RemoveDialog } from '../../../shared/removal/remove-dialog.js';
 import { Icon } from '../../../shared/ui/icon.js';
 import { ReasonedButton } from '../../../shared/ui/reasoned-button.js';
-import { ForceStopDialog } from './force-stop-dialog.js';
 import { MigrateDialog } from './migrate-dialog.js';
-
-type Dialog = 'force-stop' | 'migrate' | 'delete';
 
 /** Everything that can be done to an instance as a whole. What can't be done now says why. */
 export function PowerBar({ vm, onRemoved }: { vm: VmView; onRemoved: () => void }) {
   const refusal = useActionRefusal();
-  const { mutate, isPending, variables } = usePowerAction();
-  const [dialog, setDialog] = useState<Dialog>();
+  const { request, running, dialog: question } = useConfirmedPower();
+  const [dialog, setDialog] = useState<'migrate' | 'delete'>();
   const close = (): void => setDialog(undefined);
-  const actions: readonly PowerAction[] = ['start', 'stop', 'restart', vm.status === 'Paused' ? 'unpause' : 'pause'];
-  const caution = vm.protected
-    ? 'It is protected.'
-    : vm.running
-      ? `It is ${vm.status}: whoever uses it loses it at once.`
-      : undefined;
+  const power = (action: PowerAction) => (
+    <ReasonedButton
+      key={action}
+      size="sm"
+      variant={action === 'start' && refusal(action, vm) === undefined ? 'primary' : 'secondary'}
+      isDanger={action === 'force-stop'}
+      icon={<Icon name={VM_POWER[action].icon} />}
+      reason={refusal(action, vm)}
+      {...(running?.action === action ? { isLoading: true } : {})}
+      onClick={() => request({ instance: vm, action })}
+    >
+      {VM_POWER[action].label}
+    </ReasonedButton>
+  );
 
   return (
     <div className="hg-power" role="toolbar" aria-label={`Power of ${vm.name}`}>
-      {actions.map((action) => (
-        <ReasonedButton
-          key={action}
-          size="sm"
-          variant={action === 'start' && refusal(action, vm) === undefined ? 'primary' : 'secondary'}
-          icon={<Icon name={POWER_WORDING[action].icon} />}
-          reason={refusal(action, vm)}
-          {...(isPending && variables.action === action ? { isLoading: true } : {})}
-          onClick={() => mutate({ vm, action })}
-        >
-          {POWER_WORDING[action].label}
-        </ReasonedButton>
-      ))}
+      {power('start')}
+      {power('stop')}
+      {power('restart')}
+      {power(vm.status === 'Paused' ? 'unpause' : 'pause')}
       <ReasonedButton
         size="sm"
         variant="secondary"
@@ -48,16 +45,7 @@ export function PowerBar({ vm, onRemoved }: { vm: VmView; onRemoved: () => void 
       >
         Migrate
       </ReasonedButton>
-      <ReasonedButton
-        size="sm"
-        variant="secondary"
-        isDanger
-        icon={<Icon name="plug" />}
-        reason={refusal('force-stop', vm)}
-        onClick={() => setDialog('force-stop')}
-      >
-        Force stop
-      </ReasonedButton>
+      {power('force-stop')}
       <ReasonedButton
         size="sm"
         variant="secondary"
@@ -68,20 +56,14 @@ export function PowerBar({ vm, onRemoved }: { vm: VmView; onRemoved: () => void 
       >
         Delete
       </ReasonedButton>
-      {dialog === 'force-stop' && (
-        <ForceStopDialog
-          vm={vm}
-          onClose={close}
-          onConfirm={() => {
-            mutate({ vm, action: 'force-stop' });
-            close();
-          }}
-        />
-      )}
+      {question}
       {dialog === 'migrate' && <MigrateDialog vm={vm} onClose={close} />}
       {dialog === 'delete' && (
-        <RemoveDialog collection="vms" address={vm} caution={caution} onClose={close} onRemoved={onRemoved} />
+        <RemoveDialog collection="vms" address={vm} caution={cautionOf(vm)} onClose={close} onRemoved={onRemoved} />
       )}
     </div>
   );
 }
+
+const cautionOf = (vm: VmView): string | undefined =>
+  vm.protected ? 'It is protected.' : vm.running ? `It is ${vm.status}: whoever uses it loses it at once.` : undefined;

@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { messageOf } from '../../../shared/api/api-error.js';
 import { tagProblem } from '../../../shared/names/name-rule.js';
 import { useNotify } from '../../../shared/ui/notifications.js';
-import { setTag } from '../api/set-tag.js';
+import { setTag } from '../../../shared/instances/set-tag.js';
 
 /** The instance's tags; each goes with a click, a new one is typed. */
 export function TagEditor({ vm, refusal }: { vm: VmView; refusal?: string | undefined }) {

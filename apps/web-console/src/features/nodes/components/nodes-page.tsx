@@ -11,7 +11,7 @@ import { Icon } from '../../../shared/ui/icon.js';
 /** The machines that guests run on, and how many each carries now. */
 export function NodesPage() {
   const { data: nodes, error, refetch } = useNodes();
-  const { entries } = useFleet();
+  const entries = useFleet((fleet) => fleet.entries);
   const guests = useMemo(() => {
     const counts = new Map<string, number>();
     for (const { context, node } of entries) {
@@ -48,9 +48,7 @@ export function NodesPage() {
               {nodes.map(({ name, ready, roles, arch, kubelet, context }) => (
                 <Tr key={`${context}/${name}`}>
                   <Td>
-                    <Link href={`${places.fleet}?q=${encodeURIComponent(name)}&context=${encodeURIComponent(context)}`}>
-                      {name}
-                    </Link>
+                    <Link href={`${places.fleet}?${new URLSearchParams({ context, node: name })}`}>{name}</Link>
                   </Td>
                   <Td>
                     <span className={`hg-status hg-status--${ready ? 'good' : 'bad'}`}>

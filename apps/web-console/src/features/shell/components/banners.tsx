@@ -6,7 +6,7 @@ import { useContexts } from '../use-contexts.js';
 
 /** What an operator must know before he trusts what he sees. */
 export function Banners() {
-  const { phase, error, entries, partial } = useFleet();
+  const { phase, error, entries, partial } = useFleet((fleet) => fleet);
   const retry = useRetryFleet();
   const contexts = useContexts();
   const down = contexts.filter(({ up }) => !up);

@@ -5,7 +5,7 @@ import { useContexts } from '../use-contexts.js';
 
 /** One glance: is what I see live, and are all contexts there. The details unfold. */
 export function ConnectionState() {
-  const { phase } = useFleet();
+  const phase = useFleet((fleet) => fleet.phase);
   const contexts = useContexts();
   const up = contexts.filter((context) => context.up);
   const simulated = contexts.some((context) => context.simulated);

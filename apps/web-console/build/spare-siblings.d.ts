@@ -1,0 +1,1 @@
+export const withoutUniversalSiblings: (css: string) => string;

@@ -1,0 +1,40 @@
+import type { ContainerView } from '@headgate/api-contracts';
+import type { BulkOperation, RowAction } from '../../shared/list/list-kind.js';
+import { removeInstance } from '../../shared/instances/remove-instance.js';
+import { CONTAINER_POWER } from '../../shared/power/power-wording.js';
+import { runPowerAction } from '../../shared/power/run-power-action.js';
+import type { ActionRefusal } from '../../shared/power/use-action-refusal.js';
+
+/** The one that makes sense for a container as it is. */
+export const nextPower = ({ phase }: ContainerView): 'start' | 'stop' => (phase === 'Stopped' ? 'start' : 'stop');
+
+export function containerActions(ct: ContainerView, refusal: ActionRefusal): readonly RowAction[] {
+  const power = nextPower(ct);
+  const { label, icon } = CONTAINER_POWER[power];
+  return [
+    { name: 'power', label, icon, reason: refusal(power, ct) },
+    { name: 'shell', label: 'Shell in', icon: 'terminal' },
+    { name: 'delete', label: 'Delete', icon: 'trash', reason: refusal('delete', ct) },
+  ];
+}
+
+/** Everything that can be done to many containers at once. */
+export const containerOperations = (refusal: ActionRefusal): readonly BulkOperation<ContainerView>[] => [
+  ...(['start', 'stop'] as const).map((action): BulkOperation<ContainerView> => ({
+    name: action,
+    label: CONTAINER_POWER[action].label,
+    icon: CONTAINER_POWER[action].icon,
+    refusal: (ct) => refusal(action, ct),
+    run: (ct) => runPowerAction(ct, action),
+  })),
+  {
+    name: 'delete',
+    label: 'Delete',
+    icon: 'trash',
+    isDanger: true,
+    typed: true,
+    warning: 'Their data volumes go with them.',
+    refusal: (ct) => refusal('delete', ct),
+    run: (ct) => removeInstance('cts', ct),
+  },
+];

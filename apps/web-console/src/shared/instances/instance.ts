@@ -1,0 +1,14 @@
+import type { ContainerView, VmView } from '@headgate/api-contracts';
+import type { InstanceCollection } from '../api/instance-path.js';
+
+/** A VM or a container, as the lists of the service tell it. */
+export type Instance = VmView | ContainerView;
+
+/** A container's phase is to it what the status is to a VM. */
+export type InstanceStatus = VmView['status'] | ContainerView['phase'];
+
+export const isVm = (instance: Instance): instance is VmView => 'status' in instance;
+
+export const statusOf = (instance: Instance): InstanceStatus => (isVm(instance) ? instance.status : instance.phase);
+
+export const collectionOf = (instance: Instance): InstanceCollection => (isVm(instance) ? 'vms' : 'cts');

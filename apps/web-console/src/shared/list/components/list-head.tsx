@@ -1,0 +1,57 @@
+import { memo } from 'react';
+import type { Instance } from '../../instances/instance.js';
+import { widthOf } from '../fitting-columns.js';
+import type { ListTableProps } from './list-table.js';
+
+type ListHeadProps<E extends Instance> = Pick<
+  ListTableProps<E>,
+  'kind' | 'rows' | 'shown' | 'place' | 'onSort' | 'selection'
+>;
+
+/** The headings: what is sorted by, and the box that marks all. Scrolling does not draw them again. */
+function Head<E extends Instance>({ kind, rows, shown, place, onSort, selection }: ListHeadProps<E>) {
+  const { columns } = kind;
+  const { refs } = selection;
+  const all = rows.length > 0 && refs.size >= rows.length && rows.every(({ ref }) => refs.has(ref));
+  return (
+    <div role="rowgroup" className="hg-head" style={{ minWidth: `${widthOf(columns, shown)}rem` }}>
+      <div role="row" aria-rowindex={1} className="hg-head-row">
+        <div role="columnheader" className="hg-cell hg-cell--select">
+          <input
+            type="checkbox"
+            aria-label="Select all shown"
+            title={all ? 'Clear the selection' : `Select all ${rows.length.toLocaleString('en')} shown`}
+            checked={all}
+            ref={(box) => {
+              if (box) box.indeterminate = !all && refs.size > 0;
+            }}
+            onChange={() => (all ? selection.none() : selection.all())}
+          />
+        </div>
+        {shown.map((name) => {
+          const column = columns[name];
+          const sorted = place.sort === name;
+          const next = sorted ? !place.descending : column?.numeric === true;
+          return (
+            <div
+              key={name}
+              role="columnheader"
+              className={column?.numeric ? 'hg-cell hg-cell--numeric' : 'hg-cell'}
+              aria-sort={sorted ? (place.descending ? 'descending' : 'ascending') : 'none'}
+            >
+              <button type="button" className="hg-sort" onClick={() => onSort({ sort: name, descending: next })}>
+                {column?.label}
+                {sorted && <span aria-hidden="true">{place.descending ? '▾' : '▴'}</span>}
+              </button>
+            </div>
+          );
+        })}
+        <div role="columnheader" className="hg-cell">
+          <span className="hg-hidden">Actions</span>
+        </div>
+      </div>
+    </div>
+  );
+}
+
+export const ListHead = memo(Head) as typeof Head;

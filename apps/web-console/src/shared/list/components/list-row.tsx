@@ -1,0 +1,93 @@
+import { memo, type ReactNode } from 'react';
+import { Icon } from '../../ui/icon.js';
+import { ROW_HEIGHT } from '../row-window.js';
+import type { ListColumn, ListColumns, RowAction } from '../list-kind.js';
+
+interface ListRowProps<E> {
+  entry: E;
+  name: string;
+  entryRef: string;
+  stale: boolean;
+  /** Its place among all rows, from 0. */
+  index: number;
+  columns: ListColumns<E>;
+  shown: readonly string[];
+  selected: boolean;
+  active: boolean;
+  actionsOf: (entry: E) => readonly RowAction[];
+}
+
+export const rowId = (ref: string): string => `row-${ref}`;
+
+/**
+ * Rows come and go while scrolling: plain elements without hooks, handlers and PatternFly's classes, which together cost
+ * the browser most of a frame. The table hears the clicks: `data-do` says what was meant. Drawn again only when something
+ * of it changed.
+ */
+function Row<E>({ entry, name, entryRef, stale, index, columns, shown, selected, active, actionsOf }: ListRowProps<E>) {
+  return (
+    <div
+      role="row"
+      id={rowId(entryRef)}
+      data-ref={entryRef}
+      aria-rowindex={index + 2}
+      aria-selected={selected}
+      className={`hg-row${active ? ' hg-row--active' : ''}${stale ? ' hg-row--stale' : ''}`}
+      style={{ top: index * ROW_HEIGHT }}
+    >
+      <div role="gridcell" className="hg-cell hg-cell--select">
+        <input
+          type="checkbox"
+          tabIndex={-1}
+          aria-label={`Select ${name}`}
+          checked={selected}
+          readOnly
+          data-do="select"
+        />
+      </div>
+      {shown.map((column) => {
+        const cell = columns[column]?.cell(entry);
+        return (
+          <div
+            key={column}
+            role={column === 'name' ? 'rowheader' : 'gridcell'}
+            className={cellClass(columns[column], entry, cell)}
+          >
+            {cell}
+          </div>
+        );
+      })}
+      <div role="gridcell" className="hg-cell hg-cell--actions">
+        {actionsOf(entry).map((action) => (
+          <button
+            key={action.name}
+            type="button"
+            tabIndex={-1}
+            className="hg-icon-button"
+            aria-label={`${action.label} ${name}`}
+            title={action.reason ?? action.label}
+            aria-disabled={action.reason !== undefined}
+            data-do={action.name}
+          >
+            <Icon name={action.icon} />
+          </button>
+        ))}
+      </div>
+    </div>
+  );
+}
+
+export const ListRow = memo(Row) as typeof Row;
+
+/** Characters that surely fit into a rem, and what of a column its padding takes. */
+const PER_REM = 1.7;
+const PADDING_REM = 1;
+
+/** A clip costs the browser something in every frame, so only what may be too long has one. */
+function cellClass<E>(column: ListColumn<E> | undefined, entry: E, cell: ReactNode): string {
+  if (column?.numeric) return 'hg-cell hg-cell--numeric';
+  const length =
+    column?.length?.(entry) ?? (typeof cell === 'string' ? cell.length : cell === undefined ? 0 : Infinity);
+  const fits = length <= PER_REM * ((column?.width ?? 0) - PADDING_REM);
+  return fits ? 'hg-cell' : 'hg-cell hg-cell--clipped';
+}

@@ -1,0 +1,97 @@
+import { useLayoutEffect, useState } from 'react';
+import { useLocation } from 'wouter';
+import type { Instance } from '../../instances/instance.js';
+import { gridTemplate, widthOf } from '../fitting-columns.js';
+import type { ListKind, RowAction } from '../list-kind.js';
+import { writePlace, type ListPlace } from '../list-place.js';
+import { ROW_HEIGHT } from '../row-window.js';
+import { useRowKeys } from '../use-row-keys.js';
+import { useRowWindow } from '../use-row-window.js';
+import type { Selection } from '../use-selection.js';
+import { ListHead } from './list-head.js';
+import { ListRow, rowId } from './list-row.js';
+
+export interface ListTableProps<E extends Instance> {
+  kind: ListKind<E>;
+  rows: readonly E[];
+  shown: readonly string[];
+  place: ListPlace;
+  onSort: (sort: Pick<ListPlace, 'sort' | 'descending'>) => void;
+  selection: Selection<E>;
+  actionsOf: (entry: E) => readonly RowAction[];
+  onAction: (entry: E, action: string) => void;
+}
+
+/** Draws only the rows in sight, each at its own height in a box of the whole list's size. */
+export function ListTable<E extends Instance>(props: ListTableProps<E>) {
+  const { kind, rows, shown, place, onSort, selection, actionsOf, onAction } = props;
+  const { columns } = kind;
+  const [, navigate] = useLocation();
+  const address = `${kind.place}?${writePlace(place)}`;
+  const { scroller, top, window: drawn, pool, showRow } = useRowWindow(rows.length, address);
+  const [active, setActive] = useState<string>();
+  // A row is used again for another entry: the keyboard stays with the one it was at.
+  useLayoutEffect(() => {
+    const row = document.activeElement?.closest<HTMLElement>('.hg-row');
+    if (row && row.dataset['ref'] !== active) scroller.current?.focus({ preventScroll: true });
+  });
+  const open = (entry: E): void => navigate(kind.pageOf(entry));
+  const { activeIndex, onKeyDown } = useRowKeys({ rows, top, active, setActive, selection, open, showRow });
+  const isDrawn = activeIndex >= drawn.first && activeIndex < drawn.end;
+
+  /** Clicks are taken here, so that rows need no handler of their own and stay as they are while scrolling. */
+  const onClick = (event: React.MouseEvent<HTMLElement>): void => {
+    const target = event.target instanceof Element ? event.target.closest<HTMLElement>('[data-do]') : null;
+    const ref = target?.closest<HTMLElement>('[data-ref]')?.dataset['ref'];
+    const entry = ref === undefined ? undefined : rows.find((row) => row.ref === ref);
+    const action = target?.dataset['do'];
+    if (!entry || action === undefined) return;
+    if (action === 'select') return (event.shiftKey ? selection.extendTo : selection.toggle)(entry.ref);
+    if (target?.getAttribute('aria-disabled') !== 'true') onAction(entry, action);
+  };
+
+  const onFocus = (event: React.FocusEvent): void => {
+    const ref = event.target.closest<HTMLElement>('[data-ref]')?.dataset['ref'];
+    if (ref !== undefined) setActive(ref);
+  };
+
+  return (
+    <div
+      ref={scroller}
+      className="hg-table"
+      role="grid"
+      aria-label={kind.title}
+      aria-rowcount={rows.length + 1}
+      aria-multiselectable
+      aria-activedescendant={active !== undefined && isDrawn ? rowId(active) : undefined}
+      tabIndex={0}
+      style={{ '--hg-columns': gridTemplate(columns, shown) } as React.CSSProperties}
+      onKeyDown={onKeyDown}
+      onFocus={onFocus}
+    >
+      <ListHead kind={kind} rows={rows} shown={shown} place={place} onSort={onSort} selection={selection} />
+      <div
+        role="rowgroup"
+        className="hg-rows"
+        style={{ height: rows.length * ROW_HEIGHT, minWidth: `${widthOf(columns, shown)}rem` }}
+        onClick={onClick}
+      >
+        {rows.slice(drawn.first, drawn.end).map((entry, offset) => (
+          <ListRow
+            key={(drawn.first + offset) % pool}
+            entry={entry}
+            name={entry.name}
+            entryRef={entry.ref}
+            stale={entry.stale === true}
+            index={drawn.first + offset}
+            columns={columns}
+            shown={shown}
+            selected={selection.refs.has(entry.ref)}
+            active={entry.ref === active}
+            actionsOf={actionsOf}
+          />
+        ))}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,48 @@
+import { useMemo } from 'react';
+import { statusOf, type Instance, type InstanceStatus } from '../../instances/instance.js';
+import { Icon } from '../../ui/icon.js';
+import { toneOf } from '../../ui/status-tone.js';
+import { countOf, type ListKind } from '../list-kind.js';
+import { tally } from '../list-view.js';
+
+interface StatusChipsProps<E extends Instance> {
+  kind: ListKind<E>;
+  entries: readonly E[];
+  /** How many rows the table has. */
+  shown: number;
+  chosen: readonly string[];
+  onChange: (chosen: string[]) => void;
+}
+
+/** The fleet in one line: how many in which state. A click shows only those. */
+export function StatusChips<E extends Instance>({ kind, entries, shown, chosen, onChange }: StatusChipsProps<E>) {
+  const counts = useMemo(() => tally(entries.map(statusOf)), [entries]);
+  const gone = chosen.filter((status) => !counts.some(({ value }) => value === status));
+  const chips = [...counts, ...gone.map((value) => ({ value, count: 0 }))];
+
+  return (
+    <div className="hg-chips" role="group" aria-label="Filter by status">
+      <span className="hg-chips-total" role="status">
+        {shown === entries.length
+          ? countOf(kind, entries.length)
+          : `${shown.toLocaleString('en')} of ${countOf(kind, entries.length)}`}
+      </span>
+      {chips.map(({ value, count }) => {
+        const { tone, icon } = toneOf(value as InstanceStatus);
+        const pressed = chosen.includes(value);
+        return (
+          <button
+            key={value}
+            type="button"
+            className={`hg-chip hg-status--${tone}`}
+            aria-pressed={pressed}
+            onClick={() => onChange(pressed ? chosen.filter((one) => one !== value) : [...chosen, value])}
+          >
+            <Icon name={icon} />
+            {value} <b>{count.toLocaleString('en')}</b>
+          </button>
+        );
+      })}
+    </div>
+  );
+}

@@ -1,0 +1,68 @@
+import type { Instance } from '../instances/instance.js';
+import { moveActive } from './move-active.js';
+import { ROW_HEIGHT } from './row-window.js';
+import type { Selection } from './use-selection.js';
+
+interface RowKeys<E> {
+  rows: readonly E[];
+  /** The first row in sight: where the keyboard begins. */
+  top: number;
+  /** The row that the keyboard is at, by its ref: rows move under it as the fleet changes. */
+  active: string | undefined;
+  setActive: (ref: string) => void;
+  selection: Selection<E>;
+  open: (entry: E) => void;
+  showRow: (index: number, head: number) => void;
+}
+
+/**
+ * The table is one stop of the Tab key. Arrows move between rows (with Shift they mark), Right goes to the links and buttons
+ * of a row, Left and Escape come back; Enter opens, Space marks, Ctrl-A marks all.
+ */
+export function useRowKeys<E extends Instance>({ rows, top, active, setActive, selection, open, showRow }: RowKeys<E>) {
+  const activeIndex = active === undefined ? -1 : rows.findIndex(({ ref }) => ref === active);
+  const row = rows[activeIndex];
+
+  const move = (table: HTMLElement, index: number, mark: boolean): void => {
+    const next = rows[index];
+    if (!next) return;
+    if (mark && row && !selection.refs.has(row.ref)) selection.toggle(row.ref);
+    if (mark) selection.extendTo(next.ref);
+    setActive(next.ref);
+    showRow(index, ROW_HEIGHT);
+    table.focus();
+  };
+
+  /** Within a row; true when the key was taken. */
+  const moveInRow = (table: HTMLElement, target: Element, key: string): boolean => {
+    const element =
+      target === table ? document.getElementById(`row-${active}`) : target.closest('[role="row"][data-ref]');
+    const controls = [...(element?.querySelectorAll<HTMLElement>('input, a, button') ?? [])];
+    const at = controls.indexOf(target as HTMLElement);
+    if (key === 'ArrowRight') controls[Math.min(at + 1, controls.length - 1)]?.focus();
+    else if (key === 'ArrowLeft' || (key === 'Escape' && at >= 0)) (controls[at - 1] ?? table).focus();
+    else return false;
+    return controls.length > 0;
+  };
+
+  const onKeyDown = (event: React.KeyboardEvent<HTMLElement>): void => {
+    const { currentTarget: table, key } = event;
+    const target = event.target as Element;
+    if (target !== table && !target.closest('[data-ref]')) return;
+    const onTable = target === table;
+    const index =
+      event.ctrlKey || event.metaKey || event.altKey
+        ? undefined
+        : moveActive(key, row ? activeIndex : top - 1, rows.length);
+    if (index !== undefined) move(table, index, event.shiftKey);
+    else if ((event.ctrlKey || event.metaKey) && key === 'a') selection.all();
+    else if (moveInRow(table, target, key)) event.stopPropagation();
+    else if (onTable && key === 'Enter' && row) open(row);
+    else if (onTable && key === ' ' && row) selection.toggle(row.ref);
+    else if (onTable && key === 'Escape' && selection.refs.size > 0) selection.none();
+    else return;
+    event.preventDefault();
+  };
+
+  return { activeIndex, onKeyDown };
+}
