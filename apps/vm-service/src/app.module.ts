@@ -107,10 +107,7 @@ export class AppModule {
       {
         provide: TaskBoard,
         inject: [Registry, Clock],
-        useFactory: (registry: Registry, clock: Clock) =>
-          new TaskBoard(new RegistryTasks(registry), clock, ({ id, kind, status, error }) =>
-            log.info({ id, kind, status, error }, 'task ended'),
-          ),
+        useFactory: (registry: Registry, clock: Clock) => new TaskBoard(new RegistryTasks(registry), clock, log),
       },
       { provide: Fleet, inject: [Clock], useFactory: (clock: Clock) => new Fleet({ clock, present: presentEntry }) },
       { provide: InstanceDirectory, useExisting: Fleet },

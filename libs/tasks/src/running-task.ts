@@ -1,4 +1,12 @@
-import type { Clock, Task, TaskReport, TaskStep, TaskStore } from '@headgate/domain-contracts';
+import {
+  messageOf,
+  type Clock,
+  type Log,
+  type Task,
+  type TaskReport,
+  type TaskStep,
+  type TaskStore,
+} from '@headgate/domain-contracts';
 import { TaskLog } from './task-log.js';
 
 /** How often progress and log lines are written to the store while nothing else is, in milliseconds. */
@@ -14,6 +22,7 @@ export class RunningTask implements TaskReport {
     private task: Task,
     private readonly store: TaskStore,
     private readonly clock: Clock,
+    private readonly operator: Log,
   ) {
     store.put(task);
   }
@@ -48,7 +57,8 @@ export class RunningTask implements TaskReport {
     this.flushSoon();
   }
 
-  end(error?: string): Task {
+  /** @returns whether its end is in the store: a full disk must not end the service, or hide how the work ended */
+  end(error?: string): boolean {
     this.cancelFlush?.();
     const now = this.clock.iso();
     this.task = {
@@ -60,15 +70,24 @@ export class RunningTask implements TaskReport {
       finishedAt: now,
     };
     if (error !== undefined) this.lines.append(error);
-    this.store.put(this.current);
-    return this.current;
+    return this.write();
   }
 
   private flushSoon(): void {
     this.cancelFlush ??= this.clock.after(FLUSH_EVERY, () => {
       this.cancelFlush = undefined;
-      this.store.put(this.current);
+      this.write();
     });
+  }
+
+  private write(): boolean {
+    try {
+      this.store.put(this.current);
+      return true;
+    } catch (error) {
+      this.operator.warn({ id: this.task.id, reason: messageOf(error) }, 'task not written');
+      return false;
+    }
   }
 }
 

@@ -5,8 +5,10 @@ import { INTERRUPTED, TaskBoard } from './task-board.js';
 class MemoryTasks extends TaskStore {
   readonly kept = new Map<string, Task>();
   puts = 0;
+  full = false;
 
   override put(task: Task): void {
+    if (this.full) throw new Error('database or disk is full');
     this.puts++;
     this.kept.set(task.id, structuredClone(task));
   }
@@ -30,14 +32,15 @@ const ref: InstanceRef = { kind: 'vm', context: 'lab', namespace: 'local', name:
 describe('TaskBoard', () => {
   let store: MemoryTasks;
   let clock: FixedClock;
-  let ended: Task[];
+  let logged: object[];
   let board: TaskBoard;
 
   beforeEach(() => {
     store = new MemoryTasks();
     clock = new FixedClock();
-    ended = [];
-    board = new TaskBoard(store, clock, (task) => ended.push(task));
+    logged = [];
+    const note = (fields: object, message: string): void => void logged.push({ ...fields, message });
+    board = new TaskBoard(store, clock, { info: note, warn: note });
   });
 
   const settled = async (): Promise<void> => {
@@ -54,8 +57,9 @@ describe('TaskBoard', () => {
     expect(store.get(id)).toMatchObject({ status: 'running', ref: 'vm/lab/local/web', caller: 'ann' });
     await settled();
     expect(seen).toEqual(['running', 'download']);
-    expect(ended[0]).toMatchObject({ id, status: 'done', error: '', progress: 1, log: 'download' });
-    expect(ended[0]?.steps[0]?.finishedAt).toBeDefined();
+    expect(store.get(id)).toMatchObject({ id, status: 'done', error: '', progress: 1, log: 'download' });
+    expect(store.get(id)?.steps[0]?.finishedAt).toBeDefined();
+    expect(logged).toEqual([{ id, kind: 'create', status: 'done', error: '', message: 'task ended' }]);
   });
 
   test('gives ids that sort by time and say what they are about', () => {
@@ -128,6 +132,31 @@ describe('TaskBoard', () => {
     await settled();
     await board.close();
     expect(board.get(id)).toMatchObject({ status: 'error', error: INTERRUPTED });
+  });
+
+  test('goes on while the store can not be written to, says so, and answers how it ended', async () => {
+    const gate = Promise.withResolvers<void>();
+    const id = board.start('create', ref, ann, async (report) => {
+      store.full = true;
+      report.log('half of it');
+      await gate.promise;
+    });
+    await settled();
+    clock.advance(1000);
+    expect(logged).toEqual([{ id, reason: 'database or disk is full', message: 'task not written' }]);
+    gate.resolve();
+    await settled();
+    expect(board.get(id)).toMatchObject({ status: 'done', log: 'half of it' });
+    expect(store.get(id)).toMatchObject({ status: 'running' });
+  });
+
+  test('ends as an error what can not journal its next step', async () => {
+    const id = board.start('create', ref, ann, async (report) => {
+      store.full = true;
+      report.step('download');
+    });
+    await settled();
+    expect(board.get(id)).toMatchObject({ status: 'error', error: 'database or disk is full' });
   });
 
   test('knows no other task', () => {

@@ -3,10 +3,12 @@ import {
   formatRef,
   messageOf,
   ServiceEnding,
+  SILENT_LOG,
   TaskRunner,
   type Caller,
   type Clock,
   type InstanceRef,
+  type Log,
   type LongWork,
   type Task,
   type TaskKind,
@@ -18,8 +20,6 @@ import { newTaskId } from './task-id.js';
 /** What a task says that a restart of the service cut short. */
 export const INTERRUPTED = 'interrupted by a restart';
 
-export type TaskListener = (task: Task) => void;
-
 /** Runs long work, answers how far it is, and tells the truth about what a restart cut short. */
 export class TaskBoard extends TaskRunner {
   private readonly running = new Map<string, { task: RunningTask; ended: Promise<void> }>();
@@ -27,7 +27,7 @@ export class TaskBoard extends TaskRunner {
   constructor(
     private readonly store: TaskStore,
     private readonly clock: Clock,
-    private readonly onEnd: TaskListener = () => undefined,
+    private readonly log: Log = SILENT_LOG,
   ) {
     super();
   }
@@ -57,6 +57,7 @@ export class TaskBoard extends TaskRunner {
       },
       this.store,
       this.clock,
+      this.log,
     );
     const { id } = task.current;
     this.running.set(id, { task, ended: this.run(task, work) });
@@ -83,16 +84,14 @@ export class TaskBoard extends TaskRunner {
   }
 
   private async run(task: RunningTask, work: LongWork): Promise<void> {
+    const failed = (error: unknown): boolean => task.end(messageOf(task.signal.aborted ? task.signal.reason : error));
     // Whoever starts a task gets its id before the work can end it.
-    await Promise.resolve();
-    let ended: Task;
-    try {
-      await work(task);
-      ended = task.end();
-    } catch (error) {
-      ended = task.end(messageOf(task.signal.aborted ? task.signal.reason : error));
-    }
-    this.running.delete(ended.id);
-    this.onEnd(ended);
+    const written = await Promise.resolve()
+      .then(() => work(task))
+      .then(() => task.end(), failed);
+    const { id, kind, status, error } = task.current;
+    // What the store does not know is answered from here.
+    if (written) this.running.delete(id);
+    this.log.info({ id, kind, status, error }, 'task ended');
   }
 }
