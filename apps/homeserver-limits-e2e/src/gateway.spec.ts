@@ -202,6 +202,16 @@ describe('the gateway', () => {
       await alone.dispose();
       expect([reply.status, reply.body.errcode]).toEqual([502, 'M_UNKNOWN']);
     });
+
+    test('puts no secret into the log', async () => {
+      upstream.respond = (incoming) => incoming.socket.destroy();
+      const before = limits.log.length;
+      const target = '/_matrix/client/v1/delayed_events/secret-delay-id/restart?access_token=secret-token';
+      expect((await call(limits.url, 'POST', target, { body: {} })).status).toBe(502);
+      const line = await limits.logged(({ msg }) => msg === 'the upstream failed', before);
+      expect(JSON.stringify(line)).toContain('/_matrix/client/v1/delayed_events/');
+      expect(JSON.stringify(line)).not.toContain('secret');
+    });
   });
 
   describe('tokens', () => {

@@ -70,12 +70,16 @@ export class Dispatcher {
   private refusal(error: unknown, raw: IncomingMessage, target: string): Answer | undefined {
     if (error instanceof ClientGone || (raw.destroyed && !raw.complete)) return undefined;
     const answer = errorAnswer(error);
-    const path = target.split('?', 1)[0];
+    const path = withoutSecrets(target);
     if (answer.status === 502 || answer.status === 504) this.log.warn({ err: error, path }, 'the upstream failed');
     else if (answer.status >= 500) this.log.error({ err: error, path }, 'a request failed');
     return answer;
   }
 }
+
+/** The path for the log: no query, and no id of a delayed event, which alone is enough to decide about it. */
+const withoutSecrets = (target: string): string =>
+  (target.split('?', 1)[0] ?? '').replace(/(delayed_events\/+)[^/]+/, '$1…');
 
 /** Nobody is there for an answer: what still comes of it would only hold its connection. */
 function drop({ body }: Answer): void {
