@@ -69,8 +69,11 @@ inBothModes('the caps', SMALL, (system) => {
       expectCapRefusal(await put('t6'));
       const unstable = user.path('account_data/t0').replace('/v3/', '/unstable/org.matrix.msc3391/');
       expect((await user.call('DELETE', unstable)).status).toBe(200);
-      expect((await put('t6')).status).toBe(200);
-      expectCapRefusal(await put('t7'));
+      expect((await put('t6', { a: 1 })).status).toBe(200);
+      expectCapRefusal(await put('t7', { a: 1 }));
+      expect((await put('t6', {})).status).toBe(200);
+      await eventually(async () => (await put('t7', { a: 1 })).status === 200);
+      expectCapRefusal(await put('t8', { a: 1 }));
     });
 
     test('cannot be overshot by parallel writes, and parallel writes of one new type take one place', async () => {

@@ -79,12 +79,17 @@ export function gatewayBackend(
     return towardsUpstream(request, peer, trusts(peer));
   };
   return {
-    homeserver: new GatewayHomeserver(client, identity, new WatchAnswers(identity, seen, caps), {
-      host: base.host,
-      timeoutMs: gateway.timeout_ms,
-      trusts,
-      calls: gatewayCalls(rtc, server.name, identity, ask),
-    }),
+    homeserver: new GatewayHomeserver(
+      client,
+      identity,
+      new WatchAnswers(identity, seen, caps, (request, path) => ask.exists(request, path)),
+      {
+        host: base.host,
+        timeoutMs: gateway.timeout_ms,
+        trusts,
+        calls: gatewayCalls(rtc, server.name, identity, ask),
+      },
+    ),
     identity,
     holdings: new UpstreamHoldings(ask, seen, log),
     freshness: { believeMs: gateway.reconcile_ms, believeRefusalMs: 1_000 },

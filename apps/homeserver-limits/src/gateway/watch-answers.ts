@@ -26,6 +26,8 @@ export class WatchAnswers implements AnswerObserver {
     private readonly identity: Identity,
     private readonly seen: SeenHoldings,
     private readonly caps: () => Caps,
+    /** Whether a GET with the caller's token finds something under a path. */
+    private readonly exists: (request: MatrixRequest, path: string) => Promise<boolean>,
   ) {}
 
   interest(request: MatrixRequest, operation: string): Interest {
@@ -46,11 +48,11 @@ export class WatchAnswers implements AnswerObserver {
         return this.seen.addFilter(request.param('userId'), request.param('filterId'), undefined);
       case 'setAccountData':
       case 'setRoomAccountData':
+        if (await this.wasDeletion(request)) return this.learnDeleted(request);
         return this.seen.addAccountData(request.param('userId'), scope(request), request.param('type'));
       case 'deleteAccountData':
       case 'deleteRoomAccountData':
-        this.seen.removeAccountData(request.param('userId'), scope(request), request.param('type'));
-        return this.caps().ledger.doubt(this.caps().accountData, request.param('userId'));
+        return this.learnDeleted(request);
       case 'send':
       case 'setState':
       case 'scheduleDelayed':
@@ -58,6 +60,21 @@ export class WatchAnswers implements AnswerObserver {
       case 'manageDelayed':
         return this.learnManaged(request);
     }
+  }
+
+  /** Some homeservers take an empty object for a deletion, the others keep it like any other. */
+  private async wasDeletion(request: MatrixRequest): Promise<boolean> {
+    if (Object.keys(await request.json()).length > 0) return false;
+    const [path = ''] = request.target.split('?', 1);
+    return this.exists(request, path).then(
+      (found) => !found,
+      () => false,
+    );
+  }
+
+  private learnDeleted(request: MatrixRequest): void {
+    this.seen.removeAccountData(request.param('userId'), scope(request), request.param('type'));
+    this.caps().ledger.doubt(this.caps().accountData, request.param('userId'));
   }
 
   private async learnFilter(caller: Caller, request: MatrixRequest, answer: Answer): Promise<void> {
