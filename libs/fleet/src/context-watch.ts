@@ -1,6 +1,7 @@
 import {
   formatRef,
   Lacking,
+  sameInstance,
   type Backend,
   type DomainError,
   type Instance,
@@ -9,7 +10,6 @@ import {
   type InventoryWatch,
 } from '@headgate/domain-contracts';
 import type { ContextState } from './fleet-entry.js';
-import { sameInstance } from './same-instance.js';
 
 /** What a context's watch tells the fleet. */
 export interface ContextWatchListener {

@@ -1,6 +1,6 @@
-import type { Container, InstanceRef } from '@headgate/domain-contracts';
+import { sameInstance, type Container, type InstanceRef } from '@headgate/domain-contracts';
 import { containerRecord, type ContainerClaimFacts, type ContainerPodFacts } from './container-facts.js';
-import { sameRecord, type RecordListener } from './vm-table.js';
+import type { RecordListener } from './vm-table.js';
 
 interface Row {
   readonly ref: InstanceRef & { readonly kind: 'ct' };
@@ -59,7 +59,7 @@ export class ContainerTable {
       return;
     }
     const record = containerRecord(ref, claim, pod);
-    if (row.record && sameRecord(row.record, record)) return;
+    if (row.record && sameInstance(row.record, record)) return;
     row.record = record;
     this.listener.changed(record);
   }

@@ -1,4 +1,4 @@
-import { type InstanceRef, type VirtualMachine } from '@headgate/domain-contracts';
+import { sameInstance, type InstanceRef, type VirtualMachine } from '@headgate/domain-contracts';
 import type { GuestSize } from './guest-size.js';
 import type { VmFacts, VmiFacts } from './vm-facts.js';
 import { vmRecord } from './vm-record.js';
@@ -121,7 +121,7 @@ export class VmTable {
       claimBytes: claim === undefined ? undefined : this.claimBytes.get(claim),
       instancetype: vm.instancetype === undefined ? undefined : this.instancetypes.get(vm.instancetype),
     });
-    if (row.record && sameRecord(row.record, record)) return;
+    if (row.record && sameInstance(row.record, record)) return;
     row.record = record;
     this.listener.changed(record);
   }
@@ -129,18 +129,3 @@ export class VmTable {
 
 const claimKey = ({ ref }: Row, vm: VmFacts | undefined): string | undefined =>
   vm?.disk.claim === undefined ? undefined : `${ref.namespace}/${vm.disk.claim}`;
-
-/** Most writes to a VM change nothing that the record shows. */
-export function sameRecord<R extends object>(a: R, b: R): boolean {
-  const left = a as Record<string, unknown>;
-  const right = b as Record<string, unknown>;
-  const keys = Object.keys(right);
-  if (keys.length !== Object.keys(left).length) return false;
-  return keys.every((key) => {
-    const [x, y] = [left[key], right[key]];
-    if (x === y || key === 'ref') return true;
-    return (
-      Array.isArray(x) && Array.isArray(y) && x.length === y.length && x.every((value, index) => value === y[index])
-    );
-  });
-}

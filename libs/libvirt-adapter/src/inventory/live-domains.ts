@@ -1,4 +1,4 @@
-import type { InventoryListener, VirtualMachine } from '@headgate/domain-contracts';
+import { sameInstance, type InventoryListener, type VirtualMachine } from '@headgate/domain-contracts';
 import type { DomainDescription } from '../domain-xml/domain-description.js';
 import type { DomainFinder } from '../domains/domain-finder.js';
 import type { DomainReader, DomainSnapshot } from '../domains/domain-reader.js';
@@ -22,7 +22,6 @@ export interface LiveDomainsParts {
 interface Known {
   readonly snapshot: DomainSnapshot;
   readonly shown: VirtualMachine;
-  readonly text: string;
 }
 
 /** What one connection knows of the domains, kept right by reading again what an event names. */
@@ -108,8 +107,9 @@ export class LiveDomains {
   private publish(snapshot: DomainSnapshot): void {
     const before = this.known.get(snapshot.description.uuid);
     const after = this.keep(snapshot);
-    if (before && before.shown.ref.name !== after.shown.ref.name) this.parts.listener.removed(before.shown.ref);
-    if (before?.text !== after.text) this.parts.listener.changed(after.shown);
+    const renamed = before && before.shown.ref.name !== after.shown.ref.name;
+    if (renamed) this.parts.listener.removed(before.shown.ref);
+    if (!before || renamed || !sameInstance(before.shown, after.shown)) this.parts.listener.changed(after.shown);
   }
 
   private keep(snapshot: DomainSnapshot): Known {
@@ -124,7 +124,7 @@ export class LiveDomains {
       ip: addresses.of(uuid),
       stopping: stops.of(uuid),
     });
-    const known = { snapshot, shown, text: JSON.stringify(shown) };
+    const known = { snapshot, shown };
     this.known.set(uuid, known);
     return known;
   }

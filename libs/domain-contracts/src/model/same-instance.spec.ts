@@ -1,0 +1,38 @@
+import type { VirtualMachine } from './instance.js';
+import { sameInstance } from './same-instance.js';
+
+const vm: VirtualMachine = {
+  ref: { kind: 'vm', context: 'lab', namespace: 'default', name: 'web' },
+  backend: 'kubevirt',
+  uid: 'uid-1',
+  status: 'Running',
+  ready: true,
+  cpu: 2,
+  memoryBytes: 4e9,
+  diskBytes: 20e9,
+  tags: ['blue', 'prod'],
+  isTemplate: false,
+  liveMigratable: false,
+  agentConnected: false,
+  protected: false,
+  restartRequired: false,
+};
+
+describe('sameInstance', () => {
+  test('compares what records say, not which objects they are', () => {
+    const { uid, ...rest } = vm;
+    expect(sameInstance(vm, { ...rest, tags: [...vm.tags], uid })).toBe(true);
+    expect(sameInstance(vm, { ...vm, node: undefined })).toBe(true);
+  });
+
+  test.each<Partial<VirtualMachine>>([
+    { status: 'Stopped' },
+    { node: 'node-1' },
+    { tags: ['blue'] },
+    { tags: ['blue', 'test'] },
+    { tags: ['prod', 'blue'] },
+  ])('sees %j', (change) => {
+    expect(sameInstance(vm, { ...vm, ...change })).toBe(false);
+    expect(sameInstance({ ...vm, ...change }, vm)).toBe(false);
+  });
+});
