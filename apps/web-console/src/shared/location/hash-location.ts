@@ -12,6 +12,9 @@ const place = (): [path: string, search: string] => {
   return [path === '' ? '/' : path, search];
 };
 
+/** What stands behind the `?` right now. */
+export const currentSearch = (): string => place()[1];
+
 function subscribe(listener: () => void): () => void {
   const events = ['hashchange', 'popstate', EVENT];
   for (const event of events) addEventListener(event, listener);

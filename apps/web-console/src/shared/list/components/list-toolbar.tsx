@@ -1,10 +1,10 @@
 import { Button, SearchInput } from '@patternfly/react-core';
-import { useMemo, useRef, type ReactNode } from 'react';
+import { memo, useMemo, useRef, type ReactNode } from 'react';
 import type { Instance } from '../../instances/instance.js';
 import { CheckMenu } from '../../ui/check-menu.js';
 import { Icon } from '../../ui/icon.js';
 import { useShortcut } from '../../ui/use-shortcut.js';
-import { FILTERS, type FilterName } from '../list-filters.js';
+import { FILTERS, type FilterName, type Filters } from '../list-filters.js';
 import type { ListKind } from '../list-kind.js';
 import { isFiltered, withoutFilters, type ListPlace } from '../list-place.js';
 import { severalValues, tally } from '../list-view.js';
@@ -49,7 +49,7 @@ export function ListToolbar<E extends Instance>(props: ListToolbarProps<E>) {
         }}
       />
       {MENUS.map((name) => (
-        <FilterMenu key={name} name={name} entries={entries} place={place} onChange={onChange} />
+        <FilterMenu key={name} name={name} entries={entries} filters={place.filters} onChange={onChange} />
       ))}
       {isFiltered(place) && (
         <Button variant="link" onClick={() => onChange(withoutFilters(place))}>
@@ -71,14 +71,17 @@ export function ListToolbar<E extends Instance>(props: ListToolbarProps<E>) {
   );
 }
 
-type FilterMenuProps<E extends Instance> = Pick<ListToolbarProps<E>, 'entries' | 'place' | 'onChange'> & {
+interface FilterMenuProps {
   name: FilterName;
-};
+  entries: readonly Instance[];
+  filters: Filters;
+  onChange: (change: { filters: Filters }) => void;
+}
 
 /** Offers what occurs in the list. One value alone is no choice, unless it is chosen. */
-function FilterMenu<E extends Instance>({ name, entries, place, onChange }: FilterMenuProps<E>) {
+const FilterMenu = memo(function FilterMenu({ name, entries, filters, onChange }: FilterMenuProps) {
   const { label, values } = FILTERS[name];
-  const chosen = place.filters[name];
+  const chosen = filters[name];
   // Counted only for whoever looks: the list changes many times a second.
   const options = () => {
     const found = tally(entries.flatMap(values));
@@ -92,7 +95,7 @@ function FilterMenu<E extends Instance>({ name, entries, place, onChange }: Filt
       label={label}
       options={options}
       chosen={chosen}
-      onChange={(next) => onChange({ filters: { ...place.filters, [name]: next } })}
+      onChange={(next) => onChange({ filters: { ...filters, [name]: next } })}
     />
   );
-}
+});
