@@ -4,9 +4,11 @@ import { ByteUpstream, json } from './testing/byte-upstream.js';
 import { canMakeCertificates, Certificate } from './testing/certificate.js';
 import { call } from './testing/http-client.js';
 import { LimitsProcess } from './testing/limits-process.js';
+import { UnreachablePort } from './testing/unreachable-port.js';
 import { rawExchange } from './testing/raw-exchange.js';
 
 const TIMEOUT_MS = 6_000;
+const WHOAMI = '/_matrix/client/v3/account/whoami';
 const VERSIONS = '/_matrix/client/versions';
 const UPGRADE = 'GET /ws HTTP/1.1\r\nHost: b\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';
 
@@ -59,6 +61,22 @@ describe('the connections to an upstream', () => {
     expect((await ask('GET', VERSIONS)).body).toEqual({ slow: true });
   });
 
+  test('do not make a write wait for as long as a first sync takes', async () => {
+    const syncing: Socket[] = [];
+    upstream.respond = (socket, { target, method }) => {
+      if (target.startsWith('/_matrix/client/v3/sync')) syncing.push(socket);
+      else if (target.startsWith(WHOAMI)) socket.write(json(200, { user_id: '@many:b.example' }));
+      else socket.write(method === 'GET' ? json(404, { errcode: 'M_NOT_FOUND', error: 'none' }) : json(200, {}));
+    };
+    const began = Date.now();
+    const put = (type: string) => ask('PUT', `/_matrix/client/v3/user/@many:b.example/account_data/${type}`, {});
+    expect((await put('a')).status).toBe(200);
+    expect(Date.now() - began).toBeLessThan(TIMEOUT_MS - 1_000);
+    expect((await put('b')).status).toBe(200);
+    expect(syncing).toHaveLength(1);
+    syncing[0]?.write(json(200, {}));
+  });
+
   describe('that are to be upgraded', () => {
     test.each([
       ['is closed', (socket: Socket) => socket.destroy(), /^HTTP\/1\.1 502 [\s\S]*"errcode":"M_UNKNOWN"/],
@@ -86,6 +104,21 @@ describe('the connections to an upstream', () => {
       expect(received.match(/HTTP\/1\.1/g)).toHaveLength(1);
     });
   });
+});
+
+test('an upstream to which no connection comes about is 504, not a wait without end', async () => {
+  const gone = await UnreachablePort.make();
+  const limits = await LimitsProcess.start(toml(`http://127.0.0.1:${gone.port}`).replace(String(TIMEOUT_MS), '700'));
+  const began = Date.now();
+  const replies = await Promise.all([
+    call(limits.url, 'GET', VERSIONS),
+    call(limits.url, 'GET', '/_matrix/client/v1/media/config'),
+    call(limits.url, 'POST', '/_matrix/media/v3/upload', { body: Buffer.alloc(1_000_000) }),
+  ]);
+  expect(replies.map(({ status, body }) => [status, body.errcode])).toEqual(Array(3).fill([504, 'M_UNKNOWN']));
+  expect(Date.now() - began).toBeLessThan(3_500);
+  await limits.dispose();
+  await gone.close();
 });
 
 (canMakeCertificates ? describe : describe.skip)('an upstream behind https', () => {

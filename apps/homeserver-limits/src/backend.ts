@@ -9,6 +9,7 @@ import type { RtcSection } from './config/rtc.section.js';
 import type { CallerAddress } from './edge/caller-address.js';
 import { SystemClock } from './embedded/clock.js';
 import { EmbeddedStore } from './embedded/embedded-store.js';
+import { AccountDataSeed } from './gateway/account-data-seed.js';
 import { ApplicationServices } from './gateway/application-services.js';
 import { AskUpstream } from './gateway/ask-upstream.js';
 import { towardsUpstream } from './gateway/forwarded-headers.js';
@@ -91,7 +92,7 @@ export function gatewayBackend(
       },
     ),
     identity,
-    holdings: new UpstreamHoldings(ask, seen, log),
+    holdings: new UpstreamHoldings(ask, seen, new AccountDataSeed(ask, seen, log)),
     freshness: { believeMs: gateway.reconcile_ms, believeRefusalMs: 1_000 },
     upgrades: new UpgradeProxy(client, { headersFor, timeoutMs: gateway.timeout_ms }),
     passwordVerifications: () => 0,

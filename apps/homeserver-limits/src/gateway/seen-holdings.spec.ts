@@ -42,6 +42,17 @@ describe('SeenHoldings', () => {
     expect(seen.hasFilter('@a:b', 'print')).toBe(true);
   });
 
+  test('takes over what a user had before, beside what came by already', () => {
+    seen.addAccountData('@a:b', '', 't');
+    expect(seen.accountDataIsSeeded('@a:b')).toBe(false);
+    seen.seedAccountData('@a:b', [
+      ['', 't'],
+      ['', 'u'],
+      ['!r:b', 't'],
+    ]);
+    expect([seen.accountData('@a:b'), seen.accountDataIsSeeded('@a:b')]).toEqual([3, true]);
+  });
+
   test('keeps account data of scopes apart, and forgets what is deleted', () => {
     seen.addAccountData('@a:b', '', 't');
     seen.addAccountData('@a:b', '!r:b', 't');

@@ -96,8 +96,17 @@ export class SeenHoldings {
     return this.count('SELECT count(*) AS n FROM seeded WHERE user_id = ?', userId) > 0;
   }
 
-  accountDataWasSeeded(userId: string): void {
-    this.db.prepare('INSERT INTO seeded VALUES (?) ON CONFLICT DO NOTHING').run(userId);
+  /** All that a user had before; in one transaction, because it may be thousands. */
+  seedAccountData(userId: string, entries: readonly (readonly [scope: string, type: string])[]): void {
+    this.db.exec('BEGIN');
+    try {
+      for (const [scope, type] of entries) this.addAccountData(userId, scope, type);
+      this.db.prepare('INSERT INTO seeded VALUES (?) ON CONFLICT DO NOTHING').run(userId);
+      this.db.exec('COMMIT');
+    } catch (error) {
+      this.db.exec('ROLLBACK');
+      throw error;
+    }
   }
 
   addDelayedEvent(holder: string, delayId: string, delayMs: number): void {

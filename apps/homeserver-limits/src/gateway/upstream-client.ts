@@ -9,6 +9,7 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { isIP } from 'node:net';
 import type { Readable } from 'node:stream';
 import { bodyOf } from './body-of.js';
+import { isStaleConnection, mayRepeat } from './repeating.js';
 import { failUpstream, UpstreamGarbled, UpstreamSilent } from './upstream-failure.js';
 
 export interface UpstreamRequest {
@@ -26,16 +27,19 @@ export interface UpstreamRequest {
   repeatable?: boolean;
 }
 
-const IDEMPOTENT = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE']);
-
-/** Servers close idle connections, many after 5 s. A request that is sent just then is lost, so ours are closed before. */
-const IDLE_MS = 4_000;
+/**
+ * How long a connection may take to come about, and how long it is kept while idle: servers close idle ones, many after
+ * 5 s, and a request that is sent just then is lost, so ours are closed before.
+ */
+const CONNECTION_MS = 4_000;
 
 /** The homeserver behind the gateway, over connections that are kept. */
 export class UpstreamClient {
   private readonly agent: HttpAgent;
 
-  /** @param ca who may have signed an https upstream's certificate (PEM); those that the system trusts when left out */
+  /**
+   * @param ca who may have signed an https upstream's certificate (PEM); those that the system trusts when left out
+   */
   constructor(
     private readonly base: URL,
     private readonly ca?: string,
@@ -45,7 +49,7 @@ export class UpstreamClient {
       maxSockets: Infinity,
       maxFreeSockets: 256,
       scheduling: 'lifo',
-      timeout: IDLE_MS,
+      timeout: CONNECTION_MS,
     } as const;
     this.agent = base.protocol === 'https:' ? new HttpsAgent(options) : new HttpAgent(options);
   }
@@ -81,16 +85,14 @@ export class UpstreamClient {
 
   /** A request on a connection of its own, for upgrades. */
   open(target: string, method: string, headers: readonly string[]): ClientRequest {
-    return this.request({ method, target, headers, timeoutMs: 0 }, false);
+    return this.request({ method, target, headers, timeoutMs: CONNECTION_MS }, false);
   }
 
   private async begin(request: UpstreamRequest, whole = false): Promise<IncomingMessage> {
     try {
       return await this.attempt(request, this.agent, whole);
     } catch (error) {
-      const { body, method, repeatable = IDEMPOTENT.has(method) } = request;
-      const mayRepeat = repeatable && (body === undefined || Buffer.isBuffer(body));
-      if (!mayRepeat || !isStaleConnection(error)) throw error;
+      if (!isStaleConnection(error) || !mayRepeat(request)) throw error;
       // Not on another kept connection, which may be as old.
       return this.attempt(request, false, whole);
     }
@@ -129,7 +131,7 @@ export class UpstreamClient {
     return promise;
   }
 
-  private request({ method, target, headers }: UpstreamRequest, agent: HttpAgent | false): ClientRequest {
+  private request({ method, target, headers, timeoutMs }: UpstreamRequest, agent: HttpAgent | false): ClientRequest {
     const { protocol, hostname, port } = this.base;
     const send = protocol === 'https:' ? httpsRequest : httpRequest;
     const host = hostname.replace(/^\[|\]$/g, '');
@@ -141,15 +143,10 @@ export class UpstreamClient {
       ...(this.ca !== undefined && { ca: this.ca }),
       method,
       path: target,
+      timeout: Math.min(CONNECTION_MS, timeoutMs),
       headers: headers as unknown as Record<string, string>,
       setDefaultHeaders: false,
       agent,
     });
   }
 }
-
-/** The upstream closed a kept connection just as we used it. */
-const isStaleConnection = (error: unknown): boolean => {
-  const { reusedSocket, code } = error as { reusedSocket?: boolean; code?: string };
-  return reusedSocket === true && (code === 'ECONNRESET' || code === 'EPIPE');
-};

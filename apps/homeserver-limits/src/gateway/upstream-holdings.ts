@@ -1,25 +1,16 @@
 import { createHash } from 'node:crypto';
 import { canonicalJson, isJsonObject, type JsonObject } from '@headgate/matrix-protocol';
-import type { Logger } from 'pino';
 import { delayedHolder } from '../bounds/delayed-event.js';
 import { Holdings } from '../homeserver/holdings.port.js';
 import type { Caller } from '../homeserver/identity.port.js';
-import { LeastRecentlyUsed } from '../homeserver/least-recently-used.js';
 import type { MatrixRequest } from '../wire/matrix-request.js';
+import type { AccountDataSeed } from './account-data-seed.js';
 import { type AskUpstream, undecided, type UpstreamAnswer } from './ask-upstream.js';
 import type { SeenHoldings } from './seen-holdings.js';
 
 const CLIENT = '/_matrix/client/v3';
 /** Where the list of delayed events is, in the dialect that is deployed and in the accepted one. */
 const DELAYED = ['/_matrix/client/unstable/org.matrix.msc4140/delayed_events', '/_matrix/client/v1/delayed_events'];
-/** A first sync with nothing in it but account data. */
-const ACCOUNT_DATA_ONLY = {
-  presence: { types: [] },
-  room: { state: { types: [] }, timeline: { types: [], limit: 1 }, ephemeral: { types: [] }, include_leave: true },
-};
-
-/** A first sync is the dearest question there is: one that fails is not asked again at once. */
-const SEED_AGAIN_MS = 60_000;
 
 /**
  * What callers hold, from the upstream's own answers to questions asked with their own tokens. An upstream that does not
@@ -28,13 +19,11 @@ const SEED_AGAIN_MS = 60_000;
 export class UpstreamHoldings extends Holdings {
   /** By user and question, so that a user has one of each under way. */
   private readonly listing = new Map<string, Promise<UpstreamAnswer>>();
-  private readonly seedFailedAt = new LeastRecentlyUsed<string, number>(10_000);
 
   constructor(
     private readonly upstream: AskUpstream,
     private readonly seen: SeenHoldings,
-    private readonly log: Logger,
-    private readonly now: () => number = Date.now,
+    private readonly seed: AccountDataSeed,
   ) {
     super();
   }
@@ -51,16 +40,7 @@ export class UpstreamHoldings extends Holdings {
 
   /** Until the upstream has told it, what came by counts alone. */
   override async accountData({ userId }: Caller, request: MatrixRequest): Promise<number> {
-    const failedAt = this.seedFailedAt.get(userId) ?? -Infinity;
-    if (!this.seen.accountDataIsSeeded(userId) && this.now() - failedAt >= SEED_AGAIN_MS) {
-      await this.seedAccountData(userId, request).catch((error: unknown) => {
-        this.seedFailedAt.set(userId, this.now());
-        this.log.warn(
-          { err: error, userId },
-          'account data is counted from what came by: the homeserver does not say what is held',
-        );
-      });
-    }
+    await this.seed.of(userId, request);
     return this.seen.accountData(userId);
   }
 
@@ -78,7 +58,10 @@ export class UpstreamHoldings extends Holdings {
     const answer = await this.upstream.as(request, 'POST', `${CLIENT}/keys/upload`, {});
     const counts = answer.status === 200 ? answer.body?.one_time_key_counts : undefined;
     if (!isJsonObject(counts)) throw undecided(answer, 'The homeserver does not say how many keys are held.');
-    return Object.values(counts).reduce<number>((sum, count) => sum + (Number.isInteger(count) ? Number(count) : 0), 0);
+    return Object.values(counts).reduce<number>(
+      (sum, count) => sum + (Number.isInteger(count) ? Math.max(0, Number(count)) : 0),
+      0,
+    );
   }
 
   override async pushers(caller: Caller, request: MatrixRequest): Promise<number> {
@@ -121,38 +104,11 @@ export class UpstreamHoldings extends Holdings {
     this.listing.set(mark, listing);
     return listing;
   }
-
-  private async seedAccountData(userId: string, request: MatrixRequest): Promise<void> {
-    const filter = encodeURIComponent(JSON.stringify(ACCOUNT_DATA_ONLY));
-    const answer = await this.upstream.list(request, `${CLIENT}/sync?timeout=0&filter=${filter}`);
-    const { status, body } = answer;
-    if (status !== 200 || !body) throw undecided(answer, 'The homeserver does not say which account data there is.');
-    for (const type of typesIn(body)) this.seen.addAccountData(userId, '', type);
-    const rooms = isJsonObject(body.rooms) ? body.rooms : {};
-    for (const group of [rooms.join, rooms.leave]) {
-      for (const [roomId, room] of Object.entries(isJsonObject(group) ? group : {})) {
-        // The tags of a room come as one entry, which tags alone make: it is not counted.
-        const types = typesIn(room).filter((type) => type !== 'm.tag');
-        for (const type of types) this.seen.addAccountData(userId, roomId, type);
-      }
-    }
-    this.seen.accountDataWasSeeded(userId);
-  }
 }
 
 /** 404 and 405 alone are what servers answer to what they do not have; some say 400 with this code. */
 const isUnknownEndpoint = ({ status, body }: UpstreamAnswer): boolean =>
   status === 404 || status === 405 || body?.errcode === 'M_UNRECOGNIZED';
-
-/** Server-owned types are not written through the bounded endpoint and do not count. */
-const NOT_COUNTED = ['m.push_rules', 'm.fully_read'];
-
-function typesIn(part: unknown): string[] {
-  const data = isJsonObject(part) && isJsonObject(part.account_data) ? part.account_data.events : undefined;
-  if (!Array.isArray(data)) return [];
-  const types = data.map((event: unknown) => (isJsonObject(event) ? event.type : undefined));
-  return types.filter((type): type is string => typeof type === 'string' && !NOT_COUNTED.includes(type));
-}
 
 /** What tells two filters apart; undefined for a body that has no canonical form. */
 export function filterPrint(filter: JsonObject): string | undefined {

@@ -1,0 +1,32 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+
+const LISTEN = `const server = require('node:net').createServer();
+server.listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => console.log(server.address().port));`;
+
+/** A port to which no connection comes about, as to a host that is switched off: nobody takes them, and the queue is full. */
+export class UnreachablePort {
+  private constructor(
+    private readonly child: ChildProcess,
+    private readonly waiting: readonly Socket[],
+    readonly port: number,
+  ) {}
+
+  static async make(): Promise<UnreachablePort> {
+    const child = spawn(process.execPath, ['-e', LISTEN], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const [line] = (await once(child.stdout, 'data')) as [Buffer];
+    const port = Number(line.toString('utf8'));
+    child.kill('SIGSTOP');
+    const waiting = Array.from({ length: 8 }, () => connect(port, '127.0.0.1').on('error', () => undefined));
+    // Those that the queue has room for are connected; the others never will be.
+    while (waiting.every(({ pending }) => pending)) await new Promise((next) => setImmediate(next));
+    return new UnreachablePort(child, waiting, port);
+  }
+
+  async close(): Promise<void> {
+    for (const socket of this.waiting) socket.destroy();
+    this.child.kill('SIGKILL');
+    await once(this.child, 'exit');
+  }
+}
