@@ -128,6 +128,28 @@ describe('FallbackWindows', () => {
     expect(own.peek(rate, 'alice')).toMatchObject({ counted: 1, inFlight: 0 });
   });
 
+  test('takes over into windows of its own that an outage has filled how a reservation in the shared ones ended', async () => {
+    const { clock, server, all, through } = cluster(1);
+    const { windows, own, rate } = all[0]!;
+    const other = windows.define('source', { limit: 30, windowMs: 60_000 });
+    const claims = [
+      { rate, key: 'alice' },
+      { rate: other, key: 'home' },
+    ];
+    server.up = false;
+    expect(await through(6)).toBe(5);
+    server.up = true;
+    clock.advance(1000);
+    const failed = await windows.reserve(claims);
+    if (!failed.granted) throw new Error('refused');
+    await failed.keep();
+    expect([own.peek(rate, 'alice').counted, own.peek(other, 'home').counted]).toEqual([5, 1]);
+    const succeeded = await windows.reserve(claims);
+    if (!succeeded.granted) throw new Error('refused');
+    await succeeded.forget();
+    expect([own.peek(rate, 'alice').counted, own.peek(other, 'home').counted]).toEqual([0, 0]);
+  });
+
   test('forgives a key everywhere it can', async () => {
     const { server, all, through } = cluster(2);
     await through(5);

@@ -59,7 +59,7 @@ export class FallbackWindows extends RateStore {
     return this.#try(
       async () => {
         const answer = await this.#shared.reserve(claims);
-        return answer.granted ? this.#both(answer, this.#own.reserve(claims)) : answer;
+        return answer.granted ? this.#both(answer, this.#ownOf(claims)) : answer;
       },
       () => this.#own.reserve(claims),
     );
@@ -84,9 +84,9 @@ export class FallbackWindows extends RateStore {
    * Settles both. The shared windows may be lost meanwhile: what they hold then counts until their window closes, which
    * errs on the side of refusing, so nothing has to be said to whoever settles.
    */
-  #both(shared: Reservation, own: Reservation | RateRefusal): Reservation {
+  #both(shared: Reservation, own: Reservation): Reservation {
     const settle = async (outcome: 'keep' | 'forget' | 'release'): Promise<void> => {
-      if (own.granted) await own[outcome]();
+      await own[outcome]();
       await Promise.resolve(shared[outcome]()).catch((error: unknown) => this.#lost(error));
     };
     return {
@@ -94,6 +94,18 @@ export class FallbackWindows extends RateStore {
       keep: () => settle('keep'),
       forget: () => settle('forget'),
       release: () => settle('release'),
+    };
+  }
+
+  /** Room in this node's own windows. Where an outage has filled some of them, their outcome is taken over all the same. */
+  #ownOf(claims: readonly Claim[]): Reservation {
+    const taken = this.#own.reserve(claims);
+    if (taken.granted) return taken;
+    return {
+      granted: true,
+      keep: () => claims.forEach(({ rate, key }) => void this.#own.count(rate, key)),
+      forget: () => claims.forEach(({ rate, key }) => void this.#own.forgive(rate, key)),
+      release: () => undefined,
     };
   }
 
