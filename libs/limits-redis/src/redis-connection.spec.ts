@@ -106,6 +106,21 @@ describe('RedisWindows on the wire', () => {
     await windows.close();
     await expect(windows.ping()).rejects.toThrow('away: it was closed here.');
   });
+
+  test('does not take its own process for a slow server: an answer that is there counts, however late it is looked at', async () => {
+    let busyMs = 0;
+    const { windows } = await listen(
+      ([name]) => {
+        const end = performance.now() + busyMs;
+        while (performance.now() < end);
+        return name === 'EVALSHA' ? '*2\r\n:1\r\n:1234\r\n' : '+OK\r\n';
+      },
+      { timeoutMs: 50 },
+    );
+    await connected(() => windows.count(ring, '@a:b'));
+    busyMs = 150;
+    expect(await windows.count(ring, '@a:b')).toMatchObject({ retryAfterMs: 1234 });
+  });
 });
 
 describe('RedisWindows.open', () => {

@@ -114,7 +114,8 @@ function checked({ url, ...rest }: ServerOptions): ServerOptions {
 async function within<Answer>(ms: number, answer: Promise<Answer>): Promise<Answer> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new ServerTooSlow(ms)), ms);
+    // A process that was busy gets its timers first and then what has long been there: that is looked at before judging.
+    timer = setTimeout(() => setImmediate(() => reject(new ServerTooSlow(ms))), ms);
   });
   try {
     return await Promise.race([answer, late]);
