@@ -35,7 +35,7 @@ function lint(place: string, code: string): string[] {
 
 describe('the zones of the console', () => {
   test('refuse a feature that imports another one', () => {
-    const code = "export { CreateDialog } from '../../create/components/create-dialog.js';\n";
+    const code = "export { CreateVmDialog } from '../../create-vm/components/create-vm-dialog.js';\n";
     expect(lint('features/fleet/components/canary.ts', code)).toEqual(['no-restricted-imports']);
   }, 30_000);
 

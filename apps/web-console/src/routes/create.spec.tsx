@@ -91,6 +91,40 @@ describe('the dialog that creates a VM', () => {
     expect(dialog.queryByText('This was refused')).toBeNull();
   });
 
+  test('shows several refusals at once, each at its field, and goes to the first', async () => {
+    service.on('POST /api/vms', () => ({
+      status: 400,
+      body: {
+        error: 'name is reserved. mem is more than a node has.',
+        code: 'INVALID_INPUT',
+        details: {
+          fields: [
+            { field: 'name', message: 'name is reserved.' },
+            { field: 'mem', message: 'mem is more than a node has.' },
+          ],
+        },
+      },
+    }));
+    const { user, dialog } = await open();
+    await user.type(dialog.getByRole('textbox', { name: 'Name' }), 'big');
+    await user.click(dialog.getByRole('button', { name: 'Create' }));
+    expect(await dialog.findByText('name is reserved.')).toBeTruthy();
+    expect(dialog.getByText('mem is more than a node has.')).toBeTruthy();
+    await waitFor(() => expect(document.activeElement).toBe(dialog.getByRole('textbox', { name: 'Name' })));
+  });
+
+  test('has what was typed again after it was closed by mistake, until it is begun anew', async () => {
+    const { user, dialog } = await open();
+    await user.type(dialog.getByRole('textbox', { name: 'Name' }), 'half-done');
+    await user.keyboard('{Escape}');
+    await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull());
+    await user.click(screen.getByRole('button', { name: 'Create VM' }));
+    const again = within(screen.getByRole('dialog', { name: 'Create VM' }));
+    expect(again.getByRole<HTMLInputElement>('textbox', { name: 'Name' }).value).toBe('half-done');
+    await user.click(again.getByRole('button', { name: 'Start anew' }));
+    expect(again.getByRole<HTMLInputElement>('textbox', { name: 'Name' }).value).toBe('');
+  });
+
   test('shows a refusal that names no field as it is', async () => {
     service.fails('POST /api/vms', 503, 'The context prod can not be reached.');
     const { user, dialog } = await open();

@@ -1,8 +1,8 @@
 import { useLocation, useSearch } from 'wouter';
-import type { Created } from '../features/create/api/create-vm.js';
-import { CreateDialog } from '../features/create/components/create-dialog.js';
-import type { CreateForm } from '../features/create/create-form.js';
+import { CreateVmDialog } from '../features/create-vm/components/create-vm-dialog.js';
+import type { VmForm } from '../features/create-vm/vm-form.js';
 import { FleetPage } from '../features/fleet/components/fleet-page.js';
+import type { Created } from '../shared/creation/create-instance.js';
 import { createPlace } from '../shared/location/create-place.js';
 import { placeOfRef, places } from '../shared/location/places.js';
 import { watchTask } from '../shared/tasks/watched-tasks.js';
@@ -14,7 +14,7 @@ export function FleetRoute() {
   const { isOpen, open, closed } = createPlace(places.fleet, useSearch());
   const notify = useNotify();
 
-  const onCreated = (created: Created, { name }: CreateForm): void => {
+  const onCreated = (created: Created, { name }: VmForm): void => {
     const ref = 'ref' in created ? created.ref : undefined;
     if (created.task) watchTask({ id: created.task, title: `Create ${name}`, ...(ref ? { ref } : {}) });
     notify({
@@ -28,7 +28,7 @@ export function FleetRoute() {
   return (
     <>
       <FleetPage onCreate={() => navigate(open)} />
-      {isOpen && <CreateDialog onClose={() => navigate(closed, { replace: true })} onCreated={onCreated} />}
+      {isOpen && <CreateVmDialog onClose={() => navigate(closed, { replace: true })} onCreated={onCreated} />}
     </>
   );
 }

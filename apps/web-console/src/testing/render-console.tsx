@@ -2,6 +2,7 @@ import { act, cleanup, render } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import type { VmView } from '@headgate/api-contracts';
 import { App } from '../app/app.js';
+import { dropDraft } from '../shared/creation/drafts.js';
 import { forgetTasks } from '../shared/tasks/watched-tasks.js';
 import { buildCapabilities } from './build-capabilities.js';
 import { MockService } from './mock-service.js';
@@ -47,6 +48,8 @@ export async function openConsole(
 export function closeConsole(service: MockService): void {
   cleanup();
   localStorage.clear();
+  dropDraft('vms');
+  dropDraft('cts');
   forgetTasks(service.requests.map(({ path }) => path.replace('/api/tasks/', '')));
   expect(service.refused).toEqual([]);
 }

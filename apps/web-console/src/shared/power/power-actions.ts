@@ -3,7 +3,7 @@ import { isVm, type Instance } from '../instances/instance.js';
 import { lackOf, type ContextAbilities } from '../queries/use-capabilities.js';
 import { readOnlyReason } from '../queries/use-whoami.js';
 
-export const POWER_ACTIONS = ['start', 'stop', 'force-stop', 'restart', 'pause', 'unpause'] as const;
+export const POWER_ACTIONS = ['start', 'stop', 'restart', 'force-stop', 'pause', 'unpause'] as const;
 export type PowerAction = (typeof POWER_ACTIONS)[number];
 export type InstanceAction = PowerAction | 'migrate' | 'tag' | 'delete';
 

@@ -58,6 +58,7 @@ export function CheckMenu(props: CheckMenuProps) {
       toggle={(ref) => (
         <MenuToggle
           ref={ref}
+          className={counted ? '' : 'hg-menu--spare'}
           icon={icon}
           isExpanded={open}
           onClick={() => openOrClose(!open)}

@@ -4,7 +4,7 @@ import { useNotify } from './notifications.js';
 import { Icon } from './icon.js';
 
 /** Puts text into the clipboard and says so. */
-export function CopyButton({ text, label }: { text: string; label: string }) {
+export function CopyButton({ text, label, size = 'sm' }: { text: string; label: string; size?: 'sm' | 'default' }) {
   const notify = useNotify();
   const [copied, setCopied] = useState(false);
   const copy = async (): Promise<void> => {
@@ -20,7 +20,12 @@ export function CopyButton({ text, label }: { text: string; label: string }) {
     }
   };
   return (
-    <Button variant="secondary" size="sm" icon={<Icon name={copied ? 'check' : 'copy'} />} onClick={() => void copy()}>
+    <Button
+      variant="secondary"
+      size={size}
+      icon={<Icon name={copied ? 'check' : 'copy'} />}
+      onClick={() => void copy()}
+    >
       {copied ? 'Copied' : label}
     </Button>
   );

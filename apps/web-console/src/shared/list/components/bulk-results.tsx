@@ -36,7 +36,7 @@ export function BulkResults<E extends Instance>({ kind, report, onClose, onRetry
             <Button variant="secondary" onClick={() => onSelect(failed)}>
               Select them
             </Button>
-            <CopyButton text={report.text} label="Copy report" />
+            <CopyButton text={report.text} label="Copy report" size="default" />
           </>
         )}
       </ModalFooter>

@@ -1,5 +1,5 @@
 import { FormSelect, FormSelectOption, InputGroup, InputGroupItem, TextInput } from '@patternfly/react-core';
-import { describedBy } from '../../../shared/ui/field.js';
+import { describedBy } from '../../ui/field.js';
 import { joinQuantity, splitQuantity, UNITS } from '../quantity-parts.js';
 
 interface QuantityInputProps {

@@ -1,7 +1,7 @@
 import { TextInput } from '@patternfly/react-core';
 import { describedBy, Field } from '../../../shared/ui/field.js';
 import { SOURCE_WORDING } from '../sources.js';
-import type { FormPartProps } from './identity-fields.js';
+import type { FormPartProps } from '../vm-form.js';
 import { ImageList } from './image-list.js';
 
 /** The one thing that the chosen source needs to know. */

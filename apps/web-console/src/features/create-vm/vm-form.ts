@@ -1,14 +1,14 @@
 import type { CreateVmDto } from '@headgate/api-contracts';
-import { nameProblem } from '../../shared/names/name-rule.js';
+import type { FieldErrors } from '../../shared/api/field-errors.js';
+import type { Identity } from '../../shared/creation/components/identity-fields.js';
+import type { Sizes } from '../../shared/creation/components/size-fields.js';
+import { cpuProblem, onlyProblems } from '../../shared/creation/form-problems.js';
 import { quantityProblem } from '../../shared/quantity/quantity.js';
 import { cloudInitText, type CloudInit, NO_CLOUD_INIT } from './cloud-init.js';
 import type { SourceKind } from './sources.js';
 
 /** What the dialog holds: texts as they were typed. */
-export interface CreateForm {
-  readonly name: string;
-  readonly namespace: string;
-  readonly context: string;
+export interface VmForm extends Identity, Sizes {
   readonly source: SourceKind;
   readonly image: string;
   readonly containerDisk: string;
@@ -17,9 +17,6 @@ export interface CreateForm {
   readonly pvc: string;
   readonly bootc: string;
   readonly sshKey: string;
-  readonly cpu: string;
-  readonly mem: string;
-  readonly disk: string;
   /** Whether somebody chose the sizes; until then they follow the source. */
   readonly sized: boolean;
   readonly cloudInit: CloudInit;
@@ -29,10 +26,17 @@ export interface CreateForm {
   readonly start: boolean;
 }
 
-export type CreateField = keyof CreateVmDto;
+export type VmField = keyof CreateVmDto;
+
+/** What every part of the form is given. */
+export interface FormPartProps {
+  readonly form: VmForm;
+  readonly onChange: (change: Partial<VmForm>) => void;
+  readonly problems: FieldErrors<VmField>;
+}
 
 /** Every field of the request, so that a refusal can be shown where it belongs. */
-export const CREATE_FIELDS: readonly CreateField[] = [
+export const VM_FIELDS: readonly VmField[] = [
   'name',
   'namespace',
   'context',
@@ -53,14 +57,13 @@ export const CREATE_FIELDS: readonly CreateField[] = [
   'start',
 ];
 
-type Sizes = Pick<CreateForm, 'cpu' | 'mem' | 'disk'>;
 const USUAL_SIZES: Sizes = { cpu: '2', mem: '4Gi', disk: '20Gi' };
 const TINY_SIZES: Sizes = { cpu: '1', mem: '256Mi', disk: '1Gi' };
 
 /** The catalog's smallest guest, which a first instance is made of. */
 export const TINY_IMAGE = 'tiny';
 
-export const EMPTY_FORM: CreateForm = {
+export const EMPTY_VM: VmForm = {
   name: '',
   namespace: '',
   context: '',
@@ -82,26 +85,20 @@ export const EMPTY_FORM: CreateForm = {
 };
 
 /** A change of the form; sizes that nobody chose follow the image. */
-export function changeForm(form: CreateForm, change: Partial<CreateForm>): CreateForm {
+export function changeVm(form: VmForm, change: Partial<VmForm>): VmForm {
   const touchesSizes = 'cpu' in change || 'mem' in change || 'disk' in change;
   const next = { ...form, ...change, sized: form.sized || touchesSizes };
   if (next.sized) return next;
   return { ...next, ...(next.source === 'image' && next.image === TINY_IMAGE ? TINY_SIZES : USUAL_SIZES) };
 }
 
-/** What is wrong with each field; the service has the last word. */
-export function formProblems(
-  form: CreateForm,
-  isTaken: (form: CreateForm) => boolean,
-): Partial<Record<CreateField, string>> {
-  const problems: Partial<Record<CreateField, string | undefined>> = {
-    name: nameProblem(form.name) ?? (isTaken(form) ? 'An instance of this name exists there already.' : undefined),
-    namespace: form.namespace === '' ? undefined : nameProblem(form.namespace),
+/** What is wrong with what the disk is made of and how big all is. */
+export function vmProblems(form: VmForm): FieldErrors<VmField> {
+  return onlyProblems<VmField>({
     [form.source]: form[form.source].trim() === '' ? MISSING_SOURCE[form.source] : undefined,
     disk: form.source === 'pvc' ? undefined : quantityProblem(form.disk),
     ...(form.instancetype === '' ? { cpu: cpuProblem(form.cpu), mem: quantityProblem(form.mem) } : {}),
-  };
-  return Object.fromEntries(Object.entries(problems).filter(([, problem]) => problem !== undefined));
+  });
 }
 
 const MISSING_SOURCE: Readonly<Record<SourceKind, string>> = {
@@ -113,11 +110,8 @@ const MISSING_SOURCE: Readonly<Record<SourceKind, string>> = {
   bootc: 'An image reference is needed.',
 };
 
-const cpuProblem = (cpu: string): string | undefined =>
-  /^\d+$/.test(cpu) && Number(cpu) >= 1 && Number(cpu) <= 512 ? undefined : 'A whole number from 1 to 512.';
-
 /** The request: only what was chosen, so that the service's defaults hold for the rest. */
-export function requestOf(form: CreateForm): CreateVmDto {
+export function vmRequest(form: VmForm): CreateVmDto {
   const typed = form.instancetype === '';
   const cloudInit = cloudInitText(form.cloudInit);
   return {
@@ -135,5 +129,5 @@ export function requestOf(form: CreateForm): CreateVmDto {
   };
 }
 
-const given = <F extends CreateField>(field: F, text: string): Partial<Record<F, string>> =>
+const given = <F extends VmField>(field: F, text: string): Partial<Record<F, string>> =>
   (text === '' ? {} : { [field]: text }) as Partial<Record<F, string>>;

@@ -4,13 +4,10 @@ import type { ContextAbilities } from '../../../shared/queries/use-capabilities.
 import { useNodes } from '../../../shared/queries/use-nodes.js';
 import { describedBy, Field } from '../../../shared/ui/field.js';
 import { useInstancetypes } from '../api/use-instancetypes.js';
-import type { CreateField, CreateForm } from '../create-form.js';
+import type { FormPartProps } from '../vm-form.js';
 
-interface PlacementFieldsProps {
-  context: ContextAbilities | undefined;
-  form: CreateForm;
-  onChange: (change: Partial<CreateForm>) => void;
-  problems: Partial<Record<CreateField, string>>;
+interface PlacementFieldsProps extends FormPartProps {
+  readonly context: ContextAbilities | undefined;
 }
 
 /** Where it runs and what it is modelled on: only what the context really has. */

@@ -1,6 +1,6 @@
 import type { ContextAbilities } from '../../../shared/queries/use-capabilities.js';
 import { Icon } from '../../../shared/ui/icon.js';
-import { SOURCE_WORDING, SOURCES, type SourceKind } from '../sources.js';
+import { SOURCE_WORDING, sourceLack, SOURCES, type SourceKind } from '../sources.js';
 
 interface SourcePickerProps {
   context: ContextAbilities | undefined;
@@ -35,11 +35,4 @@ export function SourcePicker({ context, chosen, onChange }: SourcePickerProps) {
       })}
     </fieldset>
   );
-}
-
-/** Why a context can't make an instance from a source; undefined when it can. */
-export function sourceLack(context: ContextAbilities | undefined, source: SourceKind): string | undefined {
-  const offered = context?.sources[source];
-  if (!context || offered === true) return undefined;
-  return offered ?? `${context.context} does not offer it.`;
 }

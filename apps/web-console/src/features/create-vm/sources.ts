@@ -1,4 +1,5 @@
 import type { IconName } from '../../icons.js';
+import type { ContextAbilities } from '../../shared/queries/use-capabilities.js';
 
 export const SOURCES = ['image', 'containerDisk', 'import', 'iso', 'pvc', 'bootc'] as const;
 export type SourceKind = (typeof SOURCES)[number];
@@ -50,3 +51,10 @@ export const SOURCE_WORDING: Readonly<Record<SourceKind, SourceWording>> = {
     placeholder: 'registry.example.org/fedora/fedora-bootc:43',
   },
 };
+
+/** Why a context can't make an instance from a source; undefined when it can. */
+export function sourceLack(context: ContextAbilities | undefined, source: SourceKind): string | undefined {
+  const offered = context?.sources[source];
+  if (!context || offered === true) return undefined;
+  return offered ?? `${context.context} does not offer it.`;
+}

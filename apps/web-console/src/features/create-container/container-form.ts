@@ -1,0 +1,60 @@
+import type { CreateContainerDto } from '@headgate/api-contracts';
+import type { FieldErrors } from '../../shared/api/field-errors.js';
+import type { Identity } from '../../shared/creation/components/identity-fields.js';
+import type { Sizes } from '../../shared/creation/components/size-fields.js';
+import { cpuProblem, onlyProblems } from '../../shared/creation/form-problems.js';
+import { quantityProblem } from '../../shared/quantity/quantity.js';
+
+/** What the dialog holds: texts as they were typed, with the contract's defaults. */
+export interface ContainerForm extends Identity, Sizes {
+  readonly image: string;
+  readonly storageClass: string;
+  readonly privileged: boolean;
+}
+
+export type ContainerField = keyof CreateContainerDto;
+
+export const CONTAINER_FIELDS: readonly ContainerField[] = [
+  'name',
+  'image',
+  'namespace',
+  'context',
+  'cpu',
+  'mem',
+  'disk',
+  'storageClass',
+  'privileged',
+];
+
+export const EMPTY_CONTAINER: ContainerForm = {
+  name: '',
+  image: '',
+  namespace: '',
+  context: '',
+  cpu: '1',
+  mem: '512Mi',
+  disk: '5Gi',
+  storageClass: '',
+  privileged: false,
+};
+
+export const containerProblems = (form: ContainerForm): FieldErrors<ContainerField> =>
+  onlyProblems<ContainerField>({
+    image: form.image.trim() === '' ? 'An image reference is needed.' : undefined,
+    cpu: cpuProblem(form.cpu),
+    mem: quantityProblem(form.mem),
+    disk: quantityProblem(form.disk),
+  });
+
+/** Only what was chosen, so that the service's defaults hold for the rest. */
+export const containerRequest = (form: ContainerForm): CreateContainerDto => ({
+  name: form.name,
+  image: form.image.trim(),
+  ...(form.namespace === '' ? {} : { namespace: form.namespace }),
+  ...(form.context === '' ? {} : { context: form.context }),
+  ...(form.storageClass.trim() === '' ? {} : { storageClass: form.storageClass.trim() }),
+  cpu: Number(form.cpu),
+  mem: form.mem,
+  disk: form.disk,
+  privileged: form.privileged,
+});

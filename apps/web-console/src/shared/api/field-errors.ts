@@ -1,0 +1,34 @@
+import { ApiError } from './api-error.js';
+
+/** What a refusal says of each field. */
+export type FieldErrors<F extends string> = Readonly<Partial<Record<F, string>>>;
+
+/** Fields that some refusals mean without naming them. */
+const FIELD_OF_CODE: Readonly<Record<string, string>> = {
+  ALREADY_EXISTS: 'name',
+  INVALID_NAME: 'name',
+  CONTEXT_NOT_FOUND: 'context',
+  NODE_NOT_FOUND: 'node',
+  VOLUME_NOT_FOUND: 'pvc',
+  UNKNOWN_CATALOG_ENTRY: 'image',
+};
+
+/**
+ * A refusal, at the fields that it is about: `details.fields` has a sentence for each; otherwise the message begins with
+ * the field («name must be …»), or the code tells. Empty when it is about none of these fields.
+ */
+export function fieldErrors<F extends string>(error: unknown, fields: readonly F[]): FieldErrors<F> {
+  const none = {} as FieldErrors<F>;
+  if (!(error instanceof ApiError)) return none;
+  const known = (name: string | undefined): name is F => (fields as readonly (string | undefined)[]).includes(name);
+  const listed = listedFields(error.details).filter(({ field }) => known(field));
+  if (listed.length > 0)
+    return Object.fromEntries(listed.map(({ field, message }) => [field, message])) as FieldErrors<F>;
+  const named = [/^([A-Za-z]+)\b/.exec(error.message)?.[1], FIELD_OF_CODE[error.code]].find(known);
+  return named ? ({ [named]: error.message } as FieldErrors<F>) : none;
+}
+
+function listedFields(details: unknown): readonly { field: string; message: string }[] {
+  if (typeof details !== 'object' || details === null || !('fields' in details)) return [];
+  return Array.isArray(details.fields) ? (details.fields as { field: string; message: string }[]) : [];
+}
