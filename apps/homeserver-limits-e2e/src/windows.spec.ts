@@ -40,3 +40,22 @@ describe('the windows of a gateway', () => {
     expect(upstream.requests).toHaveLength(5);
   });
 });
+
+describe('a gateway does not start', () => {
+  test('before itself, where every request would go round for ever', async () => {
+    const limits = await LimitsProcess.prepare('[gateway]\nupstream = "http://localhost:8765"\n');
+    await expect(limits.launch('127.0.0.1:8765')).rejects.toThrow('gateway.upstream is this gateway itself');
+    await limits.dispose();
+  });
+
+  test('over the data of another that is at work, and does when that was killed', async () => {
+    const first = await LimitsProcess.start('');
+    const second = await LimitsProcess.prepare('');
+    const start = second.launch(undefined, join(first.folder, 'data'));
+    await expect(start).rejects.toThrow('is in use by another process');
+    await first.end('SIGKILL');
+    await second.launch(undefined, join(first.folder, 'data'));
+    await second.dispose();
+    await first.dispose();
+  });
+});

@@ -88,6 +88,7 @@ export function gatewayBackend(
         host: base.host,
         timeoutMs: gateway.timeout_ms,
         trusts,
+        log,
         calls: gatewayCalls(rtc, server.name, identity, ask),
       },
     ),

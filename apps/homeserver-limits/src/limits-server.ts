@@ -1,9 +1,8 @@
-import { mkdirSync } from 'node:fs';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { CapLedger, RateWindows } from '@headgate/limits-core';
 import { MatrixErrorFilter } from '@headgate/limits-nest';
-import { PinoNestLogger } from '@headgate/nest-kit';
+import { ConfigError, PinoNestLogger } from '@headgate/nest-kit';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Logger } from 'pino';
@@ -14,6 +13,7 @@ import { Caps } from './bounds/caps.js';
 import { Rates } from './bounds/rates.js';
 import { boundedOperations } from './classify/bounded-operations.js';
 import { PathTable } from './classify/path-table.js';
+import { hostAndPort, isOurself } from './config/listen-address.js';
 import type { LiveConfig } from './config/live-config.js';
 import { CallerAddress } from './edge/caller-address.js';
 import { Dispatcher } from './edge/dispatcher.js';
@@ -22,6 +22,7 @@ import { type EmbeddedOperation, embeddedOperations } from './embedded/embedded-
 import { LimitsMetrics } from './metrics/limits-metrics.js';
 import { OperatorApi } from './operator/operator-api.js';
 import { OperatorServer } from './operator/operator-server.js';
+import { DataFolder } from './state/data-folder.js';
 import { NoticedWindows } from './state/noticed-windows.js';
 import { SharedStore } from './state/shared-store.js';
 import { WindowStateFile } from './state/window-state-file.js';
@@ -31,6 +32,7 @@ const DRAIN_MS = 3_000;
 
 /** The whole application, in the mode that its configuration asks for. */
 export class LimitsServer {
+  private readonly folder: DataFolder;
   private readonly backend: Backend;
   private readonly state: WindowStateFile;
   private readonly shared?: SharedStore;
@@ -47,7 +49,10 @@ export class LimitsServer {
     private readonly log: Logger,
   ) {
     const { server, gateway, operator, shared } = config.current;
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    if (gateway.upstream !== undefined && isOurself(gateway.upstream, server.listen)) {
+      throw new ConfigError('configuration', ['gateway.upstream is this gateway itself']);
+    }
+    this.folder = DataFolder.claim(dataDir);
     const windows = new RateWindows();
     this.state = new WindowStateFile(windows, dataDir, log);
     if (shared.url !== undefined) this.shared = new SharedStore(shared.url, shared, windows, log);
@@ -121,10 +126,6 @@ export class LimitsServer {
     this.backend.close();
     await this.shared?.close();
     await this.state.stop();
+    this.folder.release();
   }
-}
-
-export function hostAndPort(listen: string): { host: string; port: number } {
-  const colon = listen.lastIndexOf(':');
-  return { host: listen.slice(0, colon).replace(/^\[|\]$/g, ''), port: Number(listen.slice(colon + 1)) };
 }

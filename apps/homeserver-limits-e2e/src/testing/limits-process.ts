@@ -38,16 +38,8 @@ export class LimitsProcess {
   }
 
   /** Starts, or starts again over the same data. Rejects with what it said when it does not come up. */
-  async launch(): Promise<void> {
-    const args = [
-      MAIN,
-      '--config',
-      this.configPath,
-      '--listen',
-      '127.0.0.1:0',
-      '--data-dir',
-      join(this.folder, 'data'),
-    ];
+  async launch(listen = '127.0.0.1:0', dataDir = join(this.folder, 'data')): Promise<void> {
+    const args = [MAIN, '--config', this.configPath, '--listen', listen, '--data-dir', dataDir];
     const child = spawn(process.execPath, args, {
       stdio: ['ignore', 'pipe', 'inherit'],
       env: { ...process.env, NODE_OPTIONS: '' },

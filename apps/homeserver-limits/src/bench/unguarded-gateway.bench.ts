@@ -27,6 +27,7 @@ const homeserver = new GatewayHomeserver(client, identity, nothing, {
   host: base.host,
   timeoutMs: 60_000,
   trusts: () => false,
+  log: pino({ level: 'silent' }),
 });
 const dispatcher = new Dispatcher(
   new PathTable([]),

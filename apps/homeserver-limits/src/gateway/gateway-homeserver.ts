@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { Logger } from 'pino';
 import { UPLOAD_LIMIT_BYTES } from '../bounds/upload.bound.js';
 import { Homeserver } from '../homeserver/homeserver.port.js';
 import type { Answer } from '../wire/answer.js';
@@ -23,6 +24,7 @@ export interface GatewayOptions {
   host: string;
   timeoutMs: number;
   trusts: (peer: string) => boolean;
+  log: Pick<Logger, 'error'>;
   /** Answers the media service's endpoint; absent: the homeserver does. */
   calls?: GatewayCalls | undefined;
 }
@@ -67,7 +69,7 @@ export class GatewayHomeserver extends Homeserver {
       read: interest === 'body' || operation === 'mediaConfig',
     });
     this.dropEndedTokens(request, operation, answer);
-    if (interest !== 'none') await this.observer.observe(request, operation, answer);
+    if (interest !== 'none') await this.observe(request, operation, answer);
     return operation === 'mediaConfig' ? lowerUploadSize(answer, UPLOAD_LIMIT_BYTES) : answer;
   }
 
@@ -104,6 +106,15 @@ export class GatewayHomeserver extends Homeserver {
     const { statusCode: status = 502 } = answer;
     if (status === 401) this.forgetToken(request);
     return { status, headers: endToEnd(answer), body };
+  }
+
+  /** What was done is done, whether it can be noted here or not: the caller gets to know of it, and it counts. */
+  private async observe(request: MatrixRequest, operation: string, answer: Answer): Promise<void> {
+    try {
+      await this.observer.observe(request, operation, answer);
+    } catch (error) {
+      this.options.log.error({ err: error, operation }, 'what somebody holds could not be noted');
+    }
   }
 
   private dropEndedTokens(request: MatrixRequest, operation: string, { status }: Answer): void {
