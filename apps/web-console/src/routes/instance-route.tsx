@@ -6,6 +6,7 @@ import { InstancePage, isTab } from '../features/instance/components/instance-pa
 import { MissingInstance } from '../features/instance/components/missing-instance.js';
 import { consoleUrl } from '../shared/api/instance-path.js';
 import { useVm } from '../shared/fleet/fleet-provider.js';
+import { useIsAlone } from '../shared/location/alone.js';
 import { addressOf, places } from '../shared/location/places.js';
 import { StartButton } from '../shared/power/start-button.js';
 import { readOnlyReason, useWhoami } from '../shared/queries/use-whoami.js';
@@ -19,6 +20,7 @@ export function InstanceRoute() {
   const [, navigate] = useLocation();
   const notify = useNotify();
   const { data: whoami } = useWhoami();
+  const isAlone = useIsAlone();
   const [shown, setShown] = useState(vm);
   // Kept for one purpose: to tell what was deleted from what never was.
   if (vm && vm !== shown) setShown(vm);
@@ -30,14 +32,16 @@ export function InstanceRoute() {
     viewOnly: readOnlyReason(whoami) !== undefined,
     start: <StartButton instance={vm} />,
   };
+  const consoles = {
+    console: () => <VncConsole key={vm.ref} url={consoleUrl('vnc', vm)} {...common} />,
+    serial: () => <SerialConsole key={vm.ref} url={consoleUrl('tty', vm)} {...common} />,
+  };
+  if (isAlone && (tab === 'console' || tab === 'serial')) return <div className="hg-instance">{consoles[tab]()}</div>;
   return (
     <InstancePage
       vm={vm}
       tab={tab}
-      consoles={{
-        console: () => <VncConsole key={vm.ref} url={consoleUrl('vnc', vm)} {...common} />,
-        serial: () => <SerialConsole key={vm.ref} url={consoleUrl('tty', vm)} {...common} />,
-      }}
+      consoles={consoles}
       onRemoved={() => {
         notify({ variant: 'success', title: `${vm.name} was deleted` });
         navigate(places.fleet);

@@ -1,4 +1,4 @@
-import { screen, waitFor, within } from '@testing-library/react';
+import { fireEvent, screen, waitFor, within } from '@testing-library/react';
 import FakeRfb from '../testing/fake-rfb.js';
 import { Terminal } from '../testing/fake-terminal.js';
 import { buildCapabilities, buildContext } from '../testing/build-capabilities.js';
@@ -187,6 +187,41 @@ describe('the page of one instance', () => {
       await waitFor(() => expect(rfb().keys.map(([keysym]) => keysym)).toEqual([0x6c, 0x73]));
     });
 
+    test('sends keys that a browser keeps for itself', async () => {
+      const { user, hears } = await openConsole(place, [web], service);
+      await hears(() => rfb().play('connect'));
+      await user.click(console_().getByRole('button', { name: 'Send keys' }));
+      await user.click(await console_().findByRole('menuitem', { name: 'Ctrl-Alt-F2' }));
+      expect(rfb().keys.map(([, code]) => code)).toEqual([
+        ...['ControlLeft', 'AltLeft', 'F2'],
+        ...['F2', 'AltLeft', 'ControlLeft'],
+      ]);
+    });
+
+    test('hands over what was copied in the guest', async () => {
+      const { user, hears } = await openConsole(place, [web], service);
+      await hears(() => rfb().play('connect'));
+      expect(console_().queryByRole('button', { name: 'Take what it copied' })).toBeNull();
+      await hears(() => rfb().play('clipboard', { text: 'from the guest' }));
+      await user.click(console_().getByRole('button', { name: 'Take what it copied' }));
+      expect(await navigator.clipboard.readText()).toBe('from the guest');
+    });
+
+    test('lets nobody be caught: Ctrl-Alt-Shift leads to its tools', async () => {
+      const { hears } = await openConsole(place, [web], service);
+      await hears(() => rfb().play('connect'));
+      fireEvent.keyDown(rfb().target, { key: 'Shift', ctrlKey: true, altKey: true, shiftKey: true });
+      expect(document.activeElement).toBe(console_().getByRole('button', { name: 'Ctrl-Alt-Del' }));
+    });
+
+    test('stands alone in a window of its own', async () => {
+      const { hears } = await openConsole(`${place}?alone=1`, [web], service);
+      await hears(() => rfb().play('connect'));
+      expect(screen.queryByRole('banner')).toBeNull();
+      expect(screen.queryByRole('tab')).toBeNull();
+      expect(console_().queryByRole('button', { name: 'In a window of its own' })).toBeNull();
+    });
+
     test('is view only for who may only look', async () => {
       viewer();
       const { hears } = await openConsole(place, [web], service);
@@ -251,6 +286,21 @@ describe('the page of one instance', () => {
       await hears(() => service.socket.open());
       await hears(() => terminal().type('root\r'));
       expect(service.socket.sent).toEqual([]);
+    });
+
+    test('copies with Ctrl-Shift-C, which never reaches the guest', async () => {
+      await openConsole(place, [web], service);
+      const key = { ctrlKey: true, shiftKey: true, code: 'KeyC', type: 'keydown', preventDefault: () => undefined };
+      expect(terminal().keys(key as KeyboardEvent)).toBe(false);
+      expect(await navigator.clipboard.readText()).toBe('selected text');
+      expect(terminal().keys({ ...key, shiftKey: false } as KeyboardEvent)).toBe(true);
+    });
+
+    test('remembers how large its text shall be', async () => {
+      const { user } = await openConsole(place, [web], service);
+      await user.click(region().getByRole('button', { name: 'Larger text' }));
+      expect(terminal().options['fontSize']).toBe(14);
+      expect(localStorage.getItem('headgate.terminal-font')).toBe('14');
     });
 
     test('keeps what was said after it ended', async () => {

@@ -72,6 +72,9 @@ describe('the page of containers', () => {
     expect(service.socket.url).toBe('ws://localhost/api/tty/tailvm/shell-1?context=prod&kind=ct');
     await hears(() => service.socket.open());
     expect(service.socket.sent).toEqual(['{"resize":{"columns":80,"rows":24}}']);
+    await hears(() => service.socket.close('', 1000));
+    expect(await screen.findByText('Ended')).toBeTruthy();
+    expect(screen.getByRole('button', { name: 'New shell' })).toBeTruthy();
   });
 });
 

@@ -4,6 +4,7 @@ import { NodesPage } from '../features/nodes/components/nodes-page.js';
 import { Banners } from '../features/shell/components/banners.js';
 import { Masthead } from '../features/shell/components/masthead.js';
 import { TasksButton } from '../features/tasks/components/tasks-button.js';
+import { useIsAlone } from '../shared/location/alone.js';
 import { places } from '../shared/location/places.js';
 import { ContainerRoute } from './container-route.js';
 import { ContainersRoute } from './containers-route.js';
@@ -12,10 +13,11 @@ import { InstanceRoute } from './instance-route.js';
 
 /** Which page stands at which address. */
 export function Pages() {
+  const isAlone = useIsAlone();
   return (
     <div className="hg-shell">
-      <Masthead tasks={<TasksButton />} />
-      <Banners />
+      {!isAlone && <Masthead tasks={<TasksButton />} />}
+      {!isAlone && <Banners />}
       <main id="main" tabIndex={-1}>
         <Switch>
           <Route path={places.fleet}>

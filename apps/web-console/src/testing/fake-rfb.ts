@@ -6,6 +6,7 @@ export default class FakeRfb extends EventTarget {
   clipViewport = false;
   background = '';
   readonly keys: [number, string | null][] = [];
+  readonly combinations: string[] = [];
   ctrlAltDels = 0;
   disconnected = false;
 
@@ -19,6 +20,7 @@ export default class FakeRfb extends EventTarget {
 
   sendCtrlAltDel = (): void => void this.ctrlAltDels++;
   sendKey = (keysym: number, code: string | null): void => void this.keys.push([keysym, code]);
+  toBlob = (take: (picture: Blob) => void): void => take(new Blob(['picture']));
   focus = (): void => undefined;
   disconnect = (): void => void (this.disconnected = true);
   play = (event: string, detail: unknown = {}): void => void this.dispatchEvent(new CustomEvent(event, { detail }));

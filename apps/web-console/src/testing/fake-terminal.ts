@@ -14,6 +14,15 @@ export class Terminal {
     Terminal.opened.push(this);
   }
 
+  attachCustomKeyEventHandler = (handler: (event: KeyboardEvent) => boolean): void => void (this.keys = handler);
+  /** What decides whether a key goes to the guest. */
+  keys: (event: KeyboardEvent) => boolean = () => true;
+  hasSelection = (): boolean => true;
+  onSelectionChange = (listener: () => void) => {
+    this.select = listener;
+    return { dispose: () => undefined };
+  };
+  select: () => void = () => undefined;
   loadAddon = (): void => undefined;
   open = (element: HTMLElement): void => void (element.textContent = 'terminal');
   focus = (): void => undefined;

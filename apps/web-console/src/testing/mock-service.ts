@@ -158,9 +158,9 @@ export class MockSocket extends EventTarget {
     this.dispatchEvent(new MessageEvent('message', { data: new TextEncoder().encode(text).buffer }));
   }
 
-  close(reason = ''): void {
+  close(reason = '', code = 1006): void {
     if (this.readyState === 3) return;
     this.readyState = 3;
-    this.dispatchEvent(Object.assign(new Event('close'), { reason }));
+    this.dispatchEvent(Object.assign(new Event('close'), { reason, code }));
   }
 }

@@ -25,20 +25,35 @@ describe('the link of a console', () => {
     expect(after([runs, open, stops, runs])).toEqual({ phase: 'connecting', generation: 2, breaks: 0 });
   });
 
-  test('tries three times with growing pauses, then waits for a person', () => {
+  test('tries for a minute with growing pauses, then waits for a person', () => {
     const delays: (number | undefined)[] = [];
     let link = after([runs, open]);
-    for (let round = 0; round < 4; round++) {
+    for (let round = 0; round < 8; round++) {
       link = linkReducer(link, closed);
       delays.push(retryDelay(link));
       link = linkReducer(link, reconnect);
     }
-    expect(delays).toEqual([1000, 2000, 4000, undefined]);
+    expect(delays).toEqual([1000, 2000, 4000, 8000, 15000, 15000, 15000, undefined]);
     const asked = after(
       [{ type: 'reconnect', asked: true }, closed],
       after([closed, reconnect, closed], after([runs])),
     );
     expect(retryDelay(asked)).toBe(1000);
+  });
+
+  test('begins to count anew after a connection that was good', () => {
+    const flapping = after([closed, reconnect, open, closed, reconnect, open], after([runs, open]));
+    expect(linkReducer(flapping, closed).breaks).toBe(3);
+    expect(linkReducer(flapping, { type: 'closed', lasted: true }).breaks).toBe(1);
+  });
+
+  test('does not come back by itself to what ended', () => {
+    const ended = after([runs, open, { type: 'closed', ended: true }]);
+    expect(retryDelay(ended)).toBeUndefined();
+    expect(linkReducer(ended, { type: 'reconnect', asked: true })).toMatchObject({
+      phase: 'connecting',
+      generation: 2,
+    });
   });
 
   test('hears a break only once', () => {

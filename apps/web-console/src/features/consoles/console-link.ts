@@ -1,6 +1,6 @@
 /**
- * How a console's connection lives. It comes by itself when the guest runs and, after a break, a few times more; then
- * it waits for somebody. A guest that does not run is never called.
+ * How a console's connection lives. It comes by itself when the guest runs and, after a break, some times more; then
+ * it waits for somebody. A guest that does not run is never called, and a shell that ended is not opened again unasked.
  */
 export type LinkPhase = 'waiting' | 'connecting' | 'connected' | 'broken';
 
@@ -12,19 +12,24 @@ export interface LinkState {
   readonly breaks: number;
   /** Why it broke, when the service said so. */
   readonly reason?: string;
+  /** It came to its end: there is nothing to come back to. */
+  readonly ended?: boolean;
 }
 
 export type LinkEvent =
   | { readonly type: 'guest'; readonly running: boolean }
   | { readonly type: 'open' }
-  | { readonly type: 'closed'; readonly reason?: string }
+  /** `lasted`: it was good for a while, so the count of breaks begins anew. */
+  | { readonly type: 'closed'; readonly reason?: string; readonly lasted?: boolean; readonly ended?: boolean }
   /** By itself, or because a person asked: then the count of breaks begins anew. */
   | { readonly type: 'reconnect'; readonly asked?: true };
 
 export const IDLE_LINK: LinkState = { phase: 'waiting', generation: 0, breaks: 0 };
 
-const RETRIES = 3;
+/** Enough for a service that restarts. */
+const RETRIES = 7;
 const FIRST_RETRY_MS = 1_000;
+const LONGEST_RETRY_MS = 15_000;
 
 export function linkReducer(state: LinkState, event: LinkEvent): LinkState {
   switch (event.type) {
@@ -38,8 +43,9 @@ export function linkReducer(state: LinkState, event: LinkEvent): LinkState {
       return {
         phase: 'broken',
         generation: state.generation,
-        breaks: state.breaks + 1,
+        breaks: event.lasted ? 1 : state.breaks + 1,
         ...(event.reason ? { reason: event.reason } : {}),
+        ...(event.ended ? { ended: true } : {}),
       };
     case 'reconnect':
       return state.phase === 'broken' ? calling(state, event.asked ? 0 : state.breaks) : state;
@@ -53,5 +59,7 @@ const calling = ({ generation }: LinkState, breaks: number): LinkState => ({
 });
 
 /** Milliseconds until it is tried again by itself; undefined when only a person may. */
-export const retryDelay = ({ phase, breaks }: LinkState): number | undefined =>
-  phase === 'broken' && breaks <= RETRIES ? FIRST_RETRY_MS * 2 ** (breaks - 1) : undefined;
+export const retryDelay = ({ phase, breaks, ended }: LinkState): number | undefined =>
+  phase === 'broken' && breaks <= RETRIES && !ended
+    ? Math.min(FIRST_RETRY_MS * 2 ** (breaks - 1), LONGEST_RETRY_MS)
+    : undefined;

@@ -9,6 +9,7 @@ declare module '@novnc/novnc' {
     focus(): void;
     disconnect(): void;
     sendCtrlAltDel(): void;
+    toBlob(take: (picture: Blob | null) => void): void;
     sendKey(keysym: number, code: string | null, down?: boolean): void;
   }
 }

@@ -1,17 +1,24 @@
 import type { LinkEvent } from './console-link.js';
 
+/** A connection that lived so long was good, and its break is a new one. */
+const LASTED_MS = 10_000;
+/** The guest or the shell came to its end. */
+const ENDED = 1000;
+
 /** A console's socket: binary both ways. Tells when it closed and, if the service said it, why. */
 export function openSocket(url: string, report: (event: LinkEvent) => void): WebSocket {
   const socket = new WebSocket(url);
   socket.binaryType = 'arraybuffer';
-  let opened = false;
+  let openedAt: number | undefined;
   socket.addEventListener('open', () => {
-    opened = true;
+    openedAt = Date.now();
   });
-  socket.addEventListener('close', ({ reason }) =>
+  socket.addEventListener('close', ({ code, reason }) =>
     report({
       type: 'closed',
-      reason: reason || (opened ? 'The connection was closed.' : 'The console was not opened.'),
+      reason: reason || (openedAt === undefined ? 'The console was not opened.' : 'The connection was closed.'),
+      lasted: openedAt !== undefined && Date.now() - openedAt >= LASTED_MS,
+      ended: code === ENDED,
     }),
   );
   return socket;

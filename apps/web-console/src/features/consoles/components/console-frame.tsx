@@ -1,7 +1,12 @@
 import { Button, Label } from '@patternfly/react-core';
-import type { ReactNode, Ref } from 'react';
+import { useRef, type ReactNode } from 'react';
+import { useLocation } from 'wouter';
+import { openAlone, useIsAlone } from '../../../shared/location/alone.js';
 import { Icon } from '../../../shared/ui/icon.js';
 import { retryDelay, type LinkState } from '../console-link.js';
+import { useLeaveKey } from '../use-leave-key.js';
+import { ConsoleTool } from './console-tool.js';
+import { LinkBadge } from './link-badge.js';
 
 export interface ConsoleGuest {
   readonly name: string;
@@ -18,26 +23,23 @@ interface ConsoleFrameProps {
   /** Shown while the guest does not run: how to start it. */
   start: ReactNode;
   tools: ReactNode;
+  /** How coming back is called. */
+  again: string;
   onReconnect: () => void;
-  frameRef?: Ref<HTMLElement>;
   children: ReactNode;
 }
 
 /** What both consoles have around them: tools, the connection's state, and words when there is nothing to see. */
-export function ConsoleFrame({
-  label,
-  guest,
-  link,
-  viewOnly,
-  start,
-  tools,
-  onReconnect,
-  frameRef,
-  children,
-}: ConsoleFrameProps) {
+export function ConsoleFrame(props: ConsoleFrameProps) {
+  const { label, guest, link, viewOnly, start, tools, again, onReconnect, children } = props;
+  const frame = useRef<HTMLElement>(null);
+  const bar = useRef<HTMLDivElement>(null);
+  useLeaveKey(frame, bar);
+  const [path] = useLocation();
+  const isAlone = useIsAlone();
   return (
-    <section className="hg-console" aria-label={label} ref={frameRef}>
-      <div className="hg-console-bar" role="toolbar" aria-label={`${label}: tools`}>
+    <section className="hg-console" aria-label={label} ref={frame}>
+      <div className="hg-console-bar" role="toolbar" aria-label={`${label}: tools`} ref={bar}>
         <LinkBadge link={link} guest={guest} />
         {viewOnly && (
           <Label isCompact color="blue" icon={<Icon name="eye" />}>
@@ -46,6 +48,21 @@ export function ConsoleFrame({
         )}
         <span className="hg-spring" />
         {tools}
+        <ConsoleTool
+          icon="expand"
+          isDisabled={!document.fullscreenEnabled}
+          onClick={() =>
+            void (document.fullscreenElement ? document.exitFullscreen() : frame.current?.requestFullscreen())
+          }
+        >
+          Full screen
+        </ConsoleTool>
+        {!isAlone && (
+          <ConsoleTool icon="popout" brief onClick={() => openAlone(path)}>
+            In a window of its own
+          </ConsoleTool>
+        )}
+        <span className="hg-note hg-leave">Ctrl-Alt-Shift leaves the console</span>
       </div>
       <div className="hg-console-body">
         {children}
@@ -63,26 +80,11 @@ export function ConsoleFrame({
               {link.reason} {retryDelay(link) !== undefined && 'It is tried again.'}
             </p>
             <Button size="sm" onClick={onReconnect}>
-              Reconnect
+              {again}
             </Button>
           </div>
         )}
       </div>
     </section>
-  );
-}
-
-function LinkBadge({ link, guest }: { link: LinkState; guest: ConsoleGuest }) {
-  const { tone, words } = {
-    waiting: { tone: 'off', words: guest.status },
-    connecting: { tone: 'busy', words: 'Connecting' },
-    connected: { tone: 'good', words: 'Connected' },
-    broken: { tone: 'bad', words: 'Disconnected' },
-  }[link.phase];
-  return (
-    <span role="status" className={`hg-status hg-status--${tone}`}>
-      <span className="hg-dot" aria-hidden="true" />
-      {words}
-    </span>
   );
 }

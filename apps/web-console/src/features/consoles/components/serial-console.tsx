@@ -1,123 +1,77 @@
-import { FitAddon } from '@xterm/addon-fit';
-import { Terminal } from '@xterm/xterm';
-import { Button } from '@patternfly/react-core';
-import { useEffect, useRef, type ReactNode } from 'react';
-import { Icon } from '../../../shared/ui/icon.js';
+import { useState, type ReactNode } from 'react';
+import { useRemembered } from '../../../shared/storage/remembered.js';
 import { useNotify } from '../../../shared/ui/notifications.js';
-import { openSocket, whileCurrent } from '../open-socket.js';
+import { saveFile, stamp } from '../../../shared/ui/save-file.js';
+import { terminalText } from '../terminal-text.js';
 import { useConsoleLink } from '../use-console-link.js';
+import { useTerminal } from '../use-terminal.js';
+import { useTty } from '../use-tty.js';
 import { ConsoleFrame, type ConsoleGuest } from './console-frame.js';
+import { ConsoleTool } from './console-tool.js';
 
 interface SerialConsoleProps {
   url: string;
   guest: ConsoleGuest;
   viewOnly: boolean;
   start: ReactNode;
-  /** A shell is told how large its window is; a serial line has no such thing. */
+  /** A shell in a container, instead of a VM's serial line. */
   shell?: boolean;
 }
 
-const LOOK = {
-  fontFamily: "ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace",
-  fontSize: 13,
-  scrollback: 5_000,
-  theme: { background: '#0f1214', foreground: '#e4e6e8', cursor: '#7db9f5', selectionBackground: '#35506e' },
-} as const;
+const FONT_SIZES = { smallest: 9, usual: 13, largest: 24 } as const;
 
 /** A terminal on the guest's serial line, or on a shell. What it said stays readable after it ended. */
 export function SerialConsole({ url, guest, viewOnly, start, shell = false }: SerialConsoleProps) {
-  const place = useRef<HTMLDivElement>(null);
-  const terminal = useRef<Terminal>(null);
   const [link, dispatch] = useConsoleLink(guest.running);
+  const [fontSize, setFontSize] = useRemembered<number>('terminal-font', FONT_SIZES.usual);
+  const [selected, setSelected] = useState(false);
   const notify = useNotify();
-  const { generation } = link;
-  const called = guest.running && generation > 0;
-  const label = shell ? `Shell in ${guest.name}` : `Serial console of ${guest.name}`;
-
-  useEffect(() => {
-    const element = place.current;
-    if (!element) return undefined;
-    const still = matchMedia('(prefers-reduced-motion: reduce)').matches;
-    const made = new Terminal({ ...LOOK, cursorBlink: !still });
-    const fit = new FitAddon();
-    made.loadAddon(fit);
-    made.open(element);
-    fit.fit();
-    const observer = new ResizeObserver(() => fit.fit());
-    observer.observe(element);
-    terminal.current = made;
-    return () => {
-      observer.disconnect();
-      terminal.current = null;
-      made.dispose();
-    };
-  }, []);
-
-  useEffect(() => {
-    const screen = terminal.current;
-    if (!called || !screen) return undefined;
-    // The service sends what scrolled by before; what is here already would be there twice.
-    screen.reset();
-    const report = whileCurrent(dispatch);
-    const socket = openSocket(url, report.send);
-    const encoder = new TextEncoder();
-    const send = (data: string | Uint8Array<ArrayBuffer>): void => {
-      if (socket.readyState === WebSocket.OPEN) socket.send(data);
-    };
-    const tellSize = ({ cols, rows }: { cols: number; rows: number }): void => {
-      if (shell) send(JSON.stringify({ resize: { columns: cols, rows } }));
-    };
-    socket.addEventListener('open', () => {
-      report.send({ type: 'open' });
-      tellSize(screen);
-      screen.focus();
-    });
-    socket.addEventListener('message', ({ data }: MessageEvent<ArrayBuffer | string>) =>
-      screen.write(typeof data === 'string' ? data : new Uint8Array(data)),
-    );
-    screen.options.disableStdin = viewOnly;
-    const listeners = [
-      screen.onData((data) => !viewOnly && send(encoder.encode(data))),
-      screen.onBinary((data) => !viewOnly && send(Uint8Array.from(data, (character) => character.charCodeAt(0)))),
-      screen.onResize(tellSize),
-    ];
-    return () => {
-      report.end();
-      for (const listener of listeners) listener.dispose();
-      socket.close();
-    };
-  }, [url, called, generation, viewOnly, shell, dispatch]);
-
   const explain = (body: string) => (): void =>
     notify({ variant: 'warning', title: 'The browser does not allow this here', body });
-  const copy = (): void =>
-    void navigator.clipboard
-      .writeText(terminal.current?.getSelection() ?? '')
-      .catch(explain('Select the text and press Ctrl-Shift-C.'));
+  const copy = (text: string): void =>
+    void navigator.clipboard.writeText(text).catch(explain('Select the text and press Ctrl-Shift-C.'));
+  const { place, terminal } = useTerminal({ fontSize, onCopy: copy, onSelection: setSelected });
+  useTty(terminal, { url, generation: guest.running ? link.generation : 0, viewOnly, shell }, dispatch);
+
   const paste = (): void =>
     void navigator.clipboard
       .readText()
-      .then((text) => terminal.current?.paste(text))
+      .then((text) => terminal?.paste(text))
       .catch(explain('Click into the terminal and press Ctrl-Shift-V.'));
-  const tool = { variant: 'plain', size: 'sm' } as const;
+  const save = (): void => {
+    if (terminal) saveFile(`${guest.name}-${stamp(new Date())}.txt`, new Blob([terminalText(terminal)]));
+  };
+  const zoom = (by: number): void =>
+    setFontSize(Math.max(FONT_SIZES.smallest, Math.min(FONT_SIZES.largest, fontSize + by)));
+
   return (
     <ConsoleFrame
-      label={label}
+      label={shell ? `Shell in ${guest.name}` : `Serial console of ${guest.name}`}
       guest={guest}
       link={link}
       viewOnly={viewOnly}
       start={start}
+      again={link.ended ? 'New shell' : 'Reconnect'}
       onReconnect={() => dispatch({ type: 'reconnect', asked: true })}
       tools={
         <>
-          <Button {...tool} icon={<Icon name="copy" />} onClick={copy}>
+          <ConsoleTool icon="copy" isDisabled={!selected} onClick={() => copy(terminal?.getSelection() ?? '')}>
             Copy selection
-          </Button>
+          </ConsoleTool>
           {!viewOnly && (
-            <Button {...tool} icon={<Icon name="paste" />} isDisabled={link.phase !== 'connected'} onClick={paste}>
+            <ConsoleTool icon="paste" isDisabled={link.phase !== 'connected'} onClick={paste}>
               Paste
-            </Button>
+            </ConsoleTool>
           )}
+          <ConsoleTool icon="minus" brief onClick={() => zoom(-1)}>
+            Smaller text
+          </ConsoleTool>
+          <ConsoleTool icon="plus" brief onClick={() => zoom(1)}>
+            Larger text
+          </ConsoleTool>
+          <ConsoleTool icon="download" onClick={save}>
+            Save text
+          </ConsoleTool>
         </>
       }
     >

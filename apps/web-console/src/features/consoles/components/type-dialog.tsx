@@ -25,7 +25,15 @@ export function TypeDialog({ onType, onClose }: TypeDialogProps) {
   }, []);
 
   return (
-    <Modal isOpen variant="small" onClose={onClose} aria-labelledby="type-title" elementToFocus="#type-text">
+    <Modal
+      isOpen
+      variant="small"
+      onClose={onClose}
+      aria-labelledby="type-title"
+      elementToFocus="#type-text"
+      // In full screen only what is inside of it is seen.
+      appendTo={() => (document.fullscreenElement as HTMLElement | null) ?? document.body}
+    >
       <ModalHeader title="Type text into the guest" labelId="type-title" />
       <ModalBody>
         <Field label="Text" id="type-text" hint="It is typed as on an English keyboard, line ends as Enter.">

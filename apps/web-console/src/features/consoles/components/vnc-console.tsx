@@ -1,12 +1,14 @@
-import RFB from '@novnc/novnc';
-import { Button } from '@patternfly/react-core';
-import { useEffect, useRef, useState, type ReactNode } from 'react';
-import { Icon } from '../../../shared/ui/icon.js';
+import { useCallback, useState, type ReactNode } from 'react';
 import { useRemembered } from '../../../shared/storage/remembered.js';
-import { openSocket, whileCurrent } from '../open-socket.js';
+import { useNotify } from '../../../shared/ui/notifications.js';
+import { saveFile, stamp } from '../../../shared/ui/save-file.js';
+import { sendCombination } from '../key-combinations.js';
 import { typeText } from '../type-text.js';
 import { useConsoleLink } from '../use-console-link.js';
+import { useScreen } from '../use-screen.js';
 import { ConsoleFrame, type ConsoleGuest } from './console-frame.js';
+import { ConsoleTool } from './console-tool.js';
+import { KeysMenu } from './keys-menu.js';
 import { TypeDialog } from './type-dialog.js';
 
 interface VncConsoleProps {
@@ -18,51 +20,27 @@ interface VncConsoleProps {
 
 /** The guest's screen, keyboard and pointer. */
 export function VncConsole({ url, guest, viewOnly, start }: VncConsoleProps) {
-  const frame = useRef<HTMLElement>(null);
-  const screen = useRef<HTMLDivElement>(null);
-  const rfb = useRef<RFB>(null);
   const [link, dispatch] = useConsoleLink(guest.running);
   const [fit, setFit] = useRemembered('console-fit', true);
   const [typing, setTyping] = useState(false);
-  const { generation } = link;
-  const called = guest.running && generation > 0;
-
-  useEffect(() => {
-    const target = screen.current;
-    if (!called || !target) return undefined;
-    const report = whileCurrent(dispatch);
-    const socket = openSocket(url, report.send);
-    const display = new RFB(target, socket, { shared: true });
-    display.background = 'transparent';
-    display.viewOnly = viewOnly;
-    display.addEventListener('connect', () => {
-      report.send({ type: 'open' });
-      display.focus();
-    });
-    display.addEventListener('disconnect', () => report.send({ type: 'closed' }));
-    display.addEventListener('securityfailure', (event) =>
-      report.send({
-        type: 'closed',
-        reason: (event as CustomEvent<{ reason?: string }>).detail.reason ?? 'The screen was refused.',
-      }),
-    );
-    rfb.current = display;
-    return () => {
-      report.end();
-      rfb.current = null;
-      display.disconnect();
-    };
-  }, [url, called, generation, viewOnly, dispatch]);
-
-  useEffect(() => {
-    if (rfb.current) rfb.current.scaleViewport = fit;
-  }, [fit, link.phase]);
-
-  const type = async (text: string, signal: AbortSignal): Promise<void> => {
-    if (rfb.current) await typeText(rfb.current, text, signal);
-  };
+  const [copied, setCopied] = useState('');
+  const notify = useNotify();
+  const onClipboard = useCallback((text: string) => setCopied(text), []);
+  const generation = guest.running ? link.generation : 0;
+  const { place, display } = useScreen({ url, generation, viewOnly, fit, onClipboard }, dispatch);
   const connected = link.phase === 'connected';
-  const tool = { variant: 'plain', size: 'sm' } as const;
+
+  const take = (): void =>
+    void navigator.clipboard.writeText(copied).then(
+      () => notify({ variant: 'success', title: 'What was copied in the guest is in your clipboard' }),
+      () => notify({ variant: 'warning', title: 'The browser does not allow copying here', body: copied }),
+    );
+  const type = async (text: string, signal: AbortSignal): Promise<void> => {
+    if (display) await typeText(display, text, signal);
+  };
+  const savePicture = (): void =>
+    display?.toBlob((picture) => picture && saveFile(`${guest.name}-${stamp(new Date())}.png`, picture));
+
   return (
     <ConsoleFrame
       label={`Graphical console of ${guest.name}`}
@@ -70,40 +48,42 @@ export function VncConsole({ url, guest, viewOnly, start }: VncConsoleProps) {
       link={link}
       viewOnly={viewOnly}
       start={start}
-      frameRef={frame}
+      again="Reconnect"
       onReconnect={() => dispatch({ type: 'reconnect', asked: true })}
       tools={
         <>
           {!viewOnly && (
             <>
-              <Button
-                {...tool}
-                icon={<Icon name="keyboard" />}
-                isDisabled={!connected}
-                onClick={() => rfb.current?.sendCtrlAltDel()}
-              >
+              <ConsoleTool icon="keyboard" isDisabled={!connected} onClick={() => display?.sendCtrlAltDel()}>
                 Ctrl-Alt-Del
-              </Button>
-              <Button {...tool} icon={<Icon name="paste" />} isDisabled={!connected} onClick={() => setTyping(true)}>
+              </ConsoleTool>
+              <KeysMenu
+                isDisabled={!connected}
+                onSend={(combination) => {
+                  if (display) sendCombination(display, combination);
+                  display?.focus();
+                }}
+              />
+              <ConsoleTool icon="paste" isDisabled={!connected} onClick={() => setTyping(true)}>
                 Type text
-              </Button>
+              </ConsoleTool>
             </>
           )}
-          <Button {...tool} icon={<Icon name="fit" />} aria-pressed={fit} onClick={() => setFit(!fit)}>
-            {fit ? 'Fitted' : 'Actual size'}
-          </Button>
-          <Button
-            {...tool}
-            icon={<Icon name="expand" />}
-            isDisabled={!document.fullscreenEnabled}
-            onClick={() => void frame.current?.requestFullscreen()}
-          >
-            Full screen
-          </Button>
+          {copied !== '' && (
+            <ConsoleTool icon="copy" onClick={take}>
+              Take what it copied
+            </ConsoleTool>
+          )}
+          <ConsoleTool icon="fit" isPressed={fit} onClick={() => setFit(!fit)}>
+            Fit
+          </ConsoleTool>
+          <ConsoleTool icon="camera" brief isDisabled={!connected} onClick={savePicture}>
+            Save a picture
+          </ConsoleTool>
         </>
       }
     >
-      <div ref={screen} className="hg-screen" data-fit={fit} hidden={link.phase === 'waiting'} />
+      <div ref={place} className="hg-screen" data-fit={fit} hidden={link.phase === 'waiting'} />
       {typing && <TypeDialog onType={type} onClose={() => setTyping(false)} />}
     </ConsoleFrame>
   );
