@@ -236,7 +236,7 @@ function remove(map, one, dryRun) {
       },
     ];
   map.delete(one.ref);
-  if (map === vms) emit('removed', { ref: one.ref });
+  emit('removed', { ref: one.ref });
   return [200, { status: 'deleted' }];
 }
 
@@ -299,7 +299,14 @@ const checks = [
     fixable: false,
     remedy: 'Install the Containerized Data Importer; imports need it.',
   },
-  { name: 'Namespace tailvm', status: 'ok', message: 'It exists.', context: 'prod', fixable: true, remedy: '' },
+  {
+    name: 'Namespace tailvm',
+    status: 'warning',
+    message: 'It does not exist.',
+    context: 'prod',
+    fixable: true,
+    remedy: 'Create it.',
+  },
   {
     name: 'Storage class',
     status: 'ok',
@@ -346,6 +353,7 @@ function answer(method, url, body) {
       case '/api/cts':
         return [200, [...cts.values()]];
     }
+    if (url.pathname === '/api/tasks') return [200, [...tasks.values()].reverse()];
     if (area === 'tasks') {
       const task = tasks.get(ns);
       if (!task) throw refuse(404, 'TASK_NOT_FOUND', 'There is no such task.');
@@ -379,6 +387,15 @@ function answer(method, url, body) {
         },
       ];
     }
+  }
+  if (url.pathname === '/api/doctor/fix') {
+    const broken = checks.filter(({ fixable, status }) => fixable && status !== 'ok');
+    if (dryRun) {
+      const steps = broken.map(({ name, remedy }) => ({ name, detail: remedy }));
+      return [200, { steps, warnings: [], refusals: [] }];
+    }
+    for (const check of broken) Object.assign(check, { status: 'ok', message: 'It exists.' });
+    return [200, { fixed: broken.map(({ name }) => name) }];
   }
   if (area === 'vms') {
     if (method === 'POST' && !ns) return create(body, dryRun);

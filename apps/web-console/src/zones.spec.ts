@@ -46,7 +46,7 @@ describe('the zones of the console', () => {
   }, 30_000);
 
   test('allow a feature its own files and shared ones, whatever they are called', () => {
-    const code = "export * from '../fleet-view.js';\nexport * from '../../../shared/tasks/use-task.js';\n";
+    const code = "export * from '../fleet-view.js';\nexport * from '../../../shared/tasks/use-tasks.js';\n";
     expect(lint('features/fleet/components/canary.ts', code)).toEqual([]);
   }, 30_000);
 });

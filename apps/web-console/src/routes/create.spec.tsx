@@ -1,5 +1,6 @@
 import { screen, waitFor, within } from '@testing-library/react';
 import { buildCapabilities, buildContext } from '../testing/build-capabilities.js';
+import { buildTask } from '../testing/build-task.js';
 import { buildVm } from '../testing/build-vm.js';
 import type { MockService } from '../testing/mock-service.js';
 import { closeConsole, givenService, openConsole } from '../testing/render-console.js';
@@ -32,19 +33,8 @@ describe('the dialog that creates a VM', () => {
       status: 201,
       body: { name: 'first', namespace: 'tailvm', ref: 'vm/prod/tailvm/first', task: 'create-first-1' },
     }));
-    service.on('GET /api/tasks/create-first-1', {
-      id: 'create-first-1',
-      kind: 'create',
-      status: 'running',
-      log: '',
-      error: '',
-      ref: 'vm/prod/tailvm/first',
-      caller: 'ada',
-      startedAt: '2026-01-01T00:00:00Z',
-      finishedAt: null,
-      progress: 0.4,
-      steps: [{ name: 'Write the disk', startedAt: '2026-01-01T00:00:00Z' }],
-    });
+    let task = buildTask();
+    service.on('GET /api/tasks', () => ({ body: service.asked('POST /api/vms').length > 0 ? [task] : [] }));
     const { user, dialog, hears } = await open();
     await user.type(dialog.getByRole('textbox', { name: 'Name' }), 'first');
     await user.click(dialog.getByRole('button', { name: 'Create' }));
@@ -65,6 +55,8 @@ describe('the dialog that creates a VM', () => {
     expect(await screen.findByText('Write the disk')).toBeTruthy();
     expect(screen.getByRole('progressbar').getAttribute('aria-valuenow')).toBe('40');
     expect(screen.getByRole('button', { name: 'Tasks: 1 running' })).toBeTruthy();
+    task = buildTask({ status: 'error', error: 'The disk is full.', finishedAt: '2026-01-01T00:01:00Z' });
+    expect(await screen.findByText('Create first: failed')).toBeTruthy();
   });
 
   test('says at once what is wrong with a name, and sends nothing wrong', async () => {

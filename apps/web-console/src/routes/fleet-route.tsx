@@ -5,18 +5,19 @@ import { FleetPage } from '../features/fleet/components/fleet-page.js';
 import type { Created } from '../shared/creation/create-instance.js';
 import { createPlace } from '../shared/location/create-place.js';
 import { placeOfRef, places } from '../shared/location/places.js';
-import { watchTask } from '../shared/tasks/watched-tasks.js';
+import { useBeginTask } from '../shared/tasks/use-begin-task.js';
 import { useNotify } from '../shared/ui/notifications.js';
 
 /** The fleet, with the dialog that adds to it. */
 export function FleetRoute() {
   const [, navigate] = useLocation();
   const { isOpen, open, closed } = createPlace(places.fleet, useSearch());
+  const begin = useBeginTask();
   const notify = useNotify();
 
   const onCreated = (created: Created, { name }: VmForm): void => {
     const ref = 'ref' in created ? created.ref : undefined;
-    if (created.task) watchTask({ id: created.task, title: `Create ${name}`, ...(ref ? { ref } : {}) });
+    if (created.task) begin(created.task);
     notify({
       variant: 'success',
       title: created.task ? `${name} is being made` : `${name} was created`,

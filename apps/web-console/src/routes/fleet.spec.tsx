@@ -130,6 +130,26 @@ describe('the page of all instances', () => {
     expect(await screen.findByRole('columnheader', { name: 'IP' })).toBeTruthy();
   });
 
+  test('is found as it was left by who comes back from an instance', async () => {
+    const { user } = await openConsole('/vms?status=Running&sort=-cpu', [web, db], service);
+    await user.click(screen.getByRole('link', { name: 'web-1' }));
+    await user.click(await screen.findByRole('link', { name: 'Back to all instances' }));
+    await waitFor(() => expect(location.hash).toBe('#/vms?status=Running&sort=-cpu'));
+  });
+
+  test('saves what it shows as CSV', async () => {
+    const saved: Blob[] = [];
+    Object.assign(URL, {
+      createObjectURL: (blob: Blob) => (saved.push(blob), 'blob:x'),
+      revokeObjectURL: () => undefined,
+    });
+    Object.assign(HTMLAnchorElement.prototype, { click: () => undefined });
+    const { user } = await openConsole('/vms?q=db', [web, db], service);
+    await user.click(screen.getByRole('button', { name: 'Save 1 instance as CSV' }));
+    expect(saved[0]?.type).toBe('text/csv');
+    expect(saved[0]?.size).toBeGreaterThan(50);
+  });
+
   test('disturbs a guest only after a question, which Escape answers with no', async () => {
     service.on('POST /api/vms/tailvm/web-1/stop', { status: 'ok' });
     const { user } = await openConsole('/vms', [web], service);

@@ -7,6 +7,7 @@ import { MissingInstance } from '../features/instance/components/missing-instanc
 import { consoleUrl } from '../shared/api/instance-path.js';
 import { useVm } from '../shared/fleet/fleet-provider.js';
 import { useIsAlone } from '../shared/location/alone.js';
+import { leftList } from '../shared/location/left-list.js';
 import { addressOf, places } from '../shared/location/places.js';
 import { StartButton } from '../shared/power/start-button.js';
 import { readOnlyReason, useWhoami } from '../shared/queries/use-whoami.js';
@@ -44,7 +45,7 @@ export function InstanceRoute() {
       consoles={consoles}
       onRemoved={() => {
         notify({ variant: 'success', title: `${vm.name} was deleted` });
-        navigate(places.fleet);
+        navigate(leftList(places.fleet));
       }}
     />
   );

@@ -101,7 +101,7 @@ describe('the page of one instance', () => {
     expect(await screen.findByText('A single machine has nowhere to migrate to.')).toBeTruthy();
   });
 
-  test('adds and removes tags', async () => {
+  test('adds and removes tags, and takes a removal back', async () => {
     service.on('POST /api/vms/tailvm/web-1/tags', ({ body }: { body: unknown }) => ({ body }));
     const { user } = await openConsole('/vms/prod/tailvm/web-1', [{ ...web, tags: ['old'] }], service);
     await user.type(screen.getByRole('textbox', { name: 'New tag' }), 'new{Enter}');
@@ -111,6 +111,10 @@ describe('the page of one instance', () => {
         { tag: 'new', on: true },
         { tag: 'old', on: false },
       ]),
+    );
+    await user.click(await screen.findByRole('button', { name: 'Undo' }));
+    await waitFor(() =>
+      expect(service.asked('POST /api/vms/tailvm/web-1/tags').at(-1)?.body).toEqual({ tag: 'old', on: true }),
     );
   });
 

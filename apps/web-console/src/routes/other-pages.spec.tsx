@@ -1,6 +1,7 @@
 import type { ContainerView } from '@headgate/api-contracts';
 import { screen, waitFor, within } from '@testing-library/react';
 import { buildCapabilities, buildContext } from '../testing/build-capabilities.js';
+import { buildTask } from '../testing/build-task.js';
 import { buildVm } from '../testing/build-vm.js';
 import type { MockService } from '../testing/mock-service.js';
 import { closeConsole, givenService, openConsole } from '../testing/render-console.js';
@@ -100,6 +101,66 @@ test('the doctor says what is wrong first, with what helps, and checks again whe
   service.fails('GET /api/doctor', 503, 'No context can be reached.');
   await user.click(screen.getByRole('button', { name: 'Check again' }));
   expect(await screen.findByText('No context can be reached.')).toBeTruthy();
+});
+
+test('the doctor fixes what can be fixed from here, after saying what', async () => {
+  const check = { context: 'prod', fixable: true, remedy: 'Create it.', name: 'Namespace tailvm' };
+  service.on('GET /api/doctor', [{ ...check, status: 'error', message: 'It does not exist.' }]);
+  service.on('POST /api/doctor/fix', ({ query }: { query: URLSearchParams }) => ({
+    body: query.get('dryRun')
+      ? { steps: [{ name: 'create', detail: 'The namespace tailvm.' }], warnings: [], refusals: [] }
+      : { fixed: ['Namespace tailvm'] },
+  }));
+  const { user } = await openConsole('/doctor', [], service);
+  await user.click(await screen.findByRole('button', { name: 'Fix 1' }));
+  const dialog = within(screen.getByRole('dialog'));
+  expect(await dialog.findByText('The namespace tailvm.')).toBeTruthy();
+  await user.click(dialog.getByRole('button', { name: 'Fix' }));
+  expect(await screen.findByText('Fixed: Namespace tailvm')).toBeTruthy();
+  expect(service.asked('GET /api/doctor').length).toBeGreaterThan(1);
+});
+
+describe('the tasks', () => {
+  const tasks = [
+    buildTask({ id: '1', kind: 'migrate', ref: 'vm/prod/tailvm/web-1', log: 'Copying memory' }),
+    buildTask({ id: '2', status: 'error', error: 'The disk is full.', caller: 'bob' }),
+    buildTask({ id: '3', status: 'done', ref: 'vm/prod/tailvm/old' }),
+  ];
+  const drawer = () => within(screen.getByRole('complementary', { name: 'Tasks' }));
+  const titles = () =>
+    drawer()
+      .getAllByRole('listitem')
+      .map((item) => item.getAttribute('aria-label'));
+
+  test('of everybody are shown, with who began them, and can be narrowed to those that failed', async () => {
+    service.on('GET /api/tasks', tasks);
+    const { user } = await openConsole('/vms', [buildVm()], service);
+    await user.click(await screen.findByRole('button', { name: 'Tasks: 1 running' }));
+    expect(titles()).toEqual(['Migrate web-1', 'Create first', 'Create old']);
+    expect(drawer().getByText('The disk is full.')).toBeTruthy();
+    expect(drawer().getByText(/bob/)).toBeTruthy();
+    await user.click(drawer().getByRole('button', { name: 'Failed 1' }));
+    expect(titles()).toEqual(['Create first']);
+  });
+
+  test('close with Escape, and the keyboard is where it was', async () => {
+    const { user } = await openConsole('/vms', [buildVm()], service);
+    await user.click(screen.getByRole('button', { name: 'Tasks' }));
+    await user.keyboard('{Escape}');
+    expect(screen.queryByRole('complementary', { name: 'Tasks' })).toBeNull();
+    expect(document.activeElement).toBe(screen.getByRole('button', { name: 'Tasks' }));
+  });
+});
+
+test('«?» tells which keys do what', async () => {
+  const { user } = await openConsole('/vms', [buildVm()], service);
+  await user.keyboard('?');
+  expect(screen.getByRole('dialog', { name: 'Keyboard shortcuts' }).textContent).toContain('Ctrl-A');
+});
+
+test('the tab is called by its page', async () => {
+  await openConsole('/vms/prod/tailvm/web-1', [buildVm()], service);
+  expect(document.title).toBe('web-1 (Running) - Headgate');
 });
 
 test('the theme goes round and is remembered', async () => {

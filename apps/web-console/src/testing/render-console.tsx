@@ -3,7 +3,6 @@ import userEvent from '@testing-library/user-event';
 import type { VmView } from '@headgate/api-contracts';
 import { App } from '../app/app.js';
 import { dropDraft } from '../shared/creation/drafts.js';
-import { forgetTasks } from '../shared/tasks/watched-tasks.js';
 import { buildCapabilities } from './build-capabilities.js';
 import { MockService } from './mock-service.js';
 
@@ -20,6 +19,7 @@ export function givenService(): MockService {
   service.on('GET /api/whoami', { login: 'ada@example.org', name: 'Ada', admin: true, enforced: false });
   service.on('GET /api/capabilities', buildCapabilities());
   service.on('GET /healthz', {});
+  service.on('GET /api/tasks', []);
   service.install();
   return service;
 }
@@ -50,6 +50,5 @@ export function closeConsole(service: MockService): void {
   localStorage.clear();
   dropDraft('vms');
   dropDraft('cts');
-  forgetTasks(service.requests.map(({ path }) => path.replace('/api/tasks/', '')));
   expect(service.refused).toEqual([]);
 }

@@ -41,6 +41,7 @@ export const CONTAINER_COLUMNS: ListColumns<ContainerView> = {
   mem: {
     label: 'Memory',
     order: ({ mem }) => bytesOf(mem),
+    text: ({ mem }) => mem,
     width: 5.25,
     numeric: true,
     cell: ({ mem }) => readableQuantity(mem),

@@ -9,11 +9,12 @@ import { POWER_ACTIONS } from '../../shared/power/power-actions.js';
 import { VM_POWER } from '../../shared/power/power-wording.js';
 import { runPowerAction } from '../../shared/power/run-power-action.js';
 import { useActionRefusal } from '../../shared/power/use-action-refusal.js';
-import { watchTask } from '../../shared/tasks/watched-tasks.js';
+import { useBeginTask } from '../../shared/tasks/use-begin-task.js';
 
 /** Everything that can be done to many VMs at once. */
 export function useVmOperations(): readonly BulkOperation<VmView>[] {
   const refusal = useActionRefusal();
+  const begin = useBeginTask();
   return useMemo(() => {
     const power = POWER_ACTIONS.map((action): BulkOperation<VmView> => ({
       name: action,
@@ -44,10 +45,7 @@ export function useVmOperations(): readonly BulkOperation<VmView>[] {
         inMenu: true,
         warning: 'The scheduler chooses the nodes. The tasks tell how far each one is.',
         refusal: (vm) => refusal('migrate', vm),
-        run: async (vm) => {
-          const { task } = await migrateVm(vm, {});
-          watchTask({ id: task, title: `Migrate ${vm.name}`, ref: vm.ref });
-        },
+        run: async (vm) => begin((await migrateVm(vm, {})).task),
       },
       tagging(true),
       tagging(false),
@@ -62,5 +60,5 @@ export function useVmOperations(): readonly BulkOperation<VmView>[] {
         run: (vm) => removeInstance('vms', vm),
       },
     ];
-  }, [refusal]);
+  }, [refusal, begin]);
 }

@@ -21,6 +21,7 @@ export const VM_COLUMNS: ListColumns<VmView> = {
   mem: {
     label: 'Memory',
     order: ({ mem }) => bytesOf(mem),
+    text: ({ mem }) => mem,
     width: 5.25,
     numeric: true,
     cell: ({ mem }) => readableQuantity(mem),
@@ -28,6 +29,7 @@ export const VM_COLUMNS: ListColumns<VmView> = {
   disk: {
     label: 'Disk',
     order: ({ disk }) => bytesOf(disk),
+    text: ({ disk }) => disk,
     width: 5.25,
     numeric: true,
     givesWay: 2,

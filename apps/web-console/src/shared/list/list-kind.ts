@@ -8,6 +8,8 @@ export interface ListColumn<E> {
   readonly label: string;
   readonly order: Order<E>;
   readonly cell: (entry: E) => ReactNode;
+  /** The cell as a text, where it is not what rows are ordered by. */
+  readonly text?: (entry: E) => string;
   /** In rem. The name has the room that the others leave, and at least this. */
   readonly width: number;
   /** About how many characters a cell shows that is more than a text. */

@@ -16,6 +16,10 @@ export const places = {
   doctor: '/doctor',
 } as const;
 
+/** The instances on one node. */
+export const nodePlace = (context: string, node: string): string =>
+  `${places.fleet}?${new URLSearchParams({ context, node })}`;
+
 /** Reads the three parts that `places.vm` wrote. */
 export const addressOf = (params: Readonly<Record<string, string | undefined>>): InstanceAddress => ({
   context: decodeURIComponent(params['context'] ?? ''),

@@ -1,11 +1,13 @@
 import { Progress, ProgressMeasureLocation } from '@patternfly/react-core';
-import type { TaskProgress } from './use-task.js';
+import type { TaskView } from '@headgate/api-contracts';
+import { taskTitle } from './task-title.js';
 
 /** How far one task is, in words and as a bar. */
-export function TaskBar({ progress: { title, task, problem } }: { progress: TaskProgress }) {
-  const step = task?.steps.at(-1)?.name;
-  const failed = task?.status === 'error';
-  const percent = task?.status === 'done' ? 100 : Math.round((task?.progress ?? 0) * 100);
+export function TaskBar({ task }: { task: TaskView }) {
+  const { status, progress, error, steps } = task;
+  const title = taskTitle(task);
+  const percent = status === 'done' ? 100 : Math.round((progress ?? 0) * 100);
+  const failed = status === 'error';
   return (
     <div className="hg-task">
       <Progress
@@ -13,12 +15,12 @@ export function TaskBar({ progress: { title, task, problem } }: { progress: Task
         title={title}
         value={percent}
         valueText={`${title}: ${percent} %`}
-        label={task?.progress === null && task.status === 'running' ? 'running' : `${percent} %`}
+        label={progress === null && status === 'running' ? 'running' : `${percent} %`}
         measureLocation={ProgressMeasureLocation.outside}
-        {...(failed ? { variant: 'danger' as const } : task?.status === 'done' ? { variant: 'success' as const } : {})}
+        {...(failed ? { variant: 'danger' as const } : status === 'done' ? { variant: 'success' as const } : {})}
       />
       <p className={failed ? 'hg-status--bad' : 'hg-note'} role={failed ? 'alert' : undefined}>
-        {failed ? task.error : (problem?.message ?? (task?.status === 'done' ? 'Done' : step))}
+        {failed ? error : status === 'done' ? 'Done' : steps.at(-1)?.name}
       </p>
     </div>
   );

@@ -4,6 +4,7 @@ import type { ReactNode } from 'react';
 import { Link, useLocation } from 'wouter';
 import type { InstanceAddress } from '../../../shared/api/instance-path.js';
 import { entryAt, useContainers, useRetryFleet } from '../../../shared/fleet/fleet-provider.js';
+import { leftList } from '../../../shared/location/left-list.js';
 import { places } from '../../../shared/location/places.js';
 import { CONTAINER_POWER } from '../../../shared/power/power-wording.js';
 import { useActionRefusal } from '../../../shared/power/use-action-refusal.js';
@@ -11,6 +12,7 @@ import { useConfirmedPower } from '../../../shared/power/use-confirmed-power.js'
 import { ErrorAlert } from '../../../shared/ui/error-alert.js';
 import { Icon } from '../../../shared/ui/icon.js';
 import { ReasonedButton } from '../../../shared/ui/reasoned-button.js';
+import { usePageTitle } from '../../../shared/ui/use-page-title.js';
 import { StatusLabel } from '../../../shared/ui/status-label.js';
 
 interface ContainerPageProps {
@@ -27,6 +29,7 @@ export function ContainerPage({ address, shell }: ContainerPageProps) {
   const power = useConfirmedPower();
   const [, navigate] = useLocation();
   const ct = entryAt(entries, address);
+  usePageTitle(ct ? `${ct.name} (${ct.phase})` : address.name);
   if (!ct && phase === 'lost') return <ErrorAlert title="The container can't be shown" error={error} onRetry={retry} />;
   if (phase === 'loading') return <Spinner aria-label={`Loading ${address.name}`} className="hg-centered" />;
   if (!ct) {
@@ -47,7 +50,7 @@ export function ContainerPage({ address, shell }: ContainerPageProps) {
       <header className="hg-instance-head">
         <div className="hg-instance-title">
           <Link
-            href={places.containers}
+            href={leftList(places.containers)}
             className="hg-icon-button"
             aria-label="Back to all containers"
             title="All containers"

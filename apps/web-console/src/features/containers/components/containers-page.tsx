@@ -8,7 +8,7 @@ import { places } from '../../../shared/location/places.js';
 import { useActionRefusal } from '../../../shared/power/use-action-refusal.js';
 import { useConfirmedPower } from '../../../shared/power/use-confirmed-power.js';
 import { readOnlyReason, useWhoami } from '../../../shared/queries/use-whoami.js';
-import { RemoveDialog } from '../../../shared/removal/remove-dialog.js';
+import { RemoveDialog } from '../../../shared/instances/remove-dialog.js';
 import { Icon } from '../../../shared/ui/icon.js';
 import { useNotify } from '../../../shared/ui/notifications.js';
 import { ReasonedButton } from '../../../shared/ui/reasoned-button.js';

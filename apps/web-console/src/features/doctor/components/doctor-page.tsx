@@ -1,8 +1,15 @@
 import { Button, Skeleton } from '@patternfly/react-core';
 import type { CheckView } from '@headgate/api-contracts';
+import { useState } from 'react';
 import type { IconName } from '../../../icons.js';
+import { PlanDialog } from '../../../shared/plans/plan-dialog.js';
+import { readOnlyReason, useWhoami } from '../../../shared/queries/use-whoami.js';
+import { useNotify } from '../../../shared/ui/notifications.js';
+import { ReasonedButton } from '../../../shared/ui/reasoned-button.js';
 import { ErrorAlert } from '../../../shared/ui/error-alert.js';
+import { usePageTitle } from '../../../shared/ui/use-page-title.js';
 import { Icon } from '../../../shared/ui/icon.js';
+import { fixChecks, rehearseFix } from '../api/fix-checks.js';
 import { useChecks } from '../api/use-checks.js';
 
 const VERDICT: Readonly<Record<CheckView['status'], { tone: string; icon: IconName; word: string; rank: number }>> = {
@@ -13,9 +20,15 @@ const VERDICT: Readonly<Record<CheckView['status'], { tone: string; icon: IconNa
 
 /** What is wrong with the contexts and what helps; the worst first. */
 export function DoctorPage() {
+  usePageTitle('Doctor');
   const { data: checks, error, refetch, isFetching } = useChecks();
+  const { data: whoami } = useWhoami();
+  const notify = useNotify();
+  const [fixing, setFixing] = useState(false);
   const sorted = checks?.toSorted((a, b) => VERDICT[a.status].rank - VERDICT[b.status].rank);
   const bad = checks?.filter(({ status }) => status !== 'ok').length ?? 0;
+
+  const fixable = checks?.filter((check) => check.fixable && check.status !== 'ok').length ?? 0;
 
   return (
     <div className="hg-page">
@@ -27,6 +40,16 @@ export function DoctorPage() {
           </span>
         )}
         <span className="hg-spring" />
+        {fixable > 0 && (
+          <ReasonedButton
+            size="sm"
+            icon={<Icon name="build" />}
+            reason={readOnlyReason(whoami)}
+            onClick={() => setFixing(true)}
+          >
+            {`Fix ${fixable}`}
+          </ReasonedButton>
+        )}
         <Button
           variant="secondary"
           size="sm"
@@ -38,6 +61,24 @@ export function DoctorPage() {
         </Button>
       </div>
       {error && <ErrorAlert title="The checks did not run" error={error} />}
+      {fixing && (
+        <PlanDialog
+          title="Fix what can be fixed from here?"
+          label="Fix"
+          failure="Not everything was fixed"
+          rehearse={rehearseFix}
+          run={fixChecks}
+          onClose={() => setFixing(false)}
+          onDone={({ fixed }) => {
+            setFixing(false);
+            notify({
+              variant: 'success',
+              title: fixed.length === 0 ? 'There was nothing left to fix' : `Fixed: ${fixed.join(', ')}`,
+            });
+            void refetch();
+          }}
+        />
+      )}
       {!checks && !error && <Skeleton height="10rem" screenreaderText="Checking" />}
       <ul className="hg-checks" aria-label="Checks">
         {sorted?.map(({ name, context, status, message, remedy }) => {

@@ -3,6 +3,8 @@ import type { VmView } from '@headgate/api-contracts';
 import type { ReactNode } from 'react';
 import { Link, useLocation } from 'wouter';
 import { places, type InstanceTab } from '../../../shared/location/places.js';
+import { leftList } from '../../../shared/location/left-list.js';
+import { usePageTitle } from '../../../shared/ui/use-page-title.js';
 import { Icon } from '../../../shared/ui/icon.js';
 import { StatusLabel } from '../../../shared/ui/status-label.js';
 import { ManifestTab } from './manifest-tab.js';
@@ -29,11 +31,17 @@ interface InstancePageProps {
 /** One instance: its state and power always in sight, the rest in tabs. */
 export function InstancePage({ vm, tab, consoles, onRemoved }: InstancePageProps) {
   const [, navigate] = useLocation();
+  usePageTitle(`${vm.name} (${vm.status})`);
   return (
     <div className="hg-instance">
       <header className="hg-instance-head">
         <div className="hg-instance-title">
-          <Link href={places.fleet} className="hg-icon-button" aria-label="Back to all instances" title="All instances">
+          <Link
+            href={leftList(places.fleet)}
+            className="hg-icon-button"
+            aria-label="Back to all instances"
+            title="All instances"
+          >
             <Icon name="back" />
           </Link>
           <h1 className="hg-page-title">{vm.name}</h1>

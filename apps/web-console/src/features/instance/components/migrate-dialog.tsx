@@ -12,7 +12,7 @@ import type { VmView } from '@headgate/api-contracts';
 import { useState } from 'react';
 import { messageOf } from '../../../shared/api/api-error.js';
 import { useNodes } from '../../../shared/queries/use-nodes.js';
-import { watchTask } from '../../../shared/tasks/watched-tasks.js';
+import { useBeginTask } from '../../../shared/tasks/use-begin-task.js';
 import { ErrorAlert } from '../../../shared/ui/error-alert.js';
 import { describedBy, Field } from '../../../shared/ui/field.js';
 import { useNotify } from '../../../shared/ui/notifications.js';
@@ -23,11 +23,12 @@ export function MigrateDialog({ vm, onClose }: { vm: VmView; onClose: () => void
   const [targetNode, setTargetNode] = useState('');
   const { data: nodes = [], error: nodesError } = useNodes();
   const others = nodes.filter(({ context, name }) => context === vm.context && name !== vm.node);
+  const begin = useBeginTask();
   const notify = useNotify();
   const { mutate, error, isPending } = useMutation({
     mutationFn: () => migrateVm(vm, targetNode === '' ? {} : { targetNode }),
     onSuccess: ({ task }) => {
-      watchTask({ id: task, title: `Migrate ${vm.name}`, ref: vm.ref });
+      begin(task);
       notify({ variant: 'success', title: `${vm.name} is migrating`, body: 'The tasks tell how far it is.' });
       onClose();
     },

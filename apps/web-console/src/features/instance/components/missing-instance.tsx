@@ -2,8 +2,9 @@ import { Button, EmptyState, EmptyStateBody, EmptyStateFooter, Spinner } from '@
 import { useLocation } from 'wouter';
 import type { InstanceAddress } from '../../../shared/api/instance-path.js';
 import { useFleet } from '../../../shared/fleet/fleet-provider.js';
+import { leftList } from '../../../shared/location/left-list.js';
 import { places } from '../../../shared/location/places.js';
-import { useWatchedTasks } from '../../../shared/tasks/watched-tasks.js';
+import { isRunning, useTasksOf } from '../../../shared/tasks/use-tasks.js';
 import { RunningTask } from './running-task.js';
 
 /** An address without an instance: not there yet, not known, or gone. */
@@ -12,7 +13,7 @@ export function MissingInstance({ address, removed }: { address: InstanceAddress
   const phase = useFleet((fleet) => fleet.phase);
   const error = useFleet((fleet) => fleet.error);
   const ref = `vm/${[address.context, address.namespace, address.name].map(encodeURIComponent).join('/')}`;
-  const isBeingMade = useWatchedTasks().some((task) => task.ref === ref);
+  const isBeingMade = useTasksOf(ref).some(isRunning);
 
   if (phase === 'loading') return <Spinner aria-label={`Loading ${address.name}`} className="hg-centered" />;
   return (
@@ -27,7 +28,7 @@ export function MissingInstance({ address, removed }: { address: InstanceAddress
         {isBeingMade && !removed && <RunningTask subject={ref} />}
       </EmptyStateBody>
       <EmptyStateFooter>
-        <Button onClick={() => navigate(places.fleet)}>All instances</Button>
+        <Button onClick={() => navigate(leftList(places.fleet))}>All instances</Button>
       </EmptyStateFooter>
     </EmptyState>
   );

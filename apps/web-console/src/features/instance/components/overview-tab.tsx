@@ -1,9 +1,13 @@
 import { Alert } from '@patternfly/react-core';
 import type { VmView } from '@headgate/api-contracts';
 import { Fragment, type ReactNode } from 'react';
+import { Link } from 'wouter';
 import { readableQuantity } from '../../../shared/quantity/quantity.js';
 import { readOnlyReason, useWhoami } from '../../../shared/queries/use-whoami.js';
 import { StatusLabel } from '../../../shared/ui/status-label.js';
+import { Copyable } from '../../../shared/ui/copyable.js';
+import { Moment } from '../../../shared/ui/moment.js';
+import { nodePlace } from '../../../shared/location/places.js';
 import { RunningTask } from './running-task.js';
 import { TagEditor } from './tag-editor.js';
 
@@ -29,7 +33,13 @@ export function OverviewTab({ vm }: { vm: VmView }) {
           facts={{
             Status: <StatusLabel status={vm.status} reason={vm.reason} stale={vm.stale} />,
             Ready: yesNo(vm.ready),
-            IP: vm.ip ?? (vm.running ? 'not known yet' : 'none: it does not run'),
+            IP: vm.ip ? (
+              <Copyable text={vm.ip} what="the IP" />
+            ) : vm.running ? (
+              'not known yet'
+            ) : (
+              'none: it does not run'
+            ),
             'Guest agent': vm.agentConnected ? 'connected' : 'not connected',
           }}
         />
@@ -46,7 +56,7 @@ export function OverviewTab({ vm }: { vm: VmView }) {
           facts={{
             Context: `${vm.context} (${vm.backend})`,
             Namespace: vm.namespace,
-            Node: vm.node ?? 'none: it does not run',
+            Node: vm.node ? <Link href={nodePlace(vm.context, vm.node)}>{vm.node}</Link> : 'none: it does not run',
             Folder: vm.folder ?? 'none',
             'Live-migratable': yesNo(vm.liveMigratable),
           }}
@@ -54,10 +64,10 @@ export function OverviewTab({ vm }: { vm: VmView }) {
         <Facts
           title="About"
           facts={{
-            Created: vm.createdAt ? new Date(vm.createdAt).toLocaleString() : 'not known',
+            Created: vm.createdAt ? <Moment at={vm.createdAt} /> : 'not known',
             Protected: vm.protected ? 'yes, against deletion' : 'no',
             Template: yesNo(vm.isTemplate),
-            Reference: <code>{vm.ref}</code>,
+            Reference: <Copyable text={vm.ref} what="the reference" />,
           }}
         />
         <section className="hg-card" aria-label="Tags">

@@ -4,7 +4,7 @@ import type { PowerAction } from '../../../shared/power/power-actions.js';
 import { VM_POWER } from '../../../shared/power/power-wording.js';
 import { useActionRefusal } from '../../../shared/power/use-action-refusal.js';
 import { useConfirmedPower } from '../../../shared/power/use-confirmed-power.js';
-import { RemoveDialog } from '../../../shared/removal/remove-dialog.js';
+import { RemoveDialog } from '../../../shared/instances/remove-dialog.js';
 import { Icon } from '../../../shared/ui/icon.js';
 import { ReasonedButton } from '../../../shared/ui/reasoned-button.js';
 import { MigrateDialog } from './migrate-dialog.js';

@@ -1,16 +1,16 @@
 import { TaskBar } from '../../../shared/tasks/task-bar.js';
-import { useTaskProgress } from '../../../shared/tasks/use-task.js';
-import { useWatchedTasks } from '../../../shared/tasks/watched-tasks.js';
+import { useTasksOf } from '../../../shared/tasks/use-tasks.js';
 
-/** Long work on this instance that this browser began and that did not end well yet. */
+/** Long work on this instance that goes on, or that failed last. */
 export function RunningTask({ subject }: { subject: string }) {
-  const watched = useWatchedTasks().filter(({ ref }) => ref === subject);
-  const open = useTaskProgress(watched).filter(({ task }) => task && task.status !== 'done');
+  const open = useTasksOf(subject).filter(
+    ({ status }, index) => status === 'running' || (status === 'error' && index === 0),
+  );
   if (open.length === 0) return null;
   return (
     <section className="hg-card hg-gap-below" aria-label="Running tasks">
-      {open.map((progress) => (
-        <TaskBar key={progress.id} progress={progress} />
+      {open.map((task) => (
+        <TaskBar key={task.id} task={task} />
       ))}
     </section>
   );

@@ -13,7 +13,14 @@ export function TagEditor({ vm, refusal }: { vm: VmView; refusal?: string | unde
   const notify = useNotify();
   const { mutate, isPending } = useMutation({
     mutationFn: (tag: TagDto) => setTag(vm, tag),
-    onSuccess: (_answer, { on }) => on && setText(''),
+    onSuccess: (_answer, { tag, on }) => {
+      if (on) return setText('');
+      notify({
+        variant: 'success',
+        title: `The tag ${tag} was removed`,
+        action: { label: 'Undo', run: () => mutate({ tag, on: true }) },
+      });
+    },
     onError: (error, { tag }) =>
       notify({ variant: 'danger', title: `The tag ${tag} was refused`, body: messageOf(error) }),
   });

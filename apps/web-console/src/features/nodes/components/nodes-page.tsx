@@ -3,13 +3,15 @@ import { Table, Tbody, Td, Th, Thead, Tr } from '@patternfly/react-table';
 import { useMemo } from 'react';
 import { Link } from 'wouter';
 import { useFleet } from '../../../shared/fleet/fleet-provider.js';
-import { places } from '../../../shared/location/places.js';
+import { nodePlace } from '../../../shared/location/places.js';
 import { useNodes } from '../../../shared/queries/use-nodes.js';
 import { ErrorAlert } from '../../../shared/ui/error-alert.js';
+import { usePageTitle } from '../../../shared/ui/use-page-title.js';
 import { Icon } from '../../../shared/ui/icon.js';
 
 /** The machines that guests run on, and how many each carries now. */
 export function NodesPage() {
+  usePageTitle('Nodes');
   const { data: nodes, error, refetch } = useNodes();
   const entries = useFleet((fleet) => fleet.entries);
   const guests = useMemo(() => {
@@ -48,7 +50,7 @@ export function NodesPage() {
               {nodes.map(({ name, ready, roles, arch, kubelet, context }) => (
                 <Tr key={`${context}/${name}`}>
                   <Td>
-                    <Link href={`${places.fleet}?${new URLSearchParams({ context, node: name })}`}>{name}</Link>
+                    <Link href={nodePlace(context, name)}>{name}</Link>
                   </Td>
                   <Td>
                     <span className={`hg-status hg-status--${ready ? 'good' : 'bad'}`}>

@@ -2,11 +2,12 @@ import { Alert, Button } from '@patternfly/react-core';
 import type { VmView } from '@headgate/api-contracts';
 import { useFleet, useRetryFleet } from '../../../shared/fleet/fleet-provider.js';
 import { useRemembered } from '../../../shared/storage/remembered.js';
+import { Moment } from '../../../shared/ui/moment.js';
 import { useContexts } from '../use-contexts.js';
 
 /** What an operator must know before he trusts what he sees. */
 export function Banners() {
-  const { phase, error, entries, partial } = useFleet((fleet) => fleet);
+  const { phase, error, entries, partial, heardAt } = useFleet((fleet) => fleet);
   const retry = useRetryFleet();
   const contexts = useContexts();
   const down = contexts.filter(({ up }) => !up);
@@ -24,7 +25,9 @@ export function Banners() {
             </Button>
           }
         >
-          {error} What you see is what was known last; it is tried again by itself.
+          {error} What you see is what was known{' '}
+          {heardAt === undefined ? 'last' : <Moment at={new Date(heardAt).toISOString()} />}; it is tried again by
+          itself.
         </Alert>
       )}
       {down.length > 0 && (

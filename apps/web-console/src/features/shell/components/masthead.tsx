@@ -4,6 +4,7 @@ import { useCapabilities } from '../../../shared/queries/use-capabilities.js';
 import { places } from '../../../shared/location/places.js';
 import { CallerBadge } from './caller-badge.js';
 import { ConnectionState } from './connection-state.js';
+import { ShortcutsHelp } from './shortcuts-help.js';
 import { ThemeSwitch } from './theme-switch.js';
 
 /** Name, pages, how the service and its contexts are, who is looking. */
@@ -40,6 +41,7 @@ export function Masthead({ tasks }: { tasks: ReactNode }) {
       <span className="hg-spring" />
       <ConnectionState />
       {tasks}
+      <ShortcutsHelp />
       <ThemeSwitch />
       <CallerBadge />
     </header>

@@ -1,7 +1,7 @@
 import { Button, Form, Modal, ModalBody, ModalFooter, ModalHeader } from '@patternfly/react-core';
 import { useEffect, useRef, type ReactNode } from 'react';
 import { ErrorAlert } from '../../ui/error-alert.js';
-import { PlanView } from '../../ui/plan-view.js';
+import { PlanView } from '../../plans/plan-view.js';
 import type { CreationForm } from '../use-creation-form.js';
 
 interface CreationDialogProps<F extends object, Field extends string> {

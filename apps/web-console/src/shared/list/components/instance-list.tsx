@@ -1,6 +1,9 @@
 import { Spinner } from '@patternfly/react-core';
-import { useDeferredValue, useMemo, type ReactNode } from 'react';
+import { useDeferredValue, useEffect, useMemo, type ReactNode } from 'react';
 import type { Instance } from '../../instances/instance.js';
+import { currentSearch } from '../../location/hash-location.js';
+import { keepList } from '../../location/left-list.js';
+import { usePageTitle } from '../../ui/use-page-title.js';
 import { ErrorAlert } from '../../ui/error-alert.js';
 import type { FleetState } from '../../fleet/fleet-store.js';
 import { useRetryFleet } from '../../fleet/fleet-provider.js';
@@ -11,6 +14,7 @@ import { useListPlace } from '../use-list-place.js';
 import { useSelection } from '../use-selection.js';
 import { useShownColumns } from '../use-shown-columns.js';
 import { BulkBar } from './bulk-bar.js';
+import { ExportButton } from './export-button.js';
 import { ListTable } from './list-table.js';
 import { ListToolbar } from './list-toolbar.js';
 import { NoMatch } from './no-match.js';
@@ -32,9 +36,11 @@ interface InstanceListProps<E extends Instance> {
 export function InstanceList<E extends Instance>(props: InstanceListProps<E>) {
   const { kind, fleet, actionsOf, onAction, operations, create, empty } = props;
   const { phase, error } = fleet;
+  usePageTitle(kind.title);
   const retry = useRetryFleet(kind.collection);
   const names = useMemo(() => Object.keys(kind.columns), [kind]);
   const [place, changePlace] = useListPlace(kind.place, names);
+  useEffect(() => keepList(kind.place, currentSearch()), [kind, place]);
   const [shown, setColumns, room] = useShownColumns(kind);
   // Typing and scrolling go first; the list follows as soon as there is time.
   const followed = useDeferredValue(fleet.entries);
@@ -69,6 +75,7 @@ export function InstanceList<E extends Instance>(props: InstanceListProps<E>) {
         shown={shown}
         onColumns={setColumns}
       >
+        <ExportButton kind={kind} rows={rows} shown={shown} />
         {create}
       </ListToolbar>
       {selection.refs.size > 0 ? (

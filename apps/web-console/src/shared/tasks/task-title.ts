@@ -1,0 +1,15 @@
+import type { TaskView } from '@headgate/api-contracts';
+
+const VERBS: Readonly<Record<TaskView['kind'], string>> = {
+  create: 'Create',
+  migrate: 'Migrate',
+  bootc: 'Build',
+  move: 'Move',
+  export: 'Export',
+};
+
+/** What a task does, for people: «Create web-1». */
+export function taskTitle({ kind, ref }: Pick<TaskView, 'kind' | 'ref'>): string {
+  const name = ref.split('/').at(-1);
+  return `${VERBS[kind] ?? kind} ${name ? decodeURIComponent(name) : ref}`;
+}

@@ -1,0 +1,21 @@
+import { useQuery } from '@tanstack/react-query';
+import type { TaskView } from '@headgate/api-contracts';
+import { getJson } from '../api/request.js';
+
+export const TASKS_KEY = ['tasks'] as const;
+const BUSY_MS = 1_000;
+const QUIET_MS = 10_000;
+
+/** The last tasks of everybody, the newest first. Asked for more often while one of them runs. */
+export const useTasks = () =>
+  useQuery({
+    queryKey: TASKS_KEY,
+    queryFn: ({ signal }) => getJson<TaskView[]>('/api/tasks', { signal }),
+    refetchInterval: ({ state: { data } }) => (data?.some(isRunning) ? BUSY_MS : QUIET_MS),
+  });
+
+export const isRunning = ({ status }: TaskView): boolean => status === 'running';
+
+/** Those that work on an instance, by its ref. */
+export const useTasksOf = (ref: string): readonly TaskView[] =>
+  useTasks().data?.filter((task) => task.ref === ref) ?? [];
