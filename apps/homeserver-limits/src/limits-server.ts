@@ -24,7 +24,7 @@ import { OperatorApi } from './operator/operator-api.js';
 import { OperatorServer } from './operator/operator-server.js';
 import { DataFolder } from './state/data-folder.js';
 import { NoticedWindows } from './state/noticed-windows.js';
-import { SharedStore } from './state/shared-store.js';
+import type { SharedStore } from './state/shared-store.js';
 import { WindowStateFile } from './state/window-state-file.js';
 
 /** What is still under way when the server ends gets this long. */
@@ -35,7 +35,6 @@ export class LimitsServer {
   private readonly folder: DataFolder;
   private readonly backend: Backend;
   private readonly state: WindowStateFile;
-  private readonly shared?: SharedStore;
   private readonly rates: Rates;
   private readonly caps: Caps;
   private readonly operator?: OperatorServer;
@@ -43,20 +42,29 @@ export class LimitsServer {
   private readonly metrics: LimitsMetrics;
   private app?: NestFastifyApplication;
 
-  constructor(
+  static async make(config: LiveConfig, dataDir: string, log: Logger): Promise<LimitsServer> {
+    const { shared } = config.current;
+    const windows = new RateWindows();
+    if (shared.url === undefined) return new LimitsServer(config, dataDir, log, windows);
+    // Its client takes memory that most servers can do without.
+    const { SharedStore } = await import('./state/shared-store.js');
+    return new LimitsServer(config, dataDir, log, windows, new SharedStore(shared.url, shared, windows, log));
+  }
+
+  private constructor(
     private readonly config: LiveConfig,
     dataDir: string,
     private readonly log: Logger,
+    windows: RateWindows,
+    private readonly shared?: SharedStore,
   ) {
-    const { server, gateway, operator, shared } = config.current;
+    const { server, gateway, operator } = config.current;
     if (gateway.upstream !== undefined && isOurself(gateway.upstream, server.listen)) {
       throw new ConfigError('configuration', ['gateway.upstream is this gateway itself']);
     }
     this.folder = DataFolder.claim(dataDir);
-    const windows = new RateWindows();
     this.state = new WindowStateFile(windows, dataDir, log);
-    if (shared.url !== undefined) this.shared = new SharedStore(shared.url, shared, windows, log);
-    const store = new NoticedWindows(this.shared?.windows ?? windows, this.state.changed);
+    const store = new NoticedWindows(shared?.windows ?? windows, this.state.changed);
     const ledger = new CapLedger();
     const addresses = new CallerAddress(server.trusted_proxies, server.ipv6_prefix);
     this.metrics = new LimitsMetrics(windows);
@@ -72,7 +80,7 @@ export class LimitsServer {
     const routes = this.embedded ? embeddedOperations : boundedOperations;
     this.dispatcher = new Dispatcher(new PathTable<EmbeddedOperation>(routes), bounds, homeserver, addresses, log);
     if (this.embedded) this.metrics.showPasswords(this.backend.passwordVerifications);
-    if (this.shared) this.metrics.showShared(this.shared.inUse);
+    if (shared) this.metrics.showShared(shared.inUse);
     if (operator.listen !== undefined) {
       this.operator = new OperatorServer(new OperatorApi(windows, store, ledger), operator.listen, operator.token);
     }

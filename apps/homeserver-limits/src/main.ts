@@ -27,7 +27,7 @@ async function run(): Promise<void> {
   const override = listeningOn(listen);
   const text = path === undefined ? '' : await readText(path);
   const config = new LiveConfig(override(parseConfig(text, path)), path, log, override);
-  const server = new LimitsServer(config, dataDir, log);
+  const server = await LimitsServer.make(config, dataDir, log);
   if (server.embedded) {
     log.warn(
       'this is no full homeserver: it answers the bounded endpoints from an embedded store, for trying them out; ' +

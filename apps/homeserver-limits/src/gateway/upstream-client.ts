@@ -110,7 +110,9 @@ export class UpstreamClient {
       else outgoing.destroy(new UpstreamGarbled(`the upstream answered with the status ${answer.statusCode}`));
     });
     // A change of the protocol that nobody asked for ends without an error.
-    outgoing.once('close', () => reject(new UpstreamGarbled('the upstream gave no answer')));
+    outgoing.once('close', () => {
+      if (!begun) reject(new UpstreamGarbled('the upstream gave no answer'));
+    });
     const late = () => void (begun ?? outgoing).destroy(new UpstreamSilent());
     outgoing.setTimeout(timeoutMs, late);
     if (whole) {
