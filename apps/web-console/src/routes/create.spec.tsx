@@ -168,7 +168,7 @@ describe('the dialog that creates a VM', () => {
     service.on('GET /api/capabilities', buildCapabilities([buildContext({ context: 'local', backend: 'libvirt' })]));
     const { dialog } = await open();
     expect(dialog.queryByRole('button', { name: /^Instance type/ })).toBeNull();
-    expect(dialog.queryByRole('textbox', { name: 'Namespace' })).toBeNull();
+    expect(dialog.queryByLabelText('Namespace')).toBeNull();
     expect(service.asked('GET /api/instancetypes')).toEqual([]);
   });
 

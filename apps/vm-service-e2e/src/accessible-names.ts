@@ -1,0 +1,28 @@
+import type { Page } from 'playwright-core';
+
+/** What a person who does not see the page is told by its name. */
+const CONTROLS = [
+  'button',
+  'link',
+  'textbox',
+  'checkbox',
+  'radio',
+  'combobox',
+  'switch',
+  'tab',
+  'menuitem',
+  'grid',
+  'dialog',
+  'region',
+  'toolbar',
+];
+
+/** Roles of the controls in Chromium's accessibility tree that have no name. */
+export async function unnamedControls(page: Page): Promise<string[]> {
+  const session = await page.context().newCDPSession(page);
+  const { nodes } = await session.send('Accessibility.getFullAXTree');
+  await session.detach();
+  return nodes
+    .filter(({ ignored, role, name }) => !ignored && CONTROLS.includes(String(role?.value)) && !name?.value)
+    .map(({ role }) => String(role?.value));
+}

@@ -1,0 +1,169 @@
+import type { VmView } from '@headgate/api-contracts';
+import type { Locator, Page } from 'playwright-core';
+import { unnamedControls } from './accessible-names.js';
+import { Api } from './api.js';
+import { openBrowser, type Browser } from './browser.js';
+import { CHROMIUM, describeIf } from './machine.js';
+import { RunningService } from './running-service.js';
+import { until } from './until.js';
+
+const COUNT = 2_000;
+
+describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the web console, in front of a large fleet', () => {
+  let service: RunningService;
+  let api: Api;
+  let browser: Browser;
+  let page: Page;
+  let vms: readonly VmView[];
+
+  beforeAll(async () => {
+    service = await RunningService.start([`--sandbox=${COUNT}`]);
+    api = new Api(service.url);
+    browser = await openBrowser(service.url);
+    page = browser.page;
+    vms = (await api.send<VmView[]>('GET', '/api/vms')).body;
+  }, 600_000);
+  afterAll(async () => {
+    await browser?.close();
+    await service?.stop();
+  });
+
+  const table = (): Locator => page.getByRole('grid', { name: 'Instances' });
+  const dialog = (): Locator => page.getByRole('dialog');
+  const address = (): Promise<string> => page.evaluate(() => location.hash);
+  const open = async (place: string): Promise<void> => {
+    await page.goto('about:blank');
+    await page.goto(`${service.url}/#${place}`);
+  };
+  const pageOf = ({ context, namespace, name }: VmView, tab = 'overview'): string =>
+    `/vms/${context}/${namespace}/${name}/${tab}`;
+  const one = (status: VmView['status']): VmView => {
+    const found = vms.find((vm) => vm.status === status);
+    if (!found) throw new Error(`The sandbox has no ${status} instance.`);
+    return found;
+  };
+
+  test('draws what is in sight, and nothing is missing however far one scrolls', async () => {
+    await open('/vms');
+    await page.getByText(`${COUNT.toLocaleString('en')} instances`, { exact: true }).waitFor();
+    const gaps = await table().evaluate(async (element) => {
+      let missing = 0;
+      for (let step = 0; step < 60; step++) {
+        element.scrollTop += step % 3 === 0 ? 3_000 : 180;
+        await new Promise(requestAnimationFrame);
+        const { top, height } = element.getBoundingClientRect();
+        const middle = document.elementFromPoint(300, top + height / 2);
+        const bottom = document.elementFromPoint(300, top + height - 5);
+        if (!middle?.closest('.hg-row') || !bottom?.closest('.hg-row')) missing++;
+      }
+      return missing;
+    });
+    expect(gaps).toBe(0);
+    expect(await page.locator('.hg-row').count()).toBeLessThan(100);
+  });
+
+  test('is worked with the keyboard alone: search, move, open, and back to where one was', async () => {
+    const { name } = one('Running');
+    await open('/vms');
+    await table().waitFor();
+    await page.keyboard.press('/');
+    await page.keyboard.type(name);
+    await page.getByText(`1 of ${COUNT.toLocaleString('en')} instances`).waitFor();
+    await table().focus();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name, level: 1 }).waitFor();
+    expect(await page.title()).toBe(`${name} (Running) - Headgate`);
+    await page.goBack();
+    await table().waitFor();
+    expect(await address()).toBe(`#/vms?q=${name}`);
+  });
+
+  test('goes back to the row one came from', async () => {
+    await open('/vms');
+    await table().evaluate((element) => {
+      element.scrollTop = 36_000;
+    });
+    const link = page.locator('.hg-row a').nth(15);
+    const name = await link.innerText();
+    await link.click();
+    await page.getByRole('heading', { name, level: 1 }).waitFor();
+    await page.goBack();
+    await page.getByRole('link', { name, exact: true }).waitFor();
+    expect(await table().evaluate((element) => Math.abs(element.scrollTop - 36_000) < 900)).toBe(true);
+  });
+
+  test('does one thing with everything that a filter shows, and names what failed', async () => {
+    const context = 'namespace=build&status=Stopped';
+    const stopped = vms.filter(({ namespace, status }) => namespace === 'build' && status === 'Stopped');
+    const [gone] = stopped;
+    if (!gone) throw new Error('The sandbox has no stopped instance in the namespace build.');
+    await open(`/vms?${context}`);
+    await page.getByRole('checkbox', { name: 'Select all shown' }).check();
+    await page.getByText(`${stopped.length} selected`).waitFor();
+    await page.getByRole('button', { name: 'Start', exact: true }).click();
+    expect((await api.send('DELETE', `/api/vms/${gone.namespace}/${gone.name}`)).status).toBe(200);
+    await dialog()
+      .getByRole('button', { name: /^Start: / })
+      .click();
+    await dialog()
+      .getByText(`${stopped.length - 1} done, 1 failed, 0 left alone.`)
+      .waitFor();
+    expect(await dialog().getByRole('list', { name: 'Failed' }).innerText()).toContain(`build/${gone.name}: `);
+    await dialog().getByRole('button', { name: 'Close' }).last().click();
+    const starts = stopped.filter((vm) => vm !== gone);
+    await until(
+      'they run',
+      async () => (await api.send<VmView[]>('GET', '/api/vms')).body,
+      (all) => starts.every(({ ref }) => all.find((vm) => vm.ref === ref)?.running),
+    );
+  });
+
+  test('shows refusals of the service at the fields that they are about', async () => {
+    const { name } = one('Running');
+    await open('/vms?create=1');
+    await dialog().getByRole('textbox', { name: 'Name', exact: true }).fill(name);
+    await dialog().getByLabel('Namespace', { exact: true }).fill(one('Running').namespace);
+    await dialog().getByText('An instance of this name exists there already.').waitFor();
+    await dialog().getByRole('textbox', { name: 'Name', exact: true }).fill('new-one');
+    await dialog().getByText('Container disk').click();
+    await dialog().getByRole('textbox', { name: 'Image reference' }).fill('no reference at all!');
+    await dialog().getByRole('button', { name: 'Create', exact: true }).click();
+    const field = dialog().getByRole('textbox', { name: 'Image reference' });
+    await until(
+      'the field is marked',
+      () => field.getAttribute('aria-invalid'),
+      (invalid) => invalid === 'true',
+    );
+    expect(await field.evaluate((element) => element === document.activeElement)).toBe(true);
+  });
+
+  test.each(['/vms', '/containers', '/nodes', '/doctor', '/vms?create=1', '/containers?create=1'])(
+    'has a name for every control of %s',
+    async (place) => {
+      await open(place);
+      await page.getByRole('heading', { level: 1 }).first().waitFor({ state: 'attached' });
+      expect(await unnamedControls(page)).toEqual([]);
+    },
+  );
+
+  test('says that the list is old when the service goes, and is live again when it is back; consoles too', async () => {
+    const vm = one('Running');
+    await open(pageOf(vm, 'serial'));
+    const link = page.getByRole('region', { name: `Serial console of ${vm.name}` });
+    await link.getByText('Connected').waitFor();
+    const { host } = new URL(service.url);
+    const { dataDir } = service;
+    await service.interrupt();
+    await page.getByText('The list is not up to date').waitFor();
+    await link.getByText('Disconnected').waitFor();
+    service = await RunningService.start([`--sandbox=${COUNT}`, '--listen', host], { dataDir });
+    await page.getByText('The list is not up to date').waitFor({ state: 'detached' });
+    await link.getByText('Connected').waitFor();
+  });
+
+  test('and the page asked nobody else and complained about nothing', () => {
+    expect(browser.foreign).toEqual([]);
+    expect(browser.errors).toEqual([]);
+  });
+});
