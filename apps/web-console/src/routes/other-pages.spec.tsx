@@ -85,8 +85,8 @@ test('the nodes say whether they are ready and how many instances each carries',
     { name: 'node-2', ready: false, roles: 'worker', kubelet: 'v1.34', arch: 'amd64', context: 'prod' },
   ]);
   await openConsole('/nodes', [buildVm(), buildVm({ name: 'web-2' })], service);
-  expect((await screen.findByRole('row', { name: /node-1/ })).textContent).toContain('Ready2');
-  expect(screen.getByRole('row', { name: /node-2/ }).textContent).toContain('Not ready0');
+  expect((await screen.findByRole('row', { name: /node-1/ })).textContent).toContain('Ready248 GiB');
+  expect(screen.getByRole('row', { name: /node-2/ }).textContent).toContain('Not ready000 B');
 });
 
 test('the doctor says what is wrong first, with what helps, and checks again when asked', async () => {

@@ -31,6 +31,11 @@ export function readableQuantity(quantity: string): string {
   if (Number.isNaN(bytes)) return quantity;
   const written = /^(\d+(?:\.\d+)?)([KMGTPE]i|[kMGTPE])$/.exec(quantity);
   if (written && Number(written[1]) < 1024) return `${written[1]} ${written[2]}B`;
+  return readableBytes(bytes);
+}
+
+/** With at most one digit behind the point: `4.5 GiB`. */
+export function readableBytes(bytes: number): string {
   const power = bytes < 1024 ? 0 : Math.min(Math.floor(Math.log2(bytes) / 10), BINARY.length);
   const value = bytes / 1024 ** power;
   return `${Number(value.toFixed(1))} ${power === 0 ? 'B' : `${BINARY[power - 1]}B`}`;

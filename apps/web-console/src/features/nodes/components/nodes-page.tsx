@@ -4,9 +4,11 @@ import { useMemo } from 'react';
 import { Link } from 'wouter';
 import { useFleet } from '../../../shared/fleet/fleet-provider.js';
 import { nodePlace } from '../../../shared/location/places.js';
+import { readableBytes } from '../../../shared/quantity/quantity.js';
 import { useNodes } from '../../../shared/queries/use-nodes.js';
 import { ErrorAlert } from '../../../shared/ui/error-alert.js';
 import { usePageTitle } from '../../../shared/ui/use-page-title.js';
+import { NO_LOAD, nodeKey, nodeLoads, type NodeLoad } from '../node-loads.js';
 import { Icon } from '../../../shared/ui/icon.js';
 
 /** The machines that guests run on, and how many each carries now. */
@@ -14,13 +16,7 @@ export function NodesPage() {
   usePageTitle('Nodes');
   const { data: nodes, error, refetch } = useNodes();
   const entries = useFleet((fleet) => fleet.entries);
-  const guests = useMemo(() => {
-    const counts = new Map<string, number>();
-    for (const { context, node } of entries) {
-      if (node !== undefined) counts.set(`${context}/${node}`, (counts.get(`${context}/${node}`) ?? 0) + 1);
-    }
-    return counts;
-  }, [entries]);
+  const loads = useMemo(() => nodeLoads(entries), [entries]);
 
   return (
     <div className="hg-page">
@@ -40,6 +36,8 @@ export function NodesPage() {
                 <Th>Name</Th>
                 <Th>State</Th>
                 <Th className="hg-numeric">Instances</Th>
+                <Th className="hg-numeric">Their CPUs</Th>
+                <Th className="hg-numeric">Their memory</Th>
                 <Th>Roles</Th>
                 <Th>Architecture</Th>
                 <Th>Version</Th>
@@ -58,7 +56,7 @@ export function NodesPage() {
                       {ready ? 'Ready' : 'Not ready'}
                     </span>
                   </Td>
-                  <Td className="hg-numeric">{guests.get(`${context}/${name}`) ?? 0}</Td>
+                  {loadCells(loads.get(nodeKey({ context, node: name })))}
                   <Td>{roles.split(',').join(', ')}</Td>
                   <Td>{arch}</Td>
                   <Td>{kubelet}</Td>
@@ -72,3 +70,10 @@ export function NodesPage() {
     </div>
   );
 }
+
+const loadCells = ({ guests, cpus, bytes }: NodeLoad = NO_LOAD) =>
+  [guests.toLocaleString('en'), cpus.toLocaleString('en'), readableBytes(bytes)].map((text, index) => (
+    <Td key={index} className="hg-numeric">
+      {text}
+    </Td>
+  ));

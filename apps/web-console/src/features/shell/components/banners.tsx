@@ -17,6 +17,7 @@ export function Banners() {
       {phase === 'lost' && entries.length > 0 && (
         <Alert
           isInline
+          component="p"
           variant="danger"
           title="The list is not up to date"
           actionLinks={
@@ -31,7 +32,12 @@ export function Banners() {
         </Alert>
       )}
       {down.length > 0 && (
-        <Alert isInline variant="warning" title={`${down.map(({ context }) => context).join(', ')} can't be reached`}>
+        <Alert
+          isInline
+          component="p"
+          variant="warning"
+          title={`${down.map(({ context }) => context).join(', ')} can't be reached`}
+        >
           <ul>
             {down.map(({ context, reason }) => (
               <li key={context}>{lostContext(context, reason, entries)}</li>
@@ -40,7 +46,7 @@ export function Banners() {
         </Alert>
       )}
       {partial && down.length === 0 && (
-        <Alert isInline variant="warning" title="Part of the list is not up to date">
+        <Alert isInline component="p" variant="warning" title="Part of the list is not up to date">
           Entries in italics are the last known ones: their context can&apos;t be reached.
         </Alert>
       )}
@@ -65,6 +71,7 @@ function SimulationNotice({ names }: { names: readonly string[] }) {
   return (
     <Alert
       isInline
+      component="p"
       variant="info"
       title={`The guests of ${names.join(', ')} are simulated`}
       actionLinks={
