@@ -1,5 +1,6 @@
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
+import { consolePart } from './build/console-part.js';
 import { dropCssAssets } from './build/drop-css-assets.js';
 import { dropUnusedProperties } from './build/drop-unused-properties.js';
 import { spareSiblings } from './build/spare-siblings.js';
@@ -7,11 +8,11 @@ import { spareSiblings } from './build/spare-siblings.js';
 // Whoever builds, a test runner too, gets what is served: React's development build is larger and slower.
 process.env.NODE_ENV = 'production';
 
-const SERVED = ['index.html', 'app.js', 'style.css', 'icons.js'];
+const SERVED = ['index.html', 'app.js', 'screen-libraries.js', 'style.css', 'icons.js'];
 
-/** The service serves exactly four files, so a fifth one is a broken build. */
-const exactlyFourFiles = {
-  name: 'exactly-four-files',
+/** The service serves these and no other, so one more is a broken build. */
+const nothingElse = {
+  name: 'nothing-else',
   writeBundle(_options, bundle) {
     const files = Object.keys(bundle).sort();
     if (files.join() !== [...SERVED].sort().join())
@@ -20,7 +21,7 @@ const exactlyFourFiles = {
 };
 
 export default defineConfig({
-  plugins: [dropCssAssets, react(), dropUnusedProperties, spareSiblings, exactlyFourFiles],
+  plugins: [dropCssAssets, react(), dropUnusedProperties, spareSiblings, consolePart, nothingElse],
   base: './',
   build: {
     outDir: 'dist',
@@ -37,7 +38,9 @@ export default defineConfig({
         assetFileNames: (asset) =>
           asset.names.some((name) => name.endsWith('.css')) ? 'style.css' : 'unexpected/[name][extname]',
         // icons.ts holds only data: a group with imports of its own would bring a fifth file, the bundler's runtime.
-        codeSplitting: { groups: [{ name: 'icons', test: /\/icons\.ts$/ }] },
+        codeSplitting: {
+          groups: [{ name: 'icons', test: /\/icons\.ts$/ }],
+        },
       },
     },
   },

@@ -440,7 +440,8 @@ const server = createServer(async (request, response) => {
       .end(JSON.stringify(body));
   try {
     if (TYPES[url.pathname]) {
-      const file = url.pathname === '/' ? 'index.html' : url.pathname.slice(1);
+      const part = url.searchParams.get('part') === 'consoles' && 'screen-libraries.js';
+      const file = part || (url.pathname === '/' ? 'index.html' : url.pathname.slice(1));
       const bytes = await readFile(`${PAGE}/${file}`);
       return response
         .writeHead(200, { 'content-type': TYPES[url.pathname], 'content-security-policy': CSP })

@@ -34,6 +34,12 @@ export class ConsoleQuery extends ContextQuery {
   @Optional() @IsIn(INSTANCE_KINDS) kind?: InstanceKind;
 }
 
+/** Of the web console's script. */
+export class ScriptQuery {
+  /** What draws consoles is a part of its own, loaded by whoever opens one. */
+  @Optional() @IsIn(['consoles']) part?: 'consoles';
+}
+
 export const SORT_FIELDS = [
   'name',
   'namespace',

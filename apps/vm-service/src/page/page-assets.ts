@@ -7,12 +7,13 @@ import { DomainError } from '@headgate/domain-contracts';
 
 const compress = promisify(gzip);
 
-/** The console is these four files and nothing else. */
+/** The console is these files and nothing else; the last one is served as a part of app.js. */
 const ASSETS = {
   'index.html': 'text/html; charset=utf-8',
   'style.css': 'text/css; charset=utf-8',
   'app.js': 'text/javascript; charset=utf-8',
   'icons.js': 'text/javascript; charset=utf-8',
+  'screen-libraries.js': 'text/javascript; charset=utf-8',
 } as const;
 export type AssetName = keyof typeof ASSETS;
 

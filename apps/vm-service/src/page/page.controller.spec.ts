@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { Edge } from '../testing/edge.js';
 
 describe('the page', () => {
-  test('is exactly four files, served with a policy that lets nothing else in', async () => {
+  test('is a few files at four paths, served with a policy that lets nothing else in', async () => {
     const edge = new Edge();
     const page = join(edge.folder, 'page');
     mkdirSync(page);
-    for (const name of ['index.html', 'style.css', 'app.js', 'icons.js', 'secret.txt'])
+    for (const name of ['index.html', 'style.css', 'app.js', 'icons.js', 'screen-libraries.js', 'secret.txt'])
       writeFileSync(join(page, name), `${name} `.repeat(200));
     await edge.open();
     for (const [path, type] of [
@@ -27,6 +27,10 @@ describe('the page', () => {
       );
     }
     expect((await edge.send('GET', '/secret.txt')).status).toBe(404);
+    const part = await edge.send('GET', '/app.js?part=consoles');
+    expect(String(part.body)).toMatch(/^screen-libraries\.js /);
+    expect((await edge.send('GET', '/screen-libraries.js')).status).toBe(404);
+    expect((await edge.send('GET', '/app.js?part=secret')).status).toBe(400);
     await edge.close();
   });
 });

@@ -1,4 +1,5 @@
-import { Controller, Get, Req, Res } from '@nestjs/common';
+import { Controller, Get, Query, Req, Res } from '@nestjs/common';
+import { ScriptQuery } from '@headgate/api-contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { answer, Describe } from '../platform/answers.decorator.js';
 import { PageAssets, type AssetName } from './page-assets.js';
@@ -34,8 +35,8 @@ export class PageController {
 
   @Get('app.js')
   @Describe('The web console.', answer(200, 'text/javascript'))
-  app(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    return this.answer('app.js', request, reply);
+  app(@Query() { part }: ScriptQuery, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    return this.answer(part === 'consoles' ? 'screen-libraries.js' : 'app.js', request, reply);
   }
 
   @Get('icons.js')

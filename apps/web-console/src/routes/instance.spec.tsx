@@ -4,7 +4,7 @@ import { Terminal } from '../testing/fake-terminal.js';
 import { buildCapabilities, buildContext } from '../testing/build-capabilities.js';
 import { buildStoppedVm, buildVm } from '../testing/build-vm.js';
 import type { MockService } from '../testing/mock-service.js';
-import { closeConsole, givenService, openConsole } from '../testing/render-console.js';
+import { closeConsole, givenService, openConsole, type OpenConsole } from '../testing/render-console.js';
 
 const PLAN = {
   steps: [{ name: 'Remove the boot disk', detail: 'web-1-root' }],
@@ -169,13 +169,20 @@ describe('the page of one instance', () => {
     expect(await screen.findByRole('heading', { name: 'far' })).toBeTruthy();
   });
 
+  /** What draws consoles is loaded first. */
+  const connecting = async (place: string): Promise<OpenConsole> => {
+    const opened = await openConsole(place, [web], service);
+    await waitFor(() => expect(service.sockets).toHaveLength(1));
+    return opened;
+  };
+
   describe('its graphical console', () => {
     const place = '/vms/prod/tailvm/web-1/console';
     const rfb = () => FakeRfb.opened.at(-1) as FakeRfb;
     const console_ = () => within(screen.getByRole('region', { name: 'Graphical console of web-1' }));
 
     test('connects, sends Ctrl-Alt-Del and types text', async () => {
-      const { user, hears } = await openConsole(place, [web], service);
+      const { user, hears } = await connecting(place);
       expect(service.socket.url).toBe('ws://localhost/api/vnc/tailvm/web-1?context=prod');
       expect(service.socket.binaryType).toBe('arraybuffer');
       await hears(() => rfb().play('connect'));
@@ -192,7 +199,7 @@ describe('the page of one instance', () => {
     });
 
     test('sends keys that a browser keeps for itself', async () => {
-      const { user, hears } = await openConsole(place, [web], service);
+      const { user, hears } = await connecting(place);
       await hears(() => rfb().play('connect'));
       await user.click(console_().getByRole('button', { name: 'Send keys' }));
       await user.click(await console_().findByRole('menuitem', { name: 'Ctrl-Alt-F2' }));
@@ -203,7 +210,7 @@ describe('the page of one instance', () => {
     });
 
     test('hands over what was copied in the guest', async () => {
-      const { user, hears } = await openConsole(place, [web], service);
+      const { user, hears } = await connecting(place);
       await hears(() => rfb().play('connect'));
       expect(console_().queryByRole('button', { name: 'Take what it copied' })).toBeNull();
       await hears(() => rfb().play('clipboard', { text: 'from the guest' }));
@@ -212,14 +219,14 @@ describe('the page of one instance', () => {
     });
 
     test('lets nobody be caught: Ctrl-Alt-Shift leads to its tools', async () => {
-      const { hears } = await openConsole(place, [web], service);
+      const { hears } = await connecting(place);
       await hears(() => rfb().play('connect'));
       fireEvent.keyDown(rfb().target, { key: 'Shift', ctrlKey: true, altKey: true, shiftKey: true });
       expect(document.activeElement).toBe(console_().getByRole('button', { name: 'Ctrl-Alt-Del' }));
     });
 
     test('stands alone in a window of its own', async () => {
-      const { hears } = await openConsole(`${place}?alone=1`, [web], service);
+      const { hears } = await connecting(`${place}?alone=1`);
       await hears(() => rfb().play('connect'));
       expect(screen.queryByRole('banner')).toBeNull();
       expect(screen.queryByRole('tab')).toBeNull();
@@ -228,7 +235,7 @@ describe('the page of one instance', () => {
 
     test('is view only for who may only look', async () => {
       viewer();
-      const { hears } = await openConsole(place, [web], service);
+      const { hears } = await connecting(place);
       await console_().findByText('View only');
       await hears(() => rfb().play('connect'));
       expect(rfb().viewOnly).toBe(true);
@@ -246,7 +253,7 @@ describe('the page of one instance', () => {
     });
 
     test('calls nobody after the instance stopped', async () => {
-      const { hears } = await openConsole(place, [web], service);
+      const { hears } = await connecting(place);
       await hears(() => rfb().play('connect'));
       await hears(() => {
         service.socket.close();
@@ -258,7 +265,7 @@ describe('the page of one instance', () => {
     });
 
     test('says why it broke and connects again when asked', async () => {
-      const { user, hears } = await openConsole(place, [web], service);
+      const { user, hears } = await connecting(place);
       await hears(() => rfb().play('connect'));
       await hears(() => service.socket.close('The backend closed the screen.'));
       expect(console_().getByText(/The backend closed the screen/)).toBeTruthy();
@@ -273,7 +280,7 @@ describe('the page of one instance', () => {
     const region = () => within(screen.getByRole('region', { name: 'Serial console of web-1' }));
 
     test('shows what the guest says and sends what is typed, as bytes', async () => {
-      const { hears } = await openConsole(place, [web], service);
+      const { hears } = await connecting(place);
       expect(service.socket.url).toBe('ws://localhost/api/tty/tailvm/web-1?context=prod');
       await hears(() => service.socket.open());
       await hears(() => service.socket.say('login: '));
@@ -285,7 +292,7 @@ describe('the page of one instance', () => {
 
     test('sends nothing for who may only look', async () => {
       viewer();
-      const { hears } = await openConsole(place, [web], service);
+      const { hears } = await connecting(place);
       await region().findByText('View only');
       await hears(() => service.socket.open());
       await hears(() => terminal().type('root\r'));
@@ -293,7 +300,7 @@ describe('the page of one instance', () => {
     });
 
     test('copies with Ctrl-Shift-C, which never reaches the guest', async () => {
-      await openConsole(place, [web], service);
+      await connecting(place);
       const key = { ctrlKey: true, shiftKey: true, code: 'KeyC', type: 'keydown', preventDefault: () => undefined };
       expect(terminal().keys(key as KeyboardEvent)).toBe(false);
       expect(await navigator.clipboard.readText()).toBe('selected text');
@@ -301,14 +308,14 @@ describe('the page of one instance', () => {
     });
 
     test('remembers how large its text shall be', async () => {
-      const { user } = await openConsole(place, [web], service);
+      const { user } = await connecting(place);
       await user.click(region().getByRole('button', { name: 'Larger text' }));
       expect(terminal().options['fontSize']).toBe(14);
       expect(localStorage.getItem('headgate.terminal-font')).toBe('14');
     });
 
     test('keeps what was said after it ended', async () => {
-      const { hears } = await openConsole(place, [web], service);
+      const { hears } = await connecting(place);
       await hears(() => service.socket.open());
       await hears(() => service.socket.say('Kernel panic'));
       await hears(() => {

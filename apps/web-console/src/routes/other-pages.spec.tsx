@@ -70,6 +70,7 @@ describe('the page of containers', () => {
     const { hears } = await openConsole('/containers/prod/tailvm/shell-1', [], service);
     await hears(() => service.streamOf('/api/cts').snapshot([shell]));
     await screen.findByRole('region', { name: 'Shell in shell-1' });
+    await waitFor(() => expect(service.sockets).toHaveLength(1));
     expect(service.socket.url).toBe('ws://localhost/api/tty/tailvm/shell-1?context=prod&kind=ct');
     await hears(() => service.socket.open());
     expect(service.socket.sent).toEqual(['{"resize":{"columns":80,"rows":24}}']);

@@ -1,9 +1,11 @@
-import RFB from '@novnc/novnc';
+import type RFB from '@novnc/novnc';
 import { useEffect, useRef, useState, type ActionDispatch, type RefObject } from 'react';
 import type { LinkEvent } from './console-link.js';
 import { openSocket, whileCurrent } from './open-socket.js';
 
 interface ScreenOptions {
+  /** Undefined until they are loaded. */
+  libraries: Pick<typeof import('./screen-libraries.js'), 'RFB'> | undefined;
   url: string;
   /** 0: nobody is called. */
   generation: number;
@@ -16,18 +18,18 @@ interface ScreenOptions {
 
 /** Shows a guest's screen in a place, anew for each generation. */
 export function useScreen(
-  { url, generation, viewOnly, fit, onClipboard }: ScreenOptions,
+  { libraries, url, generation, viewOnly, fit, onClipboard }: ScreenOptions,
   dispatch: ActionDispatch<[LinkEvent]>,
 ): { place: RefObject<HTMLDivElement | null>; display: RFB | undefined } {
   const place = useRef<HTMLDivElement>(null);
   const [display, setDisplay] = useState<RFB>();
   useEffect(() => {
     const target = place.current;
-    if (generation === 0 || !target) return undefined;
+    if (generation === 0 || !target || !libraries) return undefined;
     const report = whileCurrent(dispatch);
     // What ends here is the connection: the guest's screen is there as long as the guest is.
     const socket = openSocket(url, (event) => report.send({ ...event, ...('ended' in event ? { ended: false } : {}) }));
-    const rfb = new RFB(target, socket, { shared: true });
+    const rfb = new libraries.RFB(target, socket, { shared: true });
     rfb.background = 'transparent';
     rfb.viewOnly = viewOnly;
     rfb.addEventListener('connect', () => {
@@ -48,7 +50,7 @@ export function useScreen(
       setDisplay(undefined);
       rfb.disconnect();
     };
-  }, [url, generation, viewOnly, onClipboard, dispatch]);
+  }, [libraries, url, generation, viewOnly, onClipboard, dispatch]);
 
   useEffect(() => {
     if (display) display.scaleViewport = fit;

@@ -1,5 +1,5 @@
-import { FitAddon } from '@xterm/addon-fit';
-import { Terminal } from '@xterm/xterm';
+import type { FitAddon } from '@xterm/addon-fit';
+import type { Terminal } from '@xterm/xterm';
 import { useEffect, useRef, useState, type RefObject } from 'react';
 
 const LOOK = {
@@ -9,6 +9,8 @@ const LOOK = {
 } as const;
 
 interface TerminalOptions {
+  /** Undefined until they are loaded. */
+  libraries: Pick<typeof import('./screen-libraries.js'), 'Terminal' | 'FitAddon'> | undefined;
   /** In pixels. */
   fontSize: number;
   onCopy: (selection: string) => void;
@@ -17,7 +19,7 @@ interface TerminalOptions {
 }
 
 /** A terminal that fills its place and follows its size. */
-export function useTerminal({ fontSize, onCopy, onSelection }: TerminalOptions): {
+export function useTerminal({ libraries, fontSize, onCopy, onSelection }: TerminalOptions): {
   place: RefObject<HTMLDivElement | null>;
   terminal: Terminal | undefined;
 } {
@@ -30,10 +32,10 @@ export function useTerminal({ fontSize, onCopy, onSelection }: TerminalOptions):
 
   useEffect(() => {
     const element = place.current;
-    if (!element) return undefined;
+    if (!element || !libraries) return undefined;
     const still = matchMedia('(prefers-reduced-motion: reduce)').matches;
-    const terminal = new Terminal({ ...LOOK, cursorBlink: !still, screenReaderMode: false });
-    const fit = new FitAddon();
+    const terminal = new libraries.Terminal({ ...LOOK, cursorBlink: !still, screenReaderMode: false });
+    const fit = new libraries.FitAddon();
     terminal.loadAddon(fit);
     terminal.open(element);
     terminal.attachCustomKeyEventHandler((event) => !takesKey(event, terminal, (text) => copy.current(text)));
@@ -46,7 +48,7 @@ export function useTerminal({ fontSize, onCopy, onSelection }: TerminalOptions):
       setMade(undefined);
       terminal.dispose();
     };
-  }, [onSelection]);
+  }, [libraries, onSelection]);
 
   useEffect(() => {
     if (!made) return;

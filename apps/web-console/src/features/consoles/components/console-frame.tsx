@@ -2,6 +2,7 @@ import { Button, Label } from '@patternfly/react-core';
 import { useRef, type ReactNode } from 'react';
 import { useLocation } from 'wouter';
 import { openAlone, useIsAlone } from '../../../shared/location/alone.js';
+import { ErrorAlert } from '../../../shared/ui/error-alert.js';
 import { Icon } from '../../../shared/ui/icon.js';
 import { retryDelay, type LinkState } from '../console-link.js';
 import { useLeaveKey } from '../use-leave-key.js';
@@ -23,6 +24,8 @@ interface ConsoleFrameProps {
   /** Shown while the guest does not run: how to start it. */
   start: ReactNode;
   tools: ReactNode;
+  /** How it went to load what draws it. */
+  loading: { readonly error: Error | null; readonly retry: () => void };
   /** How coming back is called. */
   again: string;
   onReconnect: () => void;
@@ -31,7 +34,7 @@ interface ConsoleFrameProps {
 
 /** What both consoles have around them: tools, the connection's state, and words when there is nothing to see. */
 export function ConsoleFrame(props: ConsoleFrameProps) {
-  const { label, guest, link, viewOnly, start, tools, again, onReconnect, children } = props;
+  const { label, guest, link, viewOnly, start, tools, loading, again, onReconnect, children } = props;
   const frame = useRef<HTMLElement>(null);
   const bar = useRef<HTMLDivElement>(null);
   useLeaveKey(frame, bar);
@@ -66,6 +69,15 @@ export function ConsoleFrame(props: ConsoleFrameProps) {
       </div>
       <div className="hg-console-body">
         {children}
+        {loading.error && (
+          <div className="hg-console-note">
+            <ErrorAlert
+              title="The console can't be loaded"
+              error="The service did not send it. Is it still running, and the same as when this page was opened?"
+              onRetry={loading.retry}
+            />
+          </div>
+        )}
         {link.phase === 'waiting' && (
           <div className="hg-console-note">
             <p>

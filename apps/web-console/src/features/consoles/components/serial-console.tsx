@@ -4,6 +4,7 @@ import { useNotify } from '../../../shared/ui/notifications.js';
 import { saveFile, stamp } from '../../../shared/ui/save-file.js';
 import { terminalText } from '../terminal-text.js';
 import { useConsoleLink } from '../use-console-link.js';
+import { useLibraries } from '../use-libraries.js';
 import { useTerminal } from '../use-terminal.js';
 import { useTty } from '../use-tty.js';
 import { ConsoleFrame, type ConsoleGuest } from './console-frame.js';
@@ -30,7 +31,8 @@ export function SerialConsole({ url, guest, viewOnly, start, shell = false }: Se
     notify({ variant: 'warning', title: 'The browser does not allow this here', body });
   const copy = (text: string): void =>
     void navigator.clipboard.writeText(text).catch(explain('Select the text and press Ctrl-Shift-C.'));
-  const { place, terminal } = useTerminal({ fontSize, onCopy: copy, onSelection: setSelected });
+  const { libraries, ...loading } = useLibraries();
+  const { place, terminal } = useTerminal({ libraries, fontSize, onCopy: copy, onSelection: setSelected });
   useTty(terminal, { url, generation: guest.running ? link.generation : 0, viewOnly, shell }, dispatch);
 
   const paste = (): void =>
@@ -51,6 +53,7 @@ export function SerialConsole({ url, guest, viewOnly, start, shell = false }: Se
       link={link}
       viewOnly={viewOnly}
       start={start}
+      loading={loading}
       again={link.ended ? 'New shell' : 'Reconnect'}
       onReconnect={() => dispatch({ type: 'reconnect', asked: true })}
       tools={

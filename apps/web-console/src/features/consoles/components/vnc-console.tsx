@@ -5,6 +5,7 @@ import { saveFile, stamp } from '../../../shared/ui/save-file.js';
 import { sendCombination } from '../key-combinations.js';
 import { typeText } from '../type-text.js';
 import { useConsoleLink } from '../use-console-link.js';
+import { useLibraries } from '../use-libraries.js';
 import { useScreen } from '../use-screen.js';
 import { ConsoleFrame, type ConsoleGuest } from './console-frame.js';
 import { ConsoleTool } from './console-tool.js';
@@ -27,7 +28,8 @@ export function VncConsole({ url, guest, viewOnly, start }: VncConsoleProps) {
   const notify = useNotify();
   const onClipboard = useCallback((text: string) => setCopied(text), []);
   const generation = guest.running ? link.generation : 0;
-  const { place, display } = useScreen({ url, generation, viewOnly, fit, onClipboard }, dispatch);
+  const { libraries, ...loading } = useLibraries();
+  const { place, display } = useScreen({ libraries, url, generation, viewOnly, fit, onClipboard }, dispatch);
   const connected = link.phase === 'connected';
 
   const take = (): void =>
@@ -48,6 +50,7 @@ export function VncConsole({ url, guest, viewOnly, start }: VncConsoleProps) {
       link={link}
       viewOnly={viewOnly}
       start={start}
+      loading={loading}
       again="Reconnect"
       onReconnect={() => dispatch({ type: 'reconnect', asked: true })}
       tools={

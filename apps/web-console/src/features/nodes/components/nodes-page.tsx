@@ -1,5 +1,4 @@
 import { EmptyState, EmptyStateBody, Skeleton } from '@patternfly/react-core';
-import { Table, Tbody, Td, Th, Thead, Tr } from '@patternfly/react-table';
 import { useMemo } from 'react';
 import { Link } from 'wouter';
 import { useFleet } from '../../../shared/fleet/fleet-provider.js';
@@ -30,41 +29,47 @@ export function NodesPage() {
       )}
       {nodes && nodes.length > 0 && (
         <div className="hg-list">
-          <Table variant="compact" gridBreakPoint="" aria-label="Nodes">
-            <Thead>
-              <Tr>
-                <Th>Name</Th>
-                <Th>State</Th>
-                <Th className="hg-numeric">Instances</Th>
-                <Th className="hg-numeric">Their CPUs</Th>
-                <Th className="hg-numeric">Their memory</Th>
-                <Th>Roles</Th>
-                <Th>Architecture</Th>
-                <Th>Version</Th>
-                <Th>Context</Th>
-              </Tr>
-            </Thead>
-            <Tbody>
+          <table aria-label="Nodes">
+            <thead>
+              <tr>
+                <th scope="col">Name</th>
+                <th scope="col">State</th>
+                <th scope="col" className="hg-numeric">
+                  Instances
+                </th>
+                <th scope="col" className="hg-numeric">
+                  Their CPUs
+                </th>
+                <th scope="col" className="hg-numeric">
+                  Their memory
+                </th>
+                <th scope="col">Roles</th>
+                <th scope="col">Architecture</th>
+                <th scope="col">Version</th>
+                <th scope="col">Context</th>
+              </tr>
+            </thead>
+            <tbody>
               {nodes.map(({ name, ready, roles, arch, kubelet, context }) => (
-                <Tr key={`${context}/${name}`}>
-                  <Td>
+                <tr key={`${context}/${name}`}>
+                  <td>
                     <Link href={nodePlace(context, name)}>{name}</Link>
-                  </Td>
-                  <Td>
+                  </td>
+                  <td>
                     <span className={`hg-status hg-status--${ready ? 'good' : 'bad'}`}>
                       <Icon name={ready ? 'check' : 'error'} />
                       {ready ? 'Ready' : 'Not ready'}
                     </span>
-                  </Td>
+                  </td>
                   {loadCells(loads.get(nodeKey({ context, node: name })))}
-                  <Td>{roles.split(',').join(', ')}</Td>
-                  <Td>{arch}</Td>
-                  <Td>{kubelet}</Td>
-                  <Td>{context}</Td>
-                </Tr>
+                  <td>{roles.split(',').join(', ')}</td>
+                  <td>{arch}</td>
+                  <td>{kubelet}</td>
+                  <td>{context}</td>
+                </tr>
               ))}
-            </Tbody>
-          </Table>
+            </tbody>
+          </table>
         </div>
       )}
     </div>
@@ -73,7 +78,7 @@ export function NodesPage() {
 
 const loadCells = ({ guests, cpus, bytes }: NodeLoad = NO_LOAD) =>
   [guests.toLocaleString('en'), cpus.toLocaleString('en'), readableBytes(bytes)].map((text, index) => (
-    <Td key={index} className="hg-numeric">
+    <td key={index} className="hg-numeric">
       {text}
-    </Td>
+    </td>
   ));
