@@ -70,10 +70,13 @@ export class Dispatcher {
   private refusal(error: unknown, raw: IncomingMessage, target: string): Answer | undefined {
     if (error instanceof ClientGone || (raw.destroyed && !raw.complete)) return undefined;
     const answer = errorAnswer(error);
-    const path = withoutSecrets(target);
-    if (answer.status === 502 || answer.status === 504) this.log.warn({ err: error, path }, 'the upstream failed');
-    else if (answer.status >= 500) this.log.error({ err: error, path }, 'a request failed');
+    if (answer.status >= 500) this.logFailure(error, answer.status, withoutSecrets(target));
     return answer;
+  }
+
+  private logFailure(error: unknown, status: number, path: string): void {
+    if (status === 502 || status === 504) this.log.warn({ err: error, path }, 'the upstream failed');
+    else this.log.error({ err: error, path }, 'a request failed');
   }
 }
 

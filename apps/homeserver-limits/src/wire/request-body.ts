@@ -37,7 +37,10 @@ export async function readBody(request: IncomingMessage, response: ServerRespons
     });
     request.once('end', resolve);
     request.once('error', reject);
-    request.once('close', () => reject(new ClientGone()));
+    // Each request closes in the end; an error is made only where that came before its body did.
+    request.once('close', () => {
+      if (!request.readableEnded) reject(new ClientGone());
+    });
   });
   return Buffer.concat(chunks);
 }
