@@ -7,7 +7,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { chromium } from 'playwright-core';
+import { openBrowser } from './browser.mjs';
 import { traced } from './trace.mjs';
 
 const { values, positionals } = parseArgs({
@@ -23,19 +23,7 @@ const FRAMES = 120;
 /** Five rows a frame: a strong flick of the wheel. */
 const STEP_PX = 180;
 
-const browser = await chromium.launch({
-  executablePath: '/usr/bin/chromium',
-  args: [
-    '--headless',
-    '--no-sandbox',
-    '--disable-gpu',
-    '--disable-quic',
-    '--no-first-run',
-    '--disable-background-networking',
-    '--disable-component-update',
-    '--disable-sync',
-  ],
-});
+const browser = await openBrowser();
 try {
   for (let round = 0; round < Number(values.rounds); round++)
     for (const page of pages) process.stdout.write(`${JSON.stringify(await measure(page))}\n`);

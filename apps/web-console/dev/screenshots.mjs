@@ -5,7 +5,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
-import { chromium } from 'playwright-core';
+import { openBrowser } from './browser.mjs';
 
 const [folder = 'screenshots', ...wanted] = process.argv.slice(2);
 const wide = { width: 1440, height: 900 };
@@ -86,19 +86,7 @@ const PICTURES = {
 };
 
 await mkdir(folder, { recursive: true });
-const browser = await chromium.launch({
-  executablePath: '/usr/bin/chromium',
-  args: [
-    '--headless',
-    '--no-sandbox',
-    '--disable-gpu',
-    '--disable-quic',
-    '--no-first-run',
-    '--disable-background-networking',
-    '--disable-component-update',
-    '--disable-sync',
-  ],
-});
+const browser = await openBrowser();
 try {
   for (const [name, picture] of Object.entries(PICTURES))
     if (wanted.length === 0 || wanted.includes(name)) await take(name, picture);

@@ -1,10 +1,9 @@
 import type { ContainerView } from '@headgate/api-contracts';
+import { INSTANCE_COLUMNS } from '../../shared/list/instance-columns.js';
 import type { ListColumns } from '../../shared/list/list-kind.js';
 import { places } from '../../shared/location/places.js';
-import { bytesOf, readableQuantity } from '../../shared/quantity/quantity.js';
-import { Moment } from '../../shared/ui/moment.js';
-import { StatusLabel } from '../../shared/ui/status-label.js';
-import { TagList, tagsLength } from '../../shared/ui/tag-list.js';
+
+const { status, cpu, mem, node, tags, namespace, context, created } = INSTANCE_COLUMNS;
 
 /** What is told of a container in the list. */
 export const CONTAINER_COLUMNS: ListColumns<ContainerView> = {
@@ -22,53 +21,20 @@ export const CONTAINER_COLUMNS: ListColumns<ContainerView> = {
       </>
     ),
   },
-  status: {
-    label: 'Status',
-    order: ({ phase }) => phase,
-    width: 9,
-    length: ({ phase }) => phase.length + 2,
-    cell: ({ phase, reason, stale }) => <StatusLabel status={phase} reason={reason} stale={stale} />,
-  },
+  status,
   image: {
     label: 'Image',
     order: ({ image }) => image,
     width: 18,
-    givesWay: 4,
+    givesWay: 1,
     length: ({ image }) => image.length,
     cell: ({ image }) => <span title={image}>{image}</span>,
   },
-  cpu: { label: 'CPU', order: ({ cpu }) => cpu, width: 3.75, numeric: true, cell: ({ cpu }) => cpu },
-  mem: {
-    label: 'Memory',
-    order: ({ mem }) => bytesOf(mem),
-    text: ({ mem }) => mem,
-    width: 5.25,
-    numeric: true,
-    cell: ({ mem }) => readableQuantity(mem),
-  },
-  node: { label: 'Node', order: ({ node }) => node, width: 8, givesWay: 3, cell: ({ node }) => node },
-  namespace: {
-    label: 'Namespace',
-    order: ({ namespace }) => namespace,
-    width: 7,
-    givesWay: 2,
-    cell: ({ namespace }) => namespace,
-  },
-  context: { label: 'Context', order: ({ context }) => context, width: 6, givesWay: 1, cell: ({ context }) => context },
-  tags: {
-    label: 'Tags',
-    order: ({ tags }) => tags.join(' '),
-    width: 11,
-    length: tagsLength,
-    onDemand: true,
-    cell: ({ tags }) => <TagList tags={tags} />,
-  },
-  created: {
-    label: 'Created',
-    order: ({ createdAt }) => createdAt ?? '',
-    width: 8,
-    length: () => 12,
-    onDemand: true,
-    cell: ({ createdAt }) => createdAt && <Moment at={createdAt} brief />,
-  },
+  cpu,
+  mem,
+  node: { ...node, givesWay: 4 },
+  namespace: { ...namespace, givesWay: 3 },
+  context: { ...context, givesWay: 2 },
+  tags: { ...tags, onDemand: true },
+  created,
 };

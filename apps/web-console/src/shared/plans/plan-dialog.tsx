@@ -1,9 +1,9 @@
-import { Button, Modal, ModalBody, ModalFooter, ModalHeader, Spinner, TextInput } from '@patternfly/react-core';
+import { Button, Modal, ModalBody, ModalFooter, ModalHeader, Spinner } from '@patternfly/react-core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import type { PlanView as Plan } from '@headgate/api-contracts';
 import { useId, useState } from 'react';
 import { ErrorAlert } from '../ui/error-alert.js';
-import { describedBy, Field } from '../ui/field.js';
+import { TypedConfirmation } from '../ui/typed-confirmation.js';
 import { PlanView } from './plan-view.js';
 
 interface PlanDialogProps<T> {
@@ -49,17 +49,7 @@ export function PlanDialog<T>(props: PlanDialogProps<T>) {
           />
         )}
         {rehearsal.data && <PlanView plan={rehearsal.data} title="What will happen" />}
-        {confirmation && !refused && (
-          <Field label={`Type ${confirmation.text} to confirm`} id="confirm-name" hint={confirmation.reason}>
-            <TextInput
-              id="confirm-name"
-              value={typed}
-              autoComplete="off"
-              aria-describedby={describedBy('confirm-name')}
-              onChange={(_event, text) => setTyped(text)}
-            />
-          </Field>
-        )}
+        {confirmation && !refused && <TypedConfirmation {...confirmation} value={typed} onChange={setTyped} />}
         {error && <ErrorAlert title={failure} error={error} />}
       </ModalBody>
       <ModalFooter>

@@ -1,10 +1,10 @@
 import { Button, EmptyState, EmptyStateBody, EmptyStateFooter, Spinner } from '@patternfly/react-core';
 import type { ContainerView } from '@headgate/api-contracts';
 import type { ReactNode } from 'react';
-import { Link, useLocation } from 'wouter';
+import { useLocation } from 'wouter';
 import type { InstanceAddress } from '../../../shared/api/instance-path.js';
 import { entryAt, useContainers, useRetryFleet } from '../../../shared/fleet/fleet-provider.js';
-import { leftList } from '../../../shared/location/left-list.js';
+import { InstanceHead } from '../../../shared/instances/instance-head.js';
 import { places } from '../../../shared/location/places.js';
 import { CONTAINER_POWER } from '../../../shared/power/power-wording.js';
 import { useActionRefusal } from '../../../shared/power/use-action-refusal.js';
@@ -12,8 +12,6 @@ import { useConfirmedPower } from '../../../shared/power/use-confirmed-power.js'
 import { ErrorAlert } from '../../../shared/ui/error-alert.js';
 import { Icon } from '../../../shared/ui/icon.js';
 import { ReasonedButton } from '../../../shared/ui/reasoned-button.js';
-import { usePageTitle } from '../../../shared/ui/use-page-title.js';
-import { StatusLabel } from '../../../shared/ui/status-label.js';
 
 interface ContainerPageProps {
   address: InstanceAddress;
@@ -29,7 +27,6 @@ export function ContainerPage({ address, shell }: ContainerPageProps) {
   const power = useConfirmedPower();
   const [, navigate] = useLocation();
   const ct = entryAt(entries, address);
-  usePageTitle(ct ? `${ct.name} (${ct.phase})` : address.name);
   if (!ct && phase === 'lost') return <ErrorAlert title="The container can't be shown" error={error} onRetry={retry} />;
   if (phase === 'loading') return <Spinner aria-label={`Loading ${address.name}`} className="hg-centered" />;
   if (!ct) {
@@ -47,22 +44,7 @@ export function ContainerPage({ address, shell }: ContainerPageProps) {
 
   return (
     <div className="hg-instance">
-      <header className="hg-instance-head">
-        <div className="hg-instance-title">
-          <Link
-            href={leftList(places.containers)}
-            className="hg-icon-button"
-            aria-label="Back to all containers"
-            title="All containers"
-          >
-            <Icon name="back" />
-          </Link>
-          <h1 className="hg-page-title">{ct.name}</h1>
-          <StatusLabel status={ct.phase} reason={ct.reason} stale={ct.stale} />
-          <span className="hg-note">
-            {ct.namespace} in {ct.context}, {ct.image}
-          </span>
-        </div>
+      <InstanceHead instance={ct} list={places.containers} many="containers" note={ct.image}>
         <div className="hg-power" role="toolbar" aria-label={`Power of ${ct.name}`}>
           {(['start', 'stop'] as const).map((action) => (
             <ReasonedButton
@@ -78,7 +60,7 @@ export function ContainerPage({ address, shell }: ContainerPageProps) {
             </ReasonedButton>
           ))}
         </div>
-      </header>
+      </InstanceHead>
       {shell(ct)}
       {power.dialog}
     </div>

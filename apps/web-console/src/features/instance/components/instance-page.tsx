@@ -1,12 +1,9 @@
 import { Tab, Tabs, TabTitleText } from '@patternfly/react-core';
 import type { VmView } from '@headgate/api-contracts';
 import type { ReactNode } from 'react';
-import { Link, useLocation } from 'wouter';
+import { useLocation } from 'wouter';
 import { places, type InstanceTab } from '../../../shared/location/places.js';
-import { leftList } from '../../../shared/location/left-list.js';
-import { usePageTitle } from '../../../shared/ui/use-page-title.js';
-import { Icon } from '../../../shared/ui/icon.js';
-import { StatusLabel } from '../../../shared/ui/status-label.js';
+import { InstanceHead } from '../../../shared/instances/instance-head.js';
 import { ManifestTab } from './manifest-tab.js';
 import { OverviewTab } from './overview-tab.js';
 import { PowerBar } from './power-bar.js';
@@ -31,27 +28,11 @@ interface InstancePageProps {
 /** One instance: its state and power always in sight, the rest in tabs. */
 export function InstancePage({ vm, tab, consoles, onRemoved }: InstancePageProps) {
   const [, navigate] = useLocation();
-  usePageTitle(`${vm.name} (${vm.status})`);
   return (
     <div className="hg-instance">
-      <header className="hg-instance-head">
-        <div className="hg-instance-title">
-          <Link
-            href={leftList(places.fleet)}
-            className="hg-icon-button"
-            aria-label="Back to all instances"
-            title="All instances"
-          >
-            <Icon name="back" />
-          </Link>
-          <h1 className="hg-page-title">{vm.name}</h1>
-          <StatusLabel status={vm.status} reason={vm.reason} stale={vm.stale} />
-          <span className="hg-note">
-            {vm.namespace} in {vm.context}
-          </span>
-        </div>
+      <InstanceHead instance={vm} list={places.fleet} many="instances">
         <PowerBar vm={vm} onRemoved={onRemoved} />
-      </header>
+      </InstanceHead>
       <Tabs
         aria-label={`Pages of ${vm.name}`}
         activeKey={tab}

@@ -2,6 +2,7 @@ import { Alert, Button, ModalBody, ModalFooter, TextInput } from '@patternfly/re
 import { useState } from 'react';
 import type { Instance } from '../../instances/instance.js';
 import { describedBy, Field } from '../../ui/field.js';
+import { TypedConfirmation } from '../../ui/typed-confirmation.js';
 import { countOf, type BulkOperation, type ListKind } from '../list-kind.js';
 import { NameList, nameOf } from './name-list.js';
 
@@ -53,15 +54,12 @@ export function BulkPlan<E extends Instance>(props: BulkPlanProps<E>) {
             names={refused.map(({ entry, reason }) => `${nameOf(entry)}: ${reason}`)}
           />
           {typed && able.length > 0 && (
-            <Field label={`Type ${able.length} to confirm`} id="bulk-confirm" hint="This can't be undone.">
-              <TextInput
-                id="bulk-confirm"
-                value={confirmation}
-                autoComplete="off"
-                aria-describedby={describedBy('bulk-confirm')}
-                onChange={(_event, value) => setConfirmation(value)}
-              />
-            </Field>
+            <TypedConfirmation
+              text={String(able.length)}
+              reason="This can't be undone."
+              value={confirmation}
+              onChange={setConfirmation}
+            />
           )}
         </ModalBody>
       )}

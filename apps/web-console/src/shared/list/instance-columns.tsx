@@ -1,0 +1,44 @@
+import { statusOf, type Instance } from '../instances/instance.js';
+import { bytesOf, readableQuantity } from '../quantity/quantity.js';
+import { Moment } from '../ui/moment.js';
+import { StatusLabel } from '../ui/status-label.js';
+import { TagList, tagsLength } from '../ui/tag-list.js';
+import type { ListColumn } from './list-kind.js';
+
+/** What is told of every instance. How soon a column gives way is up to its list. */
+export const INSTANCE_COLUMNS = {
+  status: {
+    label: 'Status',
+    order: statusOf,
+    width: 9,
+    length: (instance) => statusOf(instance).length + 2,
+    cell: (instance) => <StatusLabel status={statusOf(instance)} reason={instance.reason} stale={instance.stale} />,
+  },
+  cpu: { label: 'CPU', order: ({ cpu }) => cpu, width: 3.75, numeric: true, cell: ({ cpu }) => cpu },
+  mem: {
+    label: 'Memory',
+    order: ({ mem }) => bytesOf(mem),
+    text: ({ mem }) => mem,
+    width: 5.25,
+    numeric: true,
+    cell: ({ mem }) => readableQuantity(mem),
+  },
+  node: { label: 'Node', order: ({ node }) => node ?? '', width: 8, cell: ({ node }) => node },
+  tags: {
+    label: 'Tags',
+    order: ({ tags }) => tags.join(' '),
+    width: 11,
+    length: tagsLength,
+    cell: ({ tags }) => <TagList tags={tags} />,
+  },
+  namespace: { label: 'Namespace', order: ({ namespace }) => namespace, width: 7, cell: ({ namespace }) => namespace },
+  context: { label: 'Context', order: ({ context }) => context, width: 6, cell: ({ context }) => context },
+  created: {
+    label: 'Created',
+    order: ({ createdAt }) => createdAt ?? '',
+    width: 8,
+    length: () => 12,
+    onDemand: true,
+    cell: ({ createdAt }) => createdAt && <Moment at={createdAt} brief />,
+  },
+} as const satisfies Readonly<Record<string, ListColumn<Instance>>>;
