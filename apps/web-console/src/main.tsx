@@ -4,7 +4,7 @@ import { createRoot } from 'react-dom/client';
 import { App } from './app/app.js';
 import { applyRememberedTheme } from './shared/ui/theme.js';
 // After the components, whose style it refines.
-import './app/app.css';
+import './app/styles/index.css';
 
 applyRememberedTheme();
 const root = document.getElementById('root');

@@ -1,4 +1,4 @@
-import { fireEvent, screen, waitFor, within } from '@testing-library/react';
+import { screen, waitFor, within } from '@testing-library/react';
 import { buildContext, buildCapabilities } from '../testing/build-capabilities.js';
 import { buildStoppedVm, buildVm } from '../testing/build-vm.js';
 import type { MockService } from '../testing/mock-service.js';
@@ -68,58 +68,6 @@ describe('the page of all instances', () => {
     expect(screen.getByText('1 of 2 instances')).toBeTruthy();
   });
 
-  describe('with the keyboard', () => {
-    const press = (key: string, options = {}) =>
-      fireEvent.keyDown(document.activeElement ?? document.body, { key, ...options });
-    const active = () => table().getAttribute('aria-activedescendant');
-
-    test('moves with the arrows and opens with Enter', async () => {
-      await openConsole('/vms', [web, db], service);
-      table().focus();
-      press('ArrowDown');
-      press('ArrowDown');
-      expect(active()).toBe(`row-${web.ref}`);
-      press('Enter');
-      expect(await screen.findByRole('heading', { name: 'web-1' })).toBeTruthy();
-    });
-
-    test('reaches what a row offers with Right, and comes back with Escape', async () => {
-      await openConsole('/vms', [web, db], service);
-      table().focus();
-      press('ArrowDown');
-      for (let step = 0; step < 3; step++) press('ArrowRight');
-      expect(document.activeElement).toBe(screen.getByRole('button', { name: 'Start db-1' }));
-      press('ArrowLeft');
-      expect(document.activeElement).toBe(screen.getByRole('link', { name: 'db-1' }));
-      press('Escape');
-      press('Escape');
-      expect(document.activeElement).toBe(table());
-    });
-
-    test('marks with Space, with Shift and an arrow, and all with Ctrl-A', async () => {
-      await openConsole('/vms', [web, db, buildVm({ name: 'zoo' })], service);
-      table().focus();
-      press('ArrowDown');
-      press(' ');
-      expect(screen.getByText('1 selected')).toBeTruthy();
-      press('ArrowDown', { shiftKey: true });
-      expect(screen.getByText('2 selected')).toBeTruthy();
-      press('a', { ctrlKey: true });
-      expect(screen.getByText('3 selected')).toBeTruthy();
-      press('Escape');
-      expect(screen.queryByText(/selected/)).toBeNull();
-    });
-
-    test('stays with the instance it was at while others come and go', async () => {
-      const { hears } = await openConsole('/vms', [web, db], service);
-      await hears(() => screen.getByRole('link', { name: 'db-1' }).focus());
-      await hears(() => service.stream.emit('changed', buildVm({ name: 'aaa' })));
-      expect(await screen.findByRole('link', { name: 'aaa' })).toBeTruthy();
-      expect(active()).toBe(`row-${db.ref}`);
-      expect(document.activeElement).toBe(table());
-    });
-  });
-
   test('remembers which columns were chosen', async () => {
     const { user } = await openConsole('/vms', [web], service);
     await user.click(screen.getByRole('button', { name: 'Columns' }));
@@ -168,78 +116,6 @@ describe('the page of all instances', () => {
     await user.click(screen.getByRole('button', { name: 'Start db-1' }));
     expect(await screen.findByText('db-1 is starting')).toBeTruthy();
     expect(service.asked('POST /api/vms/tailvm/db-1/start')[0]?.query.get('context')).toBe('prod');
-  });
-
-  describe('many at once', () => {
-    const other = buildVm({ name: 'web-2' });
-    const bar = () => within(screen.getByRole('toolbar', { name: /selected/ }));
-    const dialog = () => within(screen.getByRole('dialog'));
-
-    test('does one thing, leaves alone who can not, names who failed, and tries those again', async () => {
-      let answers = false;
-      service.on('POST /api/vms/tailvm/web-1/stop', { status: 'ok' });
-      service.on('POST /api/vms/tailvm/web-2/stop', () =>
-        answers
-          ? { body: { status: 'ok' } }
-          : { status: 502, body: { error: 'The guest does not answer.', code: 'X' } },
-      );
-      const { user } = await openConsole('/vms', [web, other, db], service);
-      await user.click(screen.getByRole('checkbox', { name: 'Select all shown' }));
-      await user.click(bar().getByRole('button', { name: 'Shut down' }));
-      expect(dialog().getByText('tailvm/db-1: It is stopped already.')).toBeTruthy();
-      await user.click(dialog().getByRole('button', { name: 'Shut down: 2 instances' }));
-      expect(await dialog().findByText('1 done, 1 failed, 1 left alone.')).toBeTruthy();
-      expect(dialog().getByText('tailvm/web-2: The guest does not answer.')).toBeTruthy();
-      answers = true;
-      await user.click(dialog().getByRole('button', { name: 'Try the 1 again' }));
-      expect(await dialog().findByText('1 done, 0 failed, 1 left alone.')).toBeTruthy();
-      expect(service.asked('POST /api/vms/tailvm/web-1/stop')).toHaveLength(1);
-    });
-
-    test('goes on with those that failed', async () => {
-      service.on('POST /api/vms/tailvm/web-1/stop', { status: 'ok' });
-      service.fails('POST /api/vms/tailvm/web-2/stop', 409, 'It is migrating.');
-      const { user } = await openConsole('/vms', [web, other], service);
-      await user.click(screen.getByRole('checkbox', { name: 'Select all shown' }));
-      await user.click(bar().getByRole('button', { name: 'Shut down' }));
-      await user.click(dialog().getByRole('button', { name: 'Shut down: 2 instances' }));
-      await user.click(await dialog().findByRole('button', { name: 'Select them' }));
-      expect(screen.getByText('1 selected')).toBeTruthy();
-      expect(screen.getByRole('checkbox', { name: 'Select web-2' })).toHaveProperty('checked', true);
-    });
-
-    test('deletes only after their number was typed, and never what is protected', async () => {
-      service.on('DELETE /api/vms/tailvm/web-1', { status: 'deleted' });
-      const { user } = await openConsole('/vms', [web, { ...other, protected: true }], service);
-      await user.click(screen.getByRole('checkbox', { name: 'Select all shown' }));
-      await user.click(bar().getByRole('button', { name: 'Delete' }));
-      expect(dialog().getByText('tailvm/web-2: It is protected against deletion.')).toBeTruthy();
-      const confirm = dialog().getByRole<HTMLButtonElement>('button', { name: 'Delete: 1 instance' });
-      expect(confirm.disabled).toBe(true);
-      await user.type(dialog().getByRole('textbox', { name: 'Type 1 to confirm' }), '1');
-      await user.click(confirm);
-      expect(await dialog().findByText('1 done, 0 failed, 1 left alone.')).toBeTruthy();
-    });
-
-    test('tags them with what was typed', async () => {
-      service.on('POST /api/vms/tailvm/web-1/tags', ({ body }: { body: unknown }) => ({ body }));
-      const { user } = await openConsole('/vms', [web], service);
-      await user.click(screen.getByRole('checkbox', { name: 'Select all shown' }));
-      await user.click(bar().getByRole('button', { name: 'More' }));
-      await user.click(await screen.findByRole('menuitem', { name: 'Add tag' }));
-      await user.type(dialog().getByRole('textbox', { name: 'Tag' }), 'night');
-      await user.click(dialog().getByRole('button', { name: 'Add tag: 1 instance' }));
-      expect(await dialog().findByText('1 done, 0 failed, 0 left alone.')).toBeTruthy();
-      expect(service.asked('POST /api/vms/tailvm/web-1/tags')[0]?.body).toEqual({ tag: 'night', on: true });
-    });
-
-    test('marks all that the filter shows, not those out of it, and says how many are out of sight', async () => {
-      const { user } = await openConsole('/vms?status=Running', [web, other, db], service);
-      await user.click(screen.getByRole('checkbox', { name: 'Select all shown' }));
-      expect(screen.getByText('2 selected')).toBeTruthy();
-      await user.type(screen.getByRole('textbox', { name: 'Search instances' }), 'web-2');
-      expect(await screen.findByText('2 selected, 1 of them not shown')).toBeTruthy();
-    });
   });
 
   test('a range is selected with Shift', async () => {
