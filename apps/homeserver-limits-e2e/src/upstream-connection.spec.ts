@@ -107,18 +107,15 @@ describe('the connections to an upstream', () => {
 });
 
 test('an upstream to which no connection comes about is 504, not a wait without end', async () => {
-  const gone = await UnreachablePort.make();
+  await using gone = await UnreachablePort.make();
   const limits = await LimitsProcess.start(toml(`http://127.0.0.1:${gone.port}`).replace(String(TIMEOUT_MS), '700'));
-  const began = Date.now();
   const replies = await Promise.all([
     call(limits.url, 'GET', VERSIONS),
     call(limits.url, 'GET', '/_matrix/client/v1/media/config'),
     call(limits.url, 'POST', '/_matrix/media/v3/upload', { body: Buffer.alloc(1_000_000) }),
   ]);
   expect(replies.map(({ status, body }) => [status, body.errcode])).toEqual(Array(3).fill([504, 'M_UNKNOWN']));
-  expect(Date.now() - began).toBeLessThan(3_500);
   await limits.dispose();
-  await gone.close();
 });
 
 (canMakeCertificates ? describe : describe.skip)('an upstream behind https', () => {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
 const LISTEN = `const server = require('node:net').createServer();
-server.listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => console.log(server.address().port));`;
+server.listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => process.stdout.write(String(server.address().port)));`;
 
 /** A port to which no connection comes about, as to a host that is switched off: nobody takes them, and the queue is full. */
 export class UnreachablePort {
@@ -14,7 +14,7 @@ export class UnreachablePort {
   ) {}
 
   static async make(): Promise<UnreachablePort> {
-    const child = spawn(process.execPath, ['-e', LISTEN], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const child = spawn(process.execPath, ['-e', LISTEN], { stdio: ['ignore', 'pipe', 'ignore'] });
     const [line] = (await once(child.stdout, 'data')) as [Buffer];
     const port = Number(line.toString('utf8'));
     child.kill('SIGSTOP');
@@ -24,7 +24,7 @@ export class UnreachablePort {
     return new UnreachablePort(child, waiting, port);
   }
 
-  async close(): Promise<void> {
+  async [Symbol.asyncDispose](): Promise<void> {
     for (const socket of this.waiting) socket.destroy();
     this.child.kill('SIGKILL');
     await once(this.child, 'exit');
