@@ -1,7 +1,8 @@
-import { useMemo } from 'react';
+import { memo, useMemo } from 'react';
 import { statusOf, type Instance, type InstanceStatus } from '../../instances/instance.js';
 import { Icon } from '../../ui/icon.js';
 import { toneOf } from '../../ui/status-tone.js';
+import type { Filters } from '../list-filters.js';
 import { countOf, type ListKind } from '../list-kind.js';
 import { tally } from '../list-view.js';
 
@@ -10,12 +11,14 @@ interface StatusChipsProps<E extends Instance> {
   entries: readonly E[];
   /** How many rows the table has. */
   shown: number;
-  chosen: readonly string[];
-  onChange: (chosen: string[]) => void;
+  filters: Filters;
+  onChange: (change: { filters: Filters }) => void;
 }
 
 /** The fleet in one line: how many in which state. A click shows only those. */
-export function StatusChips<E extends Instance>({ kind, entries, shown, chosen, onChange }: StatusChipsProps<E>) {
+function Chips<E extends Instance>({ kind, entries, shown, filters, onChange }: StatusChipsProps<E>) {
+  const chosen = filters.status;
+  const choose = (status: readonly string[]): void => onChange({ filters: { ...filters, status } });
   const counts = useMemo(() => tally(entries.map(statusOf)), [entries]);
   const gone = chosen.filter((status) => !counts.some(({ value }) => value === status));
   const chips = [...counts, ...gone.map((value) => ({ value, count: 0 }))];
@@ -36,7 +39,7 @@ export function StatusChips<E extends Instance>({ kind, entries, shown, chosen, 
             type="button"
             className={`hg-chip hg-status--${tone}`}
             aria-pressed={pressed}
-            onClick={() => onChange(pressed ? chosen.filter((one) => one !== value) : [...chosen, value])}
+            onClick={() => choose(pressed ? chosen.filter((one) => one !== value) : [...chosen, value])}
           >
             <Icon name={icon} />
             {value} <b>{count.toLocaleString('en')}</b>
@@ -46,3 +49,5 @@ export function StatusChips<E extends Instance>({ kind, entries, shown, chosen, 
     </div>
   );
 }
+
+export const StatusChips = memo(Chips) as typeof Chips;
