@@ -10,7 +10,7 @@ const STEPS = {
 
 /**
  * Runs something under Chromium's tracing.
- * @returns CPU time in milliseconds per frame: of the page's main thread with its larger parts, and of raster
+ * @returns its result, and CPU time in milliseconds per frame: of the page's main thread with its larger parts, and of raster
  */
 export async function traced(page, frames, run) {
   const session = await page.context().newCDPSession(page);
@@ -20,7 +20,7 @@ export async function traced(page, frames, run) {
     transferMode: 'ReportEvents',
     traceConfig: { includedCategories: ['toplevel', 'devtools.timeline', 'cc'] },
   });
-  await run();
+  const result = await run();
   const complete = new Promise((resolve) => session.once('Tracing.tracingComplete', resolve));
   await session.send('Tracing.end');
   await complete;
@@ -38,8 +38,11 @@ export async function traced(page, frames, run) {
     return Number((ms / frames).toFixed(1));
   };
   return {
-    main: spent(MAIN, ['RunTask', 'ThreadControllerImpl::RunTask']),
-    ...Object.fromEntries(Object.entries(STEPS).map(([step, name]) => [step, spent(MAIN, [name])])),
-    raster: spent('ThreadPool', ['RasterTask']),
+    result,
+    perFrame: {
+      main: spent(MAIN, ['RunTask', 'ThreadControllerImpl::RunTask']),
+      ...Object.fromEntries(Object.entries(STEPS).map(([step, name]) => [step, spent(MAIN, [name])])),
+      raster: spent('ThreadPool', ['RasterTask']),
+    },
   };
 }

@@ -35,31 +35,20 @@ export function filterEntries<E extends Instance>(
   );
 }
 
-/**
- * Empty values come last in either direction; equals stay in the order that they came in. Thousands of entries share a few
- * values in most columns, so it is the values that are sorted.
- */
+/** Empty values come last in either direction; equals stay in the order that they came in. */
 export function sortEntries<E>(entries: readonly E[], order: Order<E>, descending: boolean): E[] {
-  const groups = new Map<string | number, E[]>();
+  const filled: { readonly entry: E; readonly key: string | number }[] = [];
+  const empty: E[] = [];
   for (const entry of entries) {
-    const value = order(entry);
-    const group = groups.get(value);
-    if (group) group.push(entry);
-    else groups.set(value, [entry]);
+    const key = order(entry);
+    if (key === '') empty.push(entry);
+    else filled.push({ entry, key: typeof key === 'number' ? key : countable(key) });
   }
-  const empty = groups.get('') ?? [];
-  groups.delete('');
-  const sorted = [...groups].map(([value, group]) => ({
-    key: typeof value === 'number' ? value : countable(value),
-    group,
-  }));
-  sorted.sort(({ key: a }, { key: b }) =>
-    typeof a === 'number' && typeof b === 'number' ? a - b : byText(String(a), String(b)),
+  const direction = descending ? -1 : 1;
+  filled.sort(({ key: a }, { key: b }) =>
+    typeof a === 'number' && typeof b === 'number' ? direction * (a - b) : direction * byText(String(a), String(b)),
   );
-  if (descending) sorted.reverse();
-  const rows: E[] = [];
-  for (const { group } of sorted) for (const entry of group) rows.push(entry);
-  return rows.concat(empty);
+  return [...filled.map(({ entry }) => entry), ...empty];
 }
 
 /** Whether entries carry at least so many different values; looks no further than it must. */

@@ -3,22 +3,8 @@ const QUANTITY = /^(\d+(?:\.\d*)?|\.\d+)(?:([KMGTPE]i)|([kMGTPE])|[eE](\d{1,2}))
 const BINARY = ['Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
 const DECIMAL = ['k', 'M', 'G', 'T', 'P', 'E'];
 
-/** A fleet has thousands of instances in a handful of sizes. */
-const KEPT = 10_000;
-const known = new Map<string, number>();
-
 /** Bytes of `4Gi`, `20G`, `1.5Gi`; NaN when it is no quantity. For comparing and showing, not for arithmetic. */
 export function bytesOf(quantity: string): number {
-  let bytes = known.get(quantity);
-  if (bytes === undefined) {
-    if (known.size >= KEPT) known.clear();
-    bytes = readBytes(quantity);
-    known.set(quantity, bytes);
-  }
-  return bytes;
-}
-
-function readBytes(quantity: string): number {
   const match = QUANTITY.exec(quantity);
   if (!match) return NaN;
   const [, digits = '', binary, decimal, exponent] = match;

@@ -1,17 +1,16 @@
 import { Spinner } from '@patternfly/react-core';
-import { useEffect, useMemo, type ReactNode } from 'react';
+import { useDeferredValue, useEffect, useMemo, type ReactNode } from 'react';
 import type { Instance } from '../../instances/instance.js';
 import { currentSearch } from '../../location/hash-location.js';
 import { keepList } from '../../location/left-list.js';
-import { useLatest } from '../../ui/use-latest.js';
 import { usePageTitle } from '../../ui/use-page-title.js';
 import { ErrorAlert } from '../../ui/error-alert.js';
 import type { FleetState } from '../../fleet/fleet-store.js';
 import { useRetryFleet } from '../../fleet/fleet-provider.js';
 import { countOf, type BulkOperation, type ListKind, type RowAction } from '../list-kind.js';
 import { withoutFilters } from '../list-place.js';
+import { filterEntries, sortEntries } from '../list-view.js';
 import { useListPlace } from '../use-list-place.js';
-import { useRows } from '../use-rows.js';
 import { useSelection } from '../use-selection.js';
 import { useShownColumns } from '../use-shown-columns.js';
 import { BulkBar } from './bulk-bar.js';
@@ -43,9 +42,16 @@ export function InstanceList<E extends Instance>(props: InstanceListProps<E>) {
   const [place, changePlace] = useListPlace(kind.place, names);
   useEffect(() => keepList(kind.place, currentSearch()), [kind, place]);
   const [shown, setColumns, room] = useShownColumns(kind);
-  const { entries, rows, place: listed } = useRows(kind, fleet.entries, place);
+  // Typing and scrolling go first; the list follows as soon as there is time.
+  const followed = useDeferredValue(fleet.entries);
+  const entries = followed.length === 0 ? fleet.entries : followed;
+  const { search, filters, sort, descending } = useDeferredValue(place);
+  const found = useMemo(() => filterEntries(entries, { search, filters }), [entries, search, filters]);
+  const rows = useMemo(
+    () => (sort === 'name' && !descending ? found : sortEntries(found, orderOf(kind, sort), descending)),
+    [found, kind, sort, descending],
+  );
   const selection = useSelection(entries, rows);
-  const act = useLatest(onAction);
 
   if (fleet.entries.length === 0) {
     if (phase === 'loading') return <Spinner aria-label={`Loading ${kind.many}`} className="hg-centered" />;
@@ -75,7 +81,13 @@ export function InstanceList<E extends Instance>(props: InstanceListProps<E>) {
       {selection.refs.size > 0 ? (
         <BulkBar kind={kind} selection={selection} rows={rows} operations={operations} />
       ) : (
-        <StatusChips kind={kind} entries={entries} shown={rows.length} filters={place.filters} onChange={changePlace} />
+        <StatusChips
+          kind={kind}
+          entries={entries}
+          shown={rows.length}
+          chosen={place.filters.status}
+          onChange={(status) => changePlace({ filters: { ...place.filters, status } })}
+        />
       )}
       {rows.length === 0 ? (
         <NoMatch what={countOf(kind, entries.length)} onClear={() => changePlace(withoutFilters(place))} />
@@ -84,13 +96,16 @@ export function InstanceList<E extends Instance>(props: InstanceListProps<E>) {
           kind={kind}
           rows={rows}
           shown={shown}
-          place={listed}
+          place={place}
           onSort={changePlace}
           selection={selection}
           actionsOf={actionsOf}
-          onAction={act}
+          onAction={onAction}
         />
       )}
     </div>
   );
 }
+
+const orderOf = <E extends Instance>({ columns }: ListKind<E>, sort: string): ((entry: E) => string | number) =>
+  columns[sort]?.order ?? (({ name }) => name);

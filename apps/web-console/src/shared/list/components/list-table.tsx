@@ -1,4 +1,4 @@
-import { memo, useLayoutEffect, useState } from 'react';
+import { useLayoutEffect, useState } from 'react';
 import { useLocation } from 'wouter';
 import type { Instance } from '../../instances/instance.js';
 import { gridTemplate, widthOf } from '../fitting-columns.js';
@@ -23,7 +23,7 @@ export interface ListTableProps<E extends Instance> {
 }
 
 /** Draws only the rows in sight, each at its own height in a box of the whole list's size. */
-function Table<E extends Instance>(props: ListTableProps<E>) {
+export function ListTable<E extends Instance>(props: ListTableProps<E>) {
   const { kind, rows, shown, place, onSort, selection, actionsOf, onAction } = props;
   const { columns } = kind;
   const [, navigate] = useLocation();
@@ -95,5 +95,3 @@ function Table<E extends Instance>(props: ListTableProps<E>) {
     </div>
   );
 }
-
-export const ListTable = memo(Table) as typeof Table;

@@ -1,8 +1,7 @@
-import { memo, useMemo } from 'react';
+import { useMemo } from 'react';
 import { statusOf, type Instance, type InstanceStatus } from '../../instances/instance.js';
 import { Icon } from '../../ui/icon.js';
 import { toneOf } from '../../ui/status-tone.js';
-import type { Filters } from '../list-filters.js';
 import { countOf, type ListKind } from '../list-kind.js';
 import { tally } from '../list-view.js';
 
@@ -11,14 +10,12 @@ interface StatusChipsProps<E extends Instance> {
   entries: readonly E[];
   /** How many rows the table has. */
   shown: number;
-  filters: Filters;
-  onChange: (change: { filters: Filters }) => void;
+  chosen: readonly string[];
+  onChange: (chosen: string[]) => void;
 }
 
 /** The fleet in one line: how many in which state. A click shows only those. */
-function Chips<E extends Instance>({ kind, entries, shown, filters, onChange }: StatusChipsProps<E>) {
-  const chosen = filters.status;
-  const choose = (status: readonly string[]): void => onChange({ filters: { ...filters, status } });
+export function StatusChips<E extends Instance>({ kind, entries, shown, chosen, onChange }: StatusChipsProps<E>) {
   const counts = useMemo(() => tally(entries.map(statusOf)), [entries]);
   const gone = chosen.filter((status) => !counts.some(({ value }) => value === status));
   const chips = [...counts, ...gone.map((value) => ({ value, count: 0 }))];
@@ -39,7 +36,7 @@ function Chips<E extends Instance>({ kind, entries, shown, filters, onChange }: 
             type="button"
             className={`hg-chip hg-status--${tone}`}
             aria-pressed={pressed}
-            onClick={() => choose(pressed ? chosen.filter((one) => one !== value) : [...chosen, value])}
+            onClick={() => onChange(pressed ? chosen.filter((one) => one !== value) : [...chosen, value])}
           >
             <Icon name={icon} />
             {value} <b>{count.toLocaleString('en')}</b>
@@ -49,5 +46,3 @@ function Chips<E extends Instance>({ kind, entries, shown, filters, onChange }: 
     </div>
   );
 }
-
-export const StatusChips = memo(Chips) as typeof Chips;
