@@ -10,6 +10,8 @@ export const spareSiblings = {
     for (const file of Object.values(bundle)) {
       if (file.type === 'asset' && file.fileName.endsWith('.css')) {
         file.source = withoutUniversalSiblings(String(file.source));
+        const [left] = /[^{},]*\*\s*[+~]\s*\*[^{]*/.exec(file.source) ?? [];
+        if (left) this.error(`The style sheet has a rule about any element after any: ${left}`);
       }
     }
   },
