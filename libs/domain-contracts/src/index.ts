@@ -10,7 +10,7 @@ export * from './model/instance.js';
 export * from './model/instance-status.js';
 export * from './model/namespaces.js';
 export * from './model/plan.js';
-export * from './model/same-instance.js';
+export * from './model/is-same-instance.js';
 export * from './model/task.js';
 export * from './ports/audit-log.port.js';
 export * from './ports/backend.port.js';

@@ -1,7 +1,7 @@
 import {
   formatRef,
-  Lacking,
-  sameInstance,
+  UnavailableAbility,
+  isSameInstance,
   type Backend,
   type DomainError,
   type Instance,
@@ -30,7 +30,8 @@ export class ContextWatch implements InventoryListener {
   ) {
     this.current = { context: backend.context, kind: backend.kind, state: 'connecting' };
     const inventory = backend.ability('inventory');
-    if (inventory instanceof Lacking) throw new Error(`${backend.context} has no inventory: ${inventory.reason}`);
+    if (inventory instanceof UnavailableAbility)
+      throw new Error(`${backend.context} has no inventory: ${inventory.reason}`);
     this.watch = inventory.watch(this);
   }
 
@@ -58,7 +59,7 @@ export class ContextWatch implements InventoryListener {
     const key = formatRef(instance.ref);
     const before = this.known.get(key);
     this.known.set(key, instance);
-    if (!before || !sameInstance(before, instance)) this.fleet.upsert(instance);
+    if (!before || !isSameInstance(before, instance)) this.fleet.upsert(instance);
   }
 
   removed(ref: InstanceRef): void {

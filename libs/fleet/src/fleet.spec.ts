@@ -136,10 +136,10 @@ describe('Fleet', () => {
   test('waits for a write to be seen, but not for ever', async () => {
     lab.list();
     const ref = buildVm().ref;
-    const seen = fleet.seen(ref, (instance) => instance !== undefined);
+    const seen = fleet.waitFor(ref, (instance) => instance !== undefined);
     lab.listener.changed(buildVm());
     await seen;
-    const never = fleet.seen(ref, (instance) => instance === undefined, 1000);
+    const never = fleet.waitFor(ref, (instance) => instance === undefined, 1000);
     clock.advance(1000);
     await never;
     expect(clock.pending).toBe(0);
@@ -147,7 +147,7 @@ describe('Fleet', () => {
 
   test('is heard of when each context was listed or lost', async () => {
     let done = false;
-    const heard = fleet.heardOf().then(() => (done = true));
+    const heard = fleet.whenSynced().then(() => (done = true));
     lab.list();
     await Promise.resolve();
     expect(done).toBe(false);

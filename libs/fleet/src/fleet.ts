@@ -31,7 +31,7 @@ export interface FleetOptions {
 }
 
 /** How long a write waits for the watch to show it, in milliseconds. */
-const SEEN_WITHIN = 3000;
+const WAIT_TIMEOUT_MS = 3000;
 
 /**
  * Every backend's instances in memory, fed by watches. All reads of the service come here; none of them asks a
@@ -73,7 +73,7 @@ export class Fleet extends InstanceDirectory {
   }
 
   /** Resolves when every context was either listed or found to be lost. */
-  async heardOf(): Promise<void> {
+  async whenSynced(): Promise<void> {
     const connecting = (): boolean => this.states().some(({ state }) => state === 'connecting');
     if (!connecting()) return;
     await new Promise<void>((resolve) => {
@@ -132,17 +132,21 @@ export class Fleet extends InstanceDirectory {
     throw new DomainError('INSTANCE_NOT_FOUND', `There is no ${KIND_WORDS[kind]} ${namespace}/${name}.`);
   }
 
-  override seen(ref: InstanceRef, as: (instance: Instance | undefined) => boolean, ms = SEEN_WITHIN): Promise<void> {
-    if (as(this.get(ref))) return Promise.resolve();
+  override waitFor(
+    ref: InstanceRef,
+    isMet: (instance: Instance | undefined) => boolean,
+    timeoutMs = WAIT_TIMEOUT_MS,
+  ): Promise<void> {
+    if (isMet(this.get(ref))) return Promise.resolve();
     return new Promise((resolve) => {
       const end = (): void => {
         cancel();
         unsubscribe();
         resolve();
       };
-      const cancel = this.options.clock.after(ms, end);
+      const cancel = this.options.clock.after(timeoutMs, end);
       const unsubscribe = this.subscribe(() => {
-        if (as(this.get(ref))) end();
+        if (isMet(this.get(ref))) end();
       });
     });
   }

@@ -44,37 +44,37 @@ export function queryEntries(all: Iterable<FleetEntry>, query: EntryQuery): Entr
       words.every((word) => textOf(entry).includes(word)),
   );
   const compare = comparison(query.descending ?? false);
-  if (query.sort) entries.sort((a, b) => compare(placeOf(a, query.sort), placeOf(b, query.sort)));
+  if (query.sort) entries.sort((a, b) => compare(positionOf(a, query.sort), positionOf(b, query.sort)));
   if (query.cursor !== undefined) {
     const after = readCursor(query.cursor, query.sort);
-    entries = entries.filter((entry) => compare(placeOf(entry, query.sort), after) > 0);
+    entries = entries.filter((entry) => compare(positionOf(entry, query.sort), after) > 0);
   }
   if (query.limit === undefined || entries.length <= query.limit) return { entries };
   const page = entries.slice(0, query.limit);
   const last = page.at(-1);
-  return { entries: page, cursor: last && writeCursor(placeOf(last, query.sort), query.sort) };
+  return { entries: page, cursor: last && writeCursor(positionOf(last, query.sort), query.sort) };
 }
 
-/** Where an entry stands in an order: its sort value, then context, namespace and name, so that no two stand in one place. */
-type Place = readonly [SortValue, string];
+/** Where an entry stands in an order: its sort value, then context, namespace and name, so that no two stand in one position. */
+type SortPosition = readonly [SortValue, string];
 
-const placeOf = (entry: FleetEntry, sort: SortField | undefined): Place => [
+const positionOf = (entry: FleetEntry, sort: SortField | undefined): SortPosition => [
   sort ? VALUES[sort](entry) : '',
   sortKey(entry.instance.ref),
 ];
 
 const comparison =
   (descending: boolean) =>
-  (a: Place, b: Place): number => {
+  (a: SortPosition, b: SortPosition): number => {
     const byValue = a[0] < b[0] ? -1 : a[0] > b[0] ? 1 : 0;
     const byRef = a[1] < b[1] ? -1 : a[1] > b[1] ? 1 : 0;
     return (descending ? -byValue : byValue) || byRef;
   };
 
-const writeCursor = (place: Place, sort: SortField | undefined): string =>
-  Buffer.from(JSON.stringify([sort ?? '', ...place])).toString('base64url');
+const writeCursor = (position: SortPosition, sort: SortField | undefined): string =>
+  Buffer.from(JSON.stringify([sort ?? '', ...position])).toString('base64url');
 
-function readCursor(cursor: string, sort: SortField | undefined): Place {
+function readCursor(cursor: string, sort: SortField | undefined): SortPosition {
   try {
     const [field, value, ref] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as unknown[];
     const valid =

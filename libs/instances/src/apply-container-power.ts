@@ -1,6 +1,6 @@
 import {
   Change,
-  planOf,
+  buildPlan,
   type BackendDirectory,
   type Caller,
   type InstanceDirectory,
@@ -24,13 +24,13 @@ export class ApplyContainerPower extends Change<[query: InstanceQuery, action: C
 
   override async plan(query: InstanceQuery, action: ContainerAction): Promise<Plan> {
     const { ref } = this.directory.resolve(query);
-    this.backends.get(ref.context).need('containers');
-    return planOf([{ name: action, detail: ref.name }]);
+    this.backends.get(ref.context).require('containers');
+    return buildPlan([{ name: action, detail: ref.name }]);
   }
 
   override async run(query: InstanceQuery, action: ContainerAction, caller: Caller): Promise<void> {
     const { ref } = this.directory.resolve(query);
-    const containers = this.backends.get(ref.context).need('containers');
+    const containers = this.backends.get(ref.context).require('containers');
     await this.audit.of(caller, action, ref, () => containers[action](ref));
   }
 }

@@ -1,6 +1,6 @@
 import {
   Change,
-  planOf,
+  buildPlan,
   type BackendDirectory,
   type Caller,
   type InstanceDirectory,
@@ -23,15 +23,15 @@ export class ApplyPower extends Change<[query: InstanceQuery, action: PowerActio
 
   override async plan(query: InstanceQuery, action: PowerAction, { force = false }: PowerOptions): Promise<Plan> {
     const { ref } = this.directory.resolve(query);
-    this.backends.get(ref.context).need('power');
-    return planOf([{ name: action, detail: `${ref.name}${force ? ', by force' : ''}` }]);
+    this.backends.get(ref.context).require('power');
+    return buildPlan([{ name: action, detail: `${ref.name}${force ? ', by force' : ''}` }]);
   }
 
   override async run(query: InstanceQuery, action: PowerAction, options: PowerOptions, caller: Caller): Promise<void> {
     const { ref } = this.directory.resolve(query);
     const name = options.force ? `${action} by force` : action;
     await this.audit.of(caller, name, ref, () =>
-      this.backends.get(ref.context).need('power').apply(ref, action, options),
+      this.backends.get(ref.context).require('power').apply(ref, action, options),
     );
   }
 }

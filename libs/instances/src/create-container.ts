@@ -39,13 +39,13 @@ export class CreateContainer extends Change<[request: CreateContainerRequest], {
 
   override async plan(request: CreateContainerRequest): Promise<Plan> {
     const { backend, spec } = this.prepare(request);
-    return backend.need('containers').planCreate(spec);
+    return backend.require('containers').planCreate(spec);
   }
 
   override async run(request: CreateContainerRequest, caller: Caller): Promise<{ readonly ref: InstanceRef }> {
     const { backend, spec } = this.prepare(request);
-    await this.audit.of(caller, 'create', spec.ref, () => backend.need('containers').create(spec));
-    await this.directory.seen(spec.ref, (instance) => instance !== undefined);
+    await this.audit.of(caller, 'create', spec.ref, () => backend.require('containers').create(spec));
+    await this.directory.waitFor(spec.ref, (instance) => instance !== undefined);
     return { ref: spec.ref };
   }
 

@@ -53,15 +53,15 @@ export class CreateVm extends Change<[request: CreateVmRequest], CreatedVm> {
 
   override async plan(request: CreateVmRequest): Promise<Plan> {
     const { backend, spec } = this.prepare(request);
-    return backend.need('provisioning').planCreate(spec);
+    return backend.require('provisioning').planCreate(spec);
   }
 
   override async run(request: CreateVmRequest, caller: Caller): Promise<CreatedVm> {
     const { backend, spec } = this.prepare(request);
     return this.audit.of(caller, 'create', spec.ref, async () => {
-      const { remaining } = await backend.need('provisioning').create(spec);
+      const { remaining } = await backend.require('provisioning').create(spec);
       const task = remaining && this.tasks.start('create', spec.ref, caller, remaining);
-      await this.directory.seen(spec.ref, (instance) => instance !== undefined);
+      await this.directory.waitFor(spec.ref, (instance) => instance !== undefined);
       return { ref: spec.ref, task };
     });
   }
@@ -69,7 +69,7 @@ export class CreateVm extends Change<[request: CreateVmRequest], CreatedVm> {
   private prepare(request: CreateVmRequest): { backend: Backend; spec: VmSpec } {
     const source = chooseSource(request, this.catalog);
     const { backend, ref } = this.place.place({ kind: 'vm', ...request });
-    const possible = backend.need('provisioning').sources()[source.kind];
+    const possible = backend.require('provisioning').sources()[source.kind];
     if (possible !== true) throw new DomainError('NOT_SUPPORTED', possible);
     const { node, cloudInit, instancetype, preference, start = false, cpu = DEFAULTS.cpu } = request;
     const memoryBytes = parseBytes(request.mem ?? DEFAULTS.mem, 'mem');

@@ -20,13 +20,13 @@ export class DeleteContainer extends Change<[query: InstanceQuery]> {
 
   override async plan(query: InstanceQuery): Promise<Plan> {
     const { ref } = this.directory.resolve(query);
-    return this.backends.get(ref.context).need('containers').planDelete(ref);
+    return this.backends.get(ref.context).require('containers').planDelete(ref);
   }
 
   override async run(query: InstanceQuery, caller: Caller): Promise<void> {
     const { ref } = this.directory.resolve(query);
-    const containers = this.backends.get(ref.context).need('containers');
+    const containers = this.backends.get(ref.context).require('containers');
     await this.audit.of(caller, 'delete', ref, () => containers.delete(ref));
-    await this.directory.seen(ref, (instance) => instance === undefined);
+    await this.directory.waitFor(ref, (instance) => instance === undefined);
   }
 }

@@ -23,13 +23,15 @@ export class DeleteVm extends Change<[query: InstanceQuery]> {
 
   override async plan(query: InstanceQuery): Promise<Plan> {
     const ref = this.find(query);
-    return this.backends.get(ref.context).need('provisioning').planDelete(ref);
+    return this.backends.get(ref.context).require('provisioning').planDelete(ref);
   }
 
   override async run(query: InstanceQuery, caller: Caller): Promise<void> {
     const ref = this.find(query);
-    await this.audit.of(caller, 'delete', ref, () => this.backends.get(ref.context).need('provisioning').delete(ref));
-    await this.directory.seen(
+    await this.audit.of(caller, 'delete', ref, () =>
+      this.backends.get(ref.context).require('provisioning').delete(ref),
+    );
+    await this.directory.waitFor(
       ref,
       (instance) => instance === undefined || (isVm(instance) && instance.status === 'Terminating'),
     );

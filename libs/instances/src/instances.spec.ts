@@ -1,8 +1,8 @@
 import {
   DomainError,
   ImageCatalog,
-  Lacking,
-  planOf,
+  UnavailableAbility,
+  buildPlan,
   type AuditEntry,
   type AuditLog,
   type Backend,
@@ -12,7 +12,7 @@ import {
   type Instance,
   type InstanceDirectory,
   type InstanceRef,
-  type LongWork,
+  type BackgroundWork,
   type TaskRunner,
   type VmSpec,
 } from '@headgate/domain-contracts';
@@ -34,7 +34,7 @@ const tiny: CatalogEntry = {
   description: '',
   containerDisk: '',
   defaultUser: 'root',
-  builtOnTheSpot: 'tiny',
+  builtLocally: 'tiny',
 };
 
 class OneImage extends ImageCatalog {
@@ -52,9 +52,9 @@ function house() {
   const done: string[] = [];
   const specs: VmSpec[] = [];
   const entries: AuditEntry[] = [];
-  const started: LongWork[] = [];
+  const started: BackgroundWork[] = [];
   const known: Instance[] = [];
-  let remaining: LongWork | undefined;
+  let remaining: BackgroundWork | undefined;
   let failure: DomainError | undefined;
   const act = async (what: string, ref: InstanceRef): Promise<void> => {
     if (failure) throw failure;
@@ -74,13 +74,13 @@ function house() {
         bootc: 'The bootc plugin is not here.',
         pvc: true,
       }),
-      planCreate: async (spec: VmSpec) => planOf([{ name: 'define', detail: spec.ref.name }]),
+      planCreate: async (spec: VmSpec) => buildPlan([{ name: 'define', detail: spec.ref.name }]),
       create: async (spec: VmSpec) => {
         specs.push(spec);
         await act('create', spec.ref);
         return { remaining };
       },
-      planDelete: async (ref: InstanceRef) => planOf([{ name: 'delete', detail: ref.name }]),
+      planDelete: async (ref: InstanceRef) => buildPlan([{ name: 'delete', detail: ref.name }]),
       delete: (ref: InstanceRef) => act('delete', ref),
       setTag: (ref: InstanceRef, tag: string, on: boolean) => act(`${on ? '+' : '-'}${tag}`, ref),
     },
@@ -88,11 +88,11 @@ function house() {
       migrate: async (ref: InstanceRef, node?: string) => (await act(`migrate to ${node}`, ref), async () => undefined),
     },
     containers: {
-      planCreate: async () => planOf([]),
+      planCreate: async () => buildPlan([]),
       create: (spec: { ref: InstanceRef }) => act('create', spec.ref),
       start: (ref: InstanceRef) => act('start', ref),
       stop: (ref: InstanceRef) => act('stop', ref),
-      planDelete: async () => planOf([]),
+      planDelete: async () => buildPlan([]),
       delete: (ref: InstanceRef) => act('delete', ref),
     },
   };
@@ -100,12 +100,12 @@ function house() {
     ({
       context,
       kind,
-      need: (name: string) => {
+      require: (name: string) => {
         const found =
           kind === 'libvirt' && name === 'migration'
-            ? new Lacking('One host has nowhere to migrate to.')
+            ? new UnavailableAbility('One host has nowhere to migrate to.')
             : abilities[name];
-        if (found instanceof Lacking) throw new DomainError('NOT_SUPPORTED', found.reason);
+        if (found instanceof UnavailableAbility) throw new DomainError('NOT_SUPPORTED', found.reason);
         return found;
       },
     }) as unknown as Backend;
@@ -127,10 +127,10 @@ function house() {
       if (!found) throw new DomainError('INSTANCE_NOT_FOUND', 'none');
       return found;
     },
-    seen: async () => undefined,
+    waitFor: async () => undefined,
   } as unknown as InstanceDirectory;
   const tasks = {
-    start: (_kind: string, _ref: InstanceRef, _caller: Caller, work: LongWork) => `task-${started.push(work)}`,
+    start: (_kind: string, _ref: InstanceRef, _caller: Caller, work: BackgroundWork) => `task-${started.push(work)}`,
   } as TaskRunner;
   const audit = new Audit(
     { append: (entry: AuditEntry) => void entries.push(entry) } as unknown as AuditLog,
@@ -143,7 +143,7 @@ function house() {
     entries,
     started,
     known,
-    goesOn: (work: LongWork) => (remaining = work),
+    goesOn: (work: BackgroundWork) => (remaining = work),
     fails: (error: DomainError) => (failure = error),
     createVm: new CreateVm(place, new OneImage(), directory, tasks, audit),
     deleteVm: new DeleteVm(directory, backends, audit),
@@ -180,7 +180,7 @@ describe('CreateVm', () => {
 
   test('goes on as a task while the disk is being filled', async () => {
     const { createVm, goesOn, started } = house();
-    const work: LongWork = async () => undefined;
+    const work: BackgroundWork = async () => undefined;
     goesOn(work);
     await expect(createVm.run({ name: 'web', import: 'https://example.org/a.qcow2' }, ann)).resolves.toMatchObject({
       task: 'task-1',
@@ -231,7 +231,7 @@ describe('CreateVm', () => {
 
   test('changes nothing when it is rehearsed', async () => {
     const { createVm, done, entries } = house();
-    await expect(createVm.plan(request)).resolves.toEqual(planOf([{ name: 'define', detail: 'web' }]));
+    await expect(createVm.plan(request)).resolves.toEqual(buildPlan([{ name: 'define', detail: 'web' }]));
     expect([done, entries]).toEqual([[], []]);
   });
 });

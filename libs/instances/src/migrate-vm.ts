@@ -3,7 +3,7 @@ import {
   DomainError,
   isRunningStatus,
   isVm,
-  planOf,
+  buildPlan,
   type BackendDirectory,
   type Caller,
   type InstanceDirectory,
@@ -27,8 +27,8 @@ export class MigrateVm extends Change<[query: InstanceQuery, targetNode: string 
 
   override async plan(query: InstanceQuery, targetNode: string | undefined): Promise<Plan> {
     const ref = this.find(query);
-    this.backends.get(ref.context).need('migration');
-    return planOf([{ name: 'migrate', detail: `${ref.name} to ${targetNode || 'a node of the same CPU vendor'}` }]);
+    this.backends.get(ref.context).require('migration');
+    return buildPlan([{ name: 'migrate', detail: `${ref.name} to ${targetNode || 'a node of the same CPU vendor'}` }]);
   }
 
   /** @returns the id of the task that follows it */
@@ -37,7 +37,7 @@ export class MigrateVm extends Change<[query: InstanceQuery, targetNode: string 
     return this.audit.of(caller, 'migrate', ref, async () => {
       const work = await this.backends
         .get(ref.context)
-        .need('migration')
+        .require('migration')
         .migrate(ref, targetNode || undefined);
       return this.tasks.start('migrate', ref, caller, work);
     });

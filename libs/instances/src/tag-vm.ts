@@ -1,6 +1,6 @@
 import {
   Change,
-  planOf,
+  buildPlan,
   type BackendDirectory,
   type Caller,
   type InstanceDirectory,
@@ -21,16 +21,16 @@ export class TagVm extends Change<[query: InstanceQuery, tag: string, on: boolea
 
   override async plan(query: InstanceQuery, tag: string, on: boolean): Promise<Plan> {
     const { ref, tags } = this.directory.resolve(query);
-    this.backends.get(ref.context).need('provisioning');
+    this.backends.get(ref.context).require('provisioning');
     const done = tags.includes(tag) === on;
-    return planOf(done ? [] : [{ name: on ? 'add tag' : 'remove tag', detail: `${tag} on ${ref.name}` }]);
+    return buildPlan(done ? [] : [{ name: on ? 'add tag' : 'remove tag', detail: `${tag} on ${ref.name}` }]);
   }
 
   override async run(query: InstanceQuery, tag: string, on: boolean, caller: Caller): Promise<void> {
     const { ref } = this.directory.resolve(query);
     await this.audit.of(caller, `${on ? 'add' : 'remove'} tag ${tag}`, ref, () =>
-      this.backends.get(ref.context).need('provisioning').setTag(ref, tag, on),
+      this.backends.get(ref.context).require('provisioning').setTag(ref, tag, on),
     );
-    await this.directory.seen(ref, (instance) => instance === undefined || instance.tags.includes(tag) === on);
+    await this.directory.waitFor(ref, (instance) => instance === undefined || instance.tags.includes(tag) === on);
   }
 }

@@ -1,4 +1,4 @@
-import { Lacking, SystemClock } from '@headgate/domain-contracts';
+import { UnavailableAbility, SystemClock } from '@headgate/domain-contracts';
 import { InventoryRecorder } from '@headgate/testing';
 import { KubeBackend } from './kube-backend.js';
 import { NAMESPACE, SandboxHarness, type SandboxSettings } from './testing/sandbox-harness.contract.js';
@@ -30,7 +30,7 @@ describe('KubeBackend and a cluster in trouble', () => {
     await harness.sandbox.faults.serverDown();
     await lost();
     expect(Date.now() - begun).toBeLessThan(10_000);
-    await harness.removeOutside(gone);
+    await harness.deleteExternally(gone);
     const back = Date.now();
     await harness.sandbox.faults.serverUp();
     await listedAgain();
@@ -43,7 +43,7 @@ describe('KubeBackend and a cluster in trouble', () => {
     await open();
     const [gone, kept] = [await harness.givenVm('Stopped'), await harness.givenVm('Stopped')];
     await harness.sandbox.faults.serverDown();
-    await harness.removeOutside(gone);
+    await harness.deleteExternally(gone);
     harness.sandbox.faults.expireHistory();
     await harness.sandbox.faults.serverUp();
     await harness.recorder.until(() => harness.recorder.vm(gone) === undefined);
@@ -55,7 +55,7 @@ describe('KubeBackend and a cluster in trouble', () => {
     const ref = await harness.givenVm('Stopped');
     for (let round = 0; round < 3; round++) {
       harness.sandbox.faults.cutWatches();
-      await harness.backend.need('provisioning').setTag(ref, `round-${round}`, true);
+      await harness.backend.require('provisioning').setTag(ref, `round-${round}`, true);
       await harness.recorder.untilVm(ref, ({ tags }) => tags.includes(`round-${round}`));
     }
     expect(calls().some((call) => call.startsWith('lost'))).toBe(false);
@@ -68,7 +68,7 @@ describe('KubeBackend and a cluster in trouble', () => {
     const refs = Array.from({ length: 5 }, () => harness.freshRef());
     const creations = refs.map((ref, index) =>
       harness.backend
-        .need('provisioning')
+        .require('provisioning')
         .create({ ref, source, ...size, cloudInit: index % 2 ? 'x'.repeat(3000) : undefined }),
     );
     // Behind the first requests, before the last ones.
@@ -88,7 +88,7 @@ describe('KubeBackend and a cluster in trouble', () => {
     await open({ sandbox: { rbac: { nobody: [] } }, user: 'nobody' });
     await lost();
     expect(calls()).toEqual(['lost BACKEND_FORBIDDEN']);
-    await expect(harness.backend.need('cluster').nodes()).rejects.toMatchObject({
+    await expect(harness.backend.require('cluster').nodes()).rejects.toMatchObject({
       code: 'BACKEND_FORBIDDEN',
       message: 'prod does not let nobody list nodes at the cluster scope: grant it that verb.',
     });
@@ -100,7 +100,7 @@ describe('KubeBackend and a cluster in trouble', () => {
     const own = harness.sandbox.kubeconfig('somebody');
     const backend = KubeBackend.open({ context: 'other', kubeconfig: { text: own }, clock: new SystemClock() });
     harness.sandbox.revoke(harness.sandbox.tokenForUser('somebody'));
-    const recorder = InventoryRecorder.over(backend.need('inventory'));
+    const recorder = InventoryRecorder.over(backend.require('inventory'));
     await recorder.until(() => recorder.calls.includes('lost BACKEND_FORBIDDEN'));
     expect(harness.recorder.calls.at(-1)).not.toMatch(/^lost/);
     await recorder.stop();
@@ -110,13 +110,13 @@ describe('KubeBackend and a cluster in trouble', () => {
   test('works with containers where there is no KubeVirt, and says what is missing', async () => {
     await open({ simulation: { without: ['kubevirt', 'cdi', 'snapshots', 'multus', 'metrics'] } });
     expect(calls()).toEqual(['listed']);
-    await harness.backend.need('diagnostics').checks();
+    await harness.backend.require('diagnostics').checks();
     const power = harness.backend.ability('power');
-    expect(power).toBeInstanceOf(Lacking);
-    expect((power as Lacking).reason).toMatch(/prod has no KubeVirt: the API kubevirt\.io\/v1/);
+    expect(power).toBeInstanceOf(UnavailableAbility);
+    expect((power as UnavailableAbility).reason).toMatch(/prod has no KubeVirt: the API kubevirt\.io\/v1/);
     const ref = harness.freshContainer();
     const size = { cpu: 1, memoryBytes: 2 ** 29, diskBytes: 2 ** 32, storageClass: '', privileged: false };
-    await harness.backend.need('containers').create({ ref, image: 'debian:12', ...size });
+    await harness.backend.require('containers').create({ ref, image: 'debian:12', ...size });
     await harness.recorder.until(() => harness.recorder.instances.size === 1);
   });
 
@@ -128,7 +128,7 @@ describe('KubeBackend and a cluster in trouble', () => {
     ];
     for (const kubeconfig of kubeconfigs) {
       const backend = KubeBackend.open({ context: 'away', kubeconfig, clock: new SystemClock() });
-      const recorder = InventoryRecorder.over(backend.need('inventory'));
+      const recorder = InventoryRecorder.over(backend.require('inventory'));
       await recorder.until(() => recorder.calls.includes('lost BACKEND_UNREACHABLE'));
       expect(recorder.calls).not.toContain('listed');
       await recorder.stop();

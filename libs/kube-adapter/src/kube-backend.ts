@@ -1,6 +1,6 @@
 import {
   Backend,
-  Lacking,
+  UnavailableAbility,
   type Abilities,
   type AbilityName,
   type Clock,
@@ -81,10 +81,10 @@ export class KubeBackend extends Backend {
     return new KubeBackend(context, abilities, discovery, release);
   }
 
-  override ability<K extends AbilityName>(name: K): Abilities[K] | Lacking {
+  override ability<K extends AbilityName>(name: K): Abilities[K] | UnavailableAbility {
     const facts = this.discovery.known;
     if (facts && !facts.hasKubevirt && NEEDS_KUBEVIRT.has(name)) {
-      return new Lacking(`${this.context} has no KubeVirt: the API kubevirt.io/v1 is not served.`);
+      return new UnavailableAbility(`${this.context} has no KubeVirt: the API kubevirt.io/v1 is not served.`);
     }
     return this.abilities[name];
   }

@@ -44,28 +44,28 @@ describe('the least rights', () => {
   test('are enough for consoles, containers, migration, nodes and the doctor', async () => {
     const harness = await open();
     const { backend } = harness;
-    const checks = await backend.need('diagnostics').checks();
+    const checks = await backend.require('diagnostics').checks();
     expect(checks.filter(({ status }) => status !== 'ok')).toEqual([]);
     const vm = await harness.givenVm('Running');
     for (const stream of [
-      await backend.need('consoles').openVnc(vm),
-      (await backend.need('consoles').openSerial(vm)).stream,
+      await backend.require('consoles').openVnc(vm),
+      (await backend.require('consoles').openSerial(vm)).stream,
     ]) {
       stream.destroy();
     }
     const ref = harness.freshContainer();
     const size = { cpu: 1, memoryBytes: 2 ** 29, diskBytes: 2 ** 32, storageClass: 'ceph-block', privileged: true };
-    const containers = backend.need('containers');
+    const containers = backend.require('containers');
     await containers.create({ ref, image: 'debian:12', ...size });
     await harness.recorder.until(() =>
       [...harness.recorder.instances.values()].some((i) => 'phase' in i && i.phase === 'Running'),
     );
-    (await backend.need('consoles').openShell(ref, { columns: 80, rows: 24 })).stream.destroy();
+    (await backend.require('consoles').openShell(ref, { columns: 80, rows: 24 })).stream.destroy();
     await containers.stop(ref);
     await containers.delete(ref);
-    expect((await backend.need('cluster').storage()).storageClass).toBe('ceph-block');
-    expect((await backend.need('cluster').instancetypes()).instancetypes.length).toBeGreaterThan(0);
-    await backend.need('provisioning').delete(vm);
+    expect((await backend.require('cluster').storage()).storageClass).toBe('ceph-block');
+    expect((await backend.require('cluster').instancetypes()).instancetypes.length).toBeGreaterThan(0);
+    await backend.require('provisioning').delete(vm);
     await harness.close();
   }, 20_000);
 });

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import {
   Backend,
-  Lacking,
+  UnavailableAbility,
   type Abilities,
   type AbilityName,
   type Clock,
@@ -60,7 +60,7 @@ export class LibvirtBackend extends Backend {
 
   private constructor(
     override readonly context: string,
-    private readonly abilities: { readonly [K in AbilityName]: Abilities[K] | Lacking },
+    private readonly abilities: { readonly [K in AbilityName]: Abilities[K] | UnavailableAbility },
     private readonly end: () => Promise<void>,
   ) {
     super();
@@ -113,8 +113,8 @@ export class LibvirtBackend extends Backend {
       inventory,
       power: new LibvirtPower({ virsh, finder, stops, lock }),
       provisioning,
-      migration: new Lacking('Live migration needs a cluster: a libvirt context is one machine.'),
-      containers: new Lacking('Containers need Kubernetes: libvirt runs virtual machines only.'),
+      migration: new UnavailableAbility('Live migration needs a cluster: a libvirt context is one machine.'),
+      containers: new UnavailableAbility('Containers need Kubernetes: libvirt runs virtual machines only.'),
       consoles: new LibvirtConsoles(virsh, finder),
       cluster: new LibvirtCluster(virsh, POOL_NAME),
       diagnostics: new LibvirtDiagnostics({
@@ -132,7 +132,7 @@ export class LibvirtBackend extends Backend {
     });
   }
 
-  override ability<K extends AbilityName>(name: K): Abilities[K] | Lacking {
+  override ability<K extends AbilityName>(name: K): Abilities[K] | UnavailableAbility {
     return this.abilities[name];
   }
 

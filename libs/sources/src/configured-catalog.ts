@@ -6,7 +6,7 @@ const TINY: CatalogEntry = {
   description: 'A tiny Linux, built on this machine: serial and graphical console, DHCP, guest agent, cloud-init.',
   containerDisk: '',
   defaultUser: 'headgate',
-  builtOnTheSpot: 'tiny',
+  builtLocally: 'tiny',
 };
 
 /** Container disks that the KubeVirt project keeps current, as repository and tag; the host is the operator's choice. */

@@ -3,7 +3,7 @@ import {
   type Clock,
   type Log,
   type Task,
-  type TaskReport,
+  type TaskReporter,
   type TaskStep,
   type TaskStore,
 } from '@headgate/domain-contracts';
@@ -13,7 +13,7 @@ import { TaskLog } from './task-log.js';
 const FLUSH_EVERY = 1000;
 
 /** A task at work: it reports into memory, journals each step before it begins, and writes the rest now and then. */
-export class RunningTask implements TaskReport {
+export class RunningTask implements TaskReporter {
   private readonly abort = new AbortController();
   private readonly lines = new TaskLog();
   private cancelFlush: (() => void) | undefined;

@@ -2,14 +2,14 @@ import {
   DomainError,
   formatRef,
   messageOf,
-  ServiceEnding,
+  ServiceShutdown,
   SILENT_LOG,
   TaskRunner,
   type Caller,
   type Clock,
   type InstanceRef,
   type Log,
-  type LongWork,
+  type BackgroundWork,
   type Task,
   type TaskKind,
   type TaskStore,
@@ -40,7 +40,7 @@ export class TaskBoard extends TaskRunner {
     }
   }
 
-  override start(kind: TaskKind, ref: InstanceRef, caller: Caller, work: LongWork): string {
+  override start(kind: TaskKind, ref: InstanceRef, caller: Caller, work: BackgroundWork): string {
     const task = new RunningTask(
       {
         id: newTaskId(kind, ref.name, this.clock.now()),
@@ -79,11 +79,11 @@ export class TaskBoard extends TaskRunner {
   /** Asks all work to end and waits for it. */
   async close(): Promise<void> {
     const left = [...this.running.values()];
-    for (const { task } of left) task.cancel(new ServiceEnding(INTERRUPTED));
+    for (const { task } of left) task.cancel(new ServiceShutdown(INTERRUPTED));
     await Promise.all(left.map(({ ended }) => ended));
   }
 
-  private async run(task: RunningTask, work: LongWork): Promise<void> {
+  private async run(task: RunningTask, work: BackgroundWork): Promise<void> {
     const failed = (error: unknown): boolean => task.end(messageOf(task.signal.aborted ? task.signal.reason : error));
     // Whoever starts a task gets its id before the work can end it.
     const written = await Promise.resolve()

@@ -60,7 +60,7 @@ export class InventoryRecorder implements InventoryListener {
     return new Promise((resolve) => this.waiters.add({ isMet, resolve }));
   }
 
-  listedOnce(): Promise<void> {
+  whenListed(): Promise<void> {
     return this.until(() => this.calls.includes('listed'));
   }
 

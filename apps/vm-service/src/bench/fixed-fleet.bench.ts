@@ -8,7 +8,7 @@ import {
   ConsoleSource,
   type ConsoleStream,
   DomainError,
-  type Lacking,
+  type UnavailableAbility,
   type SerialLine,
   type Shell,
 } from '@headgate/domain-contracts';
@@ -43,7 +43,7 @@ class PouringConsoles extends ConsoleSource {
 class FixedFleet extends MemoryBackend {
   private readonly consoles = new PouringConsoles();
 
-  override ability<K extends AbilityName>(name: K): Abilities[K] | Lacking {
+  override ability<K extends AbilityName>(name: K): Abilities[K] | UnavailableAbility {
     return name === 'consoles' ? (this.consoles as unknown as Abilities[K]) : super.ability(name);
   }
 }

@@ -1,5 +1,5 @@
 import type { CheckView } from '@headgate/api-contracts';
-import { Lacking, messageOf, type Backend, type BackendDirectory } from '@headgate/domain-contracts';
+import { UnavailableAbility, messageOf, type Backend, type BackendDirectory } from '@headgate/domain-contracts';
 
 /** Finds out what is wrong with each backend. */
 export class CheckBackends {
@@ -14,7 +14,7 @@ export class CheckBackends {
 async function checksOf(backend: Backend): Promise<CheckView[]> {
   const { context } = backend;
   const diagnostics = backend.ability('diagnostics');
-  if (diagnostics instanceof Lacking) return [];
+  if (diagnostics instanceof UnavailableAbility) return [];
   try {
     return (await diagnostics.checks()).map((check) => ({ ...check, context }));
   } catch (error) {

@@ -20,7 +20,7 @@ export class ClusterController {
   @Describe('The machines that guests run on.', answerList(200, NodeView))
   async nodes(@Res({ passthrough: true }) reply: FastifyReply): Promise<NodeView[]> {
     const answers = await this.ask.all(reply, async (backend) => {
-      const nodes = await backend.need('cluster').nodes();
+      const nodes = await backend.require('cluster').nodes();
       return nodes.map((node) => ({ ...node, context: backend.context }));
     });
     return answers.flat();
@@ -35,7 +35,7 @@ export class ClusterController {
   @Get('instancetypes')
   @Describe('Cluster instancetypes and preferences.', answer(200, InstancetypesView))
   async instancetypes(@Res({ passthrough: true }) reply: FastifyReply): Promise<InstancetypesView> {
-    const answers = await this.ask.all(reply, async (backend) => backend.need('cluster').instancetypes());
+    const answers = await this.ask.all(reply, async (backend) => backend.require('cluster').instancetypes());
     return {
       instancetypes: merged(answers.map((answer) => answer.instancetypes)),
       preferences: merged(answers.map((answer) => answer.preferences)),
@@ -48,7 +48,7 @@ export class ClusterController {
     const canTakeTiny = this.backends.all().some(({ kind }) => kind === 'libvirt');
     return this.catalog
       .entries()
-      .filter(({ builtOnTheSpot }) => builtOnTheSpot === undefined || canTakeTiny)
+      .filter(({ builtLocally }) => builtLocally === undefined || canTakeTiny)
       .map(({ name, description, containerDisk, defaultUser, custom }) => ({
         name,
         description,

@@ -4,7 +4,7 @@ import {
   type BackendDirectory,
   type DiagnosticCheck,
   Diagnostics,
-  type Lacking,
+  type UnavailableAbility,
 } from '@headgate/domain-contracts';
 import { MemoryBackend } from '@headgate/testing';
 import { CheckBackends } from './check-backends.js';
@@ -29,7 +29,7 @@ class Patient extends MemoryBackend {
     super(context);
   }
 
-  override ability<K extends AbilityName>(name: K): Abilities[K] | Lacking {
+  override ability<K extends AbilityName>(name: K): Abilities[K] | UnavailableAbility {
     if (name !== 'diagnostics') return super.ability(name);
     const diagnostics: Diagnostics = {
       checks: async () => this.found(),

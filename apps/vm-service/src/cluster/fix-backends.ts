@@ -1,5 +1,5 @@
 import type { FixedView } from '@headgate/api-contracts';
-import { Change, Lacking, planOf, type BackendDirectory, type Plan } from '@headgate/domain-contracts';
+import { Change, UnavailableAbility, buildPlan, type BackendDirectory, type Plan } from '@headgate/domain-contracts';
 import type { CheckBackends } from './check-backends.js';
 
 /** Mends what the backends' diagnostics can mend. */
@@ -13,14 +13,14 @@ export class FixBackends extends Change<[], FixedView> {
 
   override async plan(): Promise<Plan> {
     const fixable = (await this.checks.run()).filter((check) => check.fixable && check.status !== 'ok');
-    return planOf(fixable.map(({ name, remedy }) => ({ name, detail: remedy })));
+    return buildPlan(fixable.map(({ name, remedy }) => ({ name, detail: remedy })));
   }
 
   override async run(): Promise<FixedView> {
     const fixed = await Promise.all(
       this.backends.all().map(async (backend) => {
         const diagnostics = backend.ability('diagnostics');
-        return diagnostics instanceof Lacking ? [] : diagnostics.fix();
+        return diagnostics instanceof UnavailableAbility ? [] : diagnostics.fix();
       }),
     );
     return { fixed: fixed.flat() };

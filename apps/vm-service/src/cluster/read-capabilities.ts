@@ -2,7 +2,7 @@ import type { CapabilitiesView, ContextCapabilitiesView } from '@headgate/api-co
 import {
   ABILITY_NAMES,
   DomainError,
-  Lacking,
+  UnavailableAbility,
   type Backend,
   type BackendDirectory,
   type StorageCapabilities,
@@ -21,7 +21,7 @@ export class ReadCapabilities {
 
   /** Waits until each context was heard of. @throws DomainError BACKEND_UNREACHABLE when none can be reached */
   async read(): Promise<CapabilitiesView> {
-    await this.fleet.heardOf();
+    await this.fleet.whenSynced();
     const contexts = this.backends.all().map((backend) => this.contextOf(backend));
     const storages = await Promise.all(this.backends.all().map((backend) => this.storageOf(backend)));
     if (contexts.length > 0 && contexts.every(({ up }) => !up)) {
@@ -49,16 +49,17 @@ export class ReadCapabilities {
       ...(state?.reason === undefined ? {} : { reason: state.reason }),
       simulated: this.simulated.has(backend.context),
       abilities: Object.fromEntries(ABILITY_NAMES.map((name) => [name, trueOrReason(backend.ability(name))])),
-      sources: provisioning instanceof Lacking ? {} : { ...provisioning.sources() },
+      sources: provisioning instanceof UnavailableAbility ? {} : { ...provisioning.sources() },
     };
   }
 
   /** A backend that is away has no storage right now; its `reason` says so. */
   private async storageOf(backend: Backend): Promise<StorageCapabilities> {
     const cluster = backend.ability('cluster');
-    if (cluster instanceof Lacking) return NO_STORAGE;
+    if (cluster instanceof UnavailableAbility) return NO_STORAGE;
     return cluster.storage().catch(() => NO_STORAGE);
   }
 }
 
-const trueOrReason = (ability: object): true | string => (ability instanceof Lacking ? ability.reason : true);
+const trueOrReason = (ability: object): true | string =>
+  ability instanceof UnavailableAbility ? ability.reason : true;

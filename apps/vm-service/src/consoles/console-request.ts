@@ -53,7 +53,7 @@ export class ConsoleRequests {
     const path = pipe.transform({ ns, name }, { type: 'param', metatype: InstancePath }) as InstancePath;
     const query = pipe.transform(parameters(url), { type: 'query', metatype: ConsoleQuery }) as ConsoleQuery;
     const instance = this.find(console, path, query);
-    const source = this.backends.get(instance.ref.context).need('consoles');
+    const source = this.backends.get(instance.ref.context).require('consoles');
     expectRunning(instance);
     return { instance, source, caller: this.identity.of(request) };
   }

@@ -27,7 +27,7 @@ describe('a console', () => {
   });
 
   test('keeps what is typed before the guest answers, and hands it on', async () => {
-    const consoles = edge.lab.need('consoles');
+    const consoles = edge.lab.require('consoles');
     const openSerial = consoles.openSerial.bind(consoles);
     let answer = (): void => undefined;
     const answered = new Promise<void>((resolve) => (answer = resolve));

@@ -26,7 +26,7 @@ export class MetricsSnapshot {
 
   /** Begins to collect as soon as every context was heard of, and again whenever one goes or comes back. */
   start(): void {
-    void this.fleet.heardOf().then(() => this.refresh());
+    void this.fleet.whenSynced().then(() => this.refresh());
     const stopTimer = this.clock.every(REFRESH_EVERY, () => void this.refresh());
     const unsubscribe = this.fleet.subscribe(({ type }) => {
       if (type === 'status') void this.refresh();

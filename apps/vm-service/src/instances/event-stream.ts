@@ -16,7 +16,7 @@ export class EventStreams {
   constructor(private readonly fleet: Fleet) {}
 
   async begin(kind: InstanceKind, reply: FastifyReply): Promise<void> {
-    await this.fleet.heardOf();
+    await this.fleet.whenSynced();
     reply.hijack();
     const { raw } = reply;
     raw.writeHead(200, {

@@ -21,7 +21,7 @@ export class ListReader {
 
   async answer(kind: InstanceKind, query: ListQuery, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     if (request.headers.accept?.includes('text/event-stream')) return this.streams.begin(kind, reply);
-    await this.fleet.heardOf();
+    await this.fleet.whenSynced();
     const { version, partial, json } = this.fleet.list(kind);
     const etag = `"${this.boot}-${kind}-${version}${partial ? '-p' : ''}"`;
     void reply.header('cache-control', 'no-cache').header('vary', 'accept');

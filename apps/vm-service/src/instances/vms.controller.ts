@@ -68,7 +68,7 @@ export class VmsController {
     @CurrentCaller() caller: Caller,
   ): Promise<Json> {
     const { ref } = this.directory.resolve(instanceQuery('vm', path, query));
-    return this.backends.get(ref.context).need('inventory').manifest(ref, { masked: !caller.admin });
+    return this.backends.get(ref.context).require('inventory').manifest(ref, { masked: !caller.admin });
   }
 
   @Delete(':ns/:name')

@@ -18,7 +18,7 @@ export interface Plan {
   readonly refusals: readonly Refusal[];
 }
 
-export const planOf = (steps: readonly PlanStep[], extra: Partial<Omit<Plan, 'steps'>> = {}): Plan => ({
+export const buildPlan = (steps: readonly PlanStep[], extra: Partial<Omit<Plan, 'steps'>> = {}): Plan => ({
   steps,
   warnings: extra.warnings ?? [],
   refusals: extra.refusals ?? [],

@@ -33,12 +33,12 @@ export interface Task {
  * Why the signal of long work is aborted when the process ends. Work that somebody else goes on with, such as a cluster's
  * migration, is then only no longer followed; any other abort means that somebody cancelled it.
  */
-export class ServiceEnding extends Error {
-  override readonly name = 'ServiceEnding';
+export class ServiceShutdown extends Error {
+  override readonly name = 'ServiceShutdown';
 }
 
 /** What long work tells while it runs. */
-export interface TaskReport {
+export interface TaskReporter {
   /** Begins a step; the one before is finished. Journaled before it returns. */
   step(name: string): void;
   log(line: string): void;
@@ -49,4 +49,4 @@ export interface TaskReport {
 }
 
 /** The part of an operation that goes on after it was accepted. */
-export type LongWork = (report: TaskReport) => Promise<void>;
+export type BackgroundWork = (report: TaskReporter) => Promise<void>;

@@ -36,7 +36,7 @@ export const ABILITY_NAMES: readonly AbilityName[] = [
 ];
 
 /** Stands where a backend has no such ability. */
-export class Lacking {
+export class UnavailableAbility {
   /** @param reason one sentence that says what is missing */
   constructor(readonly reason: string) {}
 }
@@ -47,15 +47,15 @@ export abstract class Backend {
   abstract readonly kind: BackendKind;
 
   /** The one place that knows what this backend can do: the 501, the capabilities and greyed-out buttons come from here. */
-  abstract ability<K extends AbilityName>(name: K): Abilities[K] | Lacking;
+  abstract ability<K extends AbilityName>(name: K): Abilities[K] | UnavailableAbility;
 
   /** Ends what the backend opened: connections, watches, child processes. Guests go on. */
   abstract close(): Promise<void>;
 
   /** @throws DomainError NOT_SUPPORTED with what is missing */
-  need<K extends AbilityName>(name: K): Abilities[K] {
+  require<K extends AbilityName>(name: K): Abilities[K] {
     const found = this.ability(name);
-    if (found instanceof Lacking) throw new DomainError('NOT_SUPPORTED', found.reason);
+    if (found instanceof UnavailableAbility) throw new DomainError('NOT_SUPPORTED', found.reason);
     return found;
   }
 }

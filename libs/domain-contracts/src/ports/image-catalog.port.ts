@@ -8,7 +8,7 @@ export interface CatalogEntry {
   /** True on user-defined entries only. */
   readonly custom?: true;
   /** The image that Headgate builds on the machine itself, for the libvirt backend only. */
-  readonly builtOnTheSpot?: 'tiny';
+  readonly builtLocally?: 'tiny';
 }
 
 /** The built-in images, then the user's own. */

@@ -20,7 +20,11 @@ export abstract class InstanceDirectory {
 
   /**
    * Resolves as soon as the read model shows what a write did, so that whoever writes can read it back.
-   * Resolves as well when `ms` have passed: the write was accepted, and the watch will catch up.
+   * Resolves as well after `timeoutMs`: the write was accepted, and the watch will catch up.
    */
-  abstract seen(ref: InstanceRef, as: (instance: Instance | undefined) => boolean, ms?: number): Promise<void>;
+  abstract waitFor(
+    ref: InstanceRef,
+    isMet: (instance: Instance | undefined) => boolean,
+    timeoutMs?: number,
+  ): Promise<void>;
 }

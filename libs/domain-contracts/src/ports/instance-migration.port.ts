@@ -1,5 +1,5 @@
 import type { InstanceRef } from '../values/instance-ref.js';
-import type { LongWork } from '../model/task.js';
+import type { BackgroundWork } from '../model/task.js';
 
 /** Moves a running guest to another node of the same backend. */
 export abstract class InstanceMigration {
@@ -8,5 +8,5 @@ export abstract class InstanceMigration {
    * @param targetNode absent: the scheduler chooses among nodes with the same CPU vendor
    * @throws DomainError WRONG_STATE, NODE_NOT_FOUND, REJECTED_BY_BACKEND
    */
-  abstract migrate(ref: InstanceRef, targetNode?: string): Promise<LongWork>;
+  abstract migrate(ref: InstanceRef, targetNode?: string): Promise<BackgroundWork>;
 }

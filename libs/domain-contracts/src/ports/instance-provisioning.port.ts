@@ -1,6 +1,6 @@
 import type { InstanceRef } from '../values/instance-ref.js';
 import type { Plan } from '../model/plan.js';
-import type { LongWork } from '../model/task.js';
+import type { BackgroundWork } from '../model/task.js';
 import type { CatalogEntry } from './image-catalog.port.js';
 
 export const VM_SOURCES = ['containerDisk', 'image', 'import', 'iso', 'bootc', 'pvc'] as const;
@@ -32,7 +32,7 @@ export interface VmSpec {
 
 export interface Creation {
   /** Present when the disk still has to be filled after the VM was accepted: run it as a task. A failure removes what was made. */
-  readonly remaining?: LongWork;
+  readonly remaining?: BackgroundWork;
 }
 
 /** Makes VMs and removes them with everything that belongs to them, and nothing that does not. */

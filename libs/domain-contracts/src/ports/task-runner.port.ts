@@ -1,9 +1,9 @@
 import type { Caller } from '../values/caller.js';
 import type { InstanceRef } from '../values/instance-ref.js';
-import type { LongWork, TaskKind } from '../model/task.js';
+import type { BackgroundWork, TaskKind } from '../model/task.js';
 
 /** Runs long work as a task that can be polled. */
 export abstract class TaskRunner {
   /** Journals the task, starts the work and returns the task's id at once. */
-  abstract start(kind: TaskKind, ref: InstanceRef, caller: Caller, work: LongWork): string;
+  abstract start(kind: TaskKind, ref: InstanceRef, caller: Caller, work: BackgroundWork): string;
 }

@@ -40,7 +40,7 @@ export function parseRef(text: string): InstanceRef {
   );
 }
 
-export const sameRef = (a: InstanceRef, b: InstanceRef): boolean => formatRef(a) === formatRef(b);
+export const isSameRef = (a: InstanceRef, b: InstanceRef): boolean => formatRef(a) === formatRef(b);
 
 function decode(part: string): string | undefined {
   try {

@@ -3,7 +3,7 @@ import { isAnotherObject, isNotFound, isWriteConflict, KubeApiError } from './ku
 import { KubeConnection, type Query, type RequestSettings } from './kube-connection.js';
 import type { KubeCredentials } from './kube-credentials.js';
 import type { KubeList, KubeObject } from './kube-object.js';
-import { pathOf, type Place, type Resource } from './resources.js';
+import { pathOf, type ObjectPath, type Resource } from './resources.js';
 
 export interface ListSettings {
   readonly namespace?: string;
@@ -34,18 +34,18 @@ export class KubeApi extends KubeConnection {
     super(context, credentials, clock);
   }
 
-  get<T extends KubeObject>(resource: Resource, place: Place, settings?: RequestSettings): Promise<T> {
-    return this.json<T>('GET', pathOf(resource, place), settings);
+  get<T extends KubeObject>(resource: Resource, path: ObjectPath, settings?: RequestSettings): Promise<T> {
+    return this.json<T>('GET', pathOf(resource, path), settings);
   }
 
   /** The object, or undefined when there is none. @throws DomainError NOT_SUPPORTED when its kind is not served */
   async find<T extends KubeObject>(
     resource: Resource,
-    place: Place,
+    path: ObjectPath,
     settings?: RequestSettings,
   ): Promise<T | undefined> {
     try {
-      return await this.get<T>(resource, place, settings);
+      return await this.get<T>(resource, path, settings);
     } catch (error) {
       if (isNotFound(error)) return undefined;
       throw error;
@@ -83,13 +83,17 @@ export class KubeApi extends KubeConnection {
   }
 
   /** A merge patch: it takes no notice of what others wrote meanwhile, so it may be sent again. */
-  patch<T extends KubeObject>(resource: Resource, place: Place, body: unknown): Promise<T> {
+  patch<T extends KubeObject>(resource: Resource, path: ObjectPath, body: unknown): Promise<T> {
     const contentType = 'application/merge-patch+json';
-    return this.again(() => this.json<T>('PATCH', pathOf(resource, place), { body, contentType }));
+    return this.again(() => this.json<T>('PATCH', pathOf(resource, path), { body, contentType }));
   }
 
   /** @returns false when it was gone already, or another object stands there by now */
-  async delete(resource: Resource, place: Place, { uid, gracePeriodSeconds }: DeleteSettings = {}): Promise<boolean> {
+  async delete(
+    resource: Resource,
+    path: ObjectPath,
+    { uid, gracePeriodSeconds }: DeleteSettings = {},
+  ): Promise<boolean> {
     const preconditions = uid === undefined ? undefined : { uid };
     const body = {
       apiVersion: 'v1',
@@ -99,7 +103,7 @@ export class KubeApi extends KubeConnection {
       preconditions,
     };
     try {
-      await this.again(() => this.json('DELETE', pathOf(resource, place), { body }));
+      await this.again(() => this.json('DELETE', pathOf(resource, path), { body }));
       return true;
     } catch (error) {
       if (KubeApiError.has(error, 404)) return false;

@@ -66,7 +66,7 @@ export const ACCESS_REVIEWS = resource(
 );
 
 /** Which object, or which part of a collection. */
-export interface Place {
+export interface ObjectPath {
   readonly namespace?: string;
   readonly name?: string;
   /** Such as `status`. */
@@ -76,7 +76,7 @@ export interface Place {
 /** `/api/v1/…` for the core group, `/apis/<group>/<version>/…` for the others. */
 const groupPath = (apiVersion: string): string => `/${apiVersion.includes('/') ? 'apis' : 'api'}/${apiVersion}`;
 
-export function pathOf(resource: Resource, { namespace, name, subresource }: Place = {}): string {
+export function pathOf(resource: Resource, { namespace, name, subresource }: ObjectPath = {}): string {
   const parts = [groupPath(resource.apiVersion)];
   if (resource.namespaced && namespace !== undefined) parts.push('namespaces', encodeURIComponent(namespace));
   parts.push(resource.plural);

@@ -13,13 +13,13 @@ describe('KubeClusterInventory and KubeDiagnostics', () => {
     }
   };
   const stateOf = async ({ backend }: SandboxHarness): Promise<Record<string, string>> => {
-    const checks = await backend.need('diagnostics').checks();
+    const checks = await backend.require('diagnostics').checks();
     return Object.fromEntries(checks.map(({ name, status }) => [name, status]));
   };
 
   test('shows nodes with roles, storage with its abilities, and sizes', () =>
     withHarness({}, async ({ backend }) => {
-      const cluster = backend.need('cluster');
+      const cluster = backend.require('cluster');
       expect(await cluster.nodes()).toMatchObject([
         {
           name: 'node-a',
@@ -59,9 +59,9 @@ describe('KubeClusterInventory and KubeDiagnostics', () => {
           'storage-class': 'error',
           'snapshot-class': 'warning',
         });
-        const checks = await harness.backend.need('diagnostics').checks();
+        const checks = await harness.backend.require('diagnostics').checks();
         for (const { status, remedy } of checks) if (status !== 'ok') expect(remedy).not.toBe('');
-        expect(await harness.backend.need('cluster').storage()).toEqual({
+        expect(await harness.backend.require('cluster').storage()).toEqual({
           storageClass: '',
           canExpand: false,
           canSnapshot: false,
@@ -71,7 +71,7 @@ describe('KubeClusterInventory and KubeDiagnostics', () => {
 
   test('mends a missing default namespace', () =>
     withHarness({ backend: { defaultNamespace: 'not-there-yet' } }, async (harness) => {
-      const diagnostics = harness.backend.need('diagnostics');
+      const diagnostics = harness.backend.require('diagnostics');
       const [check] = (await diagnostics.checks()).filter(({ name }) => name === 'namespace');
       expect(check).toMatchObject({ status: 'warning', fixable: true });
       expect(await diagnostics.fix()).toEqual(['namespace']);
@@ -82,7 +82,7 @@ describe('KubeClusterInventory and KubeDiagnostics', () => {
   test('answers one failed check when the server is away', () =>
     withHarness({}, async (harness) => {
       await harness.sandbox.faults.serverDown();
-      const checks = await harness.backend.need('diagnostics').checks();
+      const checks = await harness.backend.require('diagnostics').checks();
       expect(checks).toMatchObject([
         { name: 'api', status: 'error', message: expect.stringMatching(/can't be reached/) },
       ]);

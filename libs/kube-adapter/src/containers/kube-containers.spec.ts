@@ -5,7 +5,7 @@ import {
   type ContainerSpec,
   type InstanceRef,
 } from '@headgate/domain-contracts';
-import { bytesUntil } from '@headgate/testing';
+import { readUntil } from '@headgate/testing';
 import { NAMESPACE, SandboxHarness } from '../testing/sandbox-harness.contract.js';
 
 describe('KubeContainers', () => {
@@ -17,7 +17,7 @@ describe('KubeContainers', () => {
   afterEach(() => harness.sandbox.faults.heal());
   afterAll(() => harness.close());
 
-  const containers = () => harness.backend.need('containers');
+  const containers = () => harness.backend.require('containers');
   const specOf = (overrides: Partial<ContainerSpec> = {}): ContainerSpec => ({
     ref: harness.freshContainer(),
     image: 'debian:12',
@@ -104,7 +104,7 @@ describe('KubeContainers', () => {
       const vm = await harness.givenVm('Running');
       const ct: InstanceRef = { ...vm, kind: 'ct' };
       await running({ ref: ct });
-      const provisioning = harness.backend.need('provisioning');
+      const provisioning = harness.backend.require('provisioning');
       if (first === 'vm') {
         await provisioning.delete(vm);
         await harness.recorder.until(() => harness.recorder.vm(vm) === undefined);
@@ -122,16 +122,16 @@ describe('KubeContainers', () => {
 
   test.each([true, false])('opens a shell (privileged: %s) that answers and can be resized', async (privileged) => {
     const ref = await running({ privileged });
-    const shell = await harness.backend.need('consoles').openShell(ref, { columns: 100, rows: 40 });
+    const shell = await harness.backend.require('consoles').openShell(ref, { columns: 100, rows: 40 });
     shell.stream.write('echo hello\r');
-    await bytesUntil(shell.stream, /\nhello\r/);
+    await readUntil(shell.stream, /\nhello\r/);
     shell.resize({ columns: 80, rows: 24 });
     shell.stream.write('exit\r');
     await new Promise((resolve) => shell.stream.once('close', resolve).resume());
   });
 
   test('opens no shell in a container that is stopped, or not there', async () => {
-    const consoles = harness.backend.need('consoles');
+    const consoles = harness.backend.require('consoles');
     const size = { columns: 80, rows: 24 };
     const ref = await running();
     await containers().stop(ref);

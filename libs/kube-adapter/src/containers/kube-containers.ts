@@ -2,7 +2,7 @@ import {
   Containers,
   DomainError,
   isKubernetesName,
-  planOf,
+  buildPlan,
   type Clock,
   type ContainerSpec,
   type InstanceRef,
@@ -42,7 +42,7 @@ export class KubeContainers extends Containers {
       ...(spec.privileged ? [{ name: 'seed', detail: `Copy the files of ${spec.image} onto the volume.` }] : []),
       { name: 'start', detail: `Pod ${name}.` },
     ];
-    return planOf(steps, { refusals: await this.refusals(spec) });
+    return buildPlan(steps, { refusals: await this.refusals(spec) });
   }
 
   override async create(spec: ContainerSpec): Promise<void> {
@@ -84,7 +84,7 @@ export class KubeContainers extends Containers {
   override async planDelete(ref: InstanceRef): Promise<Plan> {
     const found = await this.everything(ref);
     if (found.length === 0) throw instanceNotFound(ref);
-    return planOf(
+    return buildPlan(
       found.map(({ resource, object }) => ({ name: 'delete', detail: `${resource.kind} ${object.metadata.name}.` })),
     );
   }

@@ -1,4 +1,4 @@
-import { sameInstance, type Container, type InstanceRef } from '@headgate/domain-contracts';
+import { isSameInstance, type Container, type InstanceRef } from '@headgate/domain-contracts';
 import { containerRecord, type ContainerClaimFacts, type ContainerPodFacts } from './container-facts.js';
 import type { RecordListener } from './vm-table.js';
 
@@ -59,7 +59,7 @@ export class ContainerTable {
       return;
     }
     const record = containerRecord(ref, claim, pod);
-    if (row.record && sameInstance(row.record, record)) return;
+    if (row.record && isSameInstance(row.record, record)) return;
     row.record = record;
     this.listener.changed(record);
   }

@@ -1,4 +1,4 @@
-import { sameInstance, type InstanceRef, type VirtualMachine } from '@headgate/domain-contracts';
+import { isSameInstance, type InstanceRef, type VirtualMachine } from '@headgate/domain-contracts';
 import type { GuestSize } from './guest-size.js';
 import type { VmFacts, VmiFacts } from './vm-facts.js';
 import { vmRecord } from './vm-record.js';
@@ -121,7 +121,7 @@ export class VmTable {
       claimBytes: claim === undefined ? undefined : this.claimBytes.get(claim),
       instancetype: vm.instancetype === undefined ? undefined : this.instancetypes.get(vm.instancetype),
     });
-    if (row.record && sameInstance(row.record, record)) return;
+    if (row.record && isSameInstance(row.record, record)) return;
     row.record = record;
     this.listener.changed(record);
   }

@@ -1,5 +1,5 @@
-import { ServiceEnding, type InstanceRef } from '@headgate/domain-contracts';
-import { silentReport } from '@headgate/testing';
+import { ServiceShutdown, type InstanceRef } from '@headgate/domain-contracts';
+import { recordingReporter } from '@headgate/testing';
 import { SandboxHarness } from '../testing/sandbox-harness.contract.js';
 
 const nodeOf = ({ recorder }: SandboxHarness, ref: InstanceRef): string => recorder.vm(ref)?.node ?? '';
@@ -24,12 +24,12 @@ describe('KubeMigration', () => {
   });
   afterAll(() => harness.close());
 
-  const migration = () => harness.backend.need('migration');
+  const migration = () => harness.backend.require('migration');
 
   test('migrates to a node of the same CPU vendor and follows it to the end', async () => {
     const ref = await givenMovable(harness);
     const target = otherNode(harness, ref);
-    const report = silentReport();
+    const report = recordingReporter();
     await (
       await migration().migrate(ref, target)
     )(report);
@@ -44,7 +44,7 @@ describe('KubeMigration', () => {
     const target = otherNode(harness, ref);
     await (
       await migration().migrate(ref)
-    )(silentReport());
+    )(recordingReporter());
     await harness.recorder.untilVm(ref, ({ node, status }) => node === target && status === 'Running');
   });
 
@@ -64,7 +64,7 @@ describe('KubeMigration', () => {
     const ref = harness.freshRef();
     const size = { cpu: 1, memoryBytes: 1024 ** 3, diskBytes: 1024 ** 3 };
     const source = await harness.quickSource();
-    await harness.backend.need('provisioning').create({ ref, source, ...size, node: 'node-a', start: true });
+    await harness.backend.require('provisioning').create({ ref, source, ...size, node: 'node-a', start: true });
     await harness.becomes(ref, 'Running');
     expect(nodeOf(harness, ref)).toBe('node-a');
     await expect(migration().migrate(ref)).rejects.toMatchObject({
@@ -78,7 +78,7 @@ describe('KubeMigration', () => {
     const node = nodeOf(harness, ref);
     harness.simulation.faults.inject('migration-failure', ref);
     const work = await migration().migrate(ref);
-    await expect(work(silentReport())).rejects.toMatchObject({
+    await expect(work(recordingReporter())).rejects.toMatchObject({
       code: 'BACKEND_FAILED',
       message: expect.stringMatching(/migration of .* failed/),
     });
@@ -90,7 +90,7 @@ describe('KubeMigration', () => {
     const ref = await givenMovable(harness);
     harness.simulation.faults.inject('migration-stuck', ref);
     const abort = new AbortController();
-    const done = (await migration().migrate(ref))(silentReport(abort.signal));
+    const done = (await migration().migrate(ref))(recordingReporter(abort.signal));
     await harness.recorder.untilVm(ref, ({ status }) => status === 'Migrating');
     await expect(migration().migrate(ref)).rejects.toMatchObject({ code: 'BUSY' });
     abort.abort(new Error('cancelled'));
@@ -102,8 +102,8 @@ describe('KubeMigration', () => {
     const ref = await givenMovable(harness);
     const target = otherNode(harness, ref);
     const abort = new AbortController();
-    const done = (await migration().migrate(ref, target))(silentReport(abort.signal));
-    abort.abort(new ServiceEnding('ended'));
+    const done = (await migration().migrate(ref, target))(recordingReporter(abort.signal));
+    abort.abort(new ServiceShutdown('ended'));
     await expect(done).rejects.toThrow('ended');
     await harness.recorder.untilVm(ref, ({ node, status }) => node === target && status === 'Running');
   });
@@ -115,8 +115,8 @@ describe('KubeMigration and a server that goes away', () => {
     const harness = await SandboxHarness.open({ simulation });
     const ref = await givenMovable(harness);
     const target = otherNode(harness, ref);
-    const report = silentReport();
-    const done = (await harness.backend.need('migration').migrate(ref, target))(report);
+    const report = recordingReporter();
+    const done = (await harness.backend.require('migration').migrate(ref, target))(report);
     await harness.recorder.untilVm(ref, ({ status }) => status === 'Migrating');
     await harness.sandbox.faults.serverDown();
     await harness.recorder.until(() => harness.recorder.calls.some((call) => call.startsWith('lost')));
@@ -133,14 +133,14 @@ describe('KubeMigration on KubeVirt 1.5', () => {
     const harness = await SandboxHarness.open({ simulation: { kubevirtVersion: '1.5' } });
     const ref = await givenMovable(harness);
     const target = otherNode(harness, ref);
-    const migration = harness.backend.need('migration');
+    const migration = harness.backend.require('migration');
     await expect(migration.migrate(ref, target)).rejects.toMatchObject({
       code: 'NOT_SUPPORTED',
       message: expect.stringMatching(/KubeVirt 1\.6/),
     });
     await (
       await migration.migrate(ref)
-    )(silentReport());
+    )(recordingReporter());
     await harness.recorder.untilVm(ref, ({ node, status }) => node !== undefined && status === 'Running');
     await harness.close();
   });

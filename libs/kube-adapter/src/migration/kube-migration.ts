@@ -1,10 +1,10 @@
 import {
   DomainError,
   InstanceMigration,
-  ServiceEnding,
+  ServiceShutdown,
   type InstanceRef,
-  type LongWork,
-  type TaskReport,
+  type BackgroundWork,
+  type TaskReporter,
 } from '@headgate/domain-contracts';
 import { KubeApiError } from '../api/kube-api-error.js';
 import { conditionOf, type KubeObject } from '../api/kube-object.js';
@@ -43,7 +43,7 @@ export class KubeMigration extends InstanceMigration {
     super();
   }
 
-  override async migrate(ref: InstanceRef, targetNode?: string): Promise<LongWork> {
+  override async migrate(ref: InstanceRef, targetNode?: string): Promise<BackgroundWork> {
     const vmi = await this.movable(ref);
     const selector = await this.selector(vmi, targetNode);
     const migration = await this.trigger(ref, selector);
@@ -112,9 +112,9 @@ export class KubeMigration extends InstanceMigration {
     }
   }
 
-  private async watch(ref: InstanceRef, migration: KubeObject, source: string, report: TaskReport): Promise<void> {
+  private async watch(ref: InstanceRef, migration: KubeObject, source: string, report: TaskReporter): Promise<void> {
     const { api } = this.following;
-    const place = { namespace: ref.namespace, name: migration.metadata.name };
+    const path = { namespace: ref.namespace, name: migration.metadata.name };
     let phase = '';
     const seen = ({ status }: MigrationObject): boolean => {
       const next = status?.phase ?? '';
@@ -141,7 +141,7 @@ export class KubeMigration extends InstanceMigration {
     } catch (error) {
       // Cancelling is safe: the guest stays where it is. A service that ends cancels nothing: the cluster goes on.
       const { aborted, reason } = report.signal;
-      if (aborted && !(reason instanceof ServiceEnding)) await api.delete(MIGRATIONS, place);
+      if (aborted && !(reason instanceof ServiceShutdown)) await api.delete(MIGRATIONS, path);
       throw error;
     }
   }

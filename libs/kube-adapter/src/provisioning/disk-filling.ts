@@ -1,4 +1,4 @@
-import { DomainError, type InstanceRef, type LongWork } from '@headgate/domain-contracts';
+import { DomainError, type InstanceRef, type BackgroundWork } from '@headgate/domain-contracts';
 import { conditionOf, type Condition, type KubeObject } from '../api/kube-object.js';
 import { DATA_VOLUMES } from '../api/resources.js';
 import { followObject, type Following } from '../migration/follow-object.js';
@@ -22,7 +22,12 @@ const LOOKS = 60;
 const WAITS_FOR_START: ReadonlySet<string> = new Set(['WaitForFirstConsumer', 'PendingPopulation']);
 
 /** Follows the import of a new VM's disk to its end; `remove` takes back what was made when it fails. */
-export function fillDisk(following: Following, ref: InstanceRef, name: string, remove: () => Promise<void>): LongWork {
+export function fillDisk(
+  following: Following,
+  ref: InstanceRef,
+  name: string,
+  remove: () => Promise<void>,
+): BackgroundWork {
   return async (report) => {
     report.step('import');
     try {

@@ -1,5 +1,5 @@
 import type { InstanceRef, VmSpec } from '@headgate/domain-contracts';
-import { silentReport } from '@headgate/testing';
+import { recordingReporter } from '@headgate/testing';
 import type { VmObject } from '../inventory/vm-object.js';
 import { NAMESPACE, SandboxHarness } from '../testing/sandbox-harness.contract.js';
 
@@ -14,7 +14,7 @@ describe('KubeProvisioning', () => {
   afterEach(() => harness.sandbox.faults.heal());
   afterAll(() => harness.close());
 
-  const provisioning = () => harness.backend.need('provisioning');
+  const provisioning = () => harness.backend.require('provisioning');
   const specOf = async (overrides: Partial<VmSpec> = {}): Promise<VmSpec> => ({
     ref: harness.freshRef(),
     cpu: 1,
@@ -41,7 +41,7 @@ describe('KubeProvisioning', () => {
   test('imports a disk and follows it to the end', async () => {
     const spec = await specOf({ source: { kind: 'import', url: 'https://images.example/a.qcow2' } });
     const { remaining } = await provisioning().create(spec);
-    const report = silentReport();
+    const report = recordingReporter();
     await remaining?.(report);
     expect(report.steps).toEqual(['import']);
     expect(report.fractions.at(-1)).toBe(1);
@@ -54,7 +54,7 @@ describe('KubeProvisioning', () => {
 
   test('makes an empty disk and an installer from an ISO', async () => {
     const spec = await specOf({ source: { kind: 'iso', url: 'https://images.example/installer.iso' }, start: true });
-    await (await provisioning().create(spec)).remaining?.(silentReport());
+    await (await provisioning().create(spec)).remaining?.(recordingReporter());
     await harness.recorder.untilVm(spec.ref, ({ status }) => status === 'Running');
     expect(about('datavolumes.cdi.kubevirt.io', spec.ref)).toHaveLength(2);
     expect(harness.recorder.vm(spec.ref)?.diskBytes).toBe(2 * GIB);
@@ -100,7 +100,7 @@ describe('KubeProvisioning', () => {
   test('masks user data in the manifest when told to, and only then', async () => {
     const spec = await specOf({ cloudInit: '#cloud-config\npassword: hush\n' });
     await provisioning().create(spec);
-    const inventory = harness.backend.need('inventory');
+    const inventory = harness.backend.require('inventory');
     expect(JSON.stringify(await inventory.manifest(spec.ref, { masked: true }))).not.toContain('hush');
     expect(JSON.stringify(await inventory.manifest(spec.ref, { masked: false }))).toContain('hush');
   });
@@ -165,7 +165,7 @@ describe('KubeProvisioning', () => {
 
   test('deletes what bears its label or is owned by it, and nothing that only looks alike', async () => {
     const spec = await specOf({ source: { kind: 'import', url: 'https://images.example/a.qcow2' } });
-    await (await provisioning().create(spec)).remaining?.(silentReport());
+    await (await provisioning().create(spec)).remaining?.(recordingReporter());
     const { name } = spec.ref;
     const claim = (claimName: string, labels: Record<string, string>, ownerReferences: object[] = []) => ({
       apiVersion: 'v1',
@@ -246,11 +246,11 @@ describe('KubeProvisioning and an import that fails', () => {
     const ref = harness.freshRef();
     const source = { kind: 'import', url: 'https://images.example/wrong.qcow2' } as const;
     const size = { cpu: 1, memoryBytes: GIB, diskBytes: 2 * GIB, start: false };
-    const { remaining } = await harness.backend.need('provisioning').create({ ref, source, ...size });
+    const { remaining } = await harness.backend.require('provisioning').create({ ref, source, ...size });
     const vm = store.get('virtualmachines.kubevirt.io', ref) as unknown as VmObject;
     const [volume] = vm.spec?.dataVolumeTemplates ?? [];
     harness.simulation.faults.inject('import-fatal', { namespace: NAMESPACE, name: volume?.metadata.name ?? '' });
-    await expect(remaining?.(silentReport())).rejects.toMatchObject({
+    await expect(remaining?.(recordingReporter())).rejects.toMatchObject({
       code: 'BACKEND_FAILED',
       message: expect.stringMatching(/import of the disk/),
     });
@@ -263,7 +263,7 @@ describe('KubeProvisioning and an import that fails', () => {
 describe('KubeProvisioning without CDI', () => {
   test('says what is missing, and goes on making VMs from container disks', async () => {
     const harness = await SandboxHarness.open({ simulation: { without: ['cdi', 'snapshots'] } });
-    const provisioning = harness.backend.need('provisioning');
+    const provisioning = harness.backend.require('provisioning');
     const ref = harness.freshRef();
     const size = { cpu: 1, memoryBytes: GIB, diskBytes: GIB, start: false };
     const source = { kind: 'import', url: 'https://images.example/a.qcow2' } as const;

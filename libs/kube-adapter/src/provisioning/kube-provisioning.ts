@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import {
   DomainError,
   InstanceProvisioning,
-  planOf,
+  buildPlan,
   type Creation,
   type InstanceRef,
   type Log,
@@ -54,7 +54,7 @@ export class KubeProvisioning extends InstanceProvisioning {
     const { refusals, node } = await checkCreate(api, facts, spec);
     const exists = await namespaceExists(api, spec.ref.namespace);
     const rejected = refusals.length === 0 && exists !== false ? await this.rehearse(draftOf(spec, facts, node)) : [];
-    return planOf(createSteps(spec, exists === false), {
+    return buildPlan(createSteps(spec, exists === false), {
       warnings: createWarnings(spec),
       refusals: [...refusals, ...rejected],
     });
@@ -93,7 +93,7 @@ export class KubeProvisioning extends InstanceProvisioning {
       detail: `${resource.kind} ${object.metadata.name}.`,
     }));
     const steps = [...running, { name: 'delete', detail: `VirtualMachine ${ref.name}.` }, ...owned, ...labelled];
-    return planOf(steps, { refusals: this.deletion.refusals(ref, vm) });
+    return buildPlan(steps, { refusals: this.deletion.refusals(ref, vm) });
   }
 
   override async delete(ref: InstanceRef): Promise<void> {

@@ -25,9 +25,9 @@ export class ClusterHarness implements BackendHarness {
       defaultNamespace: namespace,
     };
     const [backend, other] = [KubeBackend.open(settings), KubeBackend.open(settings)];
-    await other.need('diagnostics').fix();
-    const recorder = InventoryRecorder.over(other.need('inventory'));
-    await recorder.listedOnce();
+    await other.require('diagnostics').fix();
+    const recorder = InventoryRecorder.over(other.require('inventory'));
+    await recorder.whenListed();
     return new ClusterHarness(backend, other, recorder, namespace);
   }
 
@@ -42,17 +42,17 @@ export class ClusterHarness implements BackendHarness {
     const ref = this.freshRef();
     const source = await this.quickSource();
     const size = { cpu: 1, memoryBytes: 256 * 1024 ** 2, diskBytes: 1024 ** 3, start: state !== 'Stopped' };
-    await this.other.need('provisioning').create({ ref, source, ...size });
+    await this.other.require('provisioning').create({ ref, source, ...size });
     await this.recorder.untilVm(ref, ({ status }) => status === (state === 'Stopped' ? 'Stopped' : 'Running'));
     if (state === 'Paused') {
-      await this.other.need('power').apply(ref, 'pause');
+      await this.other.require('power').apply(ref, 'pause');
       await this.recorder.untilVm(ref, ({ status }) => status === 'Paused');
     }
     return ref;
   }
 
-  async removeOutside(ref: InstanceRef): Promise<void> {
-    await this.other.need('provisioning').delete(ref);
+  async deleteExternally(ref: InstanceRef): Promise<void> {
+    await this.other.require('provisioning').delete(ref);
   }
 
   async quickSource(): Promise<VmSource> {
@@ -61,7 +61,7 @@ export class ClusterHarness implements BackendHarness {
 
   async close(): Promise<void> {
     const present = this.made.filter((ref) => this.recorder.vm(ref));
-    await Promise.all(present.map((ref) => this.other.need('provisioning').delete(ref)));
+    await Promise.all(present.map((ref) => this.other.require('provisioning').delete(ref)));
     await this.recorder.stop();
     await Promise.all([this.backend.close(), this.other.close()]);
   }

@@ -40,7 +40,7 @@ export class SandboxHarness implements BackendHarness {
       clock: new SystemClock(),
       ...backend,
     });
-    const recorder = InventoryRecorder.over(opened.need('inventory'));
+    const recorder = InventoryRecorder.over(opened.require('inventory'));
     await recorder.until(() => recorder.calls.length > 0);
     return new SandboxHarness(listening, simulated, opened, recorder);
   }
@@ -57,10 +57,10 @@ export class SandboxHarness implements BackendHarness {
     const ref = this.freshRef();
     const source = await this.quickSource();
     const size = { cpu: 1, memoryBytes: 1024 ** 3, diskBytes: 1024 ** 3 };
-    await this.backend.need('provisioning').create({ ref, source, ...size, start: state !== 'Stopped' });
+    await this.backend.require('provisioning').create({ ref, source, ...size, start: state !== 'Stopped' });
     await this.becomes(ref, state === 'Stopped' ? 'Stopped' : 'Running');
     if (state === 'Paused') {
-      await this.backend.need('power').apply(ref, 'pause');
+      await this.backend.require('power').apply(ref, 'pause');
       await this.becomes(ref, 'Paused');
     }
     return ref;
@@ -70,7 +70,7 @@ export class SandboxHarness implements BackendHarness {
     await this.recorder.untilVm(ref, (vm) => vm.status === status && vm.ready === (status === 'Running'));
   }
 
-  async removeOutside({ namespace, name }: InstanceRef): Promise<void> {
+  async deleteExternally({ namespace, name }: InstanceRef): Promise<void> {
     this.sandbox.store.delete('virtualmachines.kubevirt.io', { namespace, name });
   }
 

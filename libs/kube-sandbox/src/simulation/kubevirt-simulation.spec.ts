@@ -2,7 +2,7 @@ import { KubeSandbox } from '../kube-sandbox.js';
 import { KubevirtSimulation } from './kubevirt-simulation.js';
 import { KUBEVIRT_VERSIONS } from './kubevirt-version.js';
 import { RESOURCES } from './resources.js';
-import { aVirtualMachine } from './testing/simulated-cluster.js';
+import { buildVirtualMachine } from './testing/simulated-cluster.js';
 import { listeningCluster } from './testing/listening-cluster.js';
 import type { VirtualMachine } from './types/virtual-machine.js';
 
@@ -71,7 +71,7 @@ describe('what a cluster serves', () => {
 
   test('measures pods of a minute and more, the same for every asker', async () => {
     cluster = await listeningCluster();
-    await cluster.call('POST', cluster.vms, aVirtualMachine('web'));
+    await cluster.call('POST', cluster.vms, buildVirtualMachine('web'));
     cluster.clock.advance(20_000);
     const path = '/apis/metrics.k8s.io/v1beta1/namespaces/tailvm/pods?labelSelector=vmi.kubevirt.io/id=web';
     expect((await cluster.call('GET', path)).json).toMatchObject({ items: [] });
@@ -128,7 +128,7 @@ describe('what a cluster serves', () => {
       });
     await fetch(`${sandbox.url}/apis/kubevirt.io/v1/namespaces/tailvm/virtualmachines`, {
       method: 'POST',
-      body: JSON.stringify(aVirtualMachine('web')),
+      body: JSON.stringify(buildVirtualMachine('web')),
       headers: { 'Content-Type': 'application/json' },
     });
     await becomes((vm) => vm?.status?.printableStatus === 'Running');

@@ -15,14 +15,14 @@ describeWithLibvirt(`what libvirt says of itself${missing === undefined ? '' : `
   afterEach(() => libvirt?.close());
 
   test('names this machine, its versions and what it can do with disks', async () => {
-    const [node] = await backend.need('cluster').nodes();
+    const [node] = await backend.require('cluster').nodes();
     expect(node).toMatchObject({
       ready: true,
       roles: 'hypervisor',
       kubelet: expect.stringMatching(/^libvirt \d.*, QEMU \d/),
       arch: expect.stringMatching(/^\w+$/),
     });
-    expect(await backend.need('cluster').storage()).toEqual({
+    expect(await backend.require('cluster').storage()).toEqual({
       storageClass: 'headgate',
       canExpand: false,
       canSnapshot: false,
@@ -30,8 +30,8 @@ describeWithLibvirt(`what libvirt says of itself${missing === undefined ? '' : `
   });
 
   test('warns of software emulation, makes the pool when it is missing, and finds the rest in order', async () => {
-    await backend.need('diagnostics').fix();
-    const checks = await backend.need('diagnostics').checks();
+    await backend.require('diagnostics').fix();
+    const checks = await backend.require('diagnostics').checks();
     const status = Object.fromEntries(checks.map((check) => [check.name, check.status]));
     expect(status).toMatchObject({ libvirt: 'ok', qemu: 'ok', acceleration: 'warning', virtlogd: 'ok' });
     expect(status['storage-pool']).not.toBe('error');
@@ -46,7 +46,7 @@ describeWithLibvirt(`what libvirt says of itself${missing === undefined ? '' : `
       clock: new FixedClock(),
       accelerator: () => Promise.resolve('tcg'),
     });
-    const checks = await gone.need('diagnostics').checks();
+    const checks = await gone.require('diagnostics').checks();
     expect(checks.find(({ name }) => name === 'libvirt')).toMatchObject({
       status: 'error',
       message: expect.stringContaining('libvirtd'),

@@ -27,8 +27,8 @@ describeWithLibvirt(
         dataDir: '/nonexistent',
         clock: new SystemClock(),
       });
-      recorder = InventoryRecorder.over(backend.need('inventory'));
-      await recorder.listedOnce();
+      recorder = InventoryRecorder.over(backend.require('inventory'));
+      await recorder.whenListed();
     }, timeoutMs);
     afterEach(async () => {
       await recorder?.stop();
@@ -45,7 +45,9 @@ describeWithLibvirt(
       async () => {
         await daemon.kill();
         await recorder.until(() => recorder.calls.includes('lost BACKEND_UNREACHABLE'));
-        await expect(backend.need('power').apply(ref, 'start')).rejects.toMatchObject({ code: 'BACKEND_UNREACHABLE' });
+        await expect(backend.require('power').apply(ref, 'start')).rejects.toMatchObject({
+          code: 'BACKEND_UNREACHABLE',
+        });
 
         await daemon.start();
         await define(foreignDomainXml({ name: ref.name }));

@@ -1,4 +1,4 @@
-import { InventoryRecorder, bytesUntil } from '@headgate/testing';
+import { InventoryRecorder, readUntil } from '@headgate/testing';
 import { foreignDomainXml } from '../testing/foreign-domain.js';
 import { LibvirtUnderTest, whyNoLibvirt } from '../testing/libvirt-under-test.js';
 
@@ -12,20 +12,20 @@ describeWithLibvirt(`a foreign domain on libvirt${missing === undefined ? '' : `
 
   test('is shown, followed and operated like any other', async () => {
     const backend = libvirt.backend();
-    const recorder = InventoryRecorder.over(backend.need('inventory'));
-    await recorder.listedOnce();
+    const recorder = InventoryRecorder.over(backend.require('inventory'));
+    await recorder.whenListed();
     const ref = libvirt.refOf(libvirt.freshName());
     await libvirt.define(foreignDomainXml({ name: ref.name }));
     const vm = await recorder.untilVm(ref, ({ status }) => status === 'Stopped');
     expect(vm).toMatchObject({ cpu: 1, memoryBytes: 128 * 1024 ** 2, tags: [], isTemplate: false, diskBytes: 0 });
 
-    const power = backend.need('power');
+    const power = backend.require('power');
     await power.apply(ref, 'start');
     await recorder.untilVm(ref, ({ status, node }) => status === 'Running' && node !== undefined);
-    const vnc = await backend.need('consoles').openVnc(ref);
-    expect(await bytesUntil(vnc, /\n/)).toMatch(/^RFB 003\.008/);
+    const vnc = await backend.require('consoles').openVnc(ref);
+    expect(await readUntil(vnc, /\n/)).toMatch(/^RFB 003\.008/);
     vnc.destroy();
-    const { stream } = await backend.need('consoles').openSerial(ref);
+    const { stream } = await backend.require('consoles').openSerial(ref);
     await power.apply(ref, 'restart', { force: true });
     stream.destroy();
     await recorder.untilVm(ref, ({ status }) => status === 'Running');

@@ -1,4 +1,4 @@
-import { sameInstance, type InventoryListener, type VirtualMachine } from '@headgate/domain-contracts';
+import { isSameInstance, type InventoryListener, type VirtualMachine } from '@headgate/domain-contracts';
 import type { DomainDescription } from '../domain-xml/domain-description.js';
 import type { DomainFinder } from '../domains/domain-finder.js';
 import type { DomainReader, DomainSnapshot } from '../domains/domain-reader.js';
@@ -109,7 +109,7 @@ export class LiveDomains {
     const after = this.keep(snapshot);
     const renamed = before && before.shown.ref.name !== after.shown.ref.name;
     if (renamed) this.parts.listener.removed(before.shown.ref);
-    if (!before || renamed || !sameInstance(before.shown, after.shown)) this.parts.listener.changed(after.shown);
+    if (!before || renamed || !isSameInstance(before.shown, after.shown)) this.parts.listener.changed(after.shown);
   }
 
   private keep(snapshot: DomainSnapshot): Known {

@@ -63,7 +63,7 @@ export class BootDiskMaker {
       await downloadImage(this.http, source.url, file, this.listening(report));
       return file;
     }
-    if (source.kind === 'image' && source.entry.builtOnTheSpot !== undefined && this.tinyGuest) {
+    if (source.kind === 'image' && source.entry.builtLocally !== undefined && this.tinyGuest) {
       report.step('Building the image');
       return this.tinyGuest();
     }

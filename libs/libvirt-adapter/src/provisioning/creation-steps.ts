@@ -21,7 +21,7 @@ function sourceSteps({ source, diskBytes }: VmSpec): PlanStep[] {
     case 'import':
       return [{ name: 'download', detail: `Download the image ${redactUrl(source.url)}.` }, disk];
     case 'image':
-      if (source.entry.builtOnTheSpot !== undefined)
+      if (source.entry.builtLocally !== undefined)
         return [{ name: 'build', detail: `Take the image ${source.entry.name}, built on this machine.` }, disk];
       return [{ name: 'pull', detail: `Pull the container disk ${containerDiskOf(source)}.` }, disk];
     default:

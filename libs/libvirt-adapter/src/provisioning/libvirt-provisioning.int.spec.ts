@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import type { Backend, VmSource, VmSpec } from '@headgate/domain-contracts';
-import { bytesUntil, InventoryRecorder, silentReport } from '@headgate/testing';
+import { readUntil, InventoryRecorder, recordingReporter } from '@headgate/testing';
 import { describeDomain } from '../domain-xml/domain-description.js';
 import { POOL_NAME } from '../libvirt-backend.js';
 import { fileDisk, foreignDomainXml } from '../testing/foreign-domain.js';
@@ -29,8 +29,8 @@ describeWithLibvirt(`LibvirtProvisioning on libvirt${missing === undefined ? '' 
   beforeEach(async () => {
     [libvirt, server] = [await LibvirtUnderTest.open(), await HttpServer.listen()];
     backend = libvirt.backend({ tinyGuest: () => Promise.resolve(image) });
-    recorder = InventoryRecorder.over(backend.need('inventory'));
-    await recorder.listedOnce();
+    recorder = InventoryRecorder.over(backend.require('inventory'));
+    await recorder.whenListed();
   });
   afterEach(async () => {
     await recorder?.stop();
@@ -49,8 +49,8 @@ describeWithLibvirt(`LibvirtProvisioning on libvirt${missing === undefined ? '' 
   });
   const tiny: VmSource = { kind: 'image', entry: TINY_ENTRY };
   const make = async (wanted: VmSpec) => {
-    const report = silentReport();
-    await (await backend.need('provisioning').create(wanted)).remaining?.(report);
+    const report = recordingReporter();
+    await (await backend.require('provisioning').create(wanted)).remaining?.(report);
     return report;
   };
   const expectNothingLeft = async (): Promise<void> => {
@@ -64,25 +64,25 @@ describeWithLibvirt(`LibvirtProvisioning on libvirt${missing === undefined ? '' 
       const wanted = spec(tiny, { start: true, cloudInit: '#cloud-config\nhostname: seeded\n' });
       await make(wanted);
       const { uid } = await recorder.untilVm(wanted.ref, ({ status }) => status === 'Running');
-      const { stream, backlog } = await backend.need('consoles').openSerial(wanted.ref);
-      const boot = await bytesUntil(stream, /seeded login: /, backlog.toString('latin1'));
+      const { stream, backlog } = await backend.require('consoles').openSerial(wanted.ref);
+      const boot = await readUntil(stream, /seeded login: /, backlog.toString('latin1'));
       expect(boot).toContain('Linux version');
       stream.write(`${TINY_LOGIN.user}\r`);
-      await bytesUntil(stream, /Password: /);
+      await readUntil(stream, /Password: /);
       stream.destroy();
 
-      const again = await backend.need('consoles').openSerial(wanted.ref);
+      const again = await backend.require('consoles').openSerial(wanted.ref);
       expect(again.backlog.toString('latin1')).toContain('seeded login: ');
       again.stream.destroy();
 
       await recorder.untilVm(wanted.ref, ({ agentConnected, ip }) => agentConnected && ip !== undefined);
-      await backend.need('power').apply(wanted.ref, 'stop');
+      await backend.require('power').apply(wanted.ref, 'stop');
       const stopped = await recorder.untilVm(wanted.ref, ({ status }) => status === 'Stopped');
       expect(stopped).not.toHaveProperty('ip');
       expect(stopped).not.toHaveProperty('node');
 
       const { serial } = describeDomain(await libvirt.virsh.run(['dumpxml', uid]));
-      await backend.need('provisioning').delete(wanted.ref);
+      await backend.require('provisioning').delete(wanted.ref);
       await expectNothingLeft();
       await expect(access(serial?.path ?? '')).rejects.toThrow('ENOENT');
     },
@@ -94,13 +94,13 @@ describeWithLibvirt(`LibvirtProvisioning on libvirt${missing === undefined ? '' 
       gzipSync(await layerOf({ 'disk/tiny.qcow2': await readFile(image) }), { level: 1 }),
     ]);
     const wanted = spec({ kind: 'containerDisk', image: `${server.host}/lab/tiny` });
-    const { remaining } = await backend.need('provisioning').create(wanted);
+    const { remaining } = await backend.require('provisioning').create(wanted);
     await recorder.untilVm(
       wanted.ref,
       ({ status, diskBytes }) => status === 'Provisioning' && diskBytes === wanted.diskBytes,
     );
-    await expect(backend.need('power').apply(wanted.ref, 'start')).rejects.toMatchObject({ code: 'BUSY' });
-    const report = silentReport();
+    await expect(backend.require('power').apply(wanted.ref, 'start')).rejects.toMatchObject({ code: 'BUSY' });
+    const report = recordingReporter();
     await remaining?.(report);
     await recorder.untilVm(
       wanted.ref,
@@ -121,7 +121,7 @@ describeWithLibvirt(`LibvirtProvisioning on libvirt${missing === undefined ? '' 
     await make(installed);
     for (const { ref } of [imported, installed]) {
       await recorder.untilVm(ref, ({ status, diskBytes }) => status === 'Stopped' && diskBytes === 128 * MIB);
-      await backend.need('provisioning').delete(ref);
+      await backend.require('provisioning').delete(ref);
     }
     await expectNothingLeft();
   });
@@ -171,23 +171,23 @@ describeWithLibvirt(`LibvirtProvisioning on libvirt${missing === undefined ? '' 
     const work = make(wanted);
     const failure = expect(work).rejects.toMatchObject({ code: 'CONFLICT' });
     await asked;
-    await backend.need('provisioning').delete(wanted.ref);
+    await backend.require('provisioning').delete(wanted.ref);
     await failure;
     await expectNothingLeft();
   });
 
   test("removes what its own earlier run left half-made, and nothing of another service's", async () => {
     const wanted = spec({ kind: 'import', url: server.url('/never.img') });
-    await backend.need('provisioning').create(wanted);
+    await backend.require('provisioning').create(wanted);
     await recorder.untilVm(wanted.ref, ({ status }) => status === 'Provisioning');
 
-    const stranger = InventoryRecorder.over(libvirt.backend({ dataDir: libvirt.sharedDir }).need('inventory'));
+    const stranger = InventoryRecorder.over(libvirt.backend({ dataDir: libvirt.sharedDir }).require('inventory'));
     await stranger.untilVm(wanted.ref, ({ status }) => status === 'Provisioning');
     await stranger.stop();
     expect(await libvirt.domains()).toEqual([wanted.ref.name]);
 
-    const restarted = InventoryRecorder.over(libvirt.backend().need('inventory'));
-    await restarted.listedOnce();
+    const restarted = InventoryRecorder.over(libvirt.backend().require('inventory'));
+    await restarted.whenListed();
     await restarted.until(() => restarted.vm(wanted.ref) === undefined);
     await restarted.stop();
     await expectNothingLeft();
@@ -199,9 +199,9 @@ describeWithLibvirt(`LibvirtProvisioning on libvirt${missing === undefined ? '' 
     const [first, second] = [spec({ kind: 'pvc', claim }), spec({ kind: 'pvc', claim })];
     await make(first);
     await expect(make(second)).rejects.toMatchObject({ code: 'BUSY' });
-    const { warnings } = await backend.need('provisioning').planDelete(first.ref);
+    const { warnings } = await backend.require('provisioning').planDelete(first.ref);
     expect(warnings.join()).toContain(`${claim}.qcow2`);
-    await backend.need('provisioning').delete(first.ref);
+    await backend.require('provisioning').delete(first.ref);
     expect(await libvirt.volumes()).toEqual([`${claim}.qcow2`]);
   });
 
@@ -210,7 +210,7 @@ describeWithLibvirt(`LibvirtProvisioning on libvirt${missing === undefined ? '' 
     await copyFile(image, disk);
     const ref = libvirt.refOf(libvirt.freshName());
     await libvirt.define(foreignDomainXml({ name: ref.name, disks: fileDisk(disk) }));
-    await backend.need('provisioning').delete(ref);
+    await backend.require('provisioning').delete(ref);
     expect(await libvirt.domains()).toEqual([]);
     await access(disk);
   });
@@ -220,11 +220,11 @@ describeWithLibvirt(`LibvirtProvisioning on libvirt${missing === undefined ? '' 
     await make(wanted);
     const [disk = ''] = (await libvirt.volumes()).filter((name) => name.endsWith('.qcow2'));
     await libvirt.virsh.run(['vol-delete', disk, '--pool', POOL_NAME]);
-    await expect(backend.need('power').apply(wanted.ref, 'start')).rejects.toMatchObject({
+    await expect(backend.require('power').apply(wanted.ref, 'start')).rejects.toMatchObject({
       code: 'VOLUME_NOT_FOUND',
       message: expect.stringContaining(disk),
     });
-    await backend.need('provisioning').delete(wanted.ref);
+    await backend.require('provisioning').delete(wanted.ref);
     await expectNothingLeft();
   });
 });

@@ -2,11 +2,11 @@ import {
   DomainError,
   InstanceProvisioning,
   messageOf,
-  planOf,
+  buildPlan,
   type Creation,
   type InstanceRef,
   type Plan,
-  type TaskReport,
+  type TaskReporter,
   type VmSourceKind,
   type VmSpec,
 } from '@headgate/domain-contracts';
@@ -51,7 +51,7 @@ export class LibvirtProvisioning extends InstanceProvisioning {
   override async planDelete(ref: InstanceRef): Promise<Plan> {
     const { uuid, name } = await this.parts.finder.find(ref);
     const { domain, volumes, kept } = await this.parts.remover.plan(uuid);
-    return planOf(
+    return buildPlan(
       [
         ...(domain.isActive ? [{ name: 'stop', detail: `Pull the plug of ${name}.` }] : []),
         ...volumes.map((volume) => ({ name: 'volume', detail: `Remove the volume ${volume.pool}/${volume.name}.` })),
@@ -115,13 +115,13 @@ export class LibvirtProvisioning extends InstanceProvisioning {
     if (source.kind === 'pvc') return false;
     return !(
       source.kind === 'image' &&
-      source.entry.builtOnTheSpot !== undefined &&
+      source.entry.builtLocally !== undefined &&
       (await this.parts.isTinyGuestBuilt())
     );
   }
 }
 
-const QUIET: TaskReport = {
+const QUIET: TaskReporter = {
   step: () => undefined,
   log: () => undefined,
   progress: () => undefined,

@@ -1,6 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
-import { DomainError, messageOf, type Clock, type Log, type TaskReport, type VmSpec } from '@headgate/domain-contracts';
+import {
+  DomainError,
+  messageOf,
+  type Clock,
+  type Log,
+  type TaskReporter,
+  type VmSpec,
+} from '@headgate/domain-contracts';
 import { buildDomainXml } from '../domain-xml/build-domain-xml.js';
 import type { StoragePool } from '../storage/storage-pool.js';
 import type { KeyedLock } from '../virsh/keyed-lock.js';
@@ -77,7 +84,7 @@ export class MachineMaker {
   }
 
   /** Makes the disks, takes the mark away and starts the machine; or leaves nothing. */
-  fill(draft: Draft, report: TaskReport): Promise<void> {
+  fill(draft: Draft, report: TaskReporter): Promise<void> {
     const { progress, remover, lock, log } = this.parts;
     const { uuid, spec } = draft;
     const cancelled = progress.signal(uuid);
@@ -104,7 +111,7 @@ export class MachineMaker {
     return progress.track(uuid, work());
   }
 
-  private async makeDisks({ spec, uuid, plan, files }: Draft, report: TaskReport): Promise<void> {
+  private async makeDisks({ spec, uuid, plan, files }: Draft, report: TaskReporter): Promise<void> {
     const { progress, disks, pool, writeSeed } = this.parts;
     const folder = await progress.makeFolder();
     try {
@@ -121,7 +128,7 @@ export class MachineMaker {
     }
   }
 
-  private async complete({ uuid, spec }: Draft, report: TaskReport): Promise<void> {
+  private async complete({ uuid, spec }: Draft, report: TaskReporter): Promise<void> {
     const { editor, lock, virsh } = this.parts;
     await lock.run(uuid, async () => {
       await editor.note(uuid, ({ provisioning: _done, ...metadata }) => metadata);
@@ -133,7 +140,7 @@ export class MachineMaker {
 }
 
 /** A report may be an object of a class: spreading it would lose its methods. */
-const forward = (report: TaskReport): Omit<TaskReport, 'signal'> => ({
+const forward = (report: TaskReporter): Omit<TaskReporter, 'signal'> => ({
   step: (name) => report.step(name),
   log: (line) => report.log(line),
   progress: (fraction) => report.progress(fraction),

@@ -28,8 +28,7 @@ export async function planSource(
       refuse('NOT_SUPPORTED', BOOTC_REFUSAL, 'Use a container disk, a catalog image or a URL.');
       return undefined;
     case 'image':
-      if (source.entry.builtOnTheSpot === undefined)
-        check(() => parseImageReference(source.entry.containerDisk), refuse);
+      if (source.entry.builtLocally === undefined) check(() => parseImageReference(source.entry.containerDisk), refuse);
       else if (!parts.hasTinyGuest) {
         refuse(
           'NOT_SUPPORTED',

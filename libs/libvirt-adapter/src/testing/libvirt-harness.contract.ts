@@ -1,7 +1,7 @@
 import type { Backend, InstanceRef } from '@headgate/domain-contracts';
 import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { bytesUntil, InventoryRecorder, type BackendHarness } from '@headgate/testing';
+import { readUntil, InventoryRecorder, type BackendHarness } from '@headgate/testing';
 import { fileDisk, foreignDomainXml } from './foreign-domain.js';
 import { LibvirtUnderTest } from './libvirt-under-test.js';
 import { TINY_ENTRY, tinyGuest } from './tiny-guest.js';
@@ -11,8 +11,8 @@ export async function openHarness(): Promise<BackendHarness> {
   const libvirt = await LibvirtUnderTest.open();
   const image = await tinyGuest();
   const backend = libvirt.backend({ tinyGuest: () => Promise.resolve(image) });
-  const recorder = InventoryRecorder.over(backend.need('inventory'));
-  await recorder.listedOnce();
+  const recorder = InventoryRecorder.over(backend.require('inventory'));
+  await recorder.whenListed();
 
   return {
     backend,
@@ -33,7 +33,7 @@ export async function openHarness(): Promise<BackendHarness> {
       await recorder.untilVm(ref, ({ status }) => status === state);
       return ref;
     },
-    removeOutside: async (ref) => {
+    deleteExternally: async (ref) => {
       await libvirt.virsh.run(['destroy', ref.name]).catch(() => undefined);
       await libvirt.virsh.run(['undefine', ref.name]);
     },
@@ -47,8 +47,8 @@ export async function openHarness(): Promise<BackendHarness> {
 }
 
 async function untilPrompt(backend: Backend, ref: InstanceRef): Promise<void> {
-  const { stream, backlog } = await backend.need('consoles').openSerial(ref);
+  const { stream, backlog } = await backend.require('consoles').openSerial(ref);
   const printed = backlog.toString('latin1');
-  if (!/login: /.test(printed)) await bytesUntil(stream, /login: /, printed);
+  if (!/login: /.test(printed)) await readUntil(stream, /login: /, printed);
   stream.destroy();
 }

@@ -11,7 +11,7 @@ export const TINY_ENTRY = {
   description: 'Tiny guest',
   containerDisk: '',
   defaultUser: TINY_LOGIN.user,
-  builtOnTheSpot: 'tiny',
+  builtLocally: 'tiny',
 } as const;
 
 const RECIPE = join(import.meta.dirname, '../../../../tools/tiny-guest/build.mjs');

@@ -2,7 +2,7 @@ import type { Reservation } from '@headgate/limits-core';
 import type { Outcome } from '../http/outcome.js';
 
 /** Room that is settled alone, by its own idea of a failure. */
-export interface Place {
+export interface PendingReservation {
   readonly reservation: Reservation;
   readonly isFailure: (error: unknown) => boolean;
 }
@@ -14,10 +14,10 @@ export class Attempt {
   /** Its handler has begun, so that the handler's end decides, and not the connection's. */
   handled = false;
 
-  private constructor(private readonly places: readonly Place[]) {}
+  private constructor(private readonly reservations: readonly PendingReservation[]) {}
 
-  static begin(request: object, places: readonly Place[]): Attempt {
-    const attempt = new Attempt(places);
+  static begin(request: object, reservations: readonly PendingReservation[]): Attempt {
+    const attempt = new Attempt(reservations);
     attempts.set(request, attempt);
     return attempt;
   }
@@ -32,7 +32,7 @@ export class Attempt {
    */
   async settle(outcome: Outcome): Promise<void> {
     await Promise.all(
-      this.places.map(({ reservation, isFailure }) => {
+      this.reservations.map(({ reservation, isFailure }) => {
         if (outcome.kind === 'succeeded') return reservation.forget();
         if (outcome.kind === 'unseen' || isFailure(outcome.error)) return reservation.keep();
         return reservation.release();

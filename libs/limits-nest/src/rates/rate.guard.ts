@@ -3,7 +3,7 @@ import type { Claim } from '@headgate/limits-core';
 import { type LimitedRequest, httpRoute } from '../http/http-route.js';
 import { outcomeOfClosed, whenClosed } from '../http/outcome.js';
 import { LimitRules } from '../rules/limit-rules.js';
-import { Attempt, type Place } from './attempt.js';
+import { Attempt, type PendingReservation } from './attempt.js';
 import { type NamedRateRule, countsEvery, isForbidden, rateRulesOn } from '../rules/rate-rule.js';
 
 interface RuleClaim {
@@ -56,12 +56,12 @@ export class RateGuard implements CanActivate {
     const reservations = await this.rules.decisions.reserveGroups(
       groups.map(([, group]) => group.map(({ claim }) => claim)),
     );
-    const places: Place[] = [];
+    const pending: PendingReservation[] = [];
     for (const [index, [isFailure]] of groups.entries()) {
       const reservation = reservations[index]!;
-      if (isFailure) places.push({ reservation, isFailure });
+      if (isFailure) pending.push({ reservation, isFailure });
       else await reservation.keep();
     }
-    return places.length > 0 ? Attempt.begin(request, places) : undefined;
+    return pending.length > 0 ? Attempt.begin(request, pending) : undefined;
   }
 }

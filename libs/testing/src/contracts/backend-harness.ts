@@ -11,7 +11,7 @@ export interface BackendHarness {
    */
   givenVm(state: 'Stopped' | 'Running' | 'Paused', options?: { booted?: boolean }): Promise<InstanceRef>;
   /** Removes a VM behind the adapter's back. */
-  removeOutside(ref: InstanceRef): Promise<void>;
+  deleteExternally(ref: InstanceRef): Promise<void>;
   /** A source that the engine can create from quickly. */
   quickSource(): Promise<VmSource>;
   /** Called after each test: ends the guests that it started, where they cost something. */

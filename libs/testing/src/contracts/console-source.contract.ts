@@ -1,5 +1,5 @@
 import type { ConsoleSource } from '@headgate/domain-contracts';
-import { bytesUntil } from '../bytes-until.js';
+import { readUntil } from '../read-until.js';
 import { missingRef, type BackendHarness, type ContractOptions, type OpenHarness } from './backend-harness.js';
 
 export interface ConsoleContractOptions extends ContractOptions {
@@ -21,7 +21,7 @@ export function consoleSourceContract(
 
     beforeAll(async () => {
       harness = await open();
-      consoles = harness.backend.need('consoles');
+      consoles = harness.backend.require('consoles');
     }, timeoutMs);
     afterAll(() => harness?.close(), timeoutMs);
 
@@ -31,7 +31,7 @@ export function consoleSourceContract(
 
     inTime('opens the graphical console of a running VM: it speaks RFB', async () => {
       const stream = await consoles.openVnc(await harness.givenVm('Running'));
-      expect(await bytesUntil(stream, /\n/)).toMatch(/^RFB 003\./);
+      expect(await readUntil(stream, /\n/)).toMatch(/^RFB 003\./);
       stream.destroy();
     });
 
@@ -39,7 +39,7 @@ export function consoleSourceContract(
       const { stream, backlog } = await consoles.openSerial(await harness.givenVm('Running'));
       if (wake !== undefined) stream.write(wake);
       const printed = backlog.toString('latin1');
-      if (!greeting.test(printed)) expect(await bytesUntil(stream, greeting, printed)).toMatch(greeting);
+      if (!greeting.test(printed)) expect(await readUntil(stream, greeting, printed)).toMatch(greeting);
       stream.destroy();
     });
 
@@ -50,7 +50,7 @@ export function consoleSourceContract(
       const { stream, backlog } = await consoles.openSerial(vm);
       if (wake !== undefined) stream.write(wake);
       const printed = backlog.toString('latin1');
-      if (!greeting.test(printed)) await bytesUntil(stream, greeting, printed);
+      if (!greeting.test(printed)) await readUntil(stream, greeting, printed);
       stream.destroy();
     });
 

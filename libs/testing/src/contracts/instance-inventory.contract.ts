@@ -1,4 +1,4 @@
-import { formatRef, sameRef, type InstanceInventory } from '@headgate/domain-contracts';
+import { formatRef, isSameRef, type InstanceInventory } from '@headgate/domain-contracts';
 import { InventoryRecorder } from '../inventory-recorder.js';
 import { missingRef, type BackendHarness, type ContractOptions, type OpenHarness } from './backend-harness.js';
 
@@ -20,7 +20,7 @@ export function instanceInventoryContract(
 
     beforeAll(async () => {
       harness = await open();
-      inventory = harness.backend.need('inventory');
+      inventory = harness.backend.require('inventory');
     }, timeoutMs);
     afterEach(async () => {
       await Promise.all(recorders.splice(0).map((recorder) => recorder.stop()));
@@ -33,7 +33,7 @@ export function instanceInventoryContract(
     inTime('tells everything there is before any change', async () => {
       const ref = await harness.givenVm('Stopped');
       const recorder = record();
-      await recorder.listedOnce();
+      await recorder.whenListed();
       expect(recorder.calls[0]).toBe('listed');
       expect(recorder.vm(ref)).toMatchObject({ status: 'Stopped', backend: harness.backend.kind });
     });
@@ -41,7 +41,7 @@ export function instanceInventoryContract(
     inTime('names each instance under its own context, once', async () => {
       await harness.givenVm('Stopped');
       const recorder = record();
-      await recorder.listedOnce();
+      await recorder.whenListed();
       const contexts = [...recorder.instances.values()].map(({ ref }) => ref.context);
       expect(new Set(contexts)).toEqual(new Set([harness.backend.context]));
       const uids = [...recorder.instances.values()].map(({ uid }) => uid);
@@ -50,7 +50,7 @@ export function instanceInventoryContract(
 
     inTime('tells a VM that somebody else made, without being asked', async () => {
       const recorder = record();
-      await recorder.listedOnce();
+      await recorder.whenListed();
       const ref = await harness.givenVm('Stopped');
       await recorder.untilVm(ref, ({ status }) => status === 'Stopped');
     });
@@ -59,7 +59,7 @@ export function instanceInventoryContract(
       const ref = await harness.givenVm('Stopped');
       const recorder = record();
       await recorder.untilVm(ref, () => true);
-      await harness.removeOutside(ref);
+      await harness.deleteExternally(ref);
       await recorder.until(() => recorder.vm(ref) === undefined);
       expect(recorder.calls).toContain(`removed ${formatRef(ref)}`);
     });
@@ -82,7 +82,7 @@ export function instanceInventoryContract(
 
     inTime('tells nothing after its watch was stopped', async () => {
       const stopped = record();
-      await stopped.listedOnce();
+      await stopped.whenListed();
       await stopped.stop();
       const told = stopped.calls.length;
       const witness = record();
@@ -111,7 +111,7 @@ export function instanceInventoryContract(
       const recorder = record();
       await recorder.untilVm(running, ({ ready }) => ready);
       expect(recorder.vm(stopped)?.ready).toBe(false);
-      expect(sameRef(stopped, running)).toBe(false);
+      expect(isSameRef(stopped, running)).toBe(false);
     });
   });
 }

@@ -15,9 +15,9 @@ export function instancePowerContract(
 
     beforeAll(async () => {
       harness = await open();
-      power = harness.backend.need('power');
-      recorder = InventoryRecorder.over(harness.backend.need('inventory'));
-      await recorder.listedOnce();
+      power = harness.backend.require('power');
+      recorder = InventoryRecorder.over(harness.backend.require('inventory'));
+      await recorder.whenListed();
     }, timeoutMs);
     afterAll(async () => {
       await recorder?.stop();

@@ -1,7 +1,7 @@
 import { VM_SOURCES, type Creation, type InstanceProvisioning, type VmSpec } from '@headgate/domain-contracts';
 import { InventoryRecorder } from '../inventory-recorder.js';
 import { missingRef, type BackendHarness, type ContractOptions, type OpenHarness } from './backend-harness.js';
-import { silentReport } from './silent-report.js';
+import { recordingReporter } from './recording-reporter.js';
 
 const MIB = 1024 ** 2;
 
@@ -18,9 +18,9 @@ export function instanceProvisioningContract(
 
     beforeAll(async () => {
       harness = await open();
-      provisioning = harness.backend.need('provisioning');
-      recorder = InventoryRecorder.over(harness.backend.need('inventory'));
-      await recorder.listedOnce();
+      provisioning = harness.backend.require('provisioning');
+      recorder = InventoryRecorder.over(harness.backend.require('inventory'));
+      await recorder.whenListed();
     }, timeoutMs);
     afterAll(async () => {
       await recorder?.stop();
@@ -39,7 +39,7 @@ export function instanceProvisioningContract(
       start: false,
       ...overrides,
     });
-    const finish = async ({ remaining }: Creation): Promise<void> => remaining?.(silentReport());
+    const finish = async ({ remaining }: Creation): Promise<void> => remaining?.(recordingReporter());
     const created = async (overrides: Partial<VmSpec> = {}): Promise<VmSpec> => {
       const wanted = await spec(overrides);
       await finish(await provisioning.create(wanted));

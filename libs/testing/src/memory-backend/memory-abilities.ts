@@ -8,7 +8,7 @@ import {
   InstancePower,
   InstanceProvisioning,
   isRunningStatus,
-  planOf,
+  buildPlan,
   type ClusterNode,
   type Creation,
   type InstancetypeNames,
@@ -102,7 +102,7 @@ export class MemoryProvisioning extends InstanceProvisioning {
   override async planCreate({ ref }: VmSpec): Promise<Plan> {
     this.fleet.expectHere();
     const taken = { code: 'ALREADY_EXISTS', reason: `${ref.name} is there already.`, remedy: 'Choose another name.' };
-    return planOf([{ name: 'remember', detail: ref.name }], { refusals: this.fleet.has(ref) ? [taken] : [] });
+    return buildPlan([{ name: 'remember', detail: ref.name }], { refusals: this.fleet.has(ref) ? [taken] : [] });
   }
 
   override async create(spec: VmSpec): Promise<Creation> {
@@ -126,7 +126,7 @@ export class MemoryProvisioning extends InstanceProvisioning {
   }
 
   override async planDelete(ref: InstanceRef): Promise<Plan> {
-    return planOf([{ name: 'forget', detail: this.fleet.vm(ref).ref.name }]);
+    return buildPlan([{ name: 'forget', detail: this.fleet.vm(ref).ref.name }]);
   }
 
   override async delete(ref: InstanceRef): Promise<void> {

@@ -19,7 +19,7 @@ const open = async (): Promise<BackendHarness> => {
       backend.fleet.put(vm);
       return vm.ref;
     },
-    removeOutside: async (ref) => backend.fleet.remove(ref),
+    deleteExternally: async (ref) => backend.fleet.remove(ref),
     quickSource: async () => ({ kind: 'pvc', claim: MEMORY_VOLUME }),
     close: () => backend.close(),
   };

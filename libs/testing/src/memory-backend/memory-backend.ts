@@ -1,4 +1,10 @@
-import { Backend, Lacking, type Abilities, type AbilityName, type BackendKind } from '@headgate/domain-contracts';
+import {
+  Backend,
+  UnavailableAbility,
+  type Abilities,
+  type AbilityName,
+  type BackendKind,
+} from '@headgate/domain-contracts';
 import { MemoryCluster, MemoryConsoles, MemoryInventory, MemoryPower, MemoryProvisioning } from './memory-abilities.js';
 import { MemoryFleet } from './memory-fleet.js';
 
@@ -6,7 +12,7 @@ import { MemoryFleet } from './memory-fleet.js';
 export class MemoryBackend extends Backend {
   readonly fleet = new MemoryFleet();
   closed = false;
-  private readonly abilities: { readonly [K in AbilityName]: Abilities[K] | Lacking };
+  private readonly abilities: { readonly [K in AbilityName]: Abilities[K] | UnavailableAbility };
 
   constructor(
     override readonly context = 'lab',
@@ -17,15 +23,15 @@ export class MemoryBackend extends Backend {
       inventory: new MemoryInventory(this.fleet),
       power: new MemoryPower(this.fleet),
       provisioning: new MemoryProvisioning(this.fleet),
-      migration: new Lacking('Memory has nowhere to migrate to.'),
-      containers: new Lacking('There are no containers in memory.'),
+      migration: new UnavailableAbility('Memory has nowhere to migrate to.'),
+      containers: new UnavailableAbility('There are no containers in memory.'),
       consoles: new MemoryConsoles(this.fleet),
       cluster: new MemoryCluster(this.fleet),
-      diagnostics: new Lacking('Nothing can be wrong in memory.'),
+      diagnostics: new UnavailableAbility('Nothing can be wrong in memory.'),
     };
   }
 
-  override ability<K extends AbilityName>(name: K): Abilities[K] | Lacking {
+  override ability<K extends AbilityName>(name: K): Abilities[K] | UnavailableAbility {
     return this.abilities[name];
   }
 

@@ -2,7 +2,7 @@ import { ApiError } from '../../apiserver/api-error.js';
 import { RESOURCES } from '../resources.js';
 import type { DataVolume } from '../types/data-volume.js';
 import type { VirtualMachine } from '../types/virtual-machine.js';
-import { aVirtualMachine, simulatedCluster } from '../testing/simulated-cluster.js';
+import { buildVirtualMachine, simulatedCluster } from '../testing/simulated-cluster.js';
 
 const PREFIX = 'admission webhook "virtualmachine-validator.kubevirt.io" denied the request: ';
 
@@ -96,7 +96,7 @@ describe('admission of virtual machines', () => {
     ],
   ])('refuses %s with 422 and the words of KubeVirt', (_what, change, message) => {
     const { create } = simulatedCluster();
-    const vm = aVirtualMachine('web');
+    const vm = buildVirtualMachine('web');
     change(vm);
     const refusal = refusalOf(() => create(vm));
     expect(refusal).toMatchObject({ code: 422, reason: 'Invalid', message: `${PREFIX}${message}` });
@@ -105,7 +105,7 @@ describe('admission of virtual machines', () => {
 
   test('fills in the firmware, the architecture, the machine and disks that were left out', () => {
     const { create } = simulatedCluster();
-    const vm = aVirtualMachine('web');
+    const vm = buildVirtualMachine('web');
     delete template(vm).domain.devices.disks;
     const { spec } = create(vm).spec.template;
     expect(spec).toMatchObject({ architecture: 'amd64', domain: { machine: { type: 'q35' }, resources: {} } });
@@ -115,7 +115,7 @@ describe('admission of virtual machines', () => {
 
   test('accepts a missing instancetype and reports it later', () => {
     const { clock, create, vm, eventReasons } = simulatedCluster();
-    const machine = aVirtualMachine('web', { instancetype: { name: 'no-such' } });
+    const machine = buildVirtualMachine('web', { instancetype: { name: 'no-such' } });
     template(machine).domain = { devices: {} };
     template(machine).networks = [];
     template(machine).volumes = [];

@@ -1,6 +1,6 @@
 import { FAULT_ANNOTATION, type Fault } from '../faults.js';
 import { RESOURCES } from '../resources.js';
-import { aVirtualMachine, simulatedCluster, type SimulatedCluster } from '../testing/simulated-cluster.js';
+import { buildVirtualMachine, simulatedCluster, type SimulatedCluster } from '../testing/simulated-cluster.js';
 import { findCondition } from '../types/condition.js';
 import type { Pod } from '../types/core-kinds.js';
 import type { DataVolume } from '../types/data-volume.js';
@@ -12,7 +12,7 @@ const WEB = { namespace: 'tailvm', name: 'web' };
 /** A VM whose disk is imported first. */
 function anImportingMachine(): VirtualMachine {
   const storage = { resources: { requests: { storage: '5Gi' } } };
-  const machine = aVirtualMachine('web', {
+  const machine = buildVirtualMachine('web', {
     dataVolumeTemplates: [
       {
         metadata: { name: 'web-root' },
@@ -24,7 +24,7 @@ function anImportingMachine(): VirtualMachine {
   return machine;
 }
 
-const aMigration = (): Migration => ({
+const buildMigration = (): Migration => ({
   apiVersion: 'kubevirt.io/v1',
   kind: 'VirtualMachineInstanceMigration',
   metadata: { name: 'move', namespace: 'tailvm' },
@@ -60,7 +60,7 @@ describe.each(WAYS)('a fault that is set on a VM %s', (_way, set) => {
   const status = () => cluster.vm('web')?.status?.printableStatus;
   const agent = () => findCondition(cluster.vmi('web')?.status?.conditions, 'AgentConnected')?.status;
 
-  function given(machine = aVirtualMachine('web')): void {
+  function given(machine = buildVirtualMachine('web')): void {
     cluster.create(machine);
     cluster.clock.advance(0);
   }
@@ -160,7 +160,7 @@ describe.each(WAYS)('a fault that is set on a VM %s', (_way, set) => {
   test('migration-stuck: its migration copies until the fault is cleared, and then succeeds', () => {
     givenRunning();
     set(cluster, 'migration-stuck', true);
-    cluster.create(aMigration());
+    cluster.create(buildMigration());
     const phase = () => cluster.find<Migration>(RESOURCES.migration, 'move')?.status?.phase;
     cluster.clock.advance(600_000);
     expect(phase()).toBe('Running');
@@ -173,7 +173,7 @@ describe.each(WAYS)('a fault that is set on a VM %s', (_way, set) => {
     givenRunning();
     const node = cluster.vmi('web')?.status?.nodeName;
     set(cluster, 'migration-failure', true);
-    cluster.create(aMigration());
+    cluster.create(buildMigration());
     cluster.clock.advance(60_000);
     expect(cluster.find<Migration>(RESOURCES.migration, 'move')?.status?.phase).toBe('Failed');
     expect(cluster.vmi('web')?.status).toMatchObject({ phase: 'Running', nodeName: node });
@@ -198,7 +198,7 @@ describe.each(WAYS)('a fault that is set on a VM %s', (_way, set) => {
 
   test('leaves other VMs alone', () => {
     given();
-    cluster.create(aVirtualMachine('web-2'));
+    cluster.create(buildVirtualMachine('web-2'));
     set(cluster, 'crash-loop', true);
     cluster.clock.advance(30_000);
     expect(cluster.vm('web-2')?.status?.printableStatus).toBe('Running');

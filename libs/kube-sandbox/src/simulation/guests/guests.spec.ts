@@ -11,7 +11,7 @@ import { SimulatedGuest } from './simulated-guest.js';
 const palette = encodedPalette(SERVER_PIXEL_FORMAT);
 const BOOT_MS = 8_000;
 
-function aGuest(clock = new DrivenClock()) {
+function buildGuest(clock = new DrivenClock()) {
   const facts: GuestFacts = {
     name: 'web',
     hostname: 'web',
@@ -32,7 +32,7 @@ function aGuest(clock = new DrivenClock()) {
 
 describe('a simulated guest', () => {
   test('prints its boot on the serial port and ends at a login', () => {
-    const { clock, output } = aGuest();
+    const { clock, output } = buildGuest();
     clock.advance(BOOT_MS / 2);
     expect(output()).toContain('Linux version 6.14.0-63.fc42.x86_64');
     expect(output()).not.toContain('login:');
@@ -48,7 +48,7 @@ describe('a simulated guest', () => {
     ['cat /etc/os-release', 'ID=fedora'],
     ['nonsense', '-bash: nonsense: command not found'],
   ])('answers «%s»', (command, answer) => {
-    const { clock, guest, output } = aGuest();
+    const { clock, guest, output } = buildGuest();
     clock.advance(BOOT_MS);
     guest.typeOnSerial(`fedora\rsecret\r${command}\r`);
     expect(output()).toContain(answer);
@@ -56,14 +56,14 @@ describe('a simulated guest', () => {
   });
 
   test('poweroff reaches its machine', () => {
-    const { clock, guest, actions } = aGuest();
+    const { clock, guest, actions } = buildGuest();
     clock.advance(BOOT_MS);
     guest.typeOnSerial('root\r\rpoweroff\r');
     expect(actions).toEqual(['power-off']);
   });
 
   test('that is held reacts only when it is let go', () => {
-    const { clock, guest, output } = aGuest();
+    const { clock, guest, output } = buildGuest();
     clock.advance(BOOT_MS);
     guest.freeze(true);
     guest.typeOnSerial('root\r');
@@ -73,7 +73,7 @@ describe('a simulated guest', () => {
   });
 
   test('says on its screen that it is simulated, and draws what is typed', () => {
-    const { clock, guest } = aGuest();
+    const { clock, guest } = buildGuest();
     clock.advance(BOOT_MS);
     const before = Buffer.from(guest.screen.framebuffer.pixels);
     for (const key of [0x72, 0x6f, 0x6f, 0x74]) guest.keyboard.key(key, true);

@@ -1,4 +1,4 @@
-import { aVirtualMachine } from '../testing/simulated-cluster.js';
+import { buildVirtualMachine } from '../testing/simulated-cluster.js';
 import { listeningCluster } from '../testing/listening-cluster.js';
 
 type Cluster = Awaited<ReturnType<typeof listeningCluster>>;
@@ -13,12 +13,12 @@ describe('subresources.kubevirt.io over the wire', () => {
   afterEach(() => cluster.close());
 
   async function running(name: string): Promise<void> {
-    await cluster.call('POST', cluster.vms, aVirtualMachine(name));
+    await cluster.call('POST', cluster.vms, buildVirtualMachine(name));
     cluster.clock.advance(60_000);
   }
 
   test('start, stop and restart answer 202 with an empty body', async () => {
-    await cluster.call('POST', cluster.vms, aVirtualMachine('web', { runStrategy: 'Halted' }));
+    await cluster.call('POST', cluster.vms, buildVirtualMachine('web', { runStrategy: 'Halted' }));
     cluster.clock.advance(1000);
     const started = await cluster.act('virtualmachines', 'web', 'start', {});
     expect(started).toMatchObject({ status: 202, text: '' });
@@ -48,7 +48,7 @@ describe('subresources.kubevirt.io over the wire', () => {
   test('refuse in the singular and with the words of virt-api', async () => {
     const unknown = await cluster.act('virtualmachines', 'nobody', 'start');
     expect(unknown.json).toMatchObject({ code: 404, message: 'virtualmachine.kubevirt.io "nobody" not found' });
-    await cluster.call('POST', cluster.vms, aVirtualMachine('off', { runStrategy: 'Halted' }));
+    await cluster.call('POST', cluster.vms, buildVirtualMachine('off', { runStrategy: 'Halted' }));
     cluster.clock.advance(1000);
     const restart = await cluster.act('virtualmachines', 'off', 'restart');
     expect(restart.json?.['message']).toContain('RunStategy Halted does not support manual restart requests');
@@ -72,7 +72,7 @@ describe('subresources.kubevirt.io over the wire', () => {
   });
 
   test('guest information fails with 500 and plain text until the agent is connected', async () => {
-    await cluster.call('POST', cluster.vms, aVirtualMachine('web'));
+    await cluster.call('POST', cluster.vms, buildVirtualMachine('web'));
     cluster.clock.advance(5_000);
     const early = await cluster.ask('web', 'guestosinfo');
     expect(early).toMatchObject({

@@ -75,7 +75,7 @@ export function simulatedCluster(options: SimulationOptions = {}) {
 export type SimulatedCluster = ReturnType<typeof simulatedCluster>;
 
 /** A VM with a container disk, as a client writes it. */
-export function aVirtualMachine(name: string, overrides: Partial<VirtualMachine['spec']> = {}): VirtualMachine {
+export function buildVirtualMachine(name: string, overrides: Partial<VirtualMachine['spec']> = {}): VirtualMachine {
   return {
     apiVersion: 'kubevirt.io/v1',
     kind: 'VirtualMachine',

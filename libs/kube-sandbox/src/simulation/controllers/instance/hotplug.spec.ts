@@ -5,7 +5,7 @@ import type { VirtualMachineInstance } from '../../types/virtual-machine-instanc
 type Cluster = Awaited<ReturnType<typeof listeningCluster>>;
 
 const CLAIMS = '/api/v1/namespaces/tailvm/persistentvolumeclaims';
-const aClaim = (name: string, storageClassName?: string) => ({
+const buildClaim = (name: string, storageClassName?: string) => ({
   apiVersion: 'v1',
   kind: 'PersistentVolumeClaim',
   metadata: { name },
@@ -27,7 +27,7 @@ describe.each(['1.8', '1.9'] as const)('disks of a running VM, KubeVirt %s', (ku
   beforeEach(async () => {
     cluster = await listeningCluster({ kubevirtVersion });
     cluster.simulation.seedVm({ name: 'web' });
-    await cluster.call('POST', CLAIMS, aClaim('data1'));
+    await cluster.call('POST', CLAIMS, buildClaim('data1'));
     cluster.clock.advance(5_000);
   });
 
@@ -84,7 +84,7 @@ describe.each(['1.8', '1.9'] as const)('disks of a running VM, KubeVirt %s', (ku
       code: 422,
       message: expect.stringContaining('field can not be less than status.capacity') as string,
     });
-    await cluster.call('POST', CLAIMS, aClaim('local', 'local-path'));
+    await cluster.call('POST', CLAIMS, buildClaim('local', 'local-path'));
     cluster.clock.advance(5_000);
     expect((await patch('local', '10Gi')).json).toMatchObject({
       code: 403,

@@ -4,9 +4,9 @@ import { findCondition } from '../../types/condition.js';
 import type { Pod } from '../../types/core-kinds.js';
 import type { Migration } from '../../types/kubevirt-kinds.js';
 import type { VirtualMachine } from '../../types/virtual-machine.js';
-import { aVirtualMachine, simulatedCluster, type SimulatedCluster } from '../../testing/simulated-cluster.js';
+import { buildVirtualMachine, simulatedCluster, type SimulatedCluster } from '../../testing/simulated-cluster.js';
 
-const aMigration = (vmiName: string, addedNodeSelector?: Record<string, string>): Migration => ({
+const buildMigration = (vmiName: string, addedNodeSelector?: Record<string, string>): Migration => ({
   apiVersion: 'kubevirt.io/v1',
   kind: 'VirtualMachineInstanceMigration',
   metadata: { name: `migrate-${vmiName}`, namespace: 'tailvm' },
@@ -15,7 +15,7 @@ const aMigration = (vmiName: string, addedNodeSelector?: Record<string, string>)
 
 function runningVm(options: Parameters<typeof simulatedCluster>[0] = {}): SimulatedCluster {
   const cluster = simulatedCluster(options);
-  cluster.create(aVirtualMachine('web'));
+  cluster.create(buildVirtualMachine('web'));
   cluster.clock.advance(30_000);
   return cluster;
 }
@@ -24,7 +24,7 @@ describe('live migration', () => {
   test('moves the VMI to another node of the same CPU vendor, and the pod with it', () => {
     const { clock, create, vmi, vm, find, store } = runningVm();
     const before = vmi('web')!;
-    create(aMigration('web'));
+    create(buildMigration('web'));
     clock.advance(8_000);
     expect(vm('web')?.status?.printableStatus).toBe('Migrating');
     clock.advance(60_000);
@@ -41,7 +41,7 @@ describe('live migration', () => {
 
   test('goes through the phases of KubeVirt in their order', () => {
     const { clock, create, find } = runningVm();
-    create(aMigration('web'));
+    create(buildMigration('web'));
     clock.advance(60_000);
     const phases = find<Migration>(RESOURCES.migration, 'migrate-web')?.status?.phaseTransitionTimestamps;
     expect(phases?.map(({ phase }) => phase)).toEqual([
@@ -57,18 +57,18 @@ describe('live migration', () => {
 
   test('is refused for a VMI that is not there, and a second time', () => {
     const { create } = runningVm();
-    expect(() => create(aMigration('nobody'))).toThrow(
+    expect(() => create(buildMigration('nobody'))).toThrow(
       'admission webhook "migration-create-validator.kubevirt.io" denied the request: the VMI "tailvm/nobody" does not exist',
     );
-    create(aMigration('web'));
-    const second = aMigration('web');
+    create(buildMigration('web'));
+    const second = buildMigration('web');
     second.metadata.name = 'again';
     expect(() => create(second)).toThrow('in-flight migration detected');
   });
 
   test('is refused when a disk is not shared', () => {
     const { clock, create, vmi } = simulatedCluster();
-    const machine = aVirtualMachine('db', {
+    const machine = buildVirtualMachine('db', {
       dataVolumeTemplates: [
         {
           metadata: { name: 'db-root' },
@@ -86,14 +86,14 @@ describe('live migration', () => {
       status: 'False',
       reason: 'DisksNotLiveMigratable',
     });
-    expect(() => create(aMigration('db'))).toThrow('Cannot migrate VMI, Reason: DisksNotLiveMigratable, Message:');
+    expect(() => create(buildMigration('db'))).toThrow('Cannot migrate VMI, Reason: DisksNotLiveMigratable, Message:');
   });
 
   test('fails as injected and leaves the guest where it was', () => {
     const { clock, create, vmi, find, simulation } = runningVm();
     const node = vmi('web')?.status?.nodeName;
     simulation.faults.inject('migration-failure', { namespace: 'tailvm', name: 'web' });
-    create(aMigration('web'));
+    create(buildMigration('web'));
     clock.advance(60_000);
     expect(find<Migration>(RESOURCES.migration, 'migrate-web')?.status).toMatchObject({ phase: 'Failed' });
     expect(vmi('web')?.status).toMatchObject({ phase: 'Running', nodeName: node });
@@ -139,7 +139,7 @@ describe('live migration', () => {
 
   test('a VM whose template carries a crash-loop fault reads CrashLoopBackOff', () => {
     const { clock, create, vm } = simulatedCluster();
-    const machine = aVirtualMachine('bad');
+    const machine = buildVirtualMachine('bad');
     machine.spec.template.metadata = { annotations: { [FAULT_ANNOTATION]: 'crash-loop' } };
     create(machine);
     clock.advance(9_000);

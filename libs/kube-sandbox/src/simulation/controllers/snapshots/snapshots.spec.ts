@@ -5,21 +5,21 @@ import { simulatedCluster, type SimulatedCluster } from '../../testing/simulated
 
 const SOURCE = { apiGroup: 'kubevirt.io', kind: 'VirtualMachine', name: 'web' };
 
-const aSnapshot = (name = 's1'): VmSnapshot => ({
+const buildSnapshot = (name = 's1'): VmSnapshot => ({
   apiVersion: 'snapshot.kubevirt.io/v1beta1',
   kind: 'VirtualMachineSnapshot',
   metadata: { name, namespace: 'tailvm' },
   spec: { source: SOURCE },
 });
 
-const aRestore = (spec: Partial<VmRestore['spec']> = {}): VmRestore => ({
+const buildRestore = (spec: Partial<VmRestore['spec']> = {}): VmRestore => ({
   apiVersion: 'snapshot.kubevirt.io/v1beta1',
   kind: 'VirtualMachineRestore',
   metadata: { name: 'r1', namespace: 'tailvm' },
   spec: { target: SOURCE, virtualMachineSnapshotName: 's1', ...spec },
 });
 
-const aClone = (): VmClone => ({
+const buildClone = (): VmClone => ({
   apiVersion: 'clone.kubevirt.io/v1beta1',
   kind: 'VirtualMachineClone',
   metadata: { name: 'c1', namespace: 'tailvm' },
@@ -36,7 +36,7 @@ function withVm(status: 'Running' | 'Stopped', options: Parameters<typeof simula
 describe('snapshots, restores and clones', () => {
   test('a snapshot locks the VM, tells how it was taken and lets the VM go', () => {
     const { clock, create, vm, find } = withVm('Running');
-    create(aSnapshot());
+    create(buildSnapshot());
     clock.advance(100);
     expect(vm('web')?.status?.snapshotInProgress).toBe('s1');
     clock.advance(10_000);
@@ -52,7 +52,7 @@ describe('snapshots, restores and clones', () => {
 
   test('deleting a snapshot takes its content and its volume snapshots along', () => {
     const { clock, create, store } = withVm('Stopped');
-    create(aSnapshot());
+    create(buildSnapshot());
     clock.advance(10_000);
     expect(store.count(RESOURCES.volumeSnapshot)).toBe(1);
     store.delete(RESOURCES.snapshot, { namespace: 'tailvm', name: 's1' });
@@ -69,9 +69,9 @@ describe('snapshots, restores and clones', () => {
 
   test('a restore stops its target when told to, replaces the disk and leaves the VM stopped', () => {
     const { clock, create, vm, vmi, find, store } = withVm('Running');
-    create(aSnapshot());
+    create(buildSnapshot());
     clock.advance(10_000);
-    create(aRestore({ targetReadinessPolicy: 'StopTarget' }));
+    create(buildRestore({ targetReadinessPolicy: 'StopTarget' }));
     clock.advance(60_000);
     const restored = find<VmRestore>(RESOURCES.restore, 'r1');
     expect(restored?.status).toMatchObject({ complete: true, deletedDataVolumes: ['web-root'] });
@@ -84,9 +84,9 @@ describe('snapshots, restores and clones', () => {
 
   test('a restore waits for its target to be powered off', () => {
     const { clock, create, find } = withVm('Running');
-    create(aSnapshot());
+    create(buildSnapshot());
     clock.advance(10_000);
-    create(aRestore());
+    create(buildRestore());
     clock.advance(1_000);
     const { status } = find<VmRestore>(RESOURCES.restore, 'r1')!;
     expect(status?.conditions?.[0]?.reason).toMatch(/^Waiting for target VM to be powered off\./);
@@ -98,14 +98,14 @@ describe('snapshots, restores and clones', () => {
 
   test('before 1.5 a running target is refused at once', () => {
     const { clock, create } = withVm('Running', { kubevirtVersion: '1.4' });
-    create(aSnapshot());
+    create(buildSnapshot());
     clock.advance(10_000);
-    expect(() => create(aRestore())).toThrow('VirtualMachine "web" is not stopped');
+    expect(() => create(buildRestore())).toThrow('VirtualMachine "web" is not stopped');
   });
 
   test('a clone is a halted machine of its own, and its helpers vanish', () => {
     const { clock, create, vm, find, store } = withVm('Stopped');
-    create(aClone());
+    create(buildClone());
     clock.advance(60_000);
     expect(find<VmClone>(RESOURCES.clone, 'c1')?.status).toMatchObject({ phase: 'Succeeded', targetName: 'web-copy' });
     const [source, copy] = [vm('web')!, vm('web-copy')!];
@@ -124,6 +124,6 @@ describe('snapshots, restores and clones', () => {
 
   test('without the feature gate snapshots are refused with 400', () => {
     const { create } = withVm('Stopped', { kubevirtVersion: '1.8', cluster: { featureGates: [] } });
-    expect(() => create(aSnapshot())).toThrow('snapshot feature gate not enabled');
+    expect(() => create(buildSnapshot())).toThrow('snapshot feature gate not enabled');
   });
 });

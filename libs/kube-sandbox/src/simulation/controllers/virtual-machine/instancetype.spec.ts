@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../../apiserver/kube-object.js';
 import { RESOURCES } from '../../resources.js';
 import { listeningCluster } from '../../testing/listening-cluster.js';
-import { aVirtualMachine } from '../../testing/simulated-cluster.js';
+import { buildVirtualMachine } from '../../testing/simulated-cluster.js';
 import type { VirtualMachineInstance } from '../../types/virtual-machine-instance.js';
 import type { VirtualMachine } from '../../types/virtual-machine.js';
 
@@ -16,8 +16,8 @@ const REVISIONS = '/apis/apps/v1/namespaces/tailvm/controllerrevisions';
 const TYPES = '/apis/instancetype.kubevirt.io/v1beta1/virtualmachineclusterinstancetypes';
 const MERGE = { 'Content-Type': 'application/merge-patch+json' };
 
-function aSizedMachine(runStrategy: VirtualMachine['spec']['runStrategy']): VirtualMachine {
-  const machine = aVirtualMachine('web', {
+function buildSizedMachine(runStrategy: VirtualMachine['spec']['runStrategy']): VirtualMachine {
+  const machine = buildVirtualMachine('web', {
     runStrategy,
     instancetype: { name: 'u1.medium' },
     preference: { name: 'fedora' },
@@ -39,7 +39,7 @@ describe('a VM that names an instancetype and a preference', () => {
 
   test('starts with the CPU and memory of the one and the devices of the other', async () => {
     cluster = await listeningCluster();
-    expect((await cluster.call('POST', cluster.vms, aSizedMachine('Always'))).status).toBe(201);
+    expect((await cluster.call('POST', cluster.vms, buildSizedMachine('Always'))).status).toBe(201);
     cluster.clock.advance(30_000);
     const { spec, status } = await read<VirtualMachineInstance>(`${cluster.vmis}/web`);
     expect(status?.phase).toBe('Running');
@@ -53,7 +53,7 @@ describe('a VM that names an instancetype and a preference', () => {
 
   test('records the copies that it follows, which go with it', async () => {
     cluster = await listeningCluster();
-    await cluster.call('POST', cluster.vms, aSizedMachine('Halted'));
+    await cluster.call('POST', cluster.vms, buildSizedMachine('Halted'));
     cluster.clock.advance(1_000);
     const original = await read<KubeObject & { spec: object }>(`${TYPES}/u1.medium`);
     const vm = await read<VirtualMachine>(`${cluster.vms}/web`);
@@ -92,7 +92,7 @@ describe('a VM that names an instancetype and a preference', () => {
 
   test('keeps its size when the instancetype changes, and follows another one that it is given', async () => {
     cluster = await listeningCluster();
-    await cluster.call('POST', cluster.vms, aSizedMachine('Halted'));
+    await cluster.call('POST', cluster.vms, buildSizedMachine('Halted'));
     cluster.clock.advance(1_000);
     await cluster.call('PATCH', `${TYPES}/u1.medium`, { spec: { memory: { guest: '6Gi' } } }, MERGE);
     await cluster.act('virtualmachines', 'web', 'start');
@@ -107,7 +107,7 @@ describe('a VM that names an instancetype and a preference', () => {
 
   test('before 1.5 carries the names of its copies in the spec', async () => {
     cluster = await listeningCluster({ kubevirtVersion: '1.4' });
-    await cluster.call('POST', cluster.vms, aSizedMachine('Always'));
+    await cluster.call('POST', cluster.vms, buildSizedMachine('Always'));
     cluster.clock.advance(30_000);
     const { spec, status } = await read<VirtualMachine>(`${cluster.vms}/web`);
     expect(spec.instancetype?.revisionName).toMatch(/^web-u1\.medium-v1beta1-/);
@@ -118,7 +118,7 @@ describe('a VM that names an instancetype and a preference', () => {
 
   test('waits for an instancetype that is missing and starts when it comes', async () => {
     cluster = await listeningCluster();
-    const machine = aSizedMachine('Always');
+    const machine = buildSizedMachine('Always');
     machine.spec.instancetype = { name: 'own' };
     await cluster.call('POST', cluster.vms, machine);
     cluster.clock.advance(1_000);
@@ -140,7 +140,7 @@ describe('a VM that names an instancetype and a preference', () => {
 
   test('a copy can be read and deleted by clients, but its data never changes', async () => {
     cluster = await listeningCluster();
-    await cluster.call('POST', cluster.vms, aSizedMachine('Halted'));
+    await cluster.call('POST', cluster.vms, buildSizedMachine('Halted'));
     cluster.clock.advance(1_000);
     const [first] = await revisions();
     const changed = await cluster.call('PATCH', `${REVISIONS}/${first!.metadata.name}`, { data: { x: 1 } }, MERGE);

@@ -1,12 +1,12 @@
 import { RESOURCES } from '../../resources.js';
 import type { Pod } from '../../types/core-kinds.js';
 import { findCondition } from '../../types/condition.js';
-import { aVirtualMachine, simulatedCluster } from '../../testing/simulated-cluster.js';
+import { buildVirtualMachine, simulatedCluster } from '../../testing/simulated-cluster.js';
 
 describe('the life of a VM', () => {
   test('runs through Starting to Running with its pod, its node and its address', () => {
     const { clock, create, vm, vmi, store } = simulatedCluster();
-    create(aVirtualMachine('web'));
+    create(buildVirtualMachine('web'));
     clock.advance(0);
     expect(vm('web')?.status?.printableStatus).toBe('Starting');
 
@@ -28,7 +28,7 @@ describe('the life of a VM', () => {
 
   test('connects the guest agent a while after the guest runs', () => {
     const { clock, create, vmi } = simulatedCluster();
-    create(aVirtualMachine('web'));
+    create(buildVirtualMachine('web'));
     clock.advance(6_000);
     expect(findCondition(vmi('web')?.status?.conditions, 'AgentConnected')).toBeUndefined();
     clock.advance(20_000);
@@ -38,7 +38,7 @@ describe('the life of a VM', () => {
 
   test('stops gracefully: Stopping, then Stopped without a VMI', () => {
     const { clock, create, vm, vmi, store } = simulatedCluster();
-    create(aVirtualMachine('web'));
+    create(buildVirtualMachine('web'));
     clock.advance(10_000);
     store.patch(RESOURCES.vm, { namespace: 'tailvm', name: 'web' }, (draft) => {
       Object.assign(draft, { spec: { ...vm('web')!.spec, runStrategy: 'Halted' } });
@@ -53,7 +53,7 @@ describe('the life of a VM', () => {
 
   test('disappears with everything it owns when it is deleted', () => {
     const { clock, create, vm, store } = simulatedCluster();
-    create(aVirtualMachine('web'));
+    create(buildVirtualMachine('web'));
     clock.advance(10_000);
     store.delete(RESOURCES.vm, { namespace: 'tailvm', name: 'web' });
     clock.advance(100);
@@ -66,7 +66,7 @@ describe('the life of a VM', () => {
 
   test('starts again with a new VMI when the guest of an Always VM powers off', () => {
     const { clock, create, vmi, simulation } = simulatedCluster();
-    create(aVirtualMachine('web'));
+    create(buildVirtualMachine('web'));
     clock.advance(10_000);
     const first = vmi('web')!.metadata.uid;
     simulation.guestOf('tailvm', 'web').typeOnSerial('root\r\rpoweroff\r');
@@ -80,8 +80,8 @@ describe('the life of a VM', () => {
 
   test('tells each step in events about exactly the object concerned', () => {
     const { clock, create, eventReasons } = simulatedCluster();
-    create(aVirtualMachine('web'));
-    create(aVirtualMachine('web-2'));
+    create(buildVirtualMachine('web'));
+    create(buildVirtualMachine('web-2'));
     clock.advance(10_000);
     expect(eventReasons('VirtualMachine', 'web')).toEqual(['SuccessfulCreate']);
     expect(eventReasons('VirtualMachineInstance', 'web')).toEqual(['SuccessfulCreate', 'Created', 'Started']);
@@ -89,7 +89,7 @@ describe('the life of a VM', () => {
 
   test('imports the disk of a template first and reads Provisioning meanwhile', () => {
     const { clock, create, vm, find } = simulatedCluster();
-    const machine = aVirtualMachine('db', {
+    const machine = buildVirtualMachine('db', {
       dataVolumeTemplates: [
         {
           metadata: { name: 'db-root' },
@@ -104,7 +104,7 @@ describe('the life of a VM', () => {
     create(machine);
     clock.advance(8_000);
     expect(vm('db')?.status?.printableStatus).toBe('Provisioning');
-    const importing = find<{ status: { phase: string; progress: string } } & ReturnType<typeof aVirtualMachine>>(
+    const importing = find<{ status: { phase: string; progress: string } } & ReturnType<typeof buildVirtualMachine>>(
       RESOURCES.dataVolume,
       'db-root',
     );

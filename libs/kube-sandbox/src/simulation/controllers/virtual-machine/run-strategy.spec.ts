@@ -1,7 +1,7 @@
 import { FAULT_ANNOTATION } from '../../faults.js';
 import { RESOURCES } from '../../resources.js';
 import { listeningCluster } from '../../testing/listening-cluster.js';
-import { aVirtualMachine } from '../../testing/simulated-cluster.js';
+import { buildVirtualMachine } from '../../testing/simulated-cluster.js';
 import type { VirtualMachineInstance } from '../../types/virtual-machine-instance.js';
 import type { RunStrategy, VirtualMachine } from '../../types/virtual-machine.js';
 
@@ -26,7 +26,7 @@ describe('run strategies', () => {
   const act = async (action: string) => (await cluster.act('virtualmachines', 'web', action)).status;
 
   async function given(runStrategy: RunStrategy, change?: (machine: VirtualMachine) => void): Promise<void> {
-    const machine = aVirtualMachine('web', { runStrategy });
+    const machine = buildVirtualMachine('web', { runStrategy });
     change?.(machine);
     expect((await cluster.call('POST', cluster.vms, machine)).status).toBe(201);
     cluster.clock.advance(60_000);

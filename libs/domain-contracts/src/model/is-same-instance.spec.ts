@@ -1,5 +1,5 @@
 import type { VirtualMachine } from './instance.js';
-import { sameInstance } from './same-instance.js';
+import { isSameInstance } from './is-same-instance.js';
 
 const vm: VirtualMachine = {
   ref: { kind: 'vm', context: 'lab', namespace: 'default', name: 'web' },
@@ -18,11 +18,11 @@ const vm: VirtualMachine = {
   restartRequired: false,
 };
 
-describe('sameInstance', () => {
+describe('isSameInstance', () => {
   test('compares what records say, not which objects they are', () => {
     const { uid, ...rest } = vm;
-    expect(sameInstance(vm, { ...rest, tags: [...vm.tags], uid })).toBe(true);
-    expect(sameInstance(vm, { ...vm, node: undefined })).toBe(true);
+    expect(isSameInstance(vm, { ...rest, tags: [...vm.tags], uid })).toBe(true);
+    expect(isSameInstance(vm, { ...vm, node: undefined })).toBe(true);
   });
 
   test.each<Partial<VirtualMachine>>([
@@ -32,7 +32,7 @@ describe('sameInstance', () => {
     { tags: ['blue', 'test'] },
     { tags: ['prod', 'blue'] },
   ])('sees %j', (change) => {
-    expect(sameInstance(vm, { ...vm, ...change })).toBe(false);
-    expect(sameInstance({ ...vm, ...change }, vm)).toBe(false);
+    expect(isSameInstance(vm, { ...vm, ...change })).toBe(false);
+    expect(isSameInstance({ ...vm, ...change }, vm)).toBe(false);
   });
 });

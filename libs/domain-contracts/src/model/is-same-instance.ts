@@ -4,7 +4,7 @@ import type { Instance } from './instance.js';
  * Whether two records of one instance say the same: most of what an engine writes changes nothing that is shown. The key
  * order does not count; refs are equal by then.
  */
-export function sameInstance(a: Instance, b: Instance): boolean {
+export function isSameInstance(a: Instance, b: Instance): boolean {
   const left = a as unknown as Record<string, unknown>;
   const right = b as unknown as Record<string, unknown>;
   const same = (key: string): boolean => key === 'ref' || sameValue(left[key], right[key]);

@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream';
  * @param before what was read already
  * @throws Error when the stream ends before
  */
-export function bytesUntil(stream: Readable, pattern: RegExp, before = ''): Promise<string> {
+export function readUntil(stream: Readable, pattern: RegExp, before = ''): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = before;
     const finish = (settle: () => void): void => {

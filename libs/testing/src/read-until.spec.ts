@@ -1,10 +1,10 @@
 import { PassThrough } from 'node:stream';
-import { bytesUntil } from './bytes-until.js';
+import { readUntil } from './read-until.js';
 
-describe('bytesUntil', () => {
+describe('readUntil', () => {
   test('answers all that came, over several pieces', async () => {
     const stream = new PassThrough();
-    const found = bytesUntil(stream, /login:/);
+    const found = readUntil(stream, /login:/);
     stream.write('log');
     stream.write('in: ');
     expect(await found).toBe('login: ');
@@ -13,6 +13,6 @@ describe('bytesUntil', () => {
   test('fails with what came when the stream ends before', async () => {
     const stream = new PassThrough();
     stream.end('Boot failed');
-    await expect(bytesUntil(stream, /login:/)).rejects.toThrow('Boot failed');
+    await expect(readUntil(stream, /login:/)).rejects.toThrow('Boot failed');
   });
 });

@@ -1,13 +1,13 @@
-import type { TaskReport } from '@headgate/domain-contracts';
+import type { TaskReporter } from '@headgate/domain-contracts';
 
-export interface RecordedReport extends TaskReport {
+export interface RecordingReporter extends TaskReporter {
   readonly steps: string[];
   readonly lines: string[];
   readonly fractions: number[];
 }
 
 /** A report of long work that nobody reads but the test. */
-export function silentReport(signal: AbortSignal = new AbortController().signal): RecordedReport {
+export function recordingReporter(signal: AbortSignal = new AbortController().signal): RecordingReporter {
   const steps: string[] = [];
   const lines: string[] = [];
   const fractions: number[] = [];
