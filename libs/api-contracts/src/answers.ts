@@ -1,6 +1,5 @@
-import { Type } from 'class-transformer';
-import { IsArray, IsBoolean, IsIn, IsObject, IsString, ValidateNested } from 'class-validator';
-import { Optional } from './fields.js';
+import { IsArray, IsBoolean, IsIn, IsObject, IsString } from 'class-validator';
+import { Nested, Optional } from './fields.js';
 
 /** The body of every error. */
 export class ErrorView {
@@ -45,9 +44,9 @@ export class RefusalView {
 
 /** The answer of a rehearsal (`?dryRun=true`): what would be done. Nothing was changed. */
 export class PlanView {
-  @IsArray() @ValidateNested({ each: true }) @Type(() => PlanStepView) steps!: PlanStepView[];
+  @IsArray() @Nested(() => PlanStepView, { each: true }) steps!: PlanStepView[];
   @IsArray() @IsString({ each: true }) warnings!: string[];
-  @IsArray() @ValidateNested({ each: true }) @Type(() => RefusalView) refusals!: RefusalView[];
+  @IsArray() @Nested(() => RefusalView, { each: true }) refusals!: RefusalView[];
 }
 
 /** GET /api/whoami */
@@ -93,7 +92,7 @@ export class CapabilitiesView {
   @IsBoolean() canExpand!: boolean;
   @IsBoolean() canSnapshot!: boolean;
   @IsBoolean() bootc!: boolean;
-  @IsArray() @ValidateNested({ each: true }) @Type(() => ContextCapabilitiesView) contexts!: ContextCapabilitiesView[];
+  @IsArray() @Nested(() => ContextCapabilitiesView, { each: true }) contexts!: ContextCapabilitiesView[];
 }
 
 /** GET /api/instancetypes */

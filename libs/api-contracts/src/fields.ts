@@ -6,7 +6,8 @@ import {
   isTag,
   MAX_NAME_LENGTH,
 } from '@headgate/domain-contracts';
-import { ValidateBy, ValidateIf, type ValidationOptions } from 'class-validator';
+import { Type } from 'class-transformer';
+import { ValidateBy, ValidateIf, ValidateNested, type ValidationOptions } from 'class-validator';
 
 /**
  * Fields that mean the same wherever they appear. Each carries its OpenAPI schema in the validator's constraints, from
@@ -104,3 +105,25 @@ export const Nullable = (): PropertyDecorator => (target, property) => {
   mark('nullable', target, property);
   ValidateIf((_object, value) => value !== null)(target, property);
 };
+
+type DtoClass = new () => object;
+
+const nestedTypes = new Map<object, Map<string, () => DtoClass>>();
+
+/** A field that holds an object of another DTO class, or an array of them. */
+export const Nested =
+  (type: () => DtoClass, options?: ValidationOptions): PropertyDecorator =>
+  (target, property) => {
+    nestedTypes.set(target, (nestedTypes.get(target) ?? new Map<string, () => DtoClass>()).set(String(property), type));
+    ValidateNested(options)(target, property);
+    Type(type)(target, property);
+  };
+
+/** The class that a field decorated with `Nested` holds. */
+export function nestedType(type: { prototype: object }, property: string): DtoClass | undefined {
+  for (let target: object | null = type.prototype; target; target = Object.getPrototypeOf(target) as object | null) {
+    const nested = nestedTypes.get(target)?.get(property);
+    if (nested) return nested();
+  }
+  return undefined;
+}

@@ -1,7 +1,6 @@
 import { TASK_KINDS, type TaskKind, type TaskStatus } from '@headgate/domain-contracts';
-import { Type } from 'class-transformer';
-import { IsArray, IsIn, IsISO8601, IsNumber, IsString, Max, Min, ValidateNested } from 'class-validator';
-import { Nullable, Optional } from './fields.js';
+import { IsArray, IsIn, IsISO8601, IsNumber, IsString, Max, Min } from 'class-validator';
+import { Nested, Nullable, Optional } from './fields.js';
 
 export class TaskStepView {
   @IsString() name!: string;
@@ -25,5 +24,5 @@ export class TaskView {
   @Nullable() @IsISO8601() finishedAt!: string | null;
   /** 0 to 1, or null when it can't be told. */
   @Nullable() @IsNumber() @Min(0) @Max(1) progress!: number | null;
-  @IsArray() @ValidateNested({ each: true }) @Type(() => TaskStepView) steps!: TaskStepView[];
+  @IsArray() @Nested(() => TaskStepView, { each: true }) steps!: TaskStepView[];
 }

@@ -1,135 +1,128 @@
-import { RequestMethod, type Type } from '@nestjs/common';
-import { HTTP_CODE_METADATA, METHOD_METADATA, PATH_METADATA, ROUTE_ARGS_METADATA } from '@nestjs/common/constants.js';
-import { ErrorView, PlanView } from '@headgate/api-contracts';
+import type { INestApplication, Type } from '@nestjs/common';
+import { ModulesContainer } from '@nestjs/core';
+import {
+  ApiExtraModels,
+  ApiOperation,
+  ApiProperty,
+  ApiResponse,
+  DocumentBuilder,
+  SwaggerModule,
+  type OpenAPIObject,
+} from '@nestjs/swagger';
+import * as contracts from '@headgate/api-contracts';
+import { ChangeQuery, ErrorView, PlanView } from '@headgate/api-contracts';
 import { answer, descriptionOf, type Answer } from '../platform/answers.decorator.js';
-import { JsonSchemas, type DtoClass, type JsonSchema } from './json-schema.js';
+import { referenceTo, schemaOf, type DtoClass, type JsonSchema } from './json-schema.js';
 
-/** Where a route's argument comes from, as Nest numbers it. */
-const BODY = 3;
-const QUERY = 4;
-const PARAM = 5;
+type Operation = NonNullable<OpenAPIObject['paths'][string]['get']>;
 
-type Argument = { readonly from: number; readonly type: DtoClass };
+const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'] as const;
 
-/** The API document of the controllers, as OpenAPI 3.1. Every route must say what it answers. */
-export function openapiDocument(controllers: readonly Type[], version: string): object {
-  const schemas = new JsonSchemas();
-  const paths: Record<string, Record<string, object>> = {};
-  for (const controller of controllers) {
-    for (const { path, method, handler, args } of routesOf(controller)) {
-      (paths[path] ??= {})[method] = operation(schemas, `${controller.name}.${handler.name}`, method, handler, args);
+/**
+ * The API document of an application's controllers, as OpenAPI 3.1. @nestjs/swagger finds the routes and their parameters;
+ * `@Describe` gives the answers, and class-validator's rules give the schemas.
+ * @param app may be in preview mode: nothing is called
+ * @throws Error when a route has no `@Describe`
+ */
+export function openapiDocument(app: INestApplication, version: string): OpenAPIObject {
+  const schemas = new Map(dtoClasses().map((type) => [type.name, schemaOf(type)]));
+  for (const type of dtoClasses()) describeFields(type, schemas.get(type.name) ?? {});
+  for (const controller of controllersOf(app)) describeRoutes(controller);
+  const config = new DocumentBuilder()
+    .setOpenAPIVersion('3.1.0')
+    .setTitle('Headgate VM service')
+    .setVersion(version)
+    .setDescription(
+      'Virtual machines and containers on Kubernetes with KubeVirt and on libvirt. Consoles are WebSockets: /api/vnc/{ns}/{name} and /api/tty/{ns}/{name}.',
+    )
+    .setLicense('Apache-2.0', 'https://www.apache.org/licenses/LICENSE-2.0')
+    .addGlobalResponse({ status: 'default', description: 'A refusal or a failure.', schema: referenceTo(ErrorView) })
+    .build();
+  const document = SwaggerModule.createDocument(app, config, {
+    autoTagControllers: true,
+    operationIdFactory: (controller, method) => `${controller.replace('Controller', '')}.${method}`,
+  });
+  checkDescribed(document);
+  const used = Object.keys(document.components?.schemas ?? {});
+  return {
+    ...document,
+    paths: sorted(document.paths),
+    components: { schemas: sorted(Object.fromEntries(used.map((name) => [name, schemas.get(name) ?? {}])) as never) },
+  };
+}
+
+const isClass = (value: unknown): value is DtoClass => typeof value === 'function' && /^class /.test(String(value));
+
+/** The classes of the wire; the library also exports functions. */
+const dtoClasses = (): DtoClass[] => Object.values(contracts).filter(isClass);
+
+const controllersOf = (app: INestApplication): Type[] =>
+  [...app.get(ModulesContainer).values()].flatMap((module) =>
+    [...module.controllers.values()].flatMap(({ metatype }) => (metatype ? [metatype as Type] : [])),
+  );
+
+/** Gives @nestjs/swagger the fields that it turns into path and query parameters. */
+function describeFields(type: DtoClass, { properties, required }: JsonSchema): void {
+  for (const [name, schema] of Object.entries(properties as Record<string, JsonSchema>)) {
+    const nested = contracts.nestedType(type, name);
+    // A parameter's own examples have another form; those of the schema stay in the components.
+    const { examples: _examples, ...plain } = schema;
+    ApiProperty({
+      ...(nested ? { type: () => nested, isArray: schema['type'] === 'array' } : plain),
+      required: (required as string[]).includes(name),
+    })(type.prototype as object, name);
+  }
+}
+
+function describeRoutes(controller: Type): void {
+  const { prototype } = controller as { prototype: Record<string, unknown> };
+  for (const name of Object.getOwnPropertyNames(prototype)) {
+    const descriptor = Object.getOwnPropertyDescriptor(prototype, name) as TypedPropertyDescriptor<unknown>;
+    const description = typeof descriptor.value === 'function' ? descriptionOf(descriptor.value) : undefined;
+    if (!description) continue;
+    const parameters = (Reflect.getMetadata('design:paramtypes', prototype, name) ?? []) as DtoClass[];
+    const canRehearse = parameters.some((type) => type === ChangeQuery || type.prototype instanceof ChangeQuery);
+    const answers = [...description.answers, ...(canRehearse ? [answer(200, PlanView)] : [])];
+    const types = answers.flatMap(({ type }) => (typeof type === 'string' ? [] : [type]));
+    ApiExtraModels(ErrorView, ...types)(prototype, name, descriptor);
+    ApiOperation({ summary: description.summary })(prototype, name, descriptor);
+    for (const status of new Set(answers.map((one) => one.status))) {
+      const response = {
+        status,
+        description: status === 202 ? 'Accepted; continues as a task.' : 'Done.',
+        content: contentOf(answers.filter((one) => one.status === status)),
+      };
+      ApiResponse(response)(prototype, name, descriptor);
     }
   }
-  const error = schemas.refTo(ErrorView);
-  return {
-    openapi: '3.1.0',
-    info: {
-      title: 'Headgate VM service',
-      version,
-      description:
-        'Virtual machines and containers on Kubernetes with KubeVirt and on libvirt. Consoles are WebSockets: /api/vnc/{ns}/{name} and /api/tty/{ns}/{name}.',
-      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
-    },
-    paths: sorted(paths),
-    components: {
-      schemas: sorted(Object.fromEntries(schemas.components)),
-      responses: {
-        Error: { description: 'Every refusal and failure.', content: { 'application/json': { schema: error } } },
-      },
-    },
-  };
 }
 
-function routesOf(controller: Type) {
-  const prefix = String(Reflect.getMetadata(PATH_METADATA, controller) ?? '');
-  const names = Object.getOwnPropertyNames(controller.prototype).filter((name) => name !== 'constructor');
-  return names.flatMap((name) => {
-    const handler = (controller.prototype as Record<string, unknown>)[name] as
-      ((...args: unknown[]) => unknown) | undefined;
-    const path =
-      typeof handler === 'function' ? (Reflect.getMetadata(PATH_METADATA, handler) as string | undefined) : undefined;
-    if (handler === undefined || path === undefined) return [];
-    const method = RequestMethod[Reflect.getMetadata(METHOD_METADATA, handler) as number]?.toLowerCase() ?? 'get';
-    const full = `/${[prefix, path]
-      .map((part) => part.replace(/^\/|\/$/g, ''))
-      .filter(Boolean)
-      .join('/')}`;
-    return [{ path: full.replace(/:([A-Za-z]+)/g, '{$1}'), method, handler, args: argumentsOf(controller, name) }];
-  });
-}
-
-function argumentsOf(controller: Type, name: string): Argument[] {
-  const types = (Reflect.getMetadata('design:paramtypes', controller.prototype as object, name) ?? []) as DtoClass[];
-  const from = (Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, name) ?? {}) as Record<string, { index: number }>;
-  return Object.entries(from).flatMap(([key, { index }]) => {
-    // A decorator of our own has a random word there, which may begin with a digit.
-    const source = /^(\d+):/.exec(key)?.[1];
-    const type = types[index];
-    return source && type ? [{ from: Number(source), type }] : [];
-  });
-}
-
-function operation(
-  schemas: JsonSchemas,
-  id: string,
-  method: string,
-  handler: object,
-  args: readonly Argument[],
-): object {
-  const description = descriptionOf(handler);
-  if (!description) throw new Error(`${id} does not say what it answers: add @Describe`);
-  const of = (from: number): DtoClass[] =>
-    args.filter((arg) => arg.from === from && arg.type !== (String as unknown)).map(({ type }) => type);
-  const parameters = [
-    ...of(PARAM).flatMap((type) => schemas.fieldsOf(type).map((field) => ({ ...field, in: 'path', required: true }))),
-    ...(args.some((arg) => arg.from === PARAM && arg.type === (String as unknown))
-      ? [{ name: 'id', in: 'path', required: true, schema: { type: 'string' } }]
-      : []),
-    ...of(QUERY).flatMap((type) => schemas.fieldsOf(type).map((field) => ({ ...field, in: 'query' }))),
-  ];
-  const [body] = of(BODY);
-  const fallback = Reflect.getMetadata(HTTP_CODE_METADATA, handler) as number | undefined;
-  const rehearsal = parameters.some(({ name }) => name === 'dryRun') ? [answer(200, PlanView)] : [];
-  return {
-    operationId: id.replace('Controller', ''),
-    summary: description.summary,
-    ...(parameters.length > 0 ? { parameters } : {}),
-    ...(body
-      ? {
-          requestBody: {
-            required: method === 'post',
-            content: { 'application/json': { schema: schemas.refTo(body) } },
-          },
-        }
-      : {}),
-    responses: {
-      ...responses(schemas, [...description.answers, ...rehearsal], fallback),
-      default: { $ref: '#/components/responses/Error' },
-    },
-  };
-}
-
-/** A status may come in two forms, such as an answer and the plan of its rehearsal. */
-function responses(
-  schemas: JsonSchemas,
-  answers: readonly Answer[],
-  fallback: number | undefined,
-): Record<string, object> {
-  const statuses = [...new Set(answers.map(({ status }) => status || fallback || 200))];
+/** A status may come in two forms, such as an answer and the plan of a dry run. */
+function contentOf(answers: readonly Answer[]): Record<string, { schema: JsonSchema }> {
+  const media = new Map<string, JsonSchema[]>();
+  for (const { type, array } of answers) {
+    const name = typeof type === 'string' ? type : 'application/json';
+    const schema =
+      typeof type === 'string' ? (type === 'application/json' ? {} : { type: 'string' }) : referenceTo(type);
+    media.set(name, [...(media.get(name) ?? []), array ? { type: 'array', items: schema } : schema]);
+  }
   return Object.fromEntries(
-    statuses.map((status) => {
-      const media = new Map<string, JsonSchema[]>();
-      for (const one of answers.filter((candidate) => candidate.status === status)) {
-        const type = typeof one.type === 'string' ? one.type : 'application/json';
-        const schema = typeof one.type === 'string' ? { type: 'string' } : schemas.refTo(one.type);
-        media.set(type, [...(media.get(type) ?? []), one.array ? { type: 'array', items: schema } : schema]);
-      }
-      const content = Object.fromEntries(
-        [...media].map(([type, list]) => [type, { schema: list.length === 1 ? list[0] : { oneOf: list } }]),
-      );
-      return [String(status), { description: status === 202 ? 'Accepted; goes on as a task.' : 'Done.', content }];
-    }),
+    [...media].map(([name, [first = {}, ...rest]]) => [
+      name,
+      { schema: rest.length === 0 ? first : { oneOf: [first, ...rest] } },
+    ]),
   );
+}
+
+/** @throws Error when an operation has no summary: its route lacks `@Describe` */
+function checkDescribed(document: OpenAPIObject): void {
+  for (const [path, item] of Object.entries(document.paths)) {
+    for (const method of METHODS) {
+      const operation: Operation | undefined = item[method];
+      if (operation && !operation.summary)
+        throw new Error(`${method.toUpperCase()} ${path} has no description: add @Describe`);
+    }
+  }
 }
 
 const sorted = <T>(record: Record<string, T>): Record<string, T> =>

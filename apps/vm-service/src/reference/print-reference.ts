@@ -1,12 +1,14 @@
 import 'reflect-metadata';
-import { CONTROLLERS } from '../app.module.js';
+import { previewApplication } from './preview-application.js';
 import { openapiDocument } from './openapi-document.js';
 import { errorCodesPage, metricsPage } from './reference-pages.js';
 
 // Run by tools/docs/generate.mjs: prints the reference pages as one JSON object, file name → text.
+const app = await previewApplication();
 const pages = {
-  'vm-service-openapi.json': `${JSON.stringify(openapiDocument(CONTROLLERS, '0.1.0'), null, 2)}\n`,
+  'vm-service-openapi.json': `${JSON.stringify(openapiDocument(app, '0.1.0'), null, 2)}\n`,
   'error-codes.md': errorCodesPage(),
   'metrics.md': await metricsPage(),
 };
 process.stdout.write(JSON.stringify(pages));
+await app.close();
