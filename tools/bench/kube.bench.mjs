@@ -31,7 +31,7 @@ function buildCluster(folder) {
   const config = join(import.meta.dirname, 'vm-service/vite.config.js');
   const entry = 'src/bench/changing-cluster.bench.ts';
   const args = ['build', '--ssr', entry, '--outDir', folder, '--logLevel', 'error', '--config', config];
-  execFileSync(process.execPath, [vite, ...args], { cwd: join(root, 'libs/kube-sandbox'), stdio: 'inherit' });
+  execFileSync(process.execPath, [vite, ...args], { cwd: join(root, 'libs/kubevirt-sandbox'), stdio: 'inherit' });
   return join(folder, 'changing-cluster.bench.js');
 }
 

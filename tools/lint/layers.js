@@ -8,7 +8,7 @@ const types = {
   'type:e2e': ['type:wire', 'type:testing', 'type:domain', 'type:sandbox'],
   'type:feature': ['type:domain'],
   'type:adapter': ['type:domain'],
-  'type:sandbox': [],
+  'type:sandbox': ['type:sandbox'],
   'type:nest': ['type:nest', 'type:domain'],
   'type:testing': ['type:domain', 'type:wire'],
   'type:domain': ['type:domain'],

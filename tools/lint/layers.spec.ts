@@ -10,12 +10,14 @@ const FORBIDDEN = [
   ['a library that imports the framework', 'libs/instances/src/canary.ts', '@nestjs/common'],
   ['the domain that imports the wire', 'libs/domain-contracts/src/canary.ts', '@headgate/api-contracts'],
   ['the limits that import virtual machines', 'libs/limits-core/src/canary.ts', '@headgate/domain-contracts'],
-  ['the sandbox that imports anything of ours', 'libs/kube-sandbox/src/canary.ts', '@headgate/domain-contracts'],
+  ['a sandbox that imports the product', 'libs/kube-sandbox/src/canary.ts', '@headgate/domain-contracts'],
+  ['the API server that imports KubeVirt', 'libs/kube-sandbox/src/canary.ts', '@headgate/kubevirt-sandbox'],
   ['a feature that imports the test library outside a spec', 'libs/fleet/src/canary.ts', '@headgate/testing'],
 ] as const;
 
 const ALLOWED = [
   ['a feature that imports the domain', 'libs/fleet/src/canary.ts', '@headgate/domain-contracts'],
+  ['a sandbox that imports the API server', 'libs/kubevirt-sandbox/src/canary.ts', '@headgate/kube-sandbox'],
   ['a spec that imports the test library', 'libs/fleet/src/canary.spec.ts', '@headgate/testing'],
 ] as const;
 

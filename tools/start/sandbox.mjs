@@ -5,8 +5,8 @@ import { ensureBuilt, ensureInstalled, root } from './workspace.mjs';
 
 async function start() {
   await ensureInstalled();
-  await ensureBuilt(['@headgate/kube-sandbox']);
-  return runService(join(root, 'libs/kube-sandbox/dist/sandbox.js'), process.argv.slice(2));
+  await ensureBuilt(['@headgate/kubevirt-sandbox']);
+  return runService(join(root, 'libs/kubevirt-sandbox/dist/sandbox.js'), process.argv.slice(2));
 }
 
 start().then(

@@ -1,12 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  KubeSandbox,
-  KubevirtSimulation,
-  type KubeObject,
-  type KubeSandboxOptions,
-  type SimulationOptions,
-} from '@headgate/kube-sandbox';
+import { KubeSandbox, type KubeObject, type KubeSandboxOptions } from '@headgate/kube-sandbox';
+import { KubevirtSimulation, type SimulationOptions } from '@headgate/kubevirt-sandbox';
 import { parse } from 'yaml';
 
 export interface SimulatedClusterOptions {

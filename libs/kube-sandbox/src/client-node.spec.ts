@@ -66,12 +66,12 @@ describe('@kubernetes/client-node', () => {
 
   test('patches', async () => {
     await core.createNamespacedConfigMap({ namespace: 'lab', body: configMap('a') });
-    const body = { metadata: { labels: { 'svc.dev/tag.web': 'true' } } };
+    const body = { metadata: { labels: { 'team.example/tag.web': 'true' } } };
     const patched = await core.patchNamespacedConfigMap(
       { namespace: 'lab', name: 'a', body },
       setHeaderOptions('Content-Type', PatchStrategy.MergePatch),
     );
-    expect(patched.metadata?.labels).toEqual({ 'svc.dev/tag.web': 'true' });
+    expect(patched.metadata?.labels).toEqual({ 'team.example/tag.web': 'true' });
   });
 
   test('reads and changes a scale', async () => {

@@ -243,12 +243,12 @@ describeKubectl(kubectl ? 'kubectl' : 'kubectl (skipped: no kubectl on the PATH)
   });
 
   test('label and annotate add and remove', async () => {
-    await kube('label', 'widget', 'a', 'tier=front', 'svc.dev/tag.web=true');
+    await kube('label', 'widget', 'a', 'tier=front', 'team.example/tag.web=true');
     await kube('annotate', 'widget', 'a', 'note=hello');
-    expect(await kube('get', 'wd', '-l', 'tier=front,svc.dev/tag.web', '-o', 'name')).toBe('widget.lab.dev/a\n');
+    expect(await kube('get', 'wd', '-l', 'tier=front,team.example/tag.web', '-o', 'name')).toBe('widget.lab.dev/a\n');
     await kube('label', 'widget', 'a', 'tier-');
     const { metadata } = sandbox.store.require('widgets.lab.dev', { namespace: 'lab', name: 'a' });
-    expect([metadata.labels, metadata.annotations]).toEqual([{ 'svc.dev/tag.web': 'true' }, { note: 'hello' }]);
+    expect([metadata.labels, metadata.annotations]).toEqual([{ 'team.example/tag.web': 'true' }, { note: 'hello' }]);
   });
 
   test('patch knows merge, JSON and strategic patches', async () => {

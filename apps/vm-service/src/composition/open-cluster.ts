@@ -31,13 +31,20 @@ export interface SandboxBackend {
 
 /** A simulated cluster in this process, spoken to over its real wire protocol. */
 export async function openSandbox(name: string, instances: number, clock: Clock, log: Log): Promise<SandboxBackend> {
-  const [{ KubeBackend }, { KubeSandbox, KubevirtSimulation }] = await Promise.all([
+  const [kubeAdapter, { KubeSandbox }, { KubevirtSimulation }, { sandboxFleet }] = await Promise.all([
     import('@headgate/kube-adapter'),
     import('@headgate/kube-sandbox'),
+    import('@headgate/kubevirt-sandbox'),
+    import('./sandbox-fleet.js'),
   ]);
   const simulation = new KubevirtSimulation();
   const sandbox = await KubeSandbox.listen({ extensions: [simulation] });
-  simulation.seedFleet(instances);
-  const backend = KubeBackend.open({ context: name, kubeconfig: { text: sandbox.kubeconfig() }, clock, log });
+  simulation.seedFleet(instances, sandboxFleet(kubeAdapter));
+  const backend = kubeAdapter.KubeBackend.open({
+    context: name,
+    kubeconfig: { text: sandbox.kubeconfig() },
+    clock,
+    log,
+  });
   return { backend, close: () => sandbox.close() };
 }

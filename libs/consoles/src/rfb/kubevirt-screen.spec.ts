@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { KubeSandbox, KubevirtSimulation } from '@headgate/kube-sandbox';
+import { KubeSandbox } from '@headgate/kube-sandbox';
+import { KubevirtSimulation } from '@headgate/kubevirt-sandbox';
 import { FixedClock } from '@headgate/testing';
 import { jest } from '@jest/globals';
 import { keyEvent } from './messages.js';

@@ -1,10 +1,6 @@
 import { SystemClock, type InstanceRef, type VmSource, type VmStatus } from '@headgate/domain-contracts';
-import {
-  KubeSandbox,
-  KubevirtSimulation,
-  type KubeSandboxOptions,
-  type SimulationOptions,
-} from '@headgate/kube-sandbox';
+import { KubeSandbox, type KubeSandboxOptions } from '@headgate/kube-sandbox';
+import { KubevirtSimulation, type SimulationOptions } from '@headgate/kubevirt-sandbox';
 import { InventoryRecorder, type BackendHarness } from '@headgate/testing';
 import { KubeBackend, type KubeBackendSettings } from '../kube-backend.js';
 

@@ -7,7 +7,7 @@ import { applyStrategicMergePatch } from './strategic-merge-patch.js';
 describe('applyJsonPatch', () => {
   test('adds, replaces, moves, copies and removes', () => {
     const patch = [
-      { op: 'add', path: '/labels/svc.dev~1tag', value: 'true' },
+      { op: 'add', path: '/labels/team.example~1tag', value: 'true' },
       { op: 'add', path: '/list/1', value: 'between' },
       { op: 'add', path: '/list/-', value: 'last' },
       { op: 'copy', from: '/list/0', path: '/first' },
@@ -17,7 +17,7 @@ describe('applyJsonPatch', () => {
     ];
     const target = { labels: { gone: 'x' }, list: ['a', 'b'], old: 1, size: 1 };
     expect(applyJsonPatch(target, patch)).toEqual({
-      labels: { 'svc.dev/tag': 'true' },
+      labels: { 'team.example/tag': 'true' },
       list: ['a', 'between', 'b', 'last'],
       first: 'a',
       new: 1,

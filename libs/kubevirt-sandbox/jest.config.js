@@ -1,0 +1,1 @@
+export default { displayName: 'kubevirt-sandbox', preset: '../../jest.preset.js' };

@@ -1,0 +1,56 @@
+import { apiError, fieldForbidden, invalid } from '@headgate/kube-sandbox';
+import { defaultStorageClass } from '../controllers/storage/default-storage-class.js';
+import { quantityValue } from '../quantity.js';
+import { RESOURCES } from '../resources.js';
+import type { PersistentVolumeClaim, StorageClass } from '../types/core-kinds.js';
+import type { World } from '../world.js';
+
+/** The default class for claims, and who may grow. */
+export function admitClaims(world: World): void {
+  world.admission.addMutating<PersistentVolumeClaim>({
+    name: 'DefaultStorageClass',
+    resources: [RESOURCES.claim],
+    operations: ['CREATE'],
+    admit: ({ object }) => {
+      if (!object.spec) return;
+      const fallback = object.spec.storageClassName === undefined ? defaultStorageClass(world) : undefined;
+      if (fallback) object.spec.storageClassName = fallback.metadata.name;
+      object.metadata.finalizers = [...(object.metadata.finalizers ?? []), 'kubernetes.io/pvc-protection'];
+    },
+  });
+  world.admission.addValidating<PersistentVolumeClaim>({
+    name: 'PersistentVolumeClaimResize',
+    resources: [RESOURCES.claim],
+    operations: ['UPDATE'],
+    admit: ({ object, oldObject, name }) => {
+      const wanted = quantityValue(object.spec?.resources?.requests?.storage);
+      const present = quantityValue(oldObject?.spec.resources?.requests?.storage);
+      if (!oldObject || wanted === present || Number.isNaN(wanted)) return;
+      refuseResize(world, object, oldObject, name, wanted);
+    },
+  });
+}
+
+function refuseResize(
+  world: World,
+  claim: PersistentVolumeClaim,
+  old: PersistentVolumeClaim,
+  name: string,
+  wanted: number,
+): void {
+  if (wanted < quantityValue(old.status?.capacity?.storage ?? old.spec.resources?.requests?.storage)) {
+    const field = 'spec.resources.requests.storage';
+    throw invalid('PersistentVolumeClaim', '', name, [
+      fieldForbidden(field, 'field can not be less than status.capacity'),
+    ]);
+  }
+  const className = claim.spec.storageClassName;
+  const storageClass = className ? world.find<StorageClass>(RESOURCES.storageClass, undefined, className) : undefined;
+  if (storageClass?.allowVolumeExpansion) return;
+  throw apiError(
+    403,
+    'Forbidden',
+    `persistentvolumeclaims "${name}" is forbidden: only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize`,
+    { name, kind: 'persistentvolumeclaims' },
+  );
+}

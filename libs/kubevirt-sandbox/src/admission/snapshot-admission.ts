@@ -1,0 +1,125 @@
+import { badRequest, deepEqual, denied, generateName, type KubeObject, type StatusCause } from '@headgate/kube-sandbox';
+import { unsnapshottable } from '../controllers/snapshots/clone-controller.js';
+import { RESOURCES } from '../resources.js';
+import type { TypedReference, VmClone, VmExport, VmRestore, VmSnapshot } from '../types/kubevirt-kinds.js';
+import type { VirtualMachine } from '../types/virtual-machine.js';
+import type { World } from '../world.js';
+import { invalidValue } from './cause.js';
+
+const SNAPSHOT = 'virtualmachinesnapshot-validator.snapshot.kubevirt.io';
+const RESTORE = 'virtualmachinerestore-validator.snapshot.kubevirt.io';
+const CLONE = 'vm-clone-validator.kubevirt.io';
+const EXPORT = 'virtualmachineexport-validator.export.kubevirt.io';
+
+/** Rules for snapshots, restores, clones and exports. */
+export function admitSnapshots(world: World): void {
+  onCreate<VmSnapshot>(world, RESOURCES.snapshot, SNAPSHOT, ({ spec }) => {
+    if (!world.gates.isOn('Snapshot')) throw denied(SNAPSHOT, { message: 'snapshot feature gate not enabled' });
+    return referenceCauses(spec.source, 'spec.source');
+  });
+  onCreate<VmRestore>(world, RESOURCES.restore, RESTORE, (restore) => restoreCauses(world, restore));
+  onCreate<VmExport>(world, RESOURCES.export, EXPORT, ({ spec }) => {
+    if (!world.gates.isOn('VMExport')) throw denied(EXPORT, { message: 'vm export feature gate not enabled' });
+    return exportCauses(spec.source);
+  });
+  world.admission.addMutating<VmClone>({
+    name: 'virtualmachineclones-mutator.kubevirt.io',
+    resources: [RESOURCES.clone],
+    operations: ['CREATE'],
+    admit: ({ object }) => {
+      if (!object.spec?.source) return;
+      const name = generateName(`clone-${object.spec.source.name}-`);
+      object.spec.target ??= { apiGroup: 'kubevirt.io', kind: 'VirtualMachine', name };
+      object.spec.target.name ||= name;
+    },
+  });
+  onCreate<VmClone>(world, RESOURCES.clone, CLONE, (clone) => cloneCauses(world, clone));
+}
+
+function onCreate<T extends KubeObject & { spec: unknown }>(
+  world: World,
+  resource: string,
+  name: string,
+  check: (object: T) => StatusCause[],
+): void {
+  world.admission.addValidating<T>({
+    name,
+    resources: [resource],
+    operations: ['CREATE', 'UPDATE'],
+    admit: ({ object, oldObject }) => {
+      if (oldObject) {
+        if (deepEqual(object.spec, oldObject.spec)) return;
+        throw denied(name, { causes: [invalidValue('spec', 'spec in immutable after creation')] });
+      }
+      const causes = check(object);
+      if (causes.length > 0) throw denied(name, { causes });
+    },
+  });
+}
+
+function referenceCauses({ apiGroup, kind }: TypedReference, field: string): StatusCause[] {
+  if (!apiGroup) return [{ reason: 'FieldValueNotFound', message: 'missing apiGroup', field: `${field}.apiGroup` }];
+  if (apiGroup !== 'kubevirt.io') return [invalidValue(`${field}.apiGroup`, 'invalid apiGroup')];
+  return kind === 'VirtualMachine' ? [] : [invalidValue(`${field}.kind`, 'invalid kind')];
+}
+
+function restoreCauses(world: World, { metadata, spec }: VmRestore): StatusCause[] {
+  if (!world.gates.isOn('Snapshot')) throw denied(RESTORE, { message: 'Snapshot/Restore feature gate not enabled' });
+  const causes = referenceCauses(spec.target, 'spec.target');
+  if (causes.length > 0) return causes;
+  const { namespace } = metadata;
+  const other = world.store.list<VmRestore>(RESOURCES.restore, {
+    namespace,
+    where: (restore) => restore.spec.target.name === spec.target.name && !restore.status?.complete,
+  })[0];
+  if (other) return [invalidValue('spec.target', `VirtualMachineRestore "${other.metadata.name}" in progress`)];
+  const running = world.find(RESOURCES.vmi, namespace, spec.target.name) !== undefined;
+  if (running && !world.release.since('1.5')) {
+    return [invalidValue('spec.target', `VirtualMachine "${spec.target.name}" is not stopped`)];
+  }
+  return foreignTarget(world, namespace, spec);
+}
+
+function foreignTarget(world: World, namespace: string | undefined, spec: VmRestore['spec']): StatusCause[] {
+  const snapshot = world.find<VmSnapshot>(RESOURCES.snapshot, namespace, spec.virtualMachineSnapshotName);
+  if (!snapshot || snapshot.spec.source.name === spec.target.name) return [];
+  if (snapshot.status?.virtualMachineSnapshotContentName) return [];
+  throw badRequest(
+    `admission webhook "${RESTORE}" denied the request: snapshot content name is nil in vmSnapshot status`,
+  );
+}
+
+function cloneCauses(world: World, { metadata, spec }: VmClone): StatusCause[] {
+  if (!world.gates.isOn('Snapshot')) throw denied(CLONE, { message: 'snapshot feature gate is not enabled' });
+  const { source, target } = spec;
+  const known = { VirtualMachine: 'kubevirt.io', VirtualMachineSnapshot: 'snapshot.kubevirt.io' } as Record<
+    string,
+    string
+  >;
+  if (!known[source.kind]) return [invalidValue('spec.source.kind', 'Source kind is not supported')];
+  if (source.apiGroup !== known[source.kind])
+    return [invalidValue('spec.source.apiGroup', `Source apiGroup must be ${known[source.kind]}`)];
+  if (target && target.kind !== 'VirtualMachine')
+    return [invalidValue('spec.target.kind', 'Target kind is not supported')];
+  if (source.kind === 'VirtualMachine' && target?.name === source.name) {
+    return [invalidValue('spec', 'Target name cannot be equal to source name when both are VirtualMachines')];
+  }
+  const vm =
+    source.kind === 'VirtualMachine'
+      ? world.find<VirtualMachine>(RESOURCES.vm, metadata.namespace, source.name)
+      : undefined;
+  const obstacle = vm && !world.release.since('1.5') ? unsnapshottable(vm) : undefined;
+  return obstacle ? [invalidValue('spec.source', obstacle)] : [];
+}
+
+function exportCauses({ apiGroup = '', kind, name }: TypedReference): StatusCause[] {
+  if (!name) return [invalidValue('spec.source.name', 'Virtual Machine name must not be empty')];
+  const rules: Record<string, readonly [string, string]> = {
+    VirtualMachine: ['kubevirt.io', 'VM API group must be kubevirt.io'],
+    VirtualMachineSnapshot: ['snapshot.kubevirt.io', 'VMSnapshot API group must be snapshot.kubevirt.io'],
+    PersistentVolumeClaim: ['', 'PVC API group must be missing or blank'],
+  };
+  const rule = rules[kind];
+  if (!rule) return [invalidValue('spec.source.kind', 'invalid kind')];
+  return apiGroup === rule[0] ? [] : [invalidValue('spec.source.apiGroup', rule[1])];
+}

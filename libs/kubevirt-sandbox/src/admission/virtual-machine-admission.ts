@@ -1,0 +1,86 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { type AdmissionRequest, deepEqual, denied } from '@headgate/kube-sandbox';
+import { applyDisks } from '../controllers/virtual-machine/vmi-defaults.js';
+import { RESOURCES } from '../resources.js';
+import { runStrategyOf, type VirtualMachine } from '../types/virtual-machine.js';
+import type { World } from '../world.js';
+import { invalidValue } from './cause.js';
+import { virtualMachineCauses } from './virtual-machine-rules.js';
+
+const MUTATOR = 'virtualmachines-mutator.kubevirt.io';
+const VALIDATOR = 'virtualmachine-validator.kubevirt.io';
+
+/** Defaults and rules for VMs written by clients. */
+export function admitVirtualMachines(world: World): void {
+  const resources = [RESOURCES.vm];
+  world.admission.addMutating<VirtualMachine>({
+    name: MUTATOR,
+    resources,
+    operations: ['CREATE', 'UPDATE'],
+    admit: ({ object }) => applyVmDefaults(object),
+  });
+  world.admission.addValidating<VirtualMachine>({
+    name: VALIDATOR,
+    resources,
+    operations: ['CREATE', 'UPDATE'],
+    admit: (request) => {
+      // An object that is going away may always lose its finalizers.
+      if (request.object.metadata.deletionTimestamp) return;
+      const causes = virtualMachineCauses(request.object, world);
+      if (causes.length > 0) throw denied(VALIDATOR, { causes });
+      refuseDuringSnapshotOrRestore(request);
+    },
+  });
+}
+
+/** What the mutating webhook fills in, so that what is read back differs from what was written. */
+export function applyVmDefaults(vm: VirtualMachine): void {
+  vm.metadata.annotations = {
+    ...vm.metadata.annotations,
+    'kubevirt.io/latest-observed-api-version': 'v1',
+    'kubevirt.io/storage-observed-api-version': 'v1',
+  };
+  const spec = vm.spec?.template?.spec;
+  if (!spec?.domain?.devices) return;
+  spec.architecture ??= 'amd64';
+  spec.domain.machine = { ...spec.domain.machine, type: spec.domain.machine?.type || 'q35' };
+  spec.domain.resources ??= {};
+  const seed = `${vm.metadata.namespace}/${vm.metadata.name}`;
+  spec.domain.firmware = {
+    ...spec.domain.firmware,
+    uuid: spec.domain.firmware?.uuid ?? firmwareUuid(seed),
+    serial: spec.domain.firmware?.serial ?? randomUUID(),
+  };
+  if (Array.isArray(spec.volumes)) applyDisks(spec);
+}
+
+/** KubeVirt derives the firmware's UUID from the name, so that it stays when a VM is made again. */
+function firmwareUuid(seed: string): string {
+  const hex = createHash('sha1').update(seed).digest('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-5${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}
+
+function refuseDuringSnapshotOrRestore({ object, oldObject }: AdmissionRequest<VirtualMachine>): void {
+  if (!oldObject) return;
+  const { snapshotInProgress, restoreInProgress } = oldObject.status ?? {};
+  const restarted = runStrategyOf(object) !== runStrategyOf(oldObject);
+  const storage = ({ spec }: VirtualMachine): unknown => [
+    spec.template.spec.volumes,
+    spec.template.spec.domain.devices.disks,
+  ];
+  if (snapshotInProgress) {
+    const what = restarted
+      ? 'running state'
+      : deepEqual(storage(object), storage(oldObject))
+        ? undefined
+        : 'disks or volumes';
+    if (what) {
+      const message = `Cannot update vm ${what} until snapshot "${snapshotInProgress}" completes`;
+      throw denied(VALIDATOR, { causes: [invalidValue('spec', message)] });
+    }
+  }
+  if (restoreInProgress && restarted && runStrategyOf(object) !== 'Halted') {
+    const message = `Cannot update VM runStrategy until restore "${restoreInProgress}" completes`;
+    throw denied(VALIDATOR, { causes: [invalidValue('spec.runStrategy', message)] });
+  }
+}

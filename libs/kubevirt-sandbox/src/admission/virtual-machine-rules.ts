@@ -1,0 +1,72 @@
+import type { StatusCause } from '@headgate/kube-sandbox';
+import type { VirtualMachine } from '../types/virtual-machine.js';
+import type { World } from '../world.js';
+import { invalidValue, requiredValue } from './cause.js';
+import { dataVolumeTemplateCauses } from './data-volume-template-rules.js';
+import { reservedLabelCauses } from './reserved-labels.js';
+import { validateTemplateSpec } from './vmi-spec-rules.js';
+
+const STRATEGIES = ['Halted', 'Manual', 'Always', 'RerunOnFailure', 'Once'];
+
+/** What the validating webhook for VMs refuses, on create and on update. */
+export function virtualMachineCauses(vm: VirtualMachine, world: World): StatusCause[] {
+  const { template } = vm.spec;
+  if (!template) return [requiredValue('spec.template', 'missing virtual machine template.')];
+  return [
+    ...runningCauses(vm, world),
+    ...dataVolumeTemplateCauses(vm),
+    ...reservedLabelCauses(template.metadata?.labels, 'spec.template.metadata.labels'),
+    ...matcherCauses(vm),
+    ...(template.spec ? validateTemplateSpec(template.spec, 'spec.template.spec', world) : []),
+  ];
+}
+
+function runningCauses({ spec }: VirtualMachine, world: World): StatusCause[] {
+  const { running, runStrategy } = spec;
+  const strategies = world.release.since('1.6') ? [...STRATEGIES, 'WaitAsReceiver'] : STRATEGIES;
+  if (running !== undefined && runStrategy) {
+    return [
+      invalidValue(
+        'spec.running',
+        'Running and RunStrategy are mutually exclusive. Note that Running is deprecated, please use RunStrategy instead',
+      ),
+    ];
+  }
+  if (running === undefined && !runStrategy) return [invalidValue('spec.runStrategy', 'RunStrategy must be specified')];
+  if (runStrategy && !strategies.includes(runStrategy)) {
+    return [invalidValue('spec.runStrategy', `Invalid RunStrategy (${runStrategy})`)];
+  }
+  return [];
+}
+
+function matcherCauses({ spec }: VirtualMachine): StatusCause[] {
+  const { instancetype, preference, template } = spec;
+  const causes: StatusCause[] = [];
+  if (instancetype && !instancetype.name && !instancetype.inferFromVolume) {
+    const message = 'Either Name or InferFromVolume should be provided within the InstancetypeMatcher';
+    causes.push({ reason: 'FieldValueNotFound', message, field: 'spec.instancetype' });
+  }
+  if (preference && !preference.name && !preference.inferFromVolume) {
+    const message = 'Either Name or InferFromVolume should be provided within the PreferenceMatcher';
+    causes.push({ reason: 'FieldValueNotFound', message, field: 'spec.preference' });
+  }
+  if (!instancetype) return causes;
+  return [...causes, ...conflictingFields(template.spec.domain).map(conflictCause)];
+}
+
+function conflictingFields(domain: VirtualMachine['spec']['template']['spec']['domain']): string[] {
+  const { cpu, memory, resources } = domain;
+  return [
+    ...(['cores', 'sockets', 'threads'] as const).filter((field) => cpu?.[field]).map((field) => `cpu.${field}`),
+    ...(memory?.guest ? ['memory.guest'] : []),
+    ...(['requests', 'limits'] as const).flatMap((part) =>
+      Object.keys(resources?.[part] ?? {}).map((name) => `resources.${part}.${name}`),
+    ),
+  ];
+}
+
+const conflictCause = (field: string): StatusCause =>
+  invalidValue(
+    `spec.template.spec.domain.${field}`,
+    `VM field(s) spec.template.spec.domain.${field} conflicts with selected instance type`,
+  );

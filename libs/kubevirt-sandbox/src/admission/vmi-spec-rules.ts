@@ -1,0 +1,98 @@
+import type { StatusCause } from '@headgate/kube-sandbox';
+import { quantityValue } from '../quantity.js';
+import type { VmiSpec } from '../types/virtual-machine-instance.js';
+import type { World } from '../world.js';
+import { invalidValue, requiredValue } from './cause.js';
+import { diskCauses } from './disk-rules.js';
+import { networkCauses } from './network-rules.js';
+import { volumeCauses } from './volume-rules.js';
+
+const SMALLEST_MEMORY = 1e6;
+const MACHINES = ['q35*', 'pc-q35*'];
+
+/** Rules that hold for the template of a VM as for a VMI. */
+export function validateTemplateSpec(spec: VmiSpec, path: string, world: World): StatusCause[] {
+  const emptyDrives = world.gates.hotplug === 'declarative';
+  return [
+    ...volumeCauses(spec, path),
+    ...diskCauses(spec, path, emptyDrives),
+    ...networkCauses(spec, path),
+    ...memoryCauses(spec, path),
+    ...cpuCauses(spec, path),
+    ...machineCauses(spec, path),
+    ...credentialCauses(spec, path),
+  ];
+}
+
+/** Rules for a VMI, which must also say how much memory it has. */
+export function validateVmiSpec(spec: VmiSpec, path: string, world: World): StatusCause[] {
+  return [...missingMemory(spec, path), ...validateTemplateSpec(spec, path, world)];
+}
+
+function missingMemory({ domain }: VmiSpec, path: string): StatusCause[] {
+  const { memory, resources } = domain;
+  if (memory?.guest || memory?.hugepages?.pageSize || resources?.requests?.memory || resources?.limits?.memory)
+    return [];
+  const here = `${path}.domain`;
+  return [
+    requiredValue(
+      '',
+      `no memory requested, at least one of '${here}.memory.guest', '${here}.memory.hugepages.pageSize' or '${here}.resources.requests.memory' must be set`,
+    ),
+  ];
+}
+
+function memoryCauses({ domain }: VmiSpec, path: string): StatusCause[] {
+  const { requests, limits } = domain.resources ?? {};
+  const causes: StatusCause[] = [];
+  for (const [where, value] of [
+    ['resources.requests.memory', requests?.memory],
+    ['memory.guest', domain.memory?.guest],
+  ] as const) {
+    const field = `${path}.domain.${where}`;
+    if (value !== undefined && quantityValue(value) < SMALLEST_MEMORY) {
+      causes.push(invalidValue(field, `${field} '${value}': must be greater than or equal to 1M.`));
+    }
+  }
+  if (requests?.memory && limits?.memory && quantityValue(requests.memory) > quantityValue(limits.memory)) {
+    const field = `${path}.domain.resources.requests.memory`;
+    const limit = `${path}.domain.resources.limits.memory`;
+    causes.push(invalidValue(field, `${field} '${requests.memory}' is greater than ${limit} '${limits.memory}'`));
+  }
+  return causes;
+}
+
+function cpuCauses({ domain }: VmiSpec, path: string): StatusCause[] {
+  const { sockets = 1, maxSockets } = domain.cpu ?? {};
+  if (maxSockets === undefined || sockets <= maxSockets) return [];
+  return [
+    invalidValue(
+      `${path}.domain.cpu.sockets`,
+      'Number of sockets in CPU topology is greater than the maximum sockets allowed',
+    ),
+  ];
+}
+
+function machineCauses({ domain }: VmiSpec, path: string): StatusCause[] {
+  const type = domain.machine?.type;
+  if (!type || /^(pc-)?q35/.test(type)) return [];
+  const field = `${path}.domain.machine.type`;
+  return [invalidValue(field, `${field} is not supported: ${type} (allowed values: [${MACHINES.join(' ')}])`)];
+}
+
+const CLOUD_INIT_OF = { noCloud: 'cloudInitNoCloud', configDrive: 'cloudInitConfigDrive' } as const;
+
+function credentialCauses({ accessCredentials = [], volumes = [] }: VmiSpec, path: string): StatusCause[] {
+  return accessCredentials.flatMap(({ sshPublicKey }, index) =>
+    (Object.keys(CLOUD_INIT_OF) as (keyof typeof CLOUD_INIT_OF)[])
+      .filter((method) => sshPublicKey?.propagationMethod?.[method])
+      .filter((method) => !volumes.some((volume) => volume[CLOUD_INIT_OF[method]]))
+      .map((method) => {
+        const field = `${path}.accessCredentials[${index}].sshPublicKey.propagationMethod`;
+        return invalidValue(
+          field,
+          `${path}.accessCredentials[${index}] requires a ${method} volume to exist when the ${method} propagationMethod is in use.`,
+        );
+      }),
+  );
+}

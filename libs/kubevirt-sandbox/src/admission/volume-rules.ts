@@ -1,0 +1,66 @@
+import type { StatusCause } from '@headgate/kube-sandbox';
+import type { CloudInitSource, VmiSpec, Volume } from '../types/virtual-machine-instance.js';
+import { duplicateNames, invalidValue, requiredValue } from './cause.js';
+
+const INLINE_LIMIT = 2048;
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
+/** Rules about `volumes`. */
+export function volumeCauses({ volumes = [] }: VmiSpec, path: string): StatusCause[] {
+  const here = `${path}.volumes`;
+  return [
+    ...duplicateNames(here, volumes),
+    ...volumes.flatMap((volume, index) => [
+      ...sourceCauses(volume, `${here}[${index}]`),
+      ...cloudInitCauses(volume, `${here}[${index}]`),
+    ]),
+  ];
+}
+
+function sourceCauses(volume: Volume, path: string): StatusCause[] {
+  const sources = Object.keys(volume).filter((key) => key !== 'name');
+  if (sources.length !== 1) return [invalidValue(path, `${path} must have exactly one source type set`)];
+  if (volume.dataVolume && !volume.dataVolume.name) {
+    return [requiredValue(`${path}.name`, "DataVolume 'name' must be set")];
+  }
+  if (volume.hostDisk) return [invalidValue(path, 'HostDisk feature gate is not enabled')];
+  return [];
+}
+
+function cloudInitCauses(volume: Volume, path: string): StatusCause[] {
+  const kind = volume.cloudInitNoCloud ? 'cloudInitNoCloud' : 'cloudInitConfigDrive';
+  const source = volume[kind];
+  if (!source) return [];
+  const here = `${path}.${kind}`;
+  return [...countCauses(source, here), ...sizeCauses(source, here)];
+}
+
+function countCauses(source: CloudInitSource, path: string): StatusCause[] {
+  const user = [source.userData, source.userDataBase64, source.secretRef?.name].filter(Boolean).length;
+  const network = [source.networkData, source.networkDataBase64, source.networkDataSecretRef?.name].filter(
+    Boolean,
+  ).length;
+  if (user > 1) return [invalidValue(path, `${path} must have only one userdatasource set.`)];
+  if (network > 1) return [invalidValue(path, `${path} must have only one networkdata source set.`)];
+  if (user + network === 0) {
+    return [invalidValue(path, `${path} must have at least one userdatasource or one networkdatasource set.`)];
+  }
+  return [];
+}
+
+function sizeCauses(source: CloudInitSource, path: string): StatusCause[] {
+  const parts = [
+    ['userdata', 'userData', 'userDataBase64', 'UserDataSecretRef'],
+    ['networkdata', 'networkData', 'networkDataBase64', 'NetworkDataSecretRef'],
+  ] as const;
+  return parts.flatMap(([word, plain, encoded, remedy]) => {
+    const base64 = source[encoded];
+    if (base64 && !BASE64.test(base64)) {
+      return [invalidValue(`${path}.${encoded}`, `${path}.${encoded} is not a valid base64 value.`)];
+    }
+    const bytes = Buffer.byteLength(source[plain] ?? Buffer.from(base64 ?? '', 'base64'));
+    if (bytes <= INLINE_LIMIT) return [];
+    const message = `${path} ${word} exceeds ${INLINE_LIMIT} byte limit. Should use ${remedy} for larger data.`;
+    return [invalidValue(`${path}.${plain}`, message)];
+  });
+}

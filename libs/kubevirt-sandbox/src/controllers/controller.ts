@@ -1,0 +1,123 @@
+import { deepEqual, type KubeObject, type ObjectKey, type StoreEvent } from '@headgate/kube-sandbox';
+import { annotatedFaults } from '../inherited-faults.js';
+import { RESOURCES } from '../resources.js';
+import type { TimingName } from '../timings.js';
+import type { World } from '../world.js';
+import { Delays } from './delays.js';
+import { WorkQueue } from './work-queue.js';
+
+/**
+ * Watches a resource and brings each of its objects, one look at a time, closer to what it should be. A look reads the
+ * present state and never remembers the last one, so it may be repeated and may come late.
+ */
+export abstract class Controller<T extends KubeObject> {
+  private readonly queue: WorkQueue;
+  private readonly delays: Delays;
+  private readonly subscriptions: (() => void)[] = [];
+
+  constructor(
+    protected readonly world: World,
+    protected readonly resource: string,
+    /** The name under which it speaks in events. */
+    private readonly component: string,
+  ) {
+    this.delays = new Delays(world.clock);
+    this.queue = new WorkQueue(world.clock, (key) => this.look(key), world.reportError);
+  }
+
+  start(): void {
+    this.watch<T>(this.resource, ({ object, type }) => {
+      if (type === 'DELETED') this.delays.forget(object.metadata.uid!);
+      this.enqueue(object.metadata);
+    });
+    this.watchRelated();
+  }
+
+  stop(): void {
+    for (const unsubscribe of this.subscriptions) unsubscribe();
+    this.queue.stop();
+  }
+
+  enqueue({ namespace = '', name }: ObjectKey): void {
+    this.queue.add(`${namespace}/${name}`);
+  }
+
+  /** Other resources whose changes concern this one. */
+  protected watchRelated(): void {}
+
+  /** Looks at one object that exists. */
+  protected abstract reconcile(object: T): void;
+
+  /** Cleans up after an object that is gone. */
+  protected cleanUp(_key: ObjectKey): void {}
+
+  protected watch<U extends KubeObject>(resource: string, listener: (event: StoreEvent<U>) => void): void {
+    this.subscriptions.push(this.world.store.subscribe(resource, listener as (event: StoreEvent) => void));
+  }
+
+  /** Looks again at the controller of a changed object when that is of our kind. */
+  protected watchOwned(resource: string, ownerKind: string): void {
+    this.watch(resource, ({ object }) => {
+      for (const owner of object.metadata.ownerReferences ?? []) {
+        if (owner.kind === ownerKind) this.enqueue({ namespace: object.metadata.namespace, name: owner.name });
+      }
+    });
+  }
+
+  /** Tells which object's faults have changed, set by a test or in an annotation; what is made from it is concerned, too. */
+  protected watchFaults(listener: (target: ObjectKey) => void): void {
+    this.subscriptions.push(this.world.faults.onChange(listener));
+    for (const resource of [RESOURCES.vm, RESOURCES.vmi, RESOURCES.dataVolume, RESOURCES.pod]) {
+      this.watch(resource, ({ object, previous }) => {
+        if (previous && !deepEqual(annotatedFaults(previous), annotatedFaults(object))) listener(object.metadata);
+      });
+    }
+  }
+
+  /** Whether a step of this object has taken its time; when not, the object is looked at again once it has. */
+  protected took({ metadata }: KubeObject, step: string, duration: TimingName | number): boolean {
+    const ms = typeof duration === 'number' ? duration : this.world.timings.ms(duration);
+    return this.delays.passed(metadata.uid!, step, ms, () => this.enqueue(metadata));
+  }
+
+  /** Whether this object comes to the step for the first time. */
+  protected first({ metadata }: KubeObject, step: string): boolean {
+    return this.delays.first(metadata.uid!, step);
+  }
+
+  protected beginAnew({ metadata }: KubeObject, step: string): void {
+    this.delays.reset(metadata.uid!, step);
+  }
+
+  protected lookAgainAfter({ metadata }: KubeObject, ms: number): void {
+    this.queue.addAfter(`${metadata.namespace ?? ''}/${metadata.name}`, ms);
+  }
+
+  protected change(object: T, change: (draft: T) => void): T {
+    return this.world.store.patch<T>(this.resource, object.metadata, change);
+  }
+
+  protected tell(
+    about: KubeObject,
+    reason: string,
+    message: string,
+    extra: { warning?: boolean; component?: string; host?: string } = {},
+  ): void {
+    this.world.events.record(about, {
+      type: extra.warning ? 'Warning' : 'Normal',
+      reason,
+      message,
+      component: extra.component ?? this.component,
+      ...(extra.host ? { host: extra.host } : {}),
+    });
+  }
+
+  private look(key: string): void {
+    const slash = key.indexOf('/');
+    const namespace = key.slice(0, slash) || undefined;
+    const address = { namespace, name: key.slice(slash + 1) };
+    const object = this.world.store.get<T>(this.resource, address);
+    if (object) this.reconcile(object);
+    else this.cleanUp(address);
+  }
+}

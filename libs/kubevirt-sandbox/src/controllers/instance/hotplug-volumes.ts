@@ -1,0 +1,158 @@
+import { generateName } from '@headgate/kube-sandbox';
+import { RESOURCES } from '../../resources.js';
+import type { PersistentVolumeClaim, Pod, StorageClass } from '../../types/core-kinds.js';
+import type { VirtualMachineInstance, Volume, VolumeStatus } from '../../types/virtual-machine-instance.js';
+import { controlledBy, type World } from '../../world.js';
+import { claimNameOf } from '../virtual-machine/volume-snapshot-statuses.js';
+import { claimInfo, diskTargets, hotplugVolumes } from './volume-status.js';
+
+/** What the hot-plugging of volumes needs from the controller that drives it. */
+export interface HotplugHost {
+  took(step: string): boolean;
+  tell(reason: string, message: string): void;
+  patch(change: (status: VolumeStatus[]) => VolumeStatus[]): void;
+}
+
+const NEXT_PHASE: Record<string, string> = {
+  Bound: 'AttachedToNode',
+  AttachedToNode: 'MountedToPod',
+  MountedToPod: 'Ready',
+};
+
+/** Brings hot-plugged volumes one step further, both those that come and those that go. */
+export function stepHotplug(world: World, vmi: VirtualMachineInstance, pod: Pod, host: HotplugHost): void {
+  const wanted = hotplugVolumes(vmi);
+  const statuses = vmi.status?.volumeStatus ?? [];
+  for (const volume of wanted) {
+    plug(
+      world,
+      vmi,
+      pod,
+      volume,
+      statuses.find(({ name }) => name === volume.name),
+      host,
+    );
+  }
+  for (const status of statuses) {
+    if (status.hotplugVolume && !wanted.some(({ name }) => name === status.name)) unplug(world, vmi, status, host);
+  }
+}
+
+function plug(
+  world: World,
+  vmi: VirtualMachineInstance,
+  pod: Pod,
+  volume: Volume,
+  status: VolumeStatus | undefined,
+  host: HotplugHost,
+): void {
+  const { name } = volume;
+  const claimName = claimNameOf(volume)!;
+  const claim = world.find<PersistentVolumeClaim>(RESOURCES.claim, vmi.metadata.namespace, claimName);
+  if (!status) {
+    const message = `PVC is in phase ${claim?.status?.phase ?? 'Pending'}`;
+    host.patch((all) => [
+      ...all,
+      { name, target: '', phase: 'Pending', reason: 'PVCNotReady', message, hotplugVolume: {} },
+    ]);
+    return;
+  }
+  if (status.phase === 'Pending') {
+    if (!claim) return;
+    if (claim.status?.phase !== 'Bound') return selectNode(world, claim, vmi.status?.nodeName);
+    if (host.took(`hotplug ${name} bound`)) {
+      host.patch(replace(name, { phase: 'Bound', persistentVolumeClaimInfo: claimInfo(claim) }));
+    }
+    return;
+  }
+  const next = NEXT_PHASE[status.phase ?? ''];
+  if (!next || !host.took(`hotplug ${name} ${next}`)) return;
+  enter(world, vmi, pod, name, claimName, next, host);
+}
+
+function enter(
+  world: World,
+  vmi: VirtualMachineInstance,
+  pod: Pod,
+  name: string,
+  claimName: string,
+  phase: string,
+  host: HotplugHost,
+): void {
+  if (phase === 'AttachedToNode') {
+    const attachment = world.store.create<Pod>(RESOURCES.pod, attachmentPod(world, pod, name, claimName));
+    const message = `Created hotplug attachment pod ${attachment.metadata.name}, for volume ${name}`;
+    host.tell('SuccessfulCreate', message);
+    const hotplugVolume = { attachPodName: attachment.metadata.name, attachPodUID: attachment.metadata.uid };
+    host.patch(replace(name, { phase, reason: 'SuccessfulCreate', message, hotplugVolume }));
+  } else if (phase === 'MountedToPod') {
+    const message = `Volume ${name} has been mounted in virt-launcher pod`;
+    host.tell('VolumeMountedToPod', message);
+    host.patch(replace(name, { phase, reason: 'VolumeMountedToPod', message }));
+  } else {
+    const message = `Successfully attach hotplugged volume ${name} to VM`;
+    host.tell('VolumeReady', message);
+    host.patch(replace(name, { phase, reason: 'VolumeReady', message, target: diskTargets(vmi).get(name) ?? 'sda' }));
+  }
+}
+
+function unplug(world: World, vmi: VirtualMachineInstance, status: VolumeStatus, host: HotplugHost): void {
+  const { name, phase } = status;
+  if (phase !== 'Detaching' && phase !== 'UnMountedFromPod') {
+    return host.patch(
+      replace(name, { phase: 'Detaching', reason: 'VolumeDetaching', message: `Volume ${name} is being detached` }),
+    );
+  }
+  if (!host.took(`unplug ${name} ${phase}`)) return;
+  if (phase === 'Detaching') {
+    const message = `Volume ${name} has been unmounted from virt-launcher pod`;
+    host.tell('VolumeUnMountedFromPod', message);
+    return host.patch(
+      replace(name, { phase: 'UnMountedFromPod', reason: 'VolumeUnMountedFromPod', message, target: '' }),
+    );
+  }
+  const { attachPodName } = status.hotplugVolume ?? {};
+  if (attachPodName) world.discard(RESOURCES.pod, { namespace: vmi.metadata.namespace, name: attachPodName }, 0);
+  host.tell('VolumeUnplugged', `Volume ${name} has been unplugged`);
+  host.patch((all) => all.filter((entry) => entry.name !== name));
+}
+
+const replace =
+  (name: string, change: Partial<VolumeStatus>) =>
+  (all: VolumeStatus[]): VolumeStatus[] =>
+    all.map((entry) => (entry.name === name ? { ...entry, ...change } : entry));
+
+/** Storage that waits for its first consumer is told where that runs, as the scheduler would. */
+export function selectNode(world: World, claim: PersistentVolumeClaim, node: string | undefined): void {
+  if (!node || claim.metadata.annotations?.['volume.kubernetes.io/selected-node']) return;
+  const storageClass = world.find<StorageClass>(RESOURCES.storageClass, undefined, claim.spec.storageClassName ?? '');
+  if (storageClass?.volumeBindingMode !== 'WaitForFirstConsumer') return;
+  world.store.patch<PersistentVolumeClaim>(RESOURCES.claim, claim.metadata, ({ metadata }) => {
+    metadata.annotations = { ...metadata.annotations, 'volume.kubernetes.io/selected-node': node };
+  });
+}
+
+function attachmentPod(world: World, launcher: Pod, volume: string, claimName: string): Pod {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name: generateName('hp-volume-'),
+      namespace: launcher.metadata.namespace,
+      labels: { 'kubevirt.io': 'hotplug-disk' },
+      ownerReferences: [controlledBy(launcher)],
+    },
+    spec: {
+      nodeName: launcher.spec.nodeName,
+      restartPolicy: 'Never',
+      containers: [
+        {
+          name: 'hotplug-disk',
+          image: `registry.example.org/kubevirt/virt-launcher:${world.release.tag}`,
+          resources: { requests: { cpu: '10m', memory: '2M' } },
+        },
+      ],
+      volumes: [{ name: volume, persistentVolumeClaim: { claimName } }],
+    },
+  };
+}

@@ -1,0 +1,293 @@
+import type { ObjectKey } from '@headgate/kube-sandbox';
+import { suffers } from '../../inherited-faults.js';
+import { RESOURCES } from '../../resources.js';
+import { findCondition, isTrue, removeCondition } from '../../types/condition.js';
+import type { PersistentVolumeClaim, Pod } from '../../types/core-kinds.js';
+import type { VirtualMachineInstance } from '../../types/virtual-machine-instance.js';
+import type { World } from '../../world.js';
+import { Controller } from '../controller.js';
+import { chooseNode } from '../pods/node-choice.js';
+import { isFinal } from '../virtual-machine/printable-status.js';
+import { VM_FINALIZER } from '../virtual-machine/instance-builder.js';
+import { VolumeUsers } from '../virtual-machine/volume-users.js';
+import { connectAgent, disconnectAgent } from './agent-connection.js';
+import { guestFacts, type GuestRegistry } from './guest-registry.js';
+import { selectNode, stepHotplug } from './hotplug-volumes.js';
+import { enterPhase, GUEST_NOT_RUNNING, noteCondition } from './instance-phase.js';
+import { hasOutdatedClaims, refreshClaims } from './claim-refresh.js';
+import { endLauncher } from './launcher-end.js';
+import { launcherPod } from './launcher-pod.js';
+import { shutdownOf } from './power-button.js';
+import { becomeRunning, noteReadiness } from './running-status.js';
+import { startObstacle } from './start-conditions.js';
+
+const HANDLER = { component: 'virt-handler' };
+export const MIGRATION_LABEL = 'kubevirt.io/migrationJobUID';
+
+/** Drives VMIs through their phases, from Pending to the end, with the launcher pod and the guest in it. */
+export class InstanceController extends Controller<VirtualMachineInstance> {
+  private readonly volumeUsers = new VolumeUsers();
+  private readonly waitingForNetworks = new Map<string, ObjectKey>();
+
+  constructor(
+    world: World,
+    private readonly guests: GuestRegistry,
+  ) {
+    super(world, RESOURCES.vmi, 'virtualmachine-controller');
+    guests.onAction((vmi, action) => {
+      const current = world.store.get<VirtualMachineInstance>(RESOURCES.vmi, vmi.metadata);
+      if (!current || current.metadata.uid !== vmi.metadata.uid || isFinal(current)) return;
+      if (action === 'power-off') this.finish(current, 'Succeeded');
+      else this.losesAgent(current);
+    });
+  }
+
+  protected override watchRelated(): void {
+    this.watch<VirtualMachineInstance>(RESOURCES.vmi, ({ object, type }) =>
+      this.volumeUsers.note(object, type === 'DELETED' ? [] : (object.spec.volumes ?? [])),
+    );
+    this.watchOwned(RESOURCES.pod, 'VirtualMachineInstance');
+    this.watchFaults((target) => this.enqueue(target));
+    for (const resource of [RESOURCES.claim, RESOURCES.dataVolume]) {
+      this.watch(resource, ({ object }) => {
+        for (const key of this.volumeUsers.of(object)) this.enqueue(key);
+      });
+    }
+    this.watch(RESOURCES.nad, () => {
+      for (const key of this.waitingForNetworks.values()) this.enqueue(key);
+      this.waitingForNetworks.clear();
+    });
+  }
+
+  protected override reconcile(vmi: VirtualMachineInstance): void {
+    const pod = this.activePod(vmi);
+    if (isFinal(vmi)) return this.tearDown(vmi, pod);
+    if (vmi.metadata.deletionTimestamp || pod?.metadata.deletionTimestamp) return this.shutDown(vmi);
+    switch (vmi.status?.phase ?? '') {
+      case '':
+        this.change(vmi, (draft) => enterPhase(draft, 'Pending', this.now));
+        return;
+      case 'Pending':
+        return this.createPod(vmi);
+      case 'Scheduling':
+        return pod ? this.followPod(vmi, pod) : this.finish(vmi, 'Failed');
+      case 'Scheduled':
+        return pod ? this.startGuest(vmi, pod) : this.finish(vmi, 'Failed');
+      case 'Running':
+        return pod && pod.status?.phase === 'Running' ? this.keepRunning(vmi, pod) : this.finish(vmi, 'Failed');
+    }
+  }
+
+  private get now(): string {
+    return this.world.clock.timestamp();
+  }
+
+  /** The pod in which the guest is, not the one it migrates to. */
+  private activePod({ metadata, status }: VirtualMachineInstance): Pod | undefined {
+    const pods = this.world.store.ownedBy<Pod>(RESOURCES.pod, metadata.uid!);
+    const active = status?.activePods ?? {};
+    return (
+      pods.find((pod) => active[pod.metadata.uid!] === status?.nodeName && status?.nodeName !== undefined) ??
+      pods.find((pod) => !pod.metadata.labels?.[MIGRATION_LABEL])
+    );
+  }
+
+  private createPod(vmi: VirtualMachineInstance): void {
+    const obstacle = startObstacle(this.world, vmi);
+    switch (obstacle?.kind) {
+      case 'missing-claim':
+        return this.failSync(vmi, 'FailedPvcNotFound', obstacle.message);
+      case 'missing-network':
+        this.waitingForNetworks.set(vmi.metadata.uid!, vmi.metadata);
+        this.tell(vmi, 'FailedCreate', `Error creating pod: ${obstacle.message}`, { warning: true });
+        return this.failSync(vmi, 'FailedCreate', obstacle.message);
+      case 'wants-node':
+        return this.placeClaims(vmi, obstacle.claims);
+      case 'waiting':
+        return;
+    }
+    if (!this.took(vmi, 'scheduling', 'vmiScheduling')) return;
+    const pod = this.world.store.create<Pod>(RESOURCES.pod, launcherPod(this.world, vmi));
+    this.tell(vmi, 'SuccessfulCreate', `Created virtual machine pod ${pod.metadata.name}`);
+    this.change(vmi, (draft) => {
+      enterPhase(draft, 'Scheduling', this.now);
+      removeCondition(draft.status!.conditions ?? [], 'Synchronized');
+      noteCondition(draft, GUEST_NOT_RUNNING, this.now);
+    });
+  }
+
+  /** KubeVirt runs a short-lived pod so that the scheduler places such claims; here the node is chosen without it. */
+  private placeClaims(vmi: VirtualMachineInstance, claims: PersistentVolumeClaim[]): void {
+    const { node } = chooseNode(this.world, launcherPod(this.world, vmi));
+    for (const claim of claims) selectNode(this.world, claim, node?.metadata.name);
+  }
+
+  private failSync(vmi: VirtualMachineInstance, reason: string, message: string): void {
+    this.change(vmi, (draft) => {
+      noteCondition(draft, { type: 'Synchronized', status: 'False', reason, message }, this.now);
+    });
+  }
+
+  private followPod(vmi: VirtualMachineInstance, pod: Pod): void {
+    const scheduled = findCondition(pod.status?.conditions, 'PodScheduled');
+    if (scheduled?.status === 'False') {
+      this.change(vmi, (draft) => {
+        const { reason, message } = scheduled;
+        noteCondition(draft, { type: 'PodScheduled', status: 'False', reason, message }, this.now);
+      });
+      return;
+    }
+    const waiting = pod.status?.containerStatuses?.find(({ state }) => /Pull/.test(state.waiting?.reason ?? ''))?.state
+      .waiting;
+    if (waiting) return this.failSync(vmi, waiting.reason, waiting.message ?? '');
+    if (pod.status?.phase !== 'Running') return;
+    this.change(vmi, (draft) => {
+      const status = draft.status!;
+      for (const type of ['Synchronized', 'PodScheduled']) removeCondition((status.conditions ??= []), type);
+      enterPhase(draft, 'Scheduled', this.now);
+      status.nodeName = pod.spec.nodeName;
+      status.qosClass = 'Burstable';
+      status.activePods = { [pod.metadata.uid!]: pod.spec.nodeName! };
+      status.launcherContainerImageVersion = pod.spec.containers[0]!.image;
+      draft.metadata.labels = { ...draft.metadata.labels, 'kubevirt.io/nodeName': pod.spec.nodeName! };
+    });
+  }
+
+  private startGuest(vmi: VirtualMachineInstance, pod: Pod): void {
+    if (!this.took(vmi, 'guest', 'vmiRunning')) return;
+    const host = pod.spec.nodeName;
+    if (suffers(this.world, 'crash-loop', vmi)) return this.finish(vmi, 'Failed');
+    this.tell(vmi, 'Created', 'VirtualMachineInstance defined.', { ...HANDLER, host });
+    this.tell(vmi, 'Started', 'VirtualMachineInstance started.', { ...HANDLER, host });
+    this.change(vmi, (draft) => becomeRunning(this.world, draft, pod));
+  }
+
+  private keepRunning(vmi: VirtualMachineInstance, pod: Pod): void {
+    this.guests.peek(vmi)?.freeze(isTrue(vmi.status?.conditions, 'Paused'));
+    this.followAgent(vmi);
+    if (hasOutdatedClaims(this.world, vmi)) this.change(vmi, (draft) => refreshClaims(this.world, draft));
+    this.followNetworkChange(vmi);
+    stepHotplug(this.world, vmi, pod, {
+      took: (step) => this.took(vmi, step, 'hotplugStep'),
+      tell: (reason, message) => this.tell(vmi, reason, message, HANDLER),
+      patch: (change) => {
+        this.change(vmi, (draft) => {
+          draft.status!.volumeStatus = change(draft.status!.volumeStatus ?? []);
+        });
+      },
+    });
+  }
+
+  private followAgent(vmi: VirtualMachineInstance): void {
+    const connected = isTrue(vmi.status?.conditions, 'AgentConnected');
+    if (suffers(this.world, 'agent-gone', vmi)) {
+      if (connected) this.losesAgent(vmi);
+      return;
+    }
+    if (connected || isTrue(vmi.status?.conditions, 'Paused')) return;
+    const facts = guestFacts(this.world, vmi);
+    if (!facts.profile.agent || !this.took(vmi, 'agent', 'agentConnected')) return;
+    this.change(vmi, (draft) => connectAgent(draft, facts, this.now));
+  }
+
+  /** A guest that boots again, or whose agent fell silent. */
+  private losesAgent(vmi: VirtualMachineInstance): void {
+    this.beginAnew(vmi, 'agent');
+    this.change(vmi, disconnectAgent);
+  }
+
+  /** A changed NIC waits a while whether it can be plugged in place, then asks for a migration. */
+  private followNetworkChange(vmi: VirtualMachineInstance): void {
+    const required = findCondition(vmi.status?.conditions, 'MigrationRequired');
+    if (required?.status !== 'False' || !this.took(vmi, 'plug nics', 'nicHotplugGrace')) return;
+    this.beginAnew(vmi, 'plug nics');
+    this.change(vmi, (draft) =>
+      noteCondition(
+        draft,
+        {
+          type: 'MigrationRequired',
+          status: 'True',
+          reason: 'AutoMigrationDueToLiveUpdate',
+          message: 'VMI interfaces or volumes are changed',
+        },
+        this.now,
+      ),
+    );
+  }
+
+  /** Asks the guest to power off, and kills it when it does not in time. */
+  private shutDown(vmi: VirtualMachineInstance): void {
+    if (vmi.status?.phase !== 'Running') return this.finish(vmi, 'Failed');
+    const { outcome, afterMs } = shutdownOf(this.world, vmi);
+    const host = vmi.status.nodeName;
+    if (afterMs > 0 && this.first(vmi, 'signaled'))
+      this.tell(vmi, 'ShuttingDown', 'Signaled Graceful Shutdown', { ...HANDLER, host });
+    // A shorter grace period that came in later ends the wait: the step's name carries the time.
+    if (!this.took(vmi, `shut down ${outcome} ${afterMs}`, afterMs)) return;
+    this.finish(vmi, outcome);
+  }
+
+  private finish(vmi: VirtualMachineInstance, phase: 'Succeeded' | 'Failed'): void {
+    const pod = this.activePod(vmi);
+    const wasRunning = vmi.status?.phase === 'Running';
+    if (phase === 'Succeeded') this.guests.peek(vmi)?.shutDown();
+    this.guests.end(vmi);
+    this.change(vmi, (draft) => {
+      const conditions = (draft.status!.conditions ??= []);
+      enterPhase(draft, phase, this.now);
+      for (const type of ['AgentConnected', 'Paused', 'MigrationRequired']) removeCondition(conditions, type);
+      noteCondition(
+        draft,
+        { type: 'Ready', status: 'False', reason: 'PodTerminating', message: 'virt-launcher pod is terminating' },
+        this.now,
+      );
+    });
+    if (wasRunning || phase === 'Failed') {
+      const message = `The VirtualMachineInstance ${phase === 'Succeeded' ? 'was shut down' : 'crashed'}.`;
+      const host = vmi.status?.nodeName;
+      this.tell(vmi, 'Stopped', message, { ...HANDLER, host, warning: phase === 'Failed' });
+    }
+    if (pod) endLauncher(this.world, pod, phase);
+  }
+
+  private tearDown(vmi: VirtualMachineInstance, pod: Pod | undefined): void {
+    if (!vmi.metadata.deletionTimestamp) return;
+    if (!this.took(vmi, 'tear down', 'vmiTeardown')) return;
+    if (pod) this.world.discard(RESOURCES.pod, pod.metadata, 0);
+    this.tell(vmi, 'Deleted', 'Signaled Deletion', HANDLER);
+    const owned = vmi.metadata.ownerReferences?.some(
+      ({ kind, uid }) => kind === 'VirtualMachine' && this.world.store.findByUid(uid) !== undefined,
+    );
+    this.change(vmi, ({ metadata }) => {
+      metadata.finalizers = metadata.finalizers?.filter(
+        (finalizer) => finalizer !== this.world.release.vmiFinalizer && (owned || finalizer !== VM_FINALIZER),
+      );
+    });
+  }
+
+  /** Sets or lifts the hold on a guest, as the pause subresources do. */
+  hold(key: ObjectKey, paused: boolean): void {
+    const vmi = this.world.store.get<VirtualMachineInstance>(RESOURCES.vmi, key);
+    if (!vmi || vmi.status?.phase !== 'Running') return;
+    this.change(vmi, (draft) => {
+      if (!paused) removeCondition(draft.status!.conditions!, 'Paused');
+      else {
+        const message = 'VMI was paused by user';
+        noteCondition(draft, { type: 'Paused', status: 'True', reason: 'PausedByUser', message }, this.now);
+      }
+      noteReadiness(draft, this.now);
+    });
+  }
+
+  /** The guest boots again without the VMI noticing much. */
+  reset(vmi: VirtualMachineInstance): void {
+    this.guests.peek(vmi)?.reboot();
+    this.losesAgent(vmi);
+  }
+
+  protected override cleanUp({ namespace, name }: ObjectKey): void {
+    for (const [uid, key] of this.waitingForNetworks) {
+      if (key.namespace === namespace && key.name === name) this.waitingForNetworks.delete(uid);
+    }
+  }
+}

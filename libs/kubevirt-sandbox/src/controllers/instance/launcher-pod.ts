@@ -1,0 +1,119 @@
+import { createHash } from 'node:crypto';
+import { generateName } from '@headgate/kube-sandbox';
+import { binaryQuantity, MIB } from '../../quantity.js';
+import type { Container, Pod } from '../../types/core-kinds.js';
+import type { VirtualMachineInstance } from '../../types/virtual-machine-instance.js';
+import { controlledBy, type World } from '../../world.js';
+import { guestMemoryBytes, vcpus } from '../virtual-machine/vmi-defaults.js';
+import { claimNameOf } from '../virtual-machine/volume-snapshot-statuses.js';
+
+const LONGEST_LABEL = 63;
+const OVERHEAD_BYTES = 256 * MIB;
+/** A tenth of a core is requested per virtual CPU (`cpuAllocationRatio`). */
+const MILLICORES_PER_CPU = 100;
+
+/** The name the guest calls itself. */
+export const guestHostname = ({ spec, metadata }: VirtualMachineInstance): string =>
+  (spec.hostname ?? metadata.name).split('.')[0]!.slice(0, LONGEST_LABEL);
+
+/** The pod in which a VMI runs; `extra` narrows the nodes for the target of a migration. */
+export function launcherPod(
+  world: World,
+  vmi: VirtualMachineInstance,
+  extra: { labels?: Record<string, string>; nodeSelector?: Record<string, string>; avoidNode?: string } = {},
+): Pod {
+  const { spec, metadata } = vmi;
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name: generateName(`virt-launcher-${metadata.name}-`),
+      namespace: metadata.namespace,
+      labels: { ...metadata.labels, ...launcherLabels(world, vmi), ...extra.labels },
+      annotations: {
+        'kubevirt.io/domain': metadata.name,
+        'kubevirt.io/migrationTransportUnix': 'true',
+        ...multusAnnotation(vmi),
+      },
+      ownerReferences: [controlledBy(vmi)],
+    },
+    spec: {
+      restartPolicy: 'Never',
+      hostname: guestHostname(vmi),
+      terminationGracePeriodSeconds: (spec.terminationGracePeriodSeconds ?? 30) + 30,
+      nodeSelector: {
+        'kubernetes.io/arch': spec.architecture ?? 'amd64',
+        'kubevirt.io/schedulable': 'true',
+        ...extra.nodeSelector,
+        ...spec.nodeSelector,
+      },
+      ...(spec.affinity || extra.avoidNode ? { affinity: affinityOf(vmi, extra.avoidNode) } : {}),
+      ...(spec.tolerations ? { tolerations: spec.tolerations } : {}),
+      readinessGates: [{ conditionType: 'kubevirt.io/virtual-machine-unpaused' }],
+      containers: containersOf(world, vmi),
+      volumes: (spec.volumes ?? []).map((volume) => {
+        const claimName = claimNameOf(volume);
+        return claimName
+          ? { name: volume.name, persistentVolumeClaim: { claimName } }
+          : { name: volume.name, emptyDir: {} };
+      }),
+    },
+  };
+}
+
+function launcherLabels(world: World, vmi: VirtualMachineInstance): Record<string, string> {
+  const { name, uid } = vmi.metadata;
+  const long = name.length > LONGEST_LABEL;
+  const id = long ? `${name.slice(0, 54)}-${createHash('sha256').update(name).digest('hex').slice(0, 8)}` : name;
+  return {
+    'kubevirt.io': 'virt-launcher',
+    'kubevirt.io/created-by': uid!,
+    'vm.kubevirt.io/name': guestHostname(vmi),
+    ...(world.release.since('1.7') ? { 'vmi.kubevirt.io/id': id } : {}),
+  };
+}
+
+function containersOf(world: World, vmi: VirtualMachineInstance): Container[] {
+  const memory = binaryQuantity(Math.ceil((guestMemoryBytes(vmi.spec) + OVERHEAD_BYTES) / MIB) * MIB);
+  const disks = (vmi.spec.volumes ?? []).flatMap(({ name, containerDisk }) =>
+    containerDisk
+      ? [{ name: `volume${name}`, image: containerDisk.image, resources: { requests: { cpu: '1m', memory: '1M' } } }]
+      : [],
+  );
+  return [
+    {
+      name: 'compute',
+      image: `registry.example.org/kubevirt/virt-launcher:${world.release.tag}`,
+      command: ['/usr/bin/virt-launcher-monitor'],
+      resources: {
+        requests: {
+          cpu: `${vcpus(vmi.spec) * MILLICORES_PER_CPU}m`,
+          memory,
+          'devices.kubevirt.io/kvm': '1',
+          'devices.kubevirt.io/tun': '1',
+        },
+      },
+    },
+    ...disks,
+  ];
+}
+
+function multusAnnotation({ spec, metadata }: VirtualMachineInstance): Record<string, string> {
+  const secondary = (spec.networks ?? []).flatMap(({ multus }, index) => {
+    if (!multus) return [];
+    const [name, namespace = metadata.namespace] = multus.networkName.split('/').reverse();
+    return [{ name, namespace, interface: `pod${index}` }];
+  });
+  return secondary.length > 0 ? { 'k8s.v1.cni.cncf.io/networks': JSON.stringify(secondary) } : {};
+}
+
+function affinityOf({ spec }: VirtualMachineInstance, avoidNode: string | undefined): unknown {
+  if (!avoidNode) return spec.affinity;
+  const away = { key: 'kubernetes.io/hostname', operator: 'NotIn', values: [avoidNode] };
+  return {
+    ...(spec.affinity as object | undefined),
+    nodeAffinity: {
+      requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchExpressions: [away] }] },
+    },
+  };
+}

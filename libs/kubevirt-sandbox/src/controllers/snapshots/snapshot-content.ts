@@ -1,0 +1,82 @@
+import { deepCopy } from '@headgate/kube-sandbox';
+import { RESOURCES } from '../../resources.js';
+import type { PersistentVolumeClaim, StorageClass } from '../../types/core-kinds.js';
+import type { VmSnapshot, VmSnapshotContent, VolumeBackup, VolumeSnapshot } from '../../types/kubevirt-kinds.js';
+import type { VirtualMachine } from '../../types/virtual-machine.js';
+import { controlledBy, type World } from '../../world.js';
+import { snapshotClassFor } from '../storage/snapshot-class.js';
+import { claimNameOf } from '../virtual-machine/volume-snapshot-statuses.js';
+
+/** Which volumes of a VM a snapshot holds. */
+export function splitVolumes(vm: VirtualMachine): { includedVolumes: string[]; excludedVolumes: string[] } {
+  const included = new Set(
+    (vm.status?.volumeSnapshotStatuses ?? []).filter(({ enabled }) => enabled).map(({ name }) => name),
+  );
+  const names = (vm.spec.template.spec.volumes ?? []).map(({ name }) => name);
+  return {
+    includedVolumes: names.filter((name) => included.has(name)),
+    excludedVolumes: names.filter((name) => !included.has(name)),
+  };
+}
+
+/** Makes the content of a snapshot, with a VolumeSnapshot per volume. */
+export function createContent(world: World, snapshot: VmSnapshot, vm: VirtualMachine): VmSnapshotContent {
+  const { namespace, uid } = snapshot.metadata;
+  const { includedVolumes } = splitVolumes(vm);
+  const volumeBackups = (vm.spec.template.spec.volumes ?? [])
+    .filter(({ name }) => includedVolumes.includes(name))
+    .map((volume) => backUp(world, snapshot, volume.name, claimNameOf(volume)!));
+  return world.store.create<VmSnapshotContent>(RESOURCES.snapshotContent, {
+    apiVersion: 'snapshot.kubevirt.io/v1beta1',
+    kind: 'VirtualMachineSnapshotContent',
+    metadata: {
+      name: `vmsnapshot-content-${uid}`,
+      namespace,
+      finalizers: ['snapshot.kubevirt.io/vmsnapshotcontent-protection'],
+    },
+    spec: {
+      source: { virtualMachine: withoutRuntime(vm) },
+      virtualMachineSnapshotName: snapshot.metadata.name,
+      volumeBackups,
+    },
+  });
+}
+
+function withoutRuntime(vm: VirtualMachine): VirtualMachine {
+  const { name, namespace, labels, annotations, uid } = vm.metadata;
+  const metadata = { name, namespace, uid, ...(labels ? { labels } : {}), ...(annotations ? { annotations } : {}) };
+  return deepCopy({ apiVersion: vm.apiVersion, kind: vm.kind, metadata, spec: vm.spec });
+}
+
+function backUp(world: World, snapshot: VmSnapshot, volumeName: string, claimName: string): VolumeBackup {
+  const { namespace, uid } = snapshot.metadata;
+  const claim = world.store.require<PersistentVolumeClaim>(RESOURCES.claim, { namespace, name: claimName });
+  const storageClass = world.find<StorageClass>(RESOURCES.storageClass, undefined, claim.spec.storageClassName ?? '');
+  const volumeSnapshotName = `vmsnapshot-${uid}-volume-${volumeName}`;
+  if (!world.find(RESOURCES.volumeSnapshot, namespace, volumeSnapshotName)) {
+    world.store.create<VolumeSnapshot>(RESOURCES.volumeSnapshot, {
+      apiVersion: 'snapshot.storage.k8s.io/v1',
+      kind: 'VolumeSnapshot',
+      metadata: {
+        name: volumeSnapshotName,
+        namespace,
+        ownerReferences: [controlledBy(snapshot)],
+      },
+      spec: {
+        source: { persistentVolumeClaimName: claimName },
+        volumeSnapshotClassName: storageClass && snapshotClassFor(world, storageClass),
+      },
+    });
+  }
+  const { spec, metadata } = claim;
+  return {
+    volumeName,
+    volumeSnapshotName,
+    persistentVolumeClaim: deepCopy({
+      apiVersion: 'v1',
+      kind: 'PersistentVolumeClaim',
+      metadata: { name: metadata.name, namespace },
+      spec,
+    }),
+  };
+}

@@ -1,0 +1,52 @@
+import type { KubeObject } from '@headgate/kube-sandbox';
+import { RESOURCES } from '../../resources.js';
+import type { Matcher, VirtualMachine } from '../../types/virtual-machine.js';
+import { controlledBy, type World } from '../../world.js';
+
+interface ControllerRevision extends KubeObject {
+  data: KubeObject;
+  revision: number;
+}
+
+/** The copy of an instancetype or preference that was taken when the VM first used it. */
+export function revisionOf<T extends KubeObject>(
+  world: World,
+  vm: VirtualMachine,
+  matcher: Matcher,
+  field: 'instancetypeRef' | 'preferenceRef',
+): T | undefined {
+  const recorded = vm.status?.[field];
+  const name =
+    matcher.revisionName ?? (recorded?.name === matcher.name ? recorded?.controllerRevisionRef?.name : undefined);
+  if (!name) return undefined;
+  return world.find<ControllerRevision>(RESOURCES.controllerRevision, vm.metadata.namespace, name)?.data as
+    T | undefined;
+}
+
+/** Takes the copy, so that later changes of the original leave the VM as it is; returns its name. */
+export function takeRevision(world: World, vm: VirtualMachine, original: KubeObject): string {
+  const { name, uid, generation = 1, creationTimestamp, resourceVersion } = original.metadata;
+  const version = original.apiVersion.split('/').at(-1)!;
+  const revisionName = `${vm.metadata.name}-${name}-${version}-${uid}-${generation}`;
+  if (!world.find(RESOURCES.controllerRevision, vm.metadata.namespace, revisionName)) {
+    world.store.create<ControllerRevision>(RESOURCES.controllerRevision, {
+      apiVersion: 'apps/v1',
+      kind: 'ControllerRevision',
+      metadata: {
+        name: revisionName,
+        namespace: vm.metadata.namespace,
+        labels: {
+          'instancetype.kubevirt.io/object-generation': String(generation),
+          'instancetype.kubevirt.io/object-kind': original.kind,
+          'instancetype.kubevirt.io/object-name': name,
+          'instancetype.kubevirt.io/object-uid': uid!,
+          'instancetype.kubevirt.io/object-version': version,
+        },
+        ownerReferences: [controlledBy(vm)],
+      },
+      data: { ...original, metadata: { name, uid, generation, creationTimestamp, resourceVersion } },
+      revision: 0,
+    });
+  }
+  return revisionName;
+}

@@ -1,0 +1,120 @@
+import { deepEqual } from '@headgate/kube-sandbox';
+import { RESOURCES } from '../../resources.js';
+import { findCondition, removeCondition, setCondition, type Condition } from '../../types/condition.js';
+import type { PersistentVolumeClaim } from '../../types/core-kinds.js';
+import type { DataVolume } from '../../types/data-volume.js';
+import type { VirtualMachineInstance } from '../../types/virtual-machine-instance.js';
+import { runStrategyOf, type VirtualMachine } from '../../types/virtual-machine.js';
+import type { World } from '../../world.js';
+import { observedGeneration } from './live-update.js';
+import { isFinal, printableStatus, type StatusInputs } from './printable-status.js';
+import { openRequests } from './run-decision.js';
+import { claimNameOf, volumeSnapshotStatuses } from './volume-snapshot-statuses.js';
+
+/** Conditions that are the VM's own; all others are copied from its VMI. */
+const OWN_CONDITIONS = ['Ready', 'Failure', 'RestartRequired', 'ManualRecoveryRequired'];
+
+/** What a look at a VM found out beyond the objects themselves. */
+export interface VmFindings {
+  creationExpected: boolean;
+  failure?: { reason: string; message: string };
+  restartRequired?: string | false;
+}
+
+/** Gathers the objects a VM's status depends on. */
+export function statusInputs(world: World, vm: VirtualMachine, vmi: VirtualMachineInstance | undefined): StatusInputs {
+  const names = (vm.spec.template.spec.volumes ?? []).map(claimNameOf).filter((name) => name !== undefined);
+  const all = <T extends DataVolume | PersistentVolumeClaim>(resource: string): T[] =>
+    names.map((name) => world.find<T>(resource, vm.metadata.namespace, name)).filter((found) => found !== undefined);
+  return {
+    vm,
+    vmi,
+    dataVolumes: world.without.has('cdi') ? [] : all<DataVolume>(RESOURCES.dataVolume),
+    claims: all<PersistentVolumeClaim>(RESOURCES.claim),
+    creationExpected: false,
+  };
+}
+
+/** Brings `status` of a VM up to date, on a draft. */
+export function updateVmStatus(world: World, vm: VirtualMachine, inputs: StatusInputs, findings: VmFindings): void {
+  const { vmi } = inputs;
+  const now = world.clock.timestamp();
+  const status = (vm.status ??= {});
+  const conditions = (status.conditions ??= []);
+  status.created = vmi !== undefined;
+  copyConditions(conditions, vmi, now);
+  status.ready = findCondition(conditions, 'Ready')?.status === 'True';
+  setOwnConditions(conditions, vmi, findings, now);
+  const strategy = runStrategyOf(vm);
+  // Where the first start is the only one by itself, the strategy is in force once that start is made.
+  const waits = ['Once', 'RerunOnFailure'].includes(strategy) && findings.creationExpected && !vmi;
+  if (!waits) status.runStrategy = strategy;
+  status.desiredGeneration = vm.metadata.generation;
+  status.observedGeneration = vmi ? observedGeneration(vmi) : vm.metadata.generation;
+  countFailures(world, vm, vmi);
+  const requests = openRequests(vm, vmi);
+  if (requests.length > 0) status.stateChangeRequests = requests;
+  else delete status.stateChangeRequests;
+  status.volumeSnapshotStatuses = volumeSnapshotStatuses(world, vm);
+  status.printableStatus = printableStatus({ ...inputs, vm, creationExpected: findings.creationExpected });
+}
+
+function copyConditions(conditions: Condition[], vmi: VirtualMachineInstance | undefined, now: string): void {
+  const source = vmi?.status?.conditions ?? [];
+  const ready = findCondition(source, 'Ready');
+  setCondition(
+    conditions,
+    ready
+      ? { ...ready, lastProbeTime: null }
+      : {
+          type: 'Ready',
+          status: 'False',
+          ...(vmi ? {} : { reason: 'VMINotExists', message: 'VMI does not exist' }),
+        },
+    now,
+  );
+  for (const { type } of [...conditions]) {
+    if (!OWN_CONDITIONS.includes(type) && !findCondition(source, type)) removeCondition(conditions, type);
+  }
+  for (const condition of source) {
+    const index = conditions.findIndex(({ type }) => type === condition.type);
+    if (OWN_CONDITIONS.includes(condition.type)) continue;
+    if (index < 0) conditions.push({ ...condition });
+    else if (!deepEqual(conditions[index], condition)) conditions[index] = { ...condition };
+  }
+}
+
+function setOwnConditions(
+  conditions: Condition[],
+  vmi: VirtualMachineInstance | undefined,
+  { failure, restartRequired }: VmFindings,
+  now: string,
+): void {
+  if (failure) setCondition(conditions, { type: 'Failure', status: 'True', ...failure }, now);
+  else removeCondition(conditions, 'Failure');
+  if (restartRequired) {
+    setCondition(conditions, { type: 'RestartRequired', status: 'True', message: restartRequired }, now);
+  } else if (!vmi || restartRequired === false) removeCondition(conditions, 'RestartRequired');
+}
+
+/** A VMI that failed before it ran counts as a failed start; one that ran clears the count. */
+function countFailures(world: World, vm: VirtualMachine, vmi: VirtualMachineInstance | undefined): void {
+  const status = vm.status!;
+  if (!vmi) return;
+  const ran = vmi.status?.phaseTransitionTimestamps?.some(({ phase }) => phase === 'Running') === true;
+  if (ran || runStrategyOf(vm) === 'Halted') {
+    delete status.startFailure;
+    return;
+  }
+  if (!isFinal(vmi) || status.startFailure?.lastFailedVMIUID === vmi.metadata.uid) return;
+  const consecutiveFailCount = (status.startFailure?.consecutiveFailCount ?? 0) + 1;
+  status.startFailure = {
+    consecutiveFailCount,
+    lastFailedVMIUID: vmi.metadata.uid,
+    retryAfterTimestamp: world.clock.timestamp(restartDelayMs(world, consecutiveFailCount)),
+  };
+}
+
+/** 10 s times the square of the failures, at most 300 s. */
+export const restartDelayMs = (world: World, failures: number): number =>
+  Math.min(world.timings.ms('crashLoopBase') * failures ** 2, world.timings.ms('crashLoopLongest'));

@@ -1,0 +1,57 @@
+import { ApiError, type SandboxClock } from '@headgate/kube-sandbox';
+
+const FIRST_RETRY_MS = 500;
+const LONGEST_RETRY_MS = 60_000;
+
+/**
+ * Keys of objects that somebody must look at, each at most once. Nothing runs while the queue is empty: an idle cluster
+ * costs nothing, whatever its size.
+ */
+export class WorkQueue {
+  private readonly pending = new Set<string>();
+  private readonly failures = new Map<string, number>();
+  private scheduled = false;
+  private stopped = false;
+
+  constructor(
+    private readonly clock: SandboxClock,
+    private readonly work: (key: string) => void,
+    private readonly onError: (error: unknown, key: string) => void,
+  ) {}
+
+  add(key: string): void {
+    this.pending.add(key);
+    if (this.scheduled || this.stopped) return;
+    this.scheduled = true;
+    this.clock.schedule(() => this.drain(), 0);
+  }
+
+  addAfter(key: string, delayMs: number): void {
+    this.clock.schedule(() => this.add(key), delayMs);
+  }
+
+  stop(): void {
+    this.stopped = true;
+    this.pending.clear();
+  }
+
+  private drain(): void {
+    this.scheduled = false;
+    const keys = [...this.pending];
+    this.pending.clear();
+    for (const key of keys) if (!this.stopped) this.run(key);
+  }
+
+  private run(key: string): void {
+    try {
+      this.work(key);
+      this.failures.delete(key);
+    } catch (error) {
+      const count = (this.failures.get(key) ?? 0) + 1;
+      this.failures.set(key, count);
+      // A refusal by the API (a name taken, a namespace that ends) may pass; anything else is our mistake and is told.
+      if (!(error instanceof ApiError)) this.onError(error, key);
+      this.addAfter(key, Math.min(FIRST_RETRY_MS * 2 ** count, LONGEST_RETRY_MS));
+    }
+  }
+}

@@ -1,0 +1,124 @@
+import type { Cancel, SandboxClock } from '@headgate/kube-sandbox';
+import { bootMessages } from './boot-messages.js';
+import type { GuestFacts } from './guest-facts.js';
+import { GuestScreen } from './guest-screen.js';
+import type { GuestPower } from './guest-shell.js';
+import { Keyboard } from './keyboard.js';
+import { TerminalSession } from './terminal-session.js';
+
+/**
+ * The inside of one running VM: a serial port and a graphical screen, each with a login and a shell. It is made when
+ * somebody looks for the first time, so a VM nobody watches costs nothing.
+ */
+export class SimulatedGuest {
+  readonly screen: GuestScreen;
+  readonly keyboard = new Keyboard((text) => this.typeOnScreen(text));
+  private readonly serialListeners = new Set<(data: Buffer) => void>();
+  private serial!: TerminalSession;
+  private terminal!: TerminalSession;
+  private pendingBoot: Cancel[] = [];
+  private held: (() => void)[] = [];
+  private booting = false;
+  private frozen = false;
+
+  constructor(
+    readonly facts: GuestFacts,
+    private readonly power: GuestPower,
+    private readonly clock: SandboxClock,
+    private readonly bootMs: number,
+  ) {
+    this.screen = new GuestScreen(facts.name);
+    this.boot(facts.bootedAt);
+  }
+
+  /** Hears what the serial port prints from now on. */
+  onSerial(listener: (data: Buffer) => void): () => void {
+    this.serialListeners.add(listener);
+    return () => this.serialListeners.delete(listener);
+  }
+
+  typeOnSerial(text: string): void {
+    this.whenAwake(() => !this.booting && this.serial.type(text));
+  }
+
+  typeOnScreen(text: string): void {
+    this.whenAwake(() => !this.booting && this.terminal.type(text));
+  }
+
+  /** Holds or lets go the vCPUs: a held guest reacts to nothing, and to everything it missed afterwards. */
+  freeze(frozen: boolean): void {
+    this.frozen = frozen;
+    if (frozen) return;
+    const missed = this.held;
+    this.held = [];
+    for (const act of missed) act();
+  }
+
+  /** A reset from inside or outside: the same machine boots again. */
+  reboot(): void {
+    this.boot(this.clock.now());
+  }
+
+  /** Prints the farewell; the owner ends the machine. */
+  shutDown(): void {
+    this.print('\n[  OK  ] Reached target poweroff.target - System Power Off.\nreboot: Power down\n');
+  }
+
+  dispose(): void {
+    this.cancelBoot();
+    this.serialListeners.clear();
+  }
+
+  private whenAwake(act: () => void): void {
+    if (this.frozen) this.held.push(act);
+    else act();
+  }
+
+  private boot(bootedAt: number): void {
+    this.cancelBoot();
+    const now = (): number => this.clock.now();
+    const facts = { ...this.facts, bootedAt };
+    const { power } = this;
+    this.serial = new TerminalSession({ facts, power, now, device: 'ttyS0', print: (text) => this.printSerial(text) });
+    this.terminal = new TerminalSession({ facts, power, now, device: 'tty1', print: (text) => this.printScreen(text) });
+    this.screen.clear();
+    const elapsed = this.clock.now() - bootedAt;
+    this.booting = elapsed < this.bootMs;
+    if (!this.booting) return this.terminal.greet();
+
+    for (const { at, line } of bootMessages(facts)) {
+      const due = at * this.bootMs - elapsed;
+      if (due > 0) this.pendingBoot.push(this.clock.schedule(() => this.print(`${line}\n`), due));
+      else this.printScreen(`${line}\n`);
+    }
+    this.pendingBoot.push(this.clock.schedule(() => this.finishBoot(), this.bootMs - elapsed));
+  }
+
+  private finishBoot(): void {
+    this.booting = false;
+    this.screen.clear();
+    this.serial.greet();
+    this.terminal.greet();
+  }
+
+  private cancelBoot(): void {
+    for (const cancel of this.pendingBoot) cancel();
+    this.pendingBoot = [];
+  }
+
+  private print(text: string): void {
+    this.printSerial(text);
+    this.printScreen(text);
+  }
+
+  private printSerial(text: string): void {
+    const data = Buffer.from(text.replace(/\r?\n/g, '\r\n'));
+    for (const listener of this.serialListeners) listener(data);
+  }
+
+  private printScreen(text: string): void {
+    if (text.includes('\x1b[2J')) this.screen.clear();
+    // Backspace over a character comes as «back, blank, back»; the screen's cursor erases as it goes back.
+    this.screen.write(text.replace(/\x1b\[[0-9;]*[A-Za-z]/g, '').replaceAll('\b \b', '\b'));
+  }
+}

@@ -1,0 +1,4 @@
+export * from './kubevirt-simulation.js';
+export type { ContainerSeed } from './seeds/seed-container.js';
+export { fleetName, fleetNamespace, type FleetSeedOptions } from './seeds/seed-fleet.js';
+export type { VmSeed } from './seeds/vm-seed.js';

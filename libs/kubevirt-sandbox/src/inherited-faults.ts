@@ -1,0 +1,27 @@
+import type { KubeObject } from '@headgate/kube-sandbox';
+import { type Fault, FAULT_ANNOTATION } from './faults.js';
+import type { VirtualMachine } from './types/virtual-machine.js';
+import type { World } from './world.js';
+
+/** Whether an object has a fault of its own or of an owner: a VM's faults hold for everything made from it. */
+export function suffers(world: World, fault: Fault, object: KubeObject): boolean {
+  const { faults, store } = world;
+  const { namespace, ownerReferences = [] } = object.metadata;
+  if (annotatedFaults(object).includes(fault) || faults.isInjected(fault, object.metadata)) return true;
+  return ownerReferences.some(({ uid, name }) => {
+    const owner = store.findByUid(uid)?.object;
+    // While a fleet is being seeded its owners are known by name only.
+    return owner ? suffers(world, fault, owner) : faults.isInjected(fault, { namespace, name });
+  });
+}
+
+/** The faults that stand in the annotation of an object, or of the template of a VM. */
+export function annotatedFaults(object: KubeObject): string[] {
+  const template = object.kind === 'VirtualMachine' ? (object as VirtualMachine).spec.template.metadata : undefined;
+  return [object.metadata.annotations, template?.annotations].flatMap((annotations) =>
+    (annotations?.[FAULT_ANNOTATION] ?? '')
+      .split(',')
+      .map((name) => name.trim())
+      .filter((name) => name !== ''),
+  );
+}

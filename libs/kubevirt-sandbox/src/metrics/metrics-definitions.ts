@@ -1,0 +1,122 @@
+import type { KubeObject, ObjectKey, ResourceDefinition } from '@headgate/kube-sandbox';
+import { quantityValue } from '../quantity.js';
+import { RESOURCES } from '../resources.js';
+import type { Container, Node, Pod } from '../types/core-kinds.js';
+import { isTrue } from '../types/condition.js';
+import type { VirtualMachineInstance } from '../types/virtual-machine-instance.js';
+import type { World } from '../world.js';
+import { pseudoLoad, WINDOW_MS } from './pseudo-load.js';
+
+interface Metrics extends KubeObject {
+  timestamp: string;
+  window: string;
+}
+
+interface PodMetrics extends Metrics {
+  containers: { name: string; usage: Record<string, string> }[];
+}
+
+interface NodeMetrics extends Metrics {
+  usage: Record<string, string>;
+}
+
+const GROUP = 'metrics.k8s.io';
+/** A virtual CPU requests a tenth of a core, and may use a whole one. */
+const CORES_PER_REQUESTED = 10;
+/** The container of a launcher pod in which the guest runs. */
+const GUEST_CONTAINER = 'compute';
+/** The virtual CPUs of a held guest stand still; what is left is the emulator itself, half a millicore. */
+const CPU_OF_A_HELD_GUEST = '500000n';
+
+/** metrics.k8s.io: computed when somebody asks, from nothing but the object and the time. */
+export const metricsDefinitions = (world: World): ResourceDefinition[] => [
+  {
+    group: GROUP,
+    plural: 'pods',
+    singular: '',
+    kind: 'PodMetrics',
+    namespaced: true,
+    verbs: ['get', 'list'],
+    versions: [{ name: 'v1beta1', served: true }],
+    provider: {
+      list: (namespace) =>
+        world.store
+          .list<Pod>(RESOURCES.pod, { namespace, where: (pod) => isMeasured(world, pod) })
+          .map((pod) => podMetrics(world, pod)),
+      get: (key: ObjectKey) => {
+        const pod = world.store.get<Pod>(RESOURCES.pod, key);
+        return pod && isMeasured(world, pod) ? podMetrics(world, pod) : undefined;
+      },
+    },
+  },
+  {
+    group: GROUP,
+    plural: 'nodes',
+    singular: '',
+    kind: 'NodeMetrics',
+    namespaced: false,
+    verbs: ['get', 'list'],
+    versions: [{ name: 'v1beta1', served: true }],
+    provider: {
+      list: () => world.store.list<Node>(RESOURCES.node).map((node) => nodeMetrics(world, node)),
+      get: (key: ObjectKey) => {
+        const node = world.store.get<Node>(RESOURCES.node, key);
+        return node && nodeMetrics(world, node);
+      },
+    },
+  },
+];
+
+/** A pod is measured for the first time a while after its start. */
+function isMeasured({ clock, timings }: World, { status }: Pod): boolean {
+  if (status?.phase !== 'Running' || !status.startTime) return false;
+  return clock.now() - Date.parse(status.startTime) >= timings.ms('metricsFirst');
+}
+
+const stampOf = (nowMs: number): Pick<Metrics, 'timestamp' | 'window'> => ({
+  timestamp: `${new Date(Math.floor(nowMs / WINDOW_MS) * WINDOW_MS).toISOString().slice(0, 19)}Z`,
+  window: '15s',
+});
+
+function podMetrics({ clock, store }: World, { metadata, spec }: Pod): PodMetrics {
+  const { name, namespace, labels, creationTimestamp } = metadata;
+  const held = metadata.ownerReferences?.some(({ uid }) => {
+    const owner = store.findByUid<VirtualMachineInstance>(uid)?.object;
+    return owner?.kind === 'VirtualMachineInstance' && isTrue(owner.status?.conditions, 'Paused');
+  });
+  return {
+    apiVersion: `${GROUP}/v1beta1`,
+    kind: 'PodMetrics',
+    metadata: { name, namespace, ...(labels ? { labels } : {}), creationTimestamp },
+    ...stampOf(clock.now()),
+    containers: spec.containers.map((container) => ({
+      name: container.name,
+      usage: {
+        ...usageOf(container, `${metadata.uid}/${container.name}`, clock.now()),
+        ...(held && container.name === GUEST_CONTAINER ? { cpu: CPU_OF_A_HELD_GUEST } : {}),
+      },
+    })),
+  };
+}
+
+function usageOf({ name, resources }: Container, id: string, nowMs: number): Record<string, string> {
+  const load = pseudoLoad(id, nowMs);
+  const requested = quantityValue(resources?.requests?.cpu ?? resources?.limits?.cpu ?? '100m');
+  const cores = name === GUEST_CONTAINER ? requested * CORES_PER_REQUESTED : requested;
+  const memory = quantityValue(resources?.requests?.memory ?? resources?.limits?.memory ?? '256Mi');
+  return { cpu: `${Math.round(cores * load * 1e9)}n`, memory: `${Math.round((memory * (0.4 + load / 2)) / 1024)}Ki` };
+}
+
+function nodeMetrics({ clock, loads }: World, { metadata, status }: Node): NodeMetrics {
+  const now = clock.now();
+  const load = Math.min(0.95, pseudoLoad(metadata.uid!, now) * (0.3 + loads.pods(metadata.name) / 200));
+  const cores = quantityValue(status?.capacity?.cpu ?? '1');
+  const memory = quantityValue(status?.capacity?.memory ?? '1Gi');
+  return {
+    apiVersion: `${GROUP}/v1beta1`,
+    kind: 'NodeMetrics',
+    metadata: { name: metadata.name, ...(metadata.labels ? { labels: metadata.labels } : {}) },
+    ...stampOf(now),
+    usage: { cpu: `${Math.round(cores * load * 1e9)}n`, memory: `${Math.round((memory * (0.2 + load / 2)) / 1024)}Ki` },
+  };
+}

@@ -1,0 +1,67 @@
+import { timingSafeEqual } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { SubresourceAnswer } from '@headgate/kube-sandbox';
+import { RESOURCES } from '../resources.js';
+import type { PersistentVolumeClaim, Secret } from '../types/core-kinds.js';
+import type { VmExport } from '../types/kubevirt-kinds.js';
+import type { World } from '../world.js';
+import type { DiskContents } from './disk-contents.js';
+
+const TOKEN_HEADER = 'x-kubevirt-export-token';
+const PATH = /^\/volumes\/([^/]+)\/disk\.img(\.gz)?$/;
+const RANGE = /^bytes=(\d+)-(\d*)$/;
+
+export interface DownloadRequest {
+  method: string;
+  namespace: string;
+  exportName: string;
+  /** `/volumes/<claim>/disk.img.gz` */
+  path: string;
+  query: URLSearchParams;
+  headers: IncomingHttpHeaders;
+}
+
+/** What the exporter pod serves: the disks of an export, to whom has its token. */
+export class ExportDownloads {
+  constructor(
+    private readonly world: World,
+    private readonly contents: DiskContents,
+  ) {}
+
+  answer({ method, namespace, exportName, path, query, headers }: DownloadRequest): SubresourceAnswer {
+    const vmExport = this.world.find<VmExport>(RESOURCES.export, namespace, exportName);
+    if (!vmExport) return { code: 404, body: `VirtualMachineExport "${exportName}" not found\n` };
+    if (vmExport.status?.phase !== 'Ready') return { code: 503, body: 'export is not ready\n' };
+    const offered = headers[TOKEN_HEADER] ?? query.get(TOKEN_HEADER);
+    if (!this.isToken(vmExport, offered)) return { code: 401 };
+    const [, volume, gzip] = PATH.exec(path) ?? [];
+    const offers = vmExport.status.links?.internal?.volumes ?? [];
+    if (!volume || !offers.some(({ name }) => name === volume)) return { code: 404, body: '404 page not found\n' };
+    const claim = this.world.find<PersistentVolumeClaim>(RESOURCES.claim, namespace, volume);
+    if (!claim) return { code: 404, body: '404 page not found\n' };
+    if (!gzip) return rawAnswer(this.contents.raw(claim), headers.range);
+    if (method !== 'GET') return { code: 400 };
+    return { code: 200, body: this.contents.gzip(claim), headers: { 'Content-Type': 'application/gzip' } };
+  }
+
+  private isToken({ metadata, status }: VmExport, offered: string | string[] | null | undefined): boolean {
+    const secret = this.world.find<Secret>(RESOURCES.secret, metadata.namespace, status?.tokenSecretRef ?? '');
+    const wanted = Buffer.from(secret?.data?.token ?? '', 'base64');
+    const given = Buffer.from(typeof offered === 'string' ? offered : '');
+    return wanted.length > 0 && wanted.length === given.length && timingSafeEqual(wanted, given);
+  }
+}
+
+function rawAnswer(image: Buffer, range: string | undefined): SubresourceAnswer {
+  const headers = { 'Content-Type': 'application/octet-stream', 'Accept-Ranges': 'bytes' };
+  const [, from, to] = RANGE.exec(range ?? '') ?? [];
+  if (from === undefined) return { code: 200, body: image, headers };
+  const end = Math.min(to ? Number(to) : image.length - 1, image.length - 1);
+  if (Number(from) > end) return { code: 416, headers: { 'Content-Range': `bytes */${image.length}` } };
+  const contentRange = `bytes ${from}-${end}/${image.length}`;
+  return {
+    code: 206,
+    body: image.subarray(Number(from), end + 1),
+    headers: { ...headers, 'Content-Range': contentRange },
+  };
+}

@@ -1,0 +1,81 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import type { SubresourceAnswer } from '@headgate/kube-sandbox';
+import { RESOURCES } from '../resources.js';
+import type { PersistentVolumeClaim } from '../types/core-kinds.js';
+import type { DataVolume } from '../types/data-volume.js';
+import type { World } from '../world.js';
+import type { DiskContents } from './disk-contents.js';
+import type { ExportDownloads } from './export-downloads.js';
+import type { UploadTokens } from './upload-tokens.js';
+
+const EXPORT_PATH =
+  /^\/api\/export\.kubevirt\.io\/(?:v1|v1beta1|v1alpha1)\/namespaces\/([^/]+)\/virtualmachineexports\/([^/]+)(\/.*)$/;
+const UPLOAD_PATHS = ['/v1beta1/upload', '/v1beta1/upload-async', '/v1alpha1/upload'];
+
+/**
+ * The two proxies that a real cluster has beside its API server, virt-exportproxy and cdi-uploadproxy, on a port of their
+ * own. It is opened when the first export or upload needs it, and speaks plain HTTP.
+ */
+export class ProxyServer {
+  private server: Server | undefined;
+  private address: string | undefined;
+
+  constructor(
+    private readonly world: World,
+    private readonly downloads: ExportDownloads,
+    private readonly tokens: UploadTokens,
+    private readonly contents: DiskContents,
+    private readonly completeUpload: (key: { namespace: string; name: string }) => void,
+  ) {}
+
+  /** `http://127.0.0.1:41234` as soon as the port is open; `opened` is called then. */
+  url(opened: () => void): string | undefined {
+    if (this.address || this.server) return this.address;
+    this.server = createServer((request, response) => void this.handle(request, response)).unref();
+    this.server.listen(0, '127.0.0.1', () => {
+      this.address = `http://127.0.0.1:${(this.server!.address() as AddressInfo).port}`;
+      opened();
+    });
+    return undefined;
+  }
+
+  close(): void {
+    this.server?.close();
+    this.server?.closeAllConnections();
+  }
+
+  private async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { pathname, searchParams: query } = new URL(request.url ?? '/', 'http://proxy');
+    const { method = 'GET', headers } = request;
+    const [, namespace, exportName, path] = EXPORT_PATH.exec(pathname) ?? [];
+    const answer =
+      namespace && exportName && path
+        ? this.downloads.answer({ method, namespace, exportName, path, query, headers })
+        : UPLOAD_PATHS.includes(pathname)
+          ? await this.upload(request)
+          : { code: pathname.startsWith('/api/export') ? 400 : 404 };
+    send(response, method, answer);
+  }
+
+  private async upload(request: IncomingMessage): Promise<SubresourceAnswer> {
+    const data = await buffer(request);
+    const [scheme, token = ''] = (request.headers.authorization ?? '').split(' ');
+    if (scheme !== 'Bearer') return { code: 400 };
+    const key = this.tokens.claimOf(token);
+    if (!key) return { code: 401 };
+    const dataVolume = this.world.store.get<DataVolume>(RESOURCES.dataVolume, key);
+    const claim = this.world.store.get<PersistentVolumeClaim>(RESOURCES.claim, key);
+    if (!claim || dataVolume?.status?.phase !== 'UploadReady') return { code: 503 };
+    this.contents.write(claim, data);
+    this.completeUpload(key);
+    return { code: 200 };
+  }
+}
+
+function send(response: ServerResponse, method: string, { code, body, headers = {} }: SubresourceAnswer): void {
+  const data = Buffer.isBuffer(body) ? body : Buffer.from(typeof body === 'string' ? body : '');
+  response.writeHead(code, { ...headers, 'Content-Length': data.length });
+  response.end(method === 'HEAD' ? undefined : data);
+}

@@ -1,0 +1,155 @@
+import type { KubeObject } from '@headgate/kube-sandbox';
+import { FeatureGates } from '../feature-gates.js';
+import type { World } from '../world.js';
+import { commonInstancetypes, commonPreferences } from './instancetypes.js';
+import { buildNode, type NodeSeed } from './seed-node.js';
+
+type Seed = KubeObject & Record<string, unknown>;
+
+/** What of the cluster's configuration a test may want otherwise. */
+export interface ClusterSeed {
+  nodes?: NodeSeed[];
+  /** Gates that the KubeVirt resource lists; default: all that the clients of a VM manager need. */
+  featureGates?: readonly string[];
+  /** Default LiveMigrate, without which hot-plugged CPUs and memory wait for a migration by hand. */
+  workloadUpdateMethods?: readonly string[];
+  vmRolloutStrategy?: 'Stage' | 'LiveUpdate';
+  /** Default true: a class with shared volumes, expansion and snapshots, and a local one that waits for its consumer. */
+  storage?: boolean;
+}
+
+export const DEFAULT_NODES: NodeSeed[] = [
+  { name: 'node-a', roles: ['control-plane', 'worker'], address: '192.0.2.11' },
+  { name: 'node-b', address: '192.0.2.12' },
+  { name: 'node-c', cpuVendor: 'AMD', address: '192.0.2.13' },
+];
+
+export const SHARED_CLASS = 'ceph-block';
+export const LOCAL_CLASS = 'local-path';
+
+const CEPH = 'rook-ceph.rbd.csi.ceph.com';
+
+/** Everything a cluster has before its first VM. */
+export function seedCluster(world: World, seed: ClusterSeed = {}): void {
+  const now = world.clock.timestamp();
+  const objects: KubeObject[] = [
+    ...['default', 'kube-system', 'kubevirt', 'cdi', 'tailvm'].map(namespace),
+    ...(seed.nodes ?? DEFAULT_NODES).map((node) => buildNode(node, now)),
+    ...(seed.storage === false ? [] : storageClasses()),
+    ...(seed.storage === false || world.without.has('snapshots') ? [] : [snapshotClass()]),
+    ...(world.without.has('kubevirt') ? [] : [kubevirtResource(world, seed, now)]),
+    ...(world.without.has('kubevirt') || !world.release.since('1.4')
+      ? []
+      : [...commonInstancetypes(), ...commonPreferences()]),
+    ...(world.without.has('cdi') ? [] : cdiResources(world, now)),
+    ...(world.without.has('multus') ? [] : [networkAttachment('br1', 'tailvm'), networkAttachment('br1', 'default')]),
+  ];
+  world.store.load(objects.filter((object) => !exists(world, object)));
+}
+
+const exists = (world: World, object: KubeObject): boolean =>
+  world.store.get(world.resourceOf(object), object.metadata) !== undefined;
+
+export const namespace = (name: string): Seed => ({
+  apiVersion: 'v1',
+  kind: 'Namespace',
+  metadata: { name, labels: { 'kubernetes.io/metadata.name': name } },
+  spec: { finalizers: ['kubernetes'] },
+  status: { phase: 'Active' },
+});
+
+const storageClasses = (): Seed[] => [
+  {
+    apiVersion: 'storage.k8s.io/v1',
+    kind: 'StorageClass',
+    metadata: { name: SHARED_CLASS, annotations: { 'storageclass.kubernetes.io/is-default-class': 'true' } },
+    provisioner: CEPH,
+    reclaimPolicy: 'Delete',
+    volumeBindingMode: 'Immediate',
+    allowVolumeExpansion: true,
+  },
+  {
+    apiVersion: 'storage.k8s.io/v1',
+    kind: 'StorageClass',
+    metadata: { name: LOCAL_CLASS },
+    provisioner: 'rancher.io/local-path',
+    reclaimPolicy: 'Delete',
+    volumeBindingMode: 'WaitForFirstConsumer',
+  },
+];
+
+const snapshotClass = (): Seed => ({
+  apiVersion: 'snapshot.storage.k8s.io/v1',
+  kind: 'VolumeSnapshotClass',
+  metadata: { name: 'ceph-block-snapshots' },
+  driver: CEPH,
+  deletionPolicy: 'Delete',
+});
+
+function kubevirtResource({ release }: World, seed: ClusterSeed, now: string): Seed {
+  const condition = (type: string, status: string, reason: string) => ({
+    type,
+    status,
+    reason,
+    message: reason === 'AllComponentsReady' ? 'All components are ready.' : 'All resources were created.',
+    lastProbeTime: now,
+    lastTransitionTime: now,
+  });
+  return {
+    apiVersion: 'kubevirt.io/v1',
+    kind: 'KubeVirt',
+    metadata: { name: 'kubevirt', namespace: 'kubevirt', finalizers: ['foregroundDeleteKubeVirt'] },
+    spec: {
+      configuration: {
+        developerConfiguration: { featureGates: [...(seed.featureGates ?? FeatureGates.defaultsOf(release))] },
+        ...(seed.vmRolloutStrategy ? { vmRolloutStrategy: seed.vmRolloutStrategy } : {}),
+      },
+      imagePullPolicy: 'IfNotPresent',
+      workloadUpdateStrategy: { workloadUpdateMethods: [...(seed.workloadUpdateMethods ?? ['LiveMigrate'])] },
+    },
+    status: {
+      phase: 'Deployed',
+      observedKubeVirtVersion: release.tag,
+      targetKubeVirtVersion: release.tag,
+      operatorVersion: release.tag,
+      defaultArchitecture: 'amd64',
+      outdatedVirtualMachineInstanceWorkloads: 0,
+      conditions: [
+        condition('Created', 'True', 'AllResourcesCreated'),
+        condition('Available', 'True', 'AllComponentsReady'),
+        condition('Progressing', 'False', 'AllComponentsReady'),
+        condition('Degraded', 'False', 'AllComponentsReady'),
+      ],
+    },
+  };
+}
+
+const cdiResources = ({ release }: World, now: string): Seed[] => [
+  {
+    apiVersion: 'cdi.kubevirt.io/v1beta1',
+    kind: 'CDI',
+    metadata: { name: 'cdi' },
+    spec: { config: { featureGates: ['HonorWaitForFirstConsumer'] }, imagePullPolicy: 'IfNotPresent' },
+    status: {
+      phase: 'Deployed',
+      observedVersion: release.cdiTag,
+      operatorVersion: release.cdiTag,
+      targetVersion: release.cdiTag,
+      conditions: [{ type: 'Available', status: 'True', lastHeartbeatTime: now, lastTransitionTime: now }],
+    },
+  },
+  {
+    apiVersion: 'cdi.kubevirt.io/v1beta1',
+    kind: 'CDIConfig',
+    metadata: { name: 'config' },
+    spec: { featureGates: ['HonorWaitForFirstConsumer'] },
+    status: { filesystemOverhead: { global: '0.055' }, uploadProxyURL: 'cdi-uploadproxy.cdi.svc' },
+  },
+];
+
+const networkAttachment = (name: string, namespaceName: string): Seed => ({
+  apiVersion: 'k8s.cni.cncf.io/v1',
+  kind: 'NetworkAttachmentDefinition',
+  metadata: { name, namespace: namespaceName },
+  spec: { config: JSON.stringify({ cniVersion: '1.0.0', name, type: 'bridge', bridge: name }) },
+});

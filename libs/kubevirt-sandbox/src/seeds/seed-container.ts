@@ -1,0 +1,96 @@
+import type { KubeObject } from '@headgate/kube-sandbox';
+import { PVC_PROTECTION } from '../controllers/storage/claim-controller.js';
+import { defaultStorageClass } from '../controllers/storage/default-storage-class.js';
+import { chooseNode } from '../controllers/pods/node-choice.js';
+import { becomeRunning, qosClass } from '../controllers/pods/pod-status.js';
+import { setCondition } from '../types/condition.js';
+import type { Node, PersistentVolumeClaim, Pod } from '../types/core-kinds.js';
+import type { World } from '../world.js';
+import { seededUid } from './seeded-values.js';
+
+export interface ContainerSeed {
+  name: string;
+  namespace?: string;
+  image?: string;
+  cpu?: number;
+  memory?: string;
+  disk?: string;
+  privileged?: boolean;
+  /** Default true; a stopped container has a claim and no pod. */
+  running?: boolean;
+  createdAt?: Date;
+  /** Labels of the pod and of the claim. */
+  labels?: Record<string, string>;
+  /** The claim that keeps its data; default name: the container's with `-data`. */
+  claim?: { name?: string; annotations?: Record<string, string> };
+}
+
+export const CONTAINER_DEFAULTS = {
+  namespace: 'tailvm',
+  image: 'registry.example.org/library/debian:12',
+  cpu: 1,
+  memory: '512Mi',
+  disk: '5Gi',
+  privileged: false,
+  running: true,
+} as const;
+
+/** A container that keeps its data: a pod, and the claim that outlives it. */
+export function seedContainer(world: World, seed: ContainerSeed): KubeObject[] {
+  const { name, namespace, image, cpu, memory, disk, privileged } = { ...CONTAINER_DEFAULTS, ...seed };
+  const creationTimestamp = `${(seed.createdAt ?? new Date(world.clock.now())).toISOString().slice(0, 19)}Z`;
+  const labels = { ...seed.labels };
+  const claimName = seed.claim?.name ?? `${name}-data`;
+  const storageClassName = defaultStorageClass(world)?.metadata.name;
+  const claim: PersistentVolumeClaim = {
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata: {
+      name: claimName,
+      namespace,
+      uid: seededUid(`PersistentVolumeClaim/${namespace}/${claimName}`),
+      creationTimestamp,
+      labels,
+      ...(seed.claim?.annotations ? { annotations: seed.claim.annotations } : {}),
+      finalizers: [PVC_PROTECTION],
+    },
+    spec: {
+      accessModes: ['ReadWriteOnce'],
+      ...(storageClassName ? { storageClassName } : {}),
+      volumeMode: 'Filesystem',
+      volumeName: `pvc-${seededUid(`PersistentVolume/${namespace}/${claimName}`)}`,
+      resources: { requests: { storage: disk } },
+    },
+    status: { phase: 'Bound', accessModes: ['ReadWriteOnce'], capacity: { storage: disk } },
+  };
+  if (seed.running === false) return [claim];
+  const resources = { cpu: String(cpu), memory };
+  const pod: Pod = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, namespace, uid: seededUid(`Pod/${namespace}/${name}/ct`), creationTimestamp, labels },
+    spec: {
+      hostname: name,
+      restartPolicy: 'Always',
+      terminationGracePeriodSeconds: 10,
+      containers: [
+        {
+          name: 'main',
+          image,
+          resources: { requests: resources, limits: resources },
+          volumeMounts: [{ name: 'data', mountPath: privileged ? '/persist' : '/data' }],
+          securityContext: { privileged },
+        },
+      ],
+      volumes: [{ name: 'data', persistentVolumeClaim: { claimName } }],
+    },
+  };
+  const node: Node | undefined = chooseNode(world, pod).node;
+  if (!node) return [claim, pod];
+  pod.spec.nodeName = node.metadata.name;
+  pod.status = { startTime: creationTimestamp, qosClass: qosClass(pod), conditions: [] };
+  setCondition(pod.status.conditions!, { type: 'PodScheduled', status: 'True' }, creationTimestamp);
+  const host = node.status?.addresses?.find(({ type }) => type === 'InternalIP')?.address ?? '192.0.2.1';
+  becomeRunning(pod, world.nextAddress(), host, creationTimestamp);
+  return [claim, pod];
+}

@@ -1,0 +1,179 @@
+import type { KubeObject } from '@headgate/kube-sandbox';
+import { applyVmDefaults } from '../admission/virtual-machine-admission.js';
+import { PVC_PROTECTION } from '../controllers/storage/claim-controller.js';
+import { defaultVirtClass } from '../controllers/storage/default-storage-class.js';
+import { reportTransfer } from '../controllers/storage/data-volume-status.js';
+import { VM_FINALIZER } from '../controllers/virtual-machine/instance-builder.js';
+import { updateVmStatus } from '../controllers/virtual-machine/vm-status.js';
+import type { PersistentVolumeClaim } from '../types/core-kinds.js';
+import type { DataVolume } from '../types/data-volume.js';
+import type { VirtualMachine } from '../types/virtual-machine.js';
+import { controlledBy, type World } from '../world.js';
+import { seededUid } from './seeded-values.js';
+import { seedInstance, type SeededInstance } from './seed-instance.js';
+import type { SeededVmStatus, VmSeed } from './vm-seed.js';
+
+const DEFAULT_IMAGE = 'https://images.example/fedora-cloud-42.qcow2';
+
+const runs = (status: SeededVmStatus): boolean => status === 'Running' || status === 'Paused';
+
+/** A VM with everything that belongs to it in its state. The claim comes first: the rest is told from it. */
+export function seedVm(world: World, seed: VmSeed): KubeObject[] {
+  const { status = 'Running', namespace = 'tailvm', name } = seed;
+  const createdAt = `${(seed.createdAt ?? new Date(world.clock.now())).toISOString().slice(0, 19)}Z`;
+  const vm = virtualMachine(seed, createdAt, namespace, status);
+  applyVmDefaults(vm);
+  const disk = seed.containerDisk ? undefined : seedDisk(world, seed, vm, createdAt);
+  const instance: SeededInstance | undefined =
+    runs(status) || status === 'ErrorUnschedulable' ? seedInstance(world, vm, seed, createdAt, disk?.claim) : undefined;
+  vm.status = {};
+  updateVmStatus(
+    world,
+    vm,
+    {
+      vm,
+      vmi: instance?.vmi,
+      dataVolumes: disk?.dataVolume ? [disk.dataVolume] : [],
+      claims: disk ? [disk.claim] : [],
+      creationExpected: false,
+    },
+    { creationExpected: false },
+  );
+  vm.status.volumeSnapshotStatuses = [
+    ...(disk
+      ? [{ name: 'root', enabled: true }]
+      : [
+          {
+            name: 'root',
+            enabled: false,
+            reason: 'Snapshot is not supported for this volumeSource type [containerdisk]',
+          },
+        ]),
+  ];
+  return [
+    ...(disk?.dataVolume ? [disk.dataVolume] : []),
+    ...(disk ? [disk.claim] : []),
+    vm,
+    ...(instance ? [instance.vmi, instance.pod] : []),
+  ].map((object) => ({
+    ...object,
+    metadata: { ...object.metadata, uid: object.metadata.uid ?? seededUid(`${object.kind}/${namespace}/${name}`) },
+  }));
+}
+
+function virtualMachine(
+  seed: VmSeed,
+  creationTimestamp: string,
+  namespace: string,
+  status: SeededVmStatus,
+): VirtualMachine {
+  const { name, cpu = 2, memory = '4Gi', disk = '20Gi', image = DEFAULT_IMAGE, containerDisk } = seed;
+  const root = `${name}-root`;
+  const storage = {
+    resources: { requests: { storage: disk } },
+    ...(seed.storageClass ? { storageClassName: seed.storageClass } : {}),
+  };
+  return {
+    apiVersion: 'kubevirt.io/v1',
+    kind: 'VirtualMachine',
+    metadata: {
+      name,
+      namespace,
+      uid: seededUid(`VirtualMachine/${namespace}/${name}`),
+      creationTimestamp,
+      generation: 1,
+      finalizers: [VM_FINALIZER],
+      ...(seed.annotations ? { annotations: seed.annotations } : {}),
+      ...(seed.labels ? { labels: seed.labels } : {}),
+    },
+    spec: {
+      runStrategy: seed.runStrategy ?? (runs(status) || status === 'ErrorUnschedulable' ? 'Always' : 'Halted'),
+      ...(seed.instancetype ? { instancetype: { name: seed.instancetype } } : {}),
+      ...(seed.preference ? { preference: { name: seed.preference } } : {}),
+      ...(containerDisk
+        ? {}
+        : { dataVolumeTemplates: [{ metadata: { name: root }, spec: { source: { http: { url: image } }, storage } }] }),
+      template: {
+        metadata: {
+          labels: { 'kubevirt.io/vm': name },
+          ...(seed.templateAnnotations ? { annotations: seed.templateAnnotations } : {}),
+        },
+        spec: {
+          terminationGracePeriodSeconds: 60,
+          ...(status === 'ErrorUnschedulable' ? { nodeSelector: { 'kubernetes.io/hostname': 'node-that-left' } } : {}),
+          domain: {
+            ...(seed.instancetype ? {} : { cpu: { sockets: cpu, cores: 1, threads: 1 }, memory: { guest: memory } }),
+            firmware: { serial: seededUid(`serial/${namespace}/${name}`) },
+            devices: {
+              rng: {},
+              disks: [{ name: 'root', bootOrder: 1, disk: { bus: 'virtio' } }],
+              interfaces: [{ name: 'default', masquerade: {}, model: 'virtio' }],
+            },
+          },
+          networks: [{ name: 'default', pod: {} }],
+          volumes: [
+            containerDisk
+              ? { name: 'root', containerDisk: { image: containerDisk } }
+              : { name: 'root', dataVolume: { name: root } },
+          ],
+        },
+      },
+    },
+  };
+}
+
+function seedDisk(
+  world: World,
+  seed: VmSeed,
+  vm: VirtualMachine,
+  creationTimestamp: string,
+): { claim: PersistentVolumeClaim; dataVolume?: DataVolume } {
+  const { namespace } = vm.metadata;
+  const name = `${vm.metadata.name}-root`;
+  const storage = seed.disk ?? '20Gi';
+  const storageClassName = seed.storageClass ?? defaultVirtClass(world)?.metadata.name;
+  const uid = seededUid(`DataVolume/${namespace}/${name}`);
+  const dataVolume: DataVolume = {
+    apiVersion: 'cdi.kubevirt.io/v1beta1',
+    kind: 'DataVolume',
+    metadata: { name, namespace, uid, creationTimestamp, ownerReferences: [controlledBy(vm)] },
+    spec: vm.spec.dataVolumeTemplates![0]!.spec,
+    status: { restartCount: 0 },
+  };
+  const failed = seed.status === 'DataVolumeError';
+  reportTransfer(
+    dataVolume,
+    failed
+      ? {
+          phase: 'Failed',
+          bound: true,
+          running: 'no',
+          reason: 'Error',
+          message: 'Unable to process data: checksum mismatch',
+        }
+      : { phase: 'Succeeded', progress: '100.0%', bound: true, running: 'done' },
+    creationTimestamp,
+  );
+  const withCdi = !world.without.has('cdi');
+  const claim: PersistentVolumeClaim = {
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata: {
+      name,
+      namespace,
+      uid: seededUid(`PersistentVolumeClaim/${namespace}/${name}`),
+      creationTimestamp,
+      finalizers: [PVC_PROTECTION],
+      ownerReferences: [controlledBy(withCdi ? dataVolume : vm)],
+    },
+    spec: {
+      accessModes: ['ReadWriteMany'],
+      ...(storageClassName ? { storageClassName } : {}),
+      volumeMode: 'Block',
+      volumeName: `pvc-${uid}`,
+      resources: { requests: { storage } },
+    },
+    status: { phase: 'Bound', accessModes: ['ReadWriteMany'], capacity: { storage } },
+  };
+  return withCdi ? { claim, dataVolume } : { claim };
+}

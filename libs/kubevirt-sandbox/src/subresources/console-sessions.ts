@@ -1,0 +1,107 @@
+import type { WebSocket } from 'ws';
+import { apiError, badRequest, type SubresourceRequest } from '@headgate/kube-sandbox';
+import type { GuestRegistry } from '../controllers/instance/guest-registry.js';
+import { RfbSession } from '../guests/rfb-session.js';
+import { RESOURCES } from '../resources.js';
+import type { VirtualMachineInstance } from '../types/virtual-machine-instance.js';
+import type { World } from '../world.js';
+import { requireVmi, SUBRESOURCES, vmiConflict } from './subresource-support.js';
+
+const PROTOCOL = 'plain.kubevirt.io';
+const NORMAL_CLOSURE = 1000;
+
+type Device = 'console' | 'vnc';
+
+/** Serial and graphical consoles over WebSocket. A device has one session: a new client ends the older one's. */
+export class ConsoleSessions {
+  private readonly open = new Map<string, WebSocket>();
+
+  constructor(
+    private readonly world: World,
+    private readonly guests: GuestRegistry,
+  ) {}
+
+  register(): void {
+    for (const device of ['console', 'vnc'] as const) {
+      this.world.subresources.connect(
+        { group: SUBRESOURCES, resource: 'virtualmachineinstances', subresource: device },
+        {
+          protocols: [PROTOCOL],
+          check: (request) => this.check(device, request),
+          connect: (socket, request) => this.connect(device, socket, request),
+        },
+      );
+    }
+  }
+
+  /** Ends the sessions of VMIs that end; those of a VMI that migrates are cut, too, as their node changes. */
+  watch(): () => void {
+    return this.world.store.subscribe(RESOURCES.vmi, ({ type, object, previous }) => {
+      const before = previous as VirtualMachineInstance | undefined;
+      const after = object as VirtualMachineInstance;
+      const moved = before?.status?.nodeName !== undefined && before.status.nodeName !== after.status?.nodeName;
+      const ended = type === 'DELETED' || (before?.status?.phase === 'Running' && after.status?.phase !== 'Running');
+      if (moved || ended) this.endAll(after);
+    });
+  }
+
+  private endAll({ metadata }: VirtualMachineInstance): void {
+    for (const device of ['console', 'vnc']) this.open.get(`${metadata.uid}/${device}`)?.close(NORMAL_CLOSURE);
+  }
+
+  private check(device: Device, request: SubresourceRequest): void {
+    const vmi = requireVmi(this.world, request);
+    const { autoattachGraphicsDevice, autoattachSerialConsole } = vmi.spec.domain.devices;
+    if (device === 'vnc' && autoattachGraphicsDevice === false) throw badRequest('No graphics devices are present.');
+    if (device === 'console' && autoattachSerialConsole === false) throw badRequest('No serial consoles are present.');
+    if (device === 'console' && vmi.status?.phase === 'Failed')
+      throw vmiConflict(request.name, 'VMI is in failed status');
+    if (vmi.status?.phase !== 'Running') throw badRequest('VMI is not running');
+    const preserve = this.world.release.since('1.7') && request.query.get('preserveSession') === 'true';
+    if (device === 'vnc' && preserve && this.open.has(`${vmi.metadata.uid}/vnc`)) {
+      throw apiError(
+        500,
+        'InternalError',
+        'Internal error occurred: unexpected return code 503 (503 Service Unavailable), message: Active VNC connection. Request denied.',
+      );
+    }
+  }
+
+  private connect(device: Device, socket: WebSocket, request: SubresourceRequest): void {
+    const vmi = requireVmi(this.world, request);
+    const id = `${vmi.metadata.uid}/${device}`;
+    this.open.get(id)?.close(NORMAL_CLOSURE);
+    this.open.set(id, socket);
+    const release = device === 'console' ? this.attachSerial(socket, vmi) : this.attachScreen(socket, vmi);
+    socket.on('error', () => socket.terminate());
+    socket.on('close', () => {
+      release();
+      if (this.open.get(id) === socket) this.open.delete(id);
+    });
+  }
+
+  private attachSerial(socket: WebSocket, vmi: VirtualMachineInstance): () => void {
+    const guest = this.guests.of(vmi);
+    socket.on('message', (data: Buffer, isBinary) => {
+      if (isBinary) guest.typeOnSerial(bytesOf(data).toString('utf8'));
+    });
+    return guest.onSerial((data) => socket.send(data));
+  }
+
+  private attachScreen(socket: WebSocket, vmi: VirtualMachineInstance): () => void {
+    const { screen, keyboard } = this.guests.of(vmi);
+    const session = new RfbSession(
+      screen,
+      keyboard,
+      (data) => socket.send(data),
+      () => socket.close(NORMAL_CLOSURE),
+    );
+    socket.on('message', (data: Buffer, isBinary) => {
+      if (isBinary) session.receive(bytesOf(data));
+    });
+    return () => session.close();
+  }
+}
+
+const bytesOf = (data: Buffer | ArrayBuffer | Buffer[]): Buffer =>
+  Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data as Buffer);

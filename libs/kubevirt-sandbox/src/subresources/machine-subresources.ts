@@ -1,0 +1,87 @@
+import { apiError, deepCopy, type HttpSubresourceHandler } from '@headgate/kube-sandbox';
+import { completeMigration, refuseMigration } from '../admission/migration-admission.js';
+import { expandedSpec } from '../controllers/virtual-machine/instancetype-expansion.js';
+import { isFinal } from '../controllers/virtual-machine/printable-status.js';
+import { RESOURCES } from '../resources.js';
+import type { Migration } from '../types/kubevirt-kinds.js';
+import type { World } from '../world.js';
+import { restartVm, startVm, stopVm } from './power-actions.js';
+import { ACCEPTED, findVmi, isDryRun, optionsOf, requireVm, SUBRESOURCES, vmConflict } from './subresource-support.js';
+import { addVolumeToVm, removeVolumeFromVm } from './volume-actions.js';
+
+/** Subresources of VirtualMachine. */
+export function registerMachineSubresources(world: World): void {
+  const put = (subresource: string, handle: HttpSubresourceHandler): void =>
+    world.subresources.handle({ group: SUBRESOURCES, resource: 'virtualmachines', subresource }, ['PUT'], handle);
+  const accept =
+    (act: (request: Parameters<HttpSubresourceHandler>[0]) => void): HttpSubresourceHandler =>
+    (request) => {
+      act(request);
+      return ACCEPTED;
+    };
+  put(
+    'start',
+    accept((request) => startVm(world, request, optionsOf(request.body))),
+  );
+  put(
+    'stop',
+    accept((request) => stopVm(world, request, optionsOf(request.body))),
+  );
+  put(
+    'restart',
+    accept((request) => restartVm(world, request, optionsOf(request.body))),
+  );
+  put(
+    'migrate',
+    accept((request) => migrate(world, request, request.body)),
+  );
+  put(
+    'addvolume',
+    accept((request) => addVolumeToVm(world, request, request.body)),
+  );
+  put(
+    'removevolume',
+    accept((request) => removeVolumeFromVm(world, request, request.body)),
+  );
+  world.subresources.handle(
+    { group: SUBRESOURCES, resource: 'virtualmachines', subresource: 'expand-spec' },
+    ['GET'],
+    (request) => {
+      const vm = deepCopy(requireVm(world, request));
+      vm.spec.template.spec = expandedSpec(world, vm);
+      delete vm.spec.instancetype;
+      delete vm.spec.preference;
+      return { code: 200, body: vm };
+    },
+  );
+}
+
+interface MigrateOptions {
+  addedNodeSelector?: Record<string, string>;
+}
+
+function migrate(world: World, asked: { namespace?: string; name: string }, body: unknown): void {
+  requireVm(world, asked);
+  const vmi = findVmi(world, asked);
+  if (!vmi || isFinal(vmi) || vmi.status?.phase !== 'Running') throw vmConflict(asked.name, 'VM is not running');
+  const options = optionsOf<MigrateOptions>(body);
+  const migration: Migration = {
+    apiVersion: 'kubevirt.io/v1',
+    kind: 'VirtualMachineInstanceMigration',
+    metadata: { name: '', generateName: 'kubevirt-migrate-vm-', namespace: asked.namespace },
+    spec: {
+      vmiName: asked.name,
+      ...(options.addedNodeSelector && world.release.since('1.6')
+        ? { addedNodeSelector: options.addedNodeSelector }
+        : {}),
+    },
+  };
+  completeMigration(migration);
+  try {
+    refuseMigration(world, migration);
+  } catch (error) {
+    // virt-api wraps the refusal of the webhook.
+    throw apiError(500, 'InternalError', `Internal error occurred: ${(error as Error).message}`);
+  }
+  world.store.create(RESOURCES.migration, migration, { dryRun: isDryRun(options) });
+}

@@ -1,0 +1,162 @@
+import type { WebSocket } from 'ws';
+import { type AnswerStream, badRequest, notFound, type SubresourceRequest } from '@headgate/kube-sandbox';
+import { GuestShell, type GuestPower } from '../guests/guest-shell.js';
+import { TerminalSession } from '../guests/terminal-session.js';
+import { RESOURCES } from '../resources.js';
+import type { Container, Pod } from '../types/core-kinds.js';
+import type { World } from '../world.js';
+import { ContainerFiles, containerFacts } from './container-shells.js';
+import { containerLog, HEARTBEAT_MS, heartbeatLine } from './container-log.js';
+import { EXEC_PROTOCOLS, ExecChannels, type TerminalSize } from './exec-channels.js';
+
+/** A container can't switch its machine off. */
+const NO_POWER: GuestPower = { powerOff: () => undefined, reboot: () => undefined };
+const SHELLS = /(^|\/)(ba|a|da|z)?sh$/;
+
+/** Logs of pods and commands in them. */
+export class PodSubresources {
+  private readonly files: ContainerFiles;
+
+  constructor(private readonly world: World) {
+    this.files = new ContainerFiles(world);
+  }
+
+  register(): void {
+    const { subresources } = this.world;
+    this.files.watch();
+    subresources.handle({ group: '', resource: 'pods', subresource: 'log' }, ['GET'], (request) => this.log(request));
+    for (const subresource of ['exec', 'attach']) {
+      subresources.connect(
+        { group: '', resource: 'pods', subresource },
+        {
+          protocols: EXEC_PROTOCOLS,
+          requireProtocol: true,
+          check: (request) => void this.running(request),
+          connect: (socket, request) => this.exec(socket, request),
+        },
+      );
+    }
+  }
+
+  /** @throws ApiError 400, 404 */
+  private target({ namespace, name, query }: SubresourceRequest): { pod: Pod; container: Container } {
+    const pod = this.world.find<Pod>(RESOURCES.pod, namespace, name);
+    if (!pod) throw notFound({ group: '', resource: 'pods', name });
+    const wanted = query.get('container');
+    const all = [...pod.spec.containers, ...(pod.spec.initContainers ?? [])];
+    const container = wanted ? all.find((candidate) => candidate.name === wanted) : all[0];
+    if (!container) throw badRequest(`container ${wanted} is not valid for pod ${name}`);
+    return { pod, container };
+  }
+
+  private running(request: SubresourceRequest): { pod: Pod; container: Container } {
+    const found = this.target(request);
+    if (found.pod.status?.phase === 'Running') return found;
+    const message = `container ${found.container.name} not found in pod ${request.name}_${request.namespace}`;
+    throw found.pod.status?.phase === 'Pending'
+      ? badRequest(`pod ${request.name} does not have a host assigned`)
+      : badRequest(message);
+  }
+
+  private log(request: SubresourceRequest & { stream: AnswerStream }) {
+    const { pod, container } = this.target(request);
+    const waiting = pod.status?.containerStatuses?.find(({ name }) => name === container.name)?.state.waiting;
+    if (!pod.status?.containerStatuses || waiting) {
+      const why = waiting?.reason ?? 'ContainerCreating';
+      throw badRequest(`container "${container.name}" in pod "${pod.metadata.name}" is waiting to start: ${why}`);
+    }
+    const lines = containerLog(pod, container, this.world.clock.now());
+    const tail = Number(request.query.get('tailLines') ?? lines.length);
+    const shown = tail === 0 ? [] : lines.slice(-tail);
+    const stamped = request.query.get('timestamps') === 'true';
+    const text = shown.map(({ time, line }) => `${stamped ? `${time} ` : ''}${line}\n`).join('');
+    if (request.query.get('follow') !== 'true') return { code: 200, body: text };
+    this.follow(pod, request.stream, text);
+    return undefined;
+  }
+
+  private follow(pod: Pod, stream: AnswerStream, text: string): void {
+    stream.start(200, { 'Content-Type': 'text/plain' });
+    if (text) stream.write(text);
+    const { clock, store } = this.world;
+    const stopBeat = clock.repeat(() => stream.write(`${heartbeatLine(clock.now())}\n`), HEARTBEAT_MS);
+    const unsubscribe = store.subscribe(RESOURCES.pod, ({ object, type }) => {
+      if (object.metadata.uid !== pod.metadata.uid) return;
+      if (type === 'DELETED' || (object as Pod).status?.phase !== 'Running') finish();
+    });
+    const finish = (): void => {
+      stopBeat();
+      unsubscribe();
+      stream.end();
+    };
+    stream.signal.addEventListener('abort', finish, { once: true });
+  }
+
+  private exec(socket: WebSocket, request: SubresourceRequest): void {
+    const { pod, container } = this.running(request);
+    const command = request.query.getAll('command');
+    const tty = request.query.get('tty') === 'true' || request.query.get('tty') === '1';
+    const stdin = request.query.get('stdin') === 'true' || request.query.get('stdin') === '1';
+    if (stdin && opensShell(command)) this.shell(socket, pod, container, tty);
+    else this.runOnce(socket, pod, container, command);
+  }
+
+  private shell(socket: WebSocket, pod: Pod, container: Container, tty: boolean): void {
+    let size: TerminalSize = { width: 80, height: 24 };
+    const channels: ExecChannels = new ExecChannels(socket, {
+      stdin: (data) => session.type(data.toString('utf8')),
+      stdinClosed: () => channels.exit(0),
+      resize: (asked) => {
+        size = asked;
+        files.set('/proc/self/winsize', `${size.height} ${size.width}\n`);
+      },
+    });
+    const files = this.files.of(pod, container);
+    const session = new TerminalSession({
+      facts: containerFacts(pod, container),
+      power: NO_POWER,
+      now: () => this.world.clock.now(),
+      print: (text) => channels.stdout(tty ? text.replace(/\r?\n/g, '\r\n') : text),
+      device: 'pts/0',
+      loggedInAs: 'root',
+      files,
+      onLeave: () => channels.exit(0),
+    });
+    if (tty) session.ask();
+    const unsubscribe = this.world.store.subscribe(RESOURCES.pod, ({ object, type }) => {
+      if (object.metadata.uid !== pod.metadata.uid) return;
+      if (type === 'DELETED' || (object as Pod).status?.phase !== 'Running') channels.exit(137);
+    });
+    socket.on('close', unsubscribe);
+  }
+
+  private runOnce(socket: WebSocket, pod: Pod, container: Container, command: string[]): void {
+    const channels = new ExecChannels(socket, {
+      stdin: () => undefined,
+      resize: () => undefined,
+      stdinClosed: () => undefined,
+    });
+    const shell = new GuestShell(
+      containerFacts(pod, container),
+      'root',
+      NO_POWER,
+      () => this.world.clock.now(),
+      this.files.of(pod, container),
+    );
+    const output = shell.run(scriptOf(command));
+    if (shell.exitCode === 0) channels.stdout(output);
+    else channels.stderr(output);
+    channels.exit(shell.exitCode);
+  }
+}
+
+/** `sh`, `chroot /x /bin/bash`: an interactive shell; `sh -c '…'` is not. */
+const opensShell = (command: string[]): boolean =>
+  command.length === 0 ||
+  (!command.includes('-c') && SHELLS.test(command.at(-1)!.split(' ')[0]!)) ||
+  /exec .*sh/.test(command.at(-1)!);
+
+function scriptOf(command: string[]): string {
+  const flag = command.indexOf('-c');
+  return flag >= 0 ? (command[flag + 1] ?? '') : command.join(' ');
+}

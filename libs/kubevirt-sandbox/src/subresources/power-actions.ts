@@ -1,0 +1,149 @@
+import { apiError, badRequest, internalError } from '@headgate/kube-sandbox';
+import { isFinal } from '../controllers/virtual-machine/printable-status.js';
+import { RESOURCES } from '../resources.js';
+import { isTrue } from '../types/condition.js';
+import type { VirtualMachineInstance } from '../types/virtual-machine-instance.js';
+import {
+  runStrategyOf,
+  type RunStrategy,
+  type StateChangeRequest,
+  type VirtualMachine,
+} from '../types/virtual-machine.js';
+import type { World } from '../world.js';
+import { findVmi, isDryRun, requireVm, vmConflict } from './subresource-support.js';
+
+interface Asked {
+  namespace?: string;
+  name: string;
+}
+
+const RECOVERY =
+  'VM recovery required: Volume migration failed, leaving some volumes pointing to non-consistent targets; manual intervention is needed to reassign them to their original volumes.';
+/** A forced restart leaves the guest one second. */
+const FORCED_GRACE_SECONDS = 1;
+
+const isLive = (vmi: VirtualMachineInstance | undefined): vmi is VirtualMachineInstance =>
+  vmi !== undefined && !isFinal(vmi);
+
+/** @throws ApiError 404, 409 */
+export function startVm(world: World, asked: Asked, options: { paused?: boolean; dryRun?: string[] }): void {
+  const vm = requireVm(world, asked);
+  const vmi = findVmi(world, asked);
+  const phase = vmi?.status?.phase ?? '';
+  if (isLive(vmi) && !['', 'Unknown'].includes(phase)) throw vmConflict(asked.name, 'VM is already running');
+  if (isTrue(vm.status?.conditions, 'ManualRecoveryRequired')) throw vmConflict(asked.name, RECOVERY);
+  const strategy = runStrategyOf(vm);
+  const start: StateChangeRequest = { action: 'Start', ...(options.paused ? { data: { paused: 'true' } } : {}) };
+  switch (strategy) {
+    case 'Halted':
+      return options.paused ? request(world, vm, [start], options) : setRunning(world, vm, 'Always', options);
+    case 'RerunOnFailure':
+      if (phase === 'Failed')
+        throw vmConflict(asked.name, 'RerunOnFailure does not support starting VM from failed state');
+      return request(world, vm, finalThenStart(vmi, start), options);
+    case 'Manual':
+      return request(world, vm, finalThenStart(vmi, start), options);
+    default:
+      throw vmConflict(asked.name, `${strategy} does not support manual start requests`);
+  }
+}
+
+const finalThenStart = (vmi: VirtualMachineInstance | undefined, start: StateChangeRequest): StateChangeRequest[] =>
+  vmi ? [{ action: 'Stop', uid: vmi.metadata.uid }, start] : [start];
+
+/** @throws ApiError 404, 409 */
+export function stopVm(world: World, asked: Asked, options: { gracePeriod?: number; dryRun?: string[] }): void {
+  const vm = requireVm(world, asked);
+  const vmi = findVmi(world, asked);
+  const strategy = runStrategyOf(vm);
+  const { gracePeriod } = options;
+  const present = vmi?.spec.terminationGracePeriodSeconds ?? 30;
+  const shortens = gracePeriod !== undefined && gracePeriod < present;
+  if (['Manual', 'RerunOnFailure', 'Halted'].includes(strategy) && !isLive(vmi))
+    throw vmConflict(asked.name, 'VM is not running');
+  if (strategy === 'Halted' && !shortens) {
+    throw vmConflict(asked.name, 'Halted only supports manual stop requests with a shorter graceperiod');
+  }
+  if (isLive(vmi) && gracePeriod !== undefined) setGracePeriod(world, vmi, gracePeriod, options);
+  if (strategy === 'Halted') return;
+  if (strategy === 'Manual' || strategy === 'RerunOnFailure') {
+    return request(world, vm, [{ action: 'Stop', uid: vmi!.metadata.uid }], options);
+  }
+  setRunning(world, vm, 'Halted', options);
+}
+
+/** @throws ApiError 400, 404, 409, 500 */
+export function restartVm(
+  world: World,
+  asked: Asked,
+  options: { gracePeriodSeconds?: number; dryRun?: string[] },
+): void {
+  const { gracePeriodSeconds } = options;
+  if (gracePeriodSeconds !== undefined && gracePeriodSeconds > 0) {
+    throw badRequest('For force restart, only gracePeriod=0 is supported for now');
+  }
+  if (gracePeriodSeconds !== undefined && gracePeriodSeconds < 0) {
+    throw badRequest('gracePeriod has to be greater or equal to 0');
+  }
+  const vm = requireVm(world, asked);
+  if (isTrue(vm.status?.conditions, 'VolumesChange')) throw vmConflict(asked.name, RECOVERY);
+  const strategy = runStrategyOf(vm);
+  if (strategy === 'Halted' || strategy === 'Once') {
+    throw vmConflict(asked.name, `RunStategy ${strategy} does not support manual restart requests`);
+  }
+  const vmi = findVmi(world, asked);
+  if (!isLive(vmi)) throw vmConflict(asked.name, 'VM is not running: Halted');
+  request(world, vm, [{ action: 'Stop', uid: vmi.metadata.uid }, { action: 'Start' }], options);
+  if (gracePeriodSeconds === 0) setGracePeriod(world, vmi, FORCED_GRACE_SECONDS, options);
+}
+
+function request(
+  world: World,
+  vm: VirtualMachine,
+  changes: StateChangeRequest[],
+  options: { dryRun?: string[] },
+): void {
+  if (vm.status?.stateChangeRequests?.length) {
+    throw apiError(
+      500,
+      'InternalError',
+      internalError('unable to complete request: stop/start already underway').message,
+    );
+  }
+  world.store.patch<VirtualMachine>(
+    RESOURCES.vm,
+    vm.metadata,
+    (draft) => {
+      draft.status = { ...draft.status, stateChangeRequests: changes };
+    },
+    { dryRun: isDryRun(options) },
+  );
+}
+
+function setRunning(world: World, vm: VirtualMachine, strategy: RunStrategy, options: { dryRun?: string[] }): void {
+  world.store.patch<VirtualMachine>(
+    RESOURCES.vm,
+    vm.metadata,
+    ({ spec }) => {
+      if (spec.running === undefined) spec.runStrategy = strategy;
+      else spec.running = strategy === 'Always';
+    },
+    { dryRun: isDryRun(options) },
+  );
+}
+
+function setGracePeriod(
+  world: World,
+  vmi: VirtualMachineInstance,
+  seconds: number,
+  options: { dryRun?: string[] },
+): void {
+  world.store.patch<VirtualMachineInstance>(
+    RESOURCES.vmi,
+    vmi.metadata,
+    ({ spec }) => {
+      spec.terminationGracePeriodSeconds = seconds;
+    },
+    { dryRun: isDryRun(options) },
+  );
+}

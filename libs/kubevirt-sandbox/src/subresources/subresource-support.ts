@@ -1,0 +1,63 @@
+import {
+  ApiError,
+  badRequest,
+  conflict,
+  notFound,
+  type SubresourceAnswer,
+  type SubresourceRequest,
+} from '@headgate/kube-sandbox';
+import { RESOURCES } from '../resources.js';
+import type { VirtualMachineInstance } from '../types/virtual-machine-instance.js';
+import type { VirtualMachine } from '../types/virtual-machine.js';
+import type { World } from '../world.js';
+
+export const SUBRESOURCES = 'subresources.kubevirt.io';
+
+type Request = Pick<SubresourceRequest, 'namespace' | 'name'>;
+
+/** virt-api names resources in the singular. */
+const vmSubject = (name: string) => ({ group: 'kubevirt.io', resource: 'virtualmachine', name });
+const vmiSubject = (name: string) => ({ group: 'kubevirt.io', resource: 'virtualmachineinstance', name });
+
+export const vmConflict = (name: string, why: string): ApiError => conflict(vmSubject(name), why);
+export const vmiConflict = (name: string, why: string): ApiError => conflict(vmiSubject(name), why);
+
+export const findVm = (world: World, { namespace, name }: Request): VirtualMachine | undefined =>
+  world.find<VirtualMachine>(RESOURCES.vm, namespace, name);
+
+export const findVmi = (world: World, { namespace, name }: Request): VirtualMachineInstance | undefined =>
+  world.find<VirtualMachineInstance>(RESOURCES.vmi, namespace, name);
+
+/** @throws ApiError 404 */
+export function requireVm(world: World, request: Request): VirtualMachine {
+  const vm = findVm(world, request);
+  if (!vm) throw notFound(vmSubject(request.name));
+  return vm;
+}
+
+/** @throws ApiError 404 */
+export function requireVmi(world: World, request: Request): VirtualMachineInstance {
+  const vmi = findVmi(world, request);
+  if (!vmi) throw notFound(vmiSubject(request.name));
+  return vmi;
+}
+
+export const ACCEPTED: SubresourceAnswer = { code: 202 };
+export const DONE: SubresourceAnswer = { code: 200 };
+
+/** The body as an object; an empty one is no error. @throws ApiError 400 */
+export function optionsOf<T extends object>(body: unknown): Partial<T> & { dryRun?: string[] } {
+  if (body === undefined || body === null) return {};
+  if (typeof body !== 'object' || Array.isArray(body)) {
+    throw badRequest('Can not unmarshal Request body to struct, error: json: cannot unmarshal into Go value');
+  }
+  return body as T;
+}
+
+export const isDryRun = ({ dryRun = [] }: { dryRun?: string[] }): boolean => dryRun.includes('All');
+
+/** virt-api's answer where a GET fails: a plain text, whatever the reason. */
+export function plainFailure(error: unknown): SubresourceAnswer {
+  if (!(error instanceof ApiError)) throw error;
+  return { code: 500, body: error.message };
+}

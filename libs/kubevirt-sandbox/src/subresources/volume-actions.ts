@@ -1,0 +1,165 @@
+import { apiError, badRequest, denied } from '@headgate/kube-sandbox';
+import { addVolume, removeVolume } from '../controllers/virtual-machine/volume-requests.js';
+import { isHotplugged } from '../controllers/virtual-machine/live-update.js';
+import { claimNameOf } from '../controllers/virtual-machine/volume-snapshot-statuses.js';
+import { isMigrating } from '../controllers/virtual-machine/printable-status.js';
+import { RESOURCES } from '../resources.js';
+import type { VirtualMachineInstance, VmiSpec, Volume } from '../types/virtual-machine-instance.js';
+import type { AddVolumeOptions, VirtualMachine, VolumeRequest } from '../types/virtual-machine.js';
+import { isControlledBy, type World } from '../world.js';
+import {
+  findVm,
+  findVmi,
+  isDryRun,
+  optionsOf,
+  requireVm,
+  requireVmi,
+  vmConflict,
+  vmiConflict,
+} from './subresource-support.js';
+
+interface Asked {
+  namespace?: string;
+  name: string;
+}
+
+const NO_BODY = 'Request with no body, a new name is expected as the request body';
+
+function checkGate(world: World, verb: 'Add' | 'Remove'): void {
+  if (world.gates.hotplug !== 'off') return;
+  throw badRequest(
+    world.release.since('1.6')
+      ? 'Enable DeclarativeHotplugVolumes or HotplugVolumes feature gate to use this API.'
+      : `Unable to ${verb} Volume because HotplugVolumes feature gate is not enabled.`,
+  );
+}
+
+function addOptions(world: World, body: unknown): AddVolumeOptions {
+  checkGate(world, 'Add');
+  if (body === undefined || body === null) throw badRequest(NO_BODY);
+  const options = optionsOf<AddVolumeOptions>(body);
+  if (!options.name) throw badRequest('AddVolumeOptions requires name to be set');
+  if (!options.disk) throw badRequest('AddVolumeOptions requires disk to not be nil');
+  if (!options.volumeSource) throw badRequest('AddVolumeOptions requires VolumeSource to not be nil');
+  return options as AddVolumeOptions;
+}
+
+function checkBus(world: World, { disk, name }: AddVolumeOptions): void {
+  const bus = disk.disk?.bus ?? disk.lun?.bus ?? 'scsi';
+  const modern = world.release.since('1.6');
+  if (bus === 'scsi' || (modern && bus === 'virtio')) return;
+  const message = modern
+    ? `AddVolume request for disk [${disk.name ?? name}] requires bus to be 'scsi' or 'virtio'. [${bus}] is not permitted.`
+    : `AddVolume request for [${disk.name ?? name}] requires disk bus to be 'scsi'. [${bus}] is not permitted`;
+  throw denied('virtualmachine-validator.kubevirt.io', {
+    causes: [{ reason: 'FieldValueInvalid', message, field: 'Status.volumeRequests' }],
+  });
+}
+
+const sourceName = ({ volumeSource }: AddVolumeOptions): string | undefined =>
+  claimNameOf({ name: '', ...volumeSource });
+
+function addConflict(volumes: readonly Volume[], options: AddVolumeOptions): string | undefined {
+  const source = sourceName(options);
+  for (const volume of volumes) {
+    if (volume.name === options.name) {
+      return `Unable to add volume [${options.name}] because volume with that name already exists`;
+    }
+    if (source && claimNameOf(volume) === source) {
+      return `Unable to add volume source [${source}] because it already exists`;
+    }
+  }
+  return undefined;
+}
+
+/** @throws ApiError 400, 404, 409, 422 */
+export function addVolumeToVm(world: World, asked: Asked, body: unknown): void {
+  const options = addOptions(world, body);
+  const vm = requireVm(world, asked);
+  const pending = vm.status?.volumeRequests?.some(({ addVolumeOptions }) => addVolumeOptions?.name === options.name);
+  if (pending) throw vmConflict(asked.name, `add volume request for volume [${options.name}] already exists`);
+  const obstacle = addConflict(vm.spec.template.spec.volumes ?? [], options);
+  if (obstacle) throw vmConflict(asked.name, obstacle);
+  checkBus(world, options);
+  refuseWhileMigrating(world, asked);
+  change(world, vm, { addVolumeOptions: options }, (spec) => addVolume(spec, options), isDryRun(options));
+}
+
+/** @throws ApiError 400, 404, 409 */
+export function removeVolumeFromVm(world: World, asked: Asked, body: unknown): void {
+  const options = removeOptions(world, body);
+  const vm = requireVm(world, asked);
+  const volume = findVolume(vm.spec.template.spec, options.name);
+  if (!volume) throw vmConflict(asked.name, `Unable to remove volume [${options.name}] because it does not exist`);
+  if (!isHotplugged(volume)) {
+    throw vmConflict(asked.name, `Unable to remove volume [${options.name}] because it is not hotpluggable`);
+  }
+  refuseWhileMigrating(world, asked);
+  const { name } = volume;
+  change(world, vm, { removeVolumeOptions: { name } }, (spec) => removeVolume(spec, name), isDryRun(options));
+}
+
+function removeOptions(world: World, body: unknown): { name: string; dryRun?: string[] } {
+  checkGate(world, 'Remove');
+  if (body === undefined || body === null) throw badRequest(NO_BODY);
+  const options = optionsOf<{ name: string }>(body);
+  if (!options.name) throw badRequest('RemoveVolumeOptions requires name to be set');
+  return options as { name: string };
+}
+
+/** A volume by its own name or by that of its claim. */
+const findVolume = ({ volumes = [] }: VmiSpec, name: string): Volume | undefined =>
+  volumes.find((volume) => volume.name === name) ?? volumes.find((volume) => claimNameOf(volume) === name);
+
+function refuseWhileMigrating(world: World, asked: Asked): void {
+  const vmi = findVmi(world, asked);
+  if (!vmi || !isMigrating(vmi)) return;
+  const message = 'Cannot handle volume requests while VMI migration is in progress';
+  throw denied('virtualmachine-validator.kubevirt.io', {
+    causes: [{ reason: 'FieldValueNotSupported', message, field: 'spec' }],
+  });
+}
+
+/** Listed in the status for the controller, or written into the VM at once, as the feature gates say. */
+function change(
+  world: World,
+  vm: VirtualMachine,
+  request: VolumeRequest,
+  edit: (spec: VmiSpec) => void,
+  dryRun: boolean,
+): void {
+  world.store.patch<VirtualMachine>(
+    RESOURCES.vm,
+    vm.metadata,
+    (draft) => {
+      if (world.gates.hotplug === 'declarative') return edit(draft.spec.template.spec);
+      const volumeRequests = [...(draft.status?.volumeRequests ?? []), request];
+      draft.status = { ...draft.status, volumeRequests };
+    },
+    { dryRun },
+  );
+}
+
+/** The same on a VMI: until its next start. @throws ApiError 400, 404, 409 */
+export function changeVolumesOfVmi(world: World, asked: Asked, body: unknown, what: 'add' | 'remove'): void {
+  const add = what === 'add' ? addOptions(world, body) : undefined;
+  const remove = what === 'remove' ? removeOptions(world, body) : undefined;
+  const vmi = requireVmi(world, asked);
+  if (vmi.status?.phase !== 'Running') throw vmiConflict(asked.name, 'VMI is not running');
+  const vm = findVm(world, asked);
+  if (world.gates.hotplug === 'declarative' && vm && isControlledBy(vmi, vm)) {
+    throw apiError(400, 'BadRequest', `VMI ${asked.namespace}/${asked.name} is owned by a VM`);
+  }
+  const obstacle = add && addConflict(vmi.spec.volumes ?? [], add);
+  if (obstacle) throw vmiConflict(asked.name, obstacle);
+  if (add) checkBus(world, add);
+  const volume = remove && findVolume(vmi.spec, remove.name);
+  if (remove && !volume)
+    throw vmiConflict(asked.name, `Unable to remove volume [${remove.name}] because it does not exist`);
+  world.store.patch<VirtualMachineInstance>(
+    RESOURCES.vmi,
+    vmi.metadata,
+    ({ spec }) => (add ? addVolume(spec, add) : removeVolume(spec, volume!.name)),
+    { dryRun: isDryRun(add ?? remove!) },
+  );
+}

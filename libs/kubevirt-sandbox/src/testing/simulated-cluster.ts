@@ -1,0 +1,105 @@
+import {
+  AdmissionChain,
+  builtInResources,
+  DrivenClock,
+  type EventObject,
+  EventRecorder,
+  type KubeObject,
+  ObjectStore,
+  ResourceRegistry,
+  SubresourceRegistry,
+} from '@headgate/kube-sandbox';
+import { KubevirtSimulation, type SimulationOptions } from '../kubevirt-simulation.js';
+import { RESOURCES } from '../resources.js';
+import type { VirtualMachineInstance } from '../types/virtual-machine-instance.js';
+import type { VirtualMachine } from '../types/virtual-machine.js';
+
+/** The simulation on a bare store, with a clock that the test drives; no HTTP. */
+export function simulatedCluster(options: SimulationOptions = {}) {
+  const clock = new DrivenClock();
+  const registry = new ResourceRegistry();
+  for (const definition of builtInResources) registry.register(definition);
+  const store = new ObjectStore({ registry, clock });
+  const admission = new AdmissionChain();
+  const subresources = new SubresourceRegistry();
+  const events = new EventRecorder(store, clock);
+  const simulation = new KubevirtSimulation({
+    onError: (error, key) => {
+      throw new Error(`the simulation failed at ${key}`, { cause: error });
+    },
+    ...options,
+  });
+  simulation.install({ store, registry, admission, subresources, clock, events });
+  // What the garbage collector of the API server does: whatever loses its last owner goes.
+  store.subscribe('*', ({ type, object }) => {
+    if (type !== 'DELETED') return;
+    for (const { resource, ...key } of store.dependentsOf(object.metadata.uid!)) {
+      if (store.get(resource, key)) store.delete(resource, key);
+    }
+  });
+  clock.advance(1000);
+  const find = <T extends KubeObject>(resource: string, name: string, namespace = 'tailvm') =>
+    store.get<T>(resource, { namespace, name });
+  return {
+    clock,
+    store,
+    admission,
+    subresources,
+    simulation,
+    find,
+    vm: (name: string) => find<VirtualMachine>(RESOURCES.vm, name),
+    vmi: (name: string) => find<VirtualMachineInstance>(RESOURCES.vmi, name),
+    /** Reasons of the events about an object, oldest first. */
+    eventReasons: (kind: string, name: string) =>
+      store
+        .list<EventObject>('events', {
+          where: ({ involvedObject }) => involvedObject.kind === kind && involvedObject.name === name,
+        })
+        .map(({ reason }) => reason),
+    /** Creates as a client does, with defaults and admission. */
+    create: <T extends KubeObject>(object: T): T => {
+      const resource = registry.resourceOf(object);
+      const request = {
+        operation: 'CREATE' as const,
+        resource,
+        namespace: object.metadata.namespace,
+        name: object.metadata.name,
+        object: structuredClone(object),
+        user: { username: 'test', groups: [] },
+        dryRun: false,
+      };
+      admission.mutate(request);
+      admission.validate(request);
+      return store.create<T>(resource, request.object);
+    },
+  };
+}
+
+export type SimulatedCluster = ReturnType<typeof simulatedCluster>;
+
+/** A VM with a container disk, as a client writes it. */
+export function buildVirtualMachine(name: string, overrides: Partial<VirtualMachine['spec']> = {}): VirtualMachine {
+  return {
+    apiVersion: 'kubevirt.io/v1',
+    kind: 'VirtualMachine',
+    metadata: { name, namespace: 'tailvm' },
+    spec: {
+      runStrategy: 'Always',
+      template: {
+        spec: {
+          domain: {
+            cpu: { sockets: 2, cores: 1, threads: 1 },
+            memory: { guest: '4Gi' },
+            devices: {
+              disks: [{ name: 'root', disk: { bus: 'virtio' } }],
+              interfaces: [{ name: 'default', masquerade: {} }],
+            },
+          },
+          networks: [{ name: 'default', pod: {} }],
+          volumes: [{ name: 'root', containerDisk: { image: 'registry.example.org/containerdisks/fedora:42' } }],
+        },
+      },
+      ...overrides,
+    },
+  };
+}

@@ -1,0 +1,88 @@
+import type {
+  AdmissionChain,
+  EventRecorder,
+  KubeObject,
+  ObjectKey,
+  ObjectStore,
+  OwnerReference,
+  ResourceRegistry,
+  SandboxClock,
+  SubresourceRegistry,
+} from '@headgate/kube-sandbox';
+import type { OptionalPart } from './definitions/simulated-definitions.js';
+import type { Faults } from './faults.js';
+import { FeatureGates } from './feature-gates.js';
+import type { KubevirtRelease } from './kubevirt-version.js';
+import { ClaimConsumers } from './controllers/pods/claim-consumers.js';
+import { NodeLoads } from './controllers/pods/node-load.js';
+import { RESOURCES } from './resources.js';
+import type { Timings } from './timings.js';
+import type { VirtualMachine } from './types/virtual-machine.js';
+import type { KubeVirt } from './types/kubevirt-kinds.js';
+
+const FIRST_ADDRESS = 1;
+
+/** What all parts of the simulation share. */
+export class World {
+  readonly loads = new NodeLoads();
+  readonly consumers = new ClaimConsumers();
+  /** What a clone changes in the VM that its restore makes, by the uid of the restore. */
+  readonly restoreAdjustments = new Map<string, (vm: VirtualMachine) => void>();
+  private addresses = FIRST_ADDRESS;
+
+  constructor(
+    readonly store: ObjectStore,
+    readonly registry: ResourceRegistry,
+    readonly clock: SandboxClock,
+    readonly events: EventRecorder,
+    readonly admission: AdmissionChain,
+    readonly subresources: SubresourceRegistry,
+    readonly release: KubevirtRelease,
+    readonly timings: Timings,
+    readonly faults: Faults,
+    readonly without: ReadonlySet<OptionalPart>,
+    readonly reportError: (error: unknown, key: string) => void,
+  ) {}
+
+  /** The KubeVirt resource, which holds the configuration of everything here. */
+  get kubevirt(): KubeVirt | undefined {
+    return this.store.get<KubeVirt>(RESOURCES.kubevirt, { namespace: 'kubevirt', name: 'kubevirt' });
+  }
+
+  get gates(): FeatureGates {
+    const { featureGates = [], disabledFeatureGates = [] } =
+      this.kubevirt?.spec.configuration?.developerConfiguration ?? {};
+    return new FeatureGates(this.release, featureGates, disabledFeatureGates);
+  }
+
+  resourceOf(object: KubeObject): string {
+    return this.registry.resourceOf(object);
+  }
+
+  find<T extends KubeObject>(resource: string, namespace: string | undefined, name: string): T | undefined {
+    return this.store.get<T>(resource, { namespace, name });
+  }
+
+  /** Deletes an object that may be gone already. */
+  discard(resource: string, key: ObjectKey, gracePeriodSeconds?: number): void {
+    const found = this.store.get(resource, key);
+    if (!found || (found.metadata.deletionTimestamp && gracePeriodSeconds === undefined)) return;
+    this.store.delete(resource, key, gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds });
+  }
+
+  /** The next free address of the pod network 10.128.0.0/9. */
+  nextAddress(): string {
+    let number = this.addresses++;
+    while ((number & 255) === 0 || (number & 255) === 255) number = this.addresses++;
+    return `10.${128 + ((number >> 16) & 127)}.${(number >> 8) & 255}.${number & 255}`;
+  }
+}
+
+/** An owner reference to the controller of an object. */
+export function controlledBy({ apiVersion, kind, metadata }: KubeObject): OwnerReference {
+  return { apiVersion, kind, name: metadata.name, uid: metadata.uid!, controller: true, blockOwnerDeletion: true };
+}
+
+export const isControlledBy = (object: KubeObject, owner: KubeObject): boolean =>
+  object.metadata.ownerReferences?.some(({ uid, controller }) => controller === true && uid === owner.metadata.uid) ===
+  true;
