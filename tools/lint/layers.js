@@ -3,11 +3,12 @@
  * `scope:` for the system it belongs to, one `platform:` for where it runs.
  */
 const types = {
-  'type:app': ['type:feature', 'type:adapter', 'type:sandbox', 'type:nest', 'type:domain', 'type:wire'],
+  'type:app': ['type:feature', 'type:adapter', 'type:driver', 'type:sandbox', 'type:nest', 'type:domain', 'type:wire'],
   'type:ui': ['type:wire'],
   'type:e2e': ['type:wire', 'type:testing', 'type:domain', 'type:sandbox'],
   'type:feature': ['type:domain'],
-  'type:adapter': ['type:domain'],
+  'type:adapter': ['type:domain', 'type:driver'],
+  'type:driver': [],
   'type:sandbox': ['type:sandbox'],
   'type:nest': ['type:nest', 'type:domain'],
   'type:testing': ['type:domain', 'type:wire'],

@@ -1,4 +1,4 @@
-/** The layout, step by step; a step that was released is never changed. The file's user_version counts the steps. */
+/** The steps that build the layout. A released step never changes; the file's `user_version` counts the steps it has. */
 export const MIGRATIONS: readonly string[] = [
   `CREATE TABLE task (
      id TEXT PRIMARY KEY,

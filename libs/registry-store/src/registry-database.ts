@@ -1,74 +1,26 @@
-import { chmodSync, mkdirSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { DomainError, messageOf } from '@headgate/domain-contracts';
+import { SqliteDatabase } from '@headgate/sqlite';
 import { MIGRATIONS } from './migrations.js';
 
 /**
- * The embedded database: one file, SQLite. Each write is on the disk before it returns (write-ahead log, synchronous
- * FULL), so that a process that is killed at any point loses nothing it acknowledged.
+ * The registry's file. The service listens before it opens the file, so until then every access is refused with
+ * `NOT_READY`. A write that returned is on the disk.
  */
-export class RegistryDatabase {
-  private readonly statements = new Map<string, StatementSync>();
-
-  private constructor(private readonly database: DatabaseSync) {}
-
-  /**
-   * Opens or makes the file, readable by its owner alone, and brings it to the newest layout.
-   * @throws Error when the file is no database of ours, or was written by a newer release
-   */
-  static open(file: string): RegistryDatabase {
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-    const database = new DatabaseSync(file);
-    try {
-      database.exec(
-        'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA busy_timeout = 2000',
-      );
-      chmodSync(file, 0o600);
-      migrate(database, file);
-    } catch (error) {
-      database.close();
-      throw new Error(
-        `${file} can't be used as the registry: ${error instanceof Error ? error.message : String(error)}`,
-        {
-          cause: error,
-        },
-      );
-    }
-    return new RegistryDatabase(database);
+export class RegistryDatabase extends SqliteDatabase {
+  constructor(private readonly path: string) {
+    super({ file: path, migrations: MIGRATIONS });
   }
 
-  /** A prepared statement, kept for the next time. */
-  statement(sql: string): StatementSync {
-    let statement = this.statements.get(sql);
-    if (!statement) this.statements.set(sql, (statement = this.database.prepare(sql)));
-    return statement;
-  }
-
-  /** All of it or nothing. */
-  transaction<T>(work: () => T): T {
-    this.database.exec('BEGIN IMMEDIATE');
+  /** @throws Error when the file is not a registry, or a newer release wrote it */
+  override open(): this {
     try {
-      const result = work();
-      this.database.exec('COMMIT');
-      return result;
+      return super.open();
     } catch (error) {
-      this.database.exec('ROLLBACK');
-      throw error;
+      throw new Error(`${this.path} can't be used as the registry: ${messageOf(error)}`, { cause: error });
     }
   }
 
-  close(): void {
-    this.statements.clear();
-    this.database.close();
+  protected override closedError(): Error {
+    return new DomainError('NOT_READY', 'The registry is not open yet; try again in a moment.');
   }
-}
-
-function migrate(database: DatabaseSync, file: string): void {
-  const { user_version: version } = database.prepare('PRAGMA user_version').get() as { user_version: number };
-  if (version > MIGRATIONS.length) {
-    throw new Error(`${file} was written by a newer release (layout ${version}); this one knows ${MIGRATIONS.length}`);
-  }
-  MIGRATIONS.slice(version).forEach((sql, index) => {
-    database.exec(`BEGIN; ${sql}; PRAGMA user_version = ${version + index + 1}; COMMIT`);
-  });
 }

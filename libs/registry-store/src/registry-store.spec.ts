@@ -40,7 +40,7 @@ describe('registry-store', () => {
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'headgate-registry-'));
     file = join(folder, 'deep', 'registry.db');
-    database = RegistryDatabase.open(file);
+    database = new RegistryDatabase(file).open();
   });
 
   afterEach(() => {
@@ -50,10 +50,10 @@ describe('registry-store', () => {
 
   const reopen = (): void => {
     database.close();
-    database = RegistryDatabase.open(file);
+    database = new RegistryDatabase(file).open();
   };
 
-  test('keeps tasks over a restart, the newest first', () => {
+  test('keeps tasks over a restart and lists the newest first', () => {
     const store = new SqliteTaskStore(database);
     store.put(buildTask());
     store.put(buildTask({ id: 'create-web-2', startedAt: '2026-01-02T00:00:00.000Z' }));
@@ -69,14 +69,14 @@ describe('registry-store', () => {
     expect(again.get('none')).toBeUndefined();
   });
 
-  test('hands out copies: changing one changes no store', () => {
+  test('returns copies: changing one does not change the store', () => {
     const store = new SqliteTaskStore(database);
     store.put(buildTask());
     Object.assign(store.get('create-web-1') ?? {}, { log: 'changed' });
     expect(store.get('create-web-1')?.log).toBe('');
   });
 
-  test('keeps who did what, of one instance or of all', () => {
+  test('keeps the audit entries of one instance and of all', () => {
     const log = new SqliteAuditLog(database);
     log.append(buildEntry());
     log.append(buildEntry({ ref: 'vm/local/local/web-2', action: 'stop' }));
@@ -86,7 +86,7 @@ describe('registry-store', () => {
     expect(again.recent(10, 'vm/local/local/web')).toEqual([buildEntry()]);
   });
 
-  test('takes a transaction back when it fails', () => {
+  test('takes back a transaction that fails', () => {
     const log = new SqliteAuditLog(database);
     expect(() =>
       database.transaction(() => {
@@ -97,22 +97,33 @@ describe('registry-store', () => {
     expect(log.recent(10)).toEqual([]);
   });
 
-  test('is readable by its owner alone', () => {
+  test('refuses every access with NOT_READY until it is opened', () => {
+    const closed = new RegistryDatabase(join(folder, 'closed.db'));
+    const [tasks, log] = [new SqliteTaskStore(closed), new SqliteAuditLog(closed)];
+    for (const access of [() => tasks.recent(1), () => tasks.put(buildTask()), () => log.append(buildEntry())])
+      expect(access).toThrow(expect.objectContaining({ code: 'NOT_READY' }));
+    closed.open();
+    tasks.put(buildTask());
+    expect(tasks.recent(1)).toHaveLength(1);
+    closed.close();
+  });
+
+  test('is readable by its owner only', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
-  test('refuses a file that is no database, and one of a newer release, and leaves both as they are', () => {
+  test('refuses a file that is not a database and one of a newer release, and leaves both as they are', () => {
     const other = join(folder, 'other.db');
     writeFileSync(other, 'not a database at all, but long enough to look at');
-    expect(() => RegistryDatabase.open(other)).toThrow(/can't be used as the registry/);
+    expect(() => new RegistryDatabase(other).open()).toThrow(/can't be used as the registry/);
     database.close();
     const raw = new DatabaseSync(file);
     raw.exec('PRAGMA user_version = 999');
     raw.close();
-    expect(() => RegistryDatabase.open(file)).toThrow(/newer release/);
+    expect(() => new RegistryDatabase(file).open()).toThrow(/newer release/);
     const back = new DatabaseSync(file);
     back.exec('PRAGMA user_version = 1');
     back.close();
-    database = RegistryDatabase.open(file);
+    database = new RegistryDatabase(file).open();
   });
 });

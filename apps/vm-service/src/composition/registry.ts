@@ -20,7 +20,7 @@ export class Registry {
 
   /** @throws Error when the file can't be used */
   open(): void {
-    const database = RegistryDatabase.open(join(this.dataDir, 'registry.db'));
+    const database = new RegistryDatabase(join(this.dataDir, 'registry.db')).open();
     this.stores = { database, tasks: new SqliteTaskStore(database), audit: new SqliteAuditLog(database) };
   }
 

@@ -1,4 +1,4 @@
-/** A configuration that can't be used. Each problem names its key and says what would be right. */
+/** A configuration with errors. Each problem names its key and the values that are valid. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 

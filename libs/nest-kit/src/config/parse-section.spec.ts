@@ -27,7 +27,7 @@ const problems = (raw: unknown): readonly string[] => {
 };
 
 describe('parseSection', () => {
-  test('fills in defaults and freezes all of it', () => {
+  test('fills in the defaults and freezes the whole section', () => {
     const limits = parseSection(Limits, { inner: [{ name: 'y' }] }, 'limits', 'limits.toml');
     expect(limits).toEqual({ pushers_per_user: 100, inner: [{ name: 'y' }] });
     expect(Object.isFrozen(limits)).toBe(true);
@@ -35,12 +35,12 @@ describe('parseSection', () => {
     expect(parseSection(Limits, undefined, 'limits', 'limits.toml').pushers_per_user).toBe(100);
   });
 
-  test('names the key of a bad value and says what would be right', () => {
+  test('names the key of a bad value and the valid values', () => {
     expect(problems({ pushers_per_user: 0 })).toEqual(['limits.pushers_per_user must be at least 1']);
     expect(problems({ inner: [{ name: 1 }] })[0]).toContain('limits.inner.0.name');
   });
 
-  test('refuses an unknown key and a section that is none', () => {
+  test('refuses an unknown key and a section that is not a mapping', () => {
     expect(problems({ pushers: 3 })).toEqual(['limits.pushers is not a known key']);
     expect(problems([])).toEqual(['limits must be a section']);
   });

@@ -3,10 +3,10 @@ import { validateSync, type ValidationError } from 'class-validator';
 import { ConfigError } from './config-error.js';
 
 /**
- * One section of a configuration file as a frozen object of its class, with the class's defaults where the file is
- * silent. Keys that the class does not know are refused, so that a misspelt one is not ignored.
- * @param path the section's name, put before each key in a problem's sentence
- * @throws ConfigError naming every key that is wrong
+ * Parses one section of a configuration file into a frozen object of its class, with the class's defaults for absent keys.
+ * Unknown keys are refused, so that a misspelled one is not ignored.
+ * @param path name of the section; a problem names each key with it
+ * @throws ConfigError with every key that is wrong
  */
 export function parseSection<T extends object>(
   section: new () => T,

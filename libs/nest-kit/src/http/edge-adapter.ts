@@ -4,20 +4,20 @@ import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 export interface EdgeLimits {
-  /** Largest request body in bytes. */
+  /** Largest request body, in bytes. */
   readonly bodyBytes: number;
-  /** How long a client may take for its headers and for a whole request, in milliseconds; 0: without end. */
+  /** Time that a client has for its headers and for a whole request, in milliseconds; 0 is no limit. */
   readonly requestMs: number;
-  /** Longest path parameter in characters; Fastify's own 100 is less than a percent-encoded Matrix identifier. */
+  /** Longest path parameter, in characters. Fastify's default of 100 is less than a percent-encoded Matrix identifier. */
   readonly parameterLength: number;
-  /** The answer to a request that the server itself refuses, such as a path that is not validly encoded. */
+  /** The response to a request that the server itself refuses, such as a path that is not validly encoded. */
   readonly refuse: (error: Error) => { readonly status: number; readonly body: object };
 }
 
-/** A request id that a proxy may hand on: short and without anything that could break a log line. */
+/** A request ID of a proxy is accepted when it is short and can't break a log line. */
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
 
-/** Fastify as both applications run it: bounded in every direction, no logging of its own, an id on each request. */
+/** Fastify as both applications run it: with limits, without logging of its own, and with an ID on each request. */
 export const edgeAdapter = ({ bodyBytes, requestMs, parameterLength, refuse }: EdgeLimits): FastifyAdapter =>
   new FastifyAdapter({
     bodyLimit: bodyBytes,

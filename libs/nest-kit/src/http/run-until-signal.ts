@@ -3,31 +3,31 @@ export interface Closable {
 }
 
 /**
- * Ends the application on SIGINT or SIGTERM: once, in order, and within `graceMs`, after which what still hangs is
- * given up.
+ * Closes the application on SIGINT or SIGTERM, once, and exits. When closing takes longer than `graceMs`, it exits with
+ * code 1.
  */
 export function runUntilSignal(
   app: Closable,
   { graceMs = 10_000, log }: { graceMs?: number; log: (line: string) => void },
 ): void {
-  let ending = false;
-  const end = (signal: NodeJS.Signals): void => {
-    if (ending) return;
-    ending = true;
-    log(`${signal}: ending`);
-    const giveUp = setTimeout(() => {
-      log(`something did not end within ${graceMs} ms`);
+  let isClosing = false;
+  const close = (signal: NodeJS.Signals): void => {
+    if (isClosing) return;
+    isClosing = true;
+    log(`received ${signal}, shutting down`);
+    const deadline = setTimeout(() => {
+      log(`shutdown took longer than ${graceMs} ms`);
       process.exit(1);
     }, graceMs);
-    giveUp.unref();
+    deadline.unref();
     app.close().then(
       () => process.exit(0),
       (error: unknown) => {
-        log(`ending failed: ${error instanceof Error ? error.message : String(error)}`);
+        log(`shutdown failed: ${error instanceof Error ? error.message : String(error)}`);
         process.exit(1);
       },
     );
   };
-  process.on('SIGINT', end);
-  process.on('SIGTERM', end);
+  process.on('SIGINT', close);
+  process.on('SIGTERM', close);
 }

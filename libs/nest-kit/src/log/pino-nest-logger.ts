@@ -1,7 +1,7 @@
 import type { LoggerService } from '@nestjs/common';
 import type { Logger } from 'pino';
 
-/** Nest's own messages through pino, so that a process writes one kind of line. */
+/** Writes Nest's own messages through pino, so that a process logs in one format. */
 export class PinoNestLogger implements LoggerService {
   constructor(private readonly logger: Logger) {}
 

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 
-/** An address in the one form in which it is compared: IPv4 mapped into IPv6 is IPv4, no zone, lower case. */
+/** The canonical form of an IP address: lower case, without a zone, and IPv4 instead of IPv4-mapped IPv6. */
 export function normalizeAddress(address: string): string {
   const bare = address
     .trim()

@@ -26,7 +26,7 @@ describe('TrustedProxies', () => {
     (entry) => expect(() => TrustedProxies.of([entry])).toThrow(RangeError),
   );
 
-  test('reads the caller from the right, and no further than the proxies are trusted', () => {
+  test('reads the caller from the right, only as far as the proxies are trusted', () => {
     expect(proxies.callerAddress('203.0.113.9', '1.1.1.1')).toBe('203.0.113.9');
     expect(proxies.callerAddress('127.0.0.1', undefined)).toBe('127.0.0.1');
     expect(proxies.callerAddress('127.0.0.1', '1.1.1.1, 198.51.100.7')).toBe('198.51.100.7');
@@ -35,13 +35,13 @@ describe('TrustedProxies', () => {
     expect(proxies.callerAddress('127.0.0.1', '198.51.100.7:5555')).toBe('198.51.100.7');
   });
 
-  test('stops at an entry that is no address instead of believing what stands left of it', () => {
+  test('stops at an entry that is not an address and ignores the entries to its left', () => {
     expect(proxies.callerAddress('127.0.0.1', '1.1.1.1, unknown')).toBe('127.0.0.1');
   });
 });
 
 describe('normalizeAddress', () => {
-  test('writes one address in one way', () => {
+  test('returns the same text for the same address', () => {
     expect(normalizeAddress('::FFFF:10.0.0.1')).toBe('10.0.0.1');
     expect(normalizeAddress('::ffff:0a00:0001')).toBe('10.0.0.1');
     expect(normalizeAddress('[2001:DB8::1]')).toBe('2001:db8::1');

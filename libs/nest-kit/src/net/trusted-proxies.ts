@@ -1,7 +1,7 @@
 import { BlockList, isIP } from 'node:net';
 import { normalizeAddress } from './address.js';
 
-/** Addresses whose word about a caller is believed. */
+/** The addresses of proxies whose headers about a caller are trusted. */
 export class TrustedProxies {
   private readonly list = new BlockList();
 
@@ -26,9 +26,9 @@ export class TrustedProxies {
   }
 
   /**
-   * The address of the caller behind the proxies: `X-Forwarded-For` is read from the right as long as the hop that
-   * wrote the entry is trusted, so that a caller can't choose his own address.
-   * @param peer the address of the connection
+   * The address of the caller behind the proxies. `X-Forwarded-For` is read from the right while the hop that added the
+   * entry is trusted, so that a caller can't choose an address.
+   * @param peer remote address of the connection
    */
   callerAddress(peer: string, forwardedFor: string | readonly string[] | undefined): string {
     let address = normalizeAddress(peer);

@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import { RegistryDatabase } from '../registry-database.js';
 import { SqliteAuditLog } from '../sqlite-audit-log.js';
 
-describe('a process that is killed', () => {
+describe('a killed process', () => {
   let folder: string;
 
   beforeAll(async () => {
@@ -39,7 +39,7 @@ describe('a process that is killed', () => {
       if (acknowledged === writes) child.kill('SIGKILL');
     }
     await ended;
-    const database = RegistryDatabase.open(file);
+    const database = new RegistryDatabase(file).open();
     const kept = new SqliteAuditLog(database).recent(1_000_000).map(({ action }) => Number(action));
     database.close();
     expect(acknowledged).toBeGreaterThanOrEqual(writes);

@@ -1,9 +1,9 @@
 import { RegistryDatabase } from '../registry-database.js';
 import { SqliteAuditLog } from '../sqlite-audit-log.js';
 
-// Run as a process of its own by crash.spec.ts, which kills it: writes as fast as it can and says each write that was
-// acknowledged.
-const log = new SqliteAuditLog(RegistryDatabase.open(process.argv[2] ?? ''));
+// crash.spec.ts runs this in a process of its own and kills it: it writes as fast as it can and prints the number of each
+// acknowledged write.
+const log = new SqliteAuditLog(new RegistryDatabase(process.argv[2] ?? '').open());
 for (let count = 1; ; count++) {
   log.append({ time: '', caller: '', action: String(count), ref: '', outcome: 'ok', message: '' });
   process.stdout.write(`${count}\n`);

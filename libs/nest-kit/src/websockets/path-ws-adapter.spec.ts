@@ -62,7 +62,7 @@ describe('PathWsAdapter', () => {
     return response.statusCode ?? 0;
   };
 
-  test('hands a socket under a path with parameters to its gateway, with the request', async () => {
+  test('passes a socket under a path with parameters to its gateway, with the request', async () => {
     const socket = open('/api/echo/lab/web?context=a');
     const [first] = (await once(socket, 'message')) as [Buffer];
     expect(first.toString()).toBe('/api/echo/lab/web?context=a');
@@ -73,13 +73,13 @@ describe('PathWsAdapter', () => {
     await once(socket, 'close');
   });
 
-  test('refuses an unknown path and what the guard refuses', async () => {
+  test('refuses an unknown path and a request that the guard refuses', async () => {
     expect(await statusOf(open('/api/echo/lab'))).toBe(404);
     expect(await statusOf(open('/api/echo/lab/web/more'))).toBe(404);
     expect(await statusOf(open('/api/echo/lab/web', 'http://evil.example.org'))).toBe(403);
   });
 
-  test('ends a client that sends too large a message', async () => {
+  test('closes a client whose message is too large', async () => {
     const socket = open('/api/echo/lab/web');
     await once(socket, 'message');
     socket.send('x'.repeat(11));

@@ -5,10 +5,10 @@ import { AbstractWsAdapter } from '@nestjs/websockets';
 import { EMPTY, type Observable } from 'rxjs';
 import { type WebSocket, WebSocketServer } from 'ws';
 
-/** Decides whether a socket may be opened. What it throws is answered by `refuse`. */
+/** Throws when a socket must not be opened; `refuse` answers with the error. */
 export type UpgradeGuard = (request: IncomingMessage) => void | Promise<void>;
 
-/** Writes the HTTP answer of an upgrade that is refused. `error` is undefined for a path without a gateway. */
+/** Writes the HTTP response to a refused upgrade. `error` is undefined for a path without a gateway. */
 export type UpgradeRefusal = (error: unknown, request: IncomingMessage, socket: Duplex) => void;
 
 interface Route {
@@ -19,7 +19,7 @@ interface Route {
 export interface PathWsOptions {
   readonly guard: UpgradeGuard;
   readonly refuse: UpgradeRefusal;
-  /** Largest message that a client may send, in bytes. */
+  /** Largest message from a client, in bytes. */
   readonly maxPayload: number;
 }
 
@@ -43,7 +43,7 @@ export class PathWsAdapter extends AbstractWsAdapter {
       noServer: true,
       maxPayload: this.options.maxPayload,
       perMessageDeflate: false,
-      // The subprotocol names how bytes are framed; noVNC of old asks for `binary`.
+      // The subprotocol names the framing; old versions of noVNC ask for `binary`.
       handleProtocols: (protocols) => (protocols.has('binary') ? 'binary' : false),
     });
     this.routes.push({ pattern: patternOf(options.path ?? '/'), server });
@@ -68,7 +68,7 @@ export class PathWsAdapter extends AbstractWsAdapter {
   }
 
   override async close(server: WebSocketServer): Promise<void> {
-    for (const client of server.clients) client.close(1001, 'the service is ending');
+    for (const client of server.clients) client.close(1001, 'the service is shutting down');
     server.close();
   }
 
@@ -88,7 +88,7 @@ export class PathWsAdapter extends AbstractWsAdapter {
       await this.options.guard(request);
       if (!route) return this.options.refuse(undefined, request, socket);
       route.server.handleUpgrade(request, socket, head, (client) => {
-        // ws closes a client that breaks the protocol by itself; without a listener its error would end the process.
+        // ws closes a client that violates the protocol; an error without a listener would end the process.
         client.on('error', () => undefined);
         route.server.emit('connection', client, request);
       });

@@ -1,0 +1,1 @@
+export * from './path-ws-adapter.js';

@@ -1,0 +1,1 @@
+export default { displayName: 'sqlite', preset: '../../jest.preset.js' };

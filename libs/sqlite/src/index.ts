@@ -1,0 +1,2 @@
+export * from './directory-lock.js';
+export * from './sqlite-database.js';
