@@ -1,4 +1,4 @@
-// npm run docs / docs:check: writes docs/reference from the code, or fails when it is not what the code says.
+// npm run docs / docs:check: writes docs/reference from the code, or fails if it is out of date.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { findNode, projectEnvironment, root } from '../start/workspace.mjs';
 
 const check = process.argv.includes('--check');
 
-/** Each prints its reference pages as one JSON object: file name → text. */
+/** Scripts that print reference pages as one JSON object: file name → text. */
 const printers = ['apps/vm-service/dist/print-reference.js', 'tools/docs/print-library-api.mjs'];
 
 const printed = async (script) => {
@@ -28,7 +28,7 @@ for (const script of printers) {
     const file = join(root, 'docs/reference', name);
     if (check) {
       if (existsSync(file) && readFileSync(file, 'utf8') === text) continue;
-      console.error(`docs/reference/${name} is not what the code says: run npm run docs`);
+      console.error(`docs/reference/${name} is out of date: run npm run docs`);
       stale++;
     } else {
       mkdirSync(join(root, 'docs/reference'), { recursive: true });

@@ -1,4 +1,4 @@
-// Run by generate.mjs: prints what the publishable libraries export as one JSON object, file name → text.
+// Run by generate.mjs: prints the exports of the publishable libraries as one JSON object, file name → text.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
@@ -6,10 +6,10 @@ import { LIBRARIES } from '../pack/libraries.mjs';
 
 const root = join(import.meta.dirname, '../..');
 const sources = join(root, 'libs');
-/** Where the declarations seem to stand, away from the sources, which the compiler would prefer to them. */
+/** A virtual folder for the declarations: next to the sources, the compiler would prefer the sources. */
 const declarations = join(root, '.declarations');
 
-/** What the compiler writes as declarations of all libraries: what their users see, and nothing more. */
+/** The declarations of all libraries as the compiler emits them, which is exactly the public API. */
 function declare(options) {
   const entries = LIBRARIES.map((library) => join(sources, library, 'src/index.ts'));
   const emitting = { ...options, noEmit: false, declaration: true, emitDeclarationOnly: true, types: ['node'] };
@@ -36,7 +36,7 @@ const { options } = ts.parseJsonConfigFileContent(config, ts.sys, root);
 const program = read(declare(options), options);
 const checker = program.getTypeChecker();
 
-/** A declaration without what is private in it, which users can't reach. */
+/** The text of a declaration without its private members. */
 function textOf(declaration) {
   const statement = ts.isVariableDeclaration(declaration) ? declaration.parent.parent : declaration;
   const file = statement.getSourceFile();
@@ -77,8 +77,8 @@ function chapter(library) {
 }
 
 const page = [
-  '# What the libraries export',
-  'Printed from the declarations by `npm run docs`. Do not edit.',
+  '# Exports of the libraries',
+  'Generated from the declarations by `npm run docs`. Do not edit.',
   ...LIBRARIES.map(chapter),
 ].join('\n\n');
 process.stdout.write(JSON.stringify({ 'limits-api.md': `${page}\n` }));

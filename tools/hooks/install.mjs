@@ -8,6 +8,6 @@ if (existsSync(join(root, '.git'))) {
   try {
     execFileSync('git', ['config', 'core.hooksPath', 'tools/hooks'], { cwd: root, stdio: 'ignore' });
   } catch {
-    console.warn('git is not here: the commit hook was not installed.');
+    console.warn('git was not found: the commit hook is not installed.');
   }
 }

@@ -14,11 +14,11 @@ const findings = staged
   .filter((file) => existsSync(join(root, file)) && file !== 'package-lock.json')
   .flatMap((file) => findSecrets(readFileSync(join(root, file), 'utf8')).map((what) => `${file}: ${what}`));
 if (findings.length > 0) {
-  console.error(`This commit would carry a secret:\n  ${findings.join('\n  ')}`);
+  console.error(`This commit contains a secret:\n  ${findings.join('\n  ')}`);
   process.exit(1);
 }
 
-// A file that is staged in part is left as it is: formatting would stage the rest of it, too.
+// Skip partly staged files: formatting would stage the rest of them too.
 const whole = staged.filter((file) => !unstaged.has(file));
 const prettier = join(root, 'node_modules/prettier/bin/prettier.cjs');
 if (whole.length > 0 && existsSync(prettier)) {

@@ -1,4 +1,4 @@
-/** What a leaked credential looks like. A line that must carry an example says `secret-scan: example`. */
+/** Patterns of credentials. A file with examples contains `secret-scan: example`. */
 const patterns = [
   ['a private key', /-----BEGIN (?:[A-Z ]+ )?PRIVATE KEY-----\s*\n(?:[A-Za-z0-9+/=]{40,}\s*\n){2,}/],
   ['a cloud access key', /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/],
@@ -8,6 +8,6 @@ const patterns = [
   ['a registry host in a lock file', /"resolved":\s*"https?:/],
 ];
 
-/** Names of the kinds of secret that stand in `text`. */
+/** The kinds of secrets found in `text`. */
 export const findSecrets = (text) =>
   patterns.filter(([, pattern]) => pattern.test(text) && !text.includes('secret-scan: example')).map(([name]) => name);

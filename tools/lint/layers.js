@@ -1,5 +1,5 @@
 /**
- * Which layer may import which. A project's tags stand in its package.json (`nx.tags`): one `type:` for its layer, one
+ * Which layer may import which. A project's tags are in its package.json (`nx.tags`): one `type:` for its layer, one
  * `scope:` for the system it belongs to, one `platform:` for where it runs.
  */
 const types = {

@@ -1,4 +1,4 @@
-// Reads [{path, source}] as JSON and prints the rules that ESLint finds broken in each, in order: one process for all.
+// Reads [{path, source}] as JSON and prints the rules that each source breaks, in order; one process for all of them.
 import { ESLint } from 'eslint';
 
 let input = '';

@@ -36,7 +36,7 @@ function newLibrary(template) {
   if (!['vm', 'limits', 'shared'].includes(values.scope)) fail('--scope must be vm, limits or shared.');
   cpSync(join(templates, template), target, { recursive: true });
   fillFolder(target, { name, Name: pascal(name), scope: values.scope });
-  console.log(`libs/${name} is there. Run \`npm install\` once to link it as @headgate/${name}.`);
+  console.log(`Created libs/${name}. Run \`npm install\` once to link it as @headgate/${name}.`);
 }
 
 function fillFolder(folder, replacements) {
@@ -59,7 +59,7 @@ function newDecision() {
   const file = join(folder, `${number}-${kebab(title)}.md`);
   const template = readFileSync(join(templates, 'adr.md.tpl'), 'utf8');
   writeFileSync(file, fill(template, { number, title, date: new Date().toISOString().slice(0, 10) }));
-  console.log(`docs/adr/${number}-${kebab(title)}.md is there.`);
+  console.log(`Created docs/adr/${number}-${kebab(title)}.md.`);
 }
 
 const makers = { feature: () => newLibrary('feature'), adapter: () => newLibrary('adapter'), adr: newDecision };

@@ -1,22 +1,22 @@
-// One process at a time prepares a checkout: two builds that write the same files leave a service that can't start.
+// Lets one process at a time prepare a checkout: two builds that write the same files leave a service that can't start.
 import { linkSync, mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isRunning, processWithId } from '../local/process.mjs';
 
-/** How often a waiting process looks, in milliseconds. */
-const LOOK_AGAIN = 200;
+/** How often a waiting process checks the lock. */
+const CHECK_INTERVAL_MS = 200;
 
 /**
- * Does work while no other process does work under the lock of this folder. What a process holds ends with it, however
- * it ends. On a machine without /proc nothing is known of other processes, and nobody is waited for.
+ * Runs `work` while no other process runs work under the lock of this folder. The lock is released when its process ends, even
+ * if it is killed. On a machine without /proc other processes can't be checked, so there is no wait.
  * @template T
  * @param {string} folder
  * @param {() => Promise<T>} work
- * @param {(pid: number) => void} onWait called once, with the process that is waited for
+ * @param {(pid: number) => void} onWait called once, with the process that holds the lock
  * @returns {Promise<T>}
  */
-export async function alone(folder, work, onWait) {
+export async function withLock(folder, work, onWait) {
   const release = await acquire(folder, onWait);
   try {
     return await work();
@@ -26,8 +26,8 @@ export async function alone(folder, work, onWait) {
 }
 
 /**
- * The lock is the file with the highest number; it is free when its holder has emptied it or is gone. The next holder
- * makes the next file and removes those before it. So nobody ever removes a lock that somebody could have got meanwhile.
+ * The lock is the file with the highest number. It is free when its holder has emptied it or no longer runs. The next holder
+ * creates the next file and removes the earlier ones, so no process can remove a lock that another one has just acquired.
  * @param {string} folder
  * @param {(pid: number) => void} onWait
  */
@@ -35,20 +35,20 @@ async function acquire(folder, onWait) {
   mkdirSync(folder, { recursive: true });
   const claim = join(folder, `claim-${process.pid}`);
   writeFileSync(claim, JSON.stringify(processWithId(process.pid) ?? {}));
-  let told = false;
+  let reported = false;
   try {
     for (;;) {
       const newest = newestOf(folder);
       const holder = holderOf(folder, newest);
       if (holder) {
-        if (!told) onWait(holder.pid);
-        told = true;
-        await pause(LOOK_AGAIN);
+        if (!reported) onWait(holder.pid);
+        reported = true;
+        await pause(CHECK_INTERVAL_MS);
         continue;
       }
       const mine = newest + 1;
       if (!take(claim, join(folder, String(mine)))) continue;
-      // A number may have been free because its lock had been held, given back and removed since the folder was read.
+      // The number may have been free because its lock was acquired, released and removed since the folder was read.
       if (newestOf(folder) !== mine) {
         rmSync(join(folder, String(mine)), { force: true });
         continue;
@@ -71,7 +71,7 @@ const numbersIn = (folder) =>
 const newestOf = (folder) => Math.max(0, ...numbersIn(folder));
 
 /**
- * The process that holds that lock, if it does still.
+ * The process that holds the lock, if it still runs.
  * @param {string} folder
  * @param {number} number
  */
@@ -85,10 +85,10 @@ function holderOf(folder, number) {
 }
 
 /**
- * Makes a lock with what is in the claim, both at once: a lock is never seen half written.
+ * Creates a lock with the content of the claim in one step, so that no process sees a half-written lock.
  * @param {string} claim
  * @param {string} lock
- * @returns {boolean} false when somebody else made it first
+ * @returns {boolean} false when another process created it first
  */
 function take(claim, lock) {
   try {

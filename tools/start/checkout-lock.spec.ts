@@ -4,14 +4,14 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { processWithId } from '../local/process.mjs';
-import { alone } from './checkout-lock.mjs';
+import { withLock } from './checkout-lock.mjs';
 
 const lock = JSON.stringify(join(import.meta.dirname, 'checkout-lock.mjs'));
-const nobody = (pid: number): never => {
+const neverWait = (pid: number): never => {
   throw new Error(`waits for ${pid}`);
 };
 
-describe('alone', () => {
+describe('withLock', () => {
   let folder: string;
   const started: ChildProcess[] = [];
 
@@ -28,14 +28,14 @@ describe('alone', () => {
     rmSync(folder, { recursive: true });
   });
 
-  /** A process that does work under the lock: an expression which may use `say` and `lock`. */
+  /** Starts a process that runs `work` under the lock; the code may call `say`. */
   function start(work: string): ChildProcess {
     const script = `
       import { appendFileSync } from 'node:fs';
-      import { alone } from ${lock};
+      import { withLock } from ${lock};
       const say = (word) => appendFileSync(${JSON.stringify(join(folder, 'said'))}, word + '\\n');
       const waits = (pid) => process.stdout.write('waits for ' + pid + '\\n');
-      await alone(${JSON.stringify(join(folder, 'lock'))}, async () => { ${work} }, waits);`;
+      await withLock(${JSON.stringify(join(folder, 'lock'))}, async () => { ${work} }, waits);`;
     const child = spawn(process.execPath, ['--input-type=module', '--eval', script], {
       stdio: ['pipe', 'pipe', 'inherit'],
     });
@@ -43,14 +43,14 @@ describe('alone', () => {
     return child;
   }
 
-  /** A process that holds the lock until its standard input ends. */
+  /** Starts a process that holds the lock until its standard input ends. */
   async function holder(): Promise<ChildProcess> {
     const child = start("process.stdout.write('holds'); for await (const _ of process.stdin);");
     await once(child.stdout!, 'data');
     return child;
   }
 
-  test('lets one process after the other in, however many come at once', async () => {
+  test('runs concurrent processes one after the other', async () => {
     const rounds = "say('in'); for (let i = 0; i < 200; i++) await new Promise(setImmediate); say('out');";
     const children = Array.from({ length: 6 }, () => start(rounds));
     expect(await Promise.all(children.map(async (child) => (await once(child, 'exit'))[0]))).toEqual(Array(6).fill(0));
@@ -58,7 +58,7 @@ describe('alone', () => {
     expect(readdirSync(join(folder, 'lock'))).toHaveLength(1);
   });
 
-  test('says whom it waits for, and goes on when he is done', async () => {
+  test('reports the process that it waits for and continues when that one is done', async () => {
     const first = await holder();
     const second = start("say('second')");
     expect(String((await once(second.stdout!, 'data'))[0])).toBe(`waits for ${first.pid}\n`);
@@ -71,18 +71,18 @@ describe('alone', () => {
     const first = await holder();
     first.kill('SIGKILL');
     await once(first, 'exit');
-    await expect(alone(join(folder, 'lock'), async () => 'done', nobody)).resolves.toBe('done');
+    await expect(withLock(join(folder, 'lock'), async () => 'done', neverWait)).resolves.toBe('done');
   });
 
   test('does not wait for a later process with the same id', async () => {
     const other = { ...processWithId(process.pid), startTicks: 1 };
     writeFileSync(join(folder, '7'), JSON.stringify(other));
-    await expect(alone(folder, async () => 'done', nobody)).resolves.toBe('done');
+    await expect(withLock(folder, async () => 'done', neverWait)).resolves.toBe('done');
   });
 
-  test('gives the lock back after a failure', async () => {
+  test('releases the lock after a failure', async () => {
     const fail = (): Promise<never> => Promise.reject(new Error('no space left'));
-    await expect(alone(folder, fail, nobody)).rejects.toThrow('no space left');
-    await expect(alone(folder, async () => 'done', nobody)).resolves.toBe('done');
+    await expect(withLock(folder, fail, neverWait)).rejects.toThrow('no space left');
+    await expect(withLock(folder, async () => 'done', neverWait)).resolves.toBe('done');
   });
 });

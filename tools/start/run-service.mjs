@@ -2,17 +2,17 @@ import { spawn } from 'node:child_process';
 import { findNode, projectEnvironment } from './workspace.mjs';
 
 /**
- * How Node runs the VM service: with little room for what is young in memory. V8 would let it grow past 100 MiB under a
- * large fleet and not give it back; and the buffers of a cluster's fast console, which are not read into again, are freed
- * by the quick collection of a small young generation instead of by marking the whole heap. deploy/ has the same.
+ * Node flags of the VM service: a small young generation. V8 would let it grow past 100 MiB with a large fleet and would not
+ * return the memory. A small one also frees the buffers of a cluster's fast console, which are not reused, with a quick
+ * collection instead of marking the whole heap. deploy/ uses the same flags.
  */
 export const VM_SERVICE_FLAGS = ['--max-semi-space-size=2'];
 
 /**
- * Runs a built application until it ends. What V8 compiles of it is kept beside it: the next start is quicker.
+ * Runs a built application until it exits. V8's compiled code is cached next to it, which makes the next start faster.
  * @param {string} main
  * @param {string[]} args
- * @param {string[]} flags of Node
+ * @param {string[]} flags Node flags
  * @returns {Promise<number>} its exit code
  */
 export function runService(main, args, flags = []) {
@@ -21,22 +21,22 @@ export function runService(main, args, flags = []) {
 }
 
 /**
- * Runs a script on the project's Node until it ends, and hands Ctrl-C on to it.
+ * Runs a script with the project's Node until it exits, and forwards Ctrl-C to it.
  * @param {string} script
- * @param {string[]} flags of Node
+ * @param {string[]} flags Node flags
  * @param {string[]} args
- * @param {Record<string, string>} env what it has beside the environment of the project's tools
+ * @param {Record<string, string>} env added to the environment of the project's tools
  * @returns {Promise<number>} its exit code
  */
 export async function runOnNode(script, flags, args, env = {}) {
-  // A group of its own: Ctrl-C reaches it once, through us, and not a second time from the terminal.
+  // In its own process group, so that Ctrl-C reaches it once, through this process, and not again from the terminal.
   const child = spawn(findNode(), ['--disable-warning=ExperimentalWarning', ...flags, script, ...args], {
     stdio: 'inherit',
     env: { ...projectEnvironment(), ...env },
     detached: true,
   });
-  const handOn = (/** @type {NodeJS.Signals} */ signal) => child.kill(signal);
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, handOn);
+  const forward = (/** @type {NodeJS.Signals} */ signal) => child.kill(signal);
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, forward);
   return new Promise((resolve, reject) => {
     child.once('error', reject);
     child.once('close', (code, signal) => resolve(signal ? 1 : (code ?? 1)));

@@ -1,4 +1,4 @@
-// npm run start:limits: what is needed, then homeserver-limits.
+// npm run start:limits: installs and builds, then runs homeserver-limits.
 import { join } from 'node:path';
 import { runService } from './run-service.mjs';
 import { ensureBuilt, ensureInstalled, root } from './workspace.mjs';

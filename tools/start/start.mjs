@@ -1,4 +1,4 @@
-// npm start: everything that is needed, then the service. Runs on the Node of the machine, before any package is there.
+// npm start: installs, builds and prepares, then runs the service. Works with the machine's Node, before any package is installed.
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -19,19 +19,19 @@ async function start() {
   }
 }
 
-/** Makes this machine ready to run virtual machines. */
+/** Prepares this machine to run virtual machines. */
 async function prepareMachine() {
   const { prepareLocal } = await import('../local/prepare-local.mjs');
   const machine = await prepareLocal({ log: say, dataDir: dataDir() });
   for (const sentence of [...machine.problems, ...machine.warnings]) say(sentence);
-  if (!machine.ok) throw new Error('This machine can not run virtual machines yet; what is missing stands above.');
+  if (!machine.ok) throw new Error('This machine cannot run virtual machines yet; see the messages above.');
   const guest = machine.tinyGuestPath ? ['--tiny-guest', machine.tinyGuestPath] : [];
   return { options: ['--accelerator', machine.accelerator, ...guest], end: machine.stop };
 }
 
-/** Where the service keeps what it knows; notes of the daemons that were started lie beside it. */
+/** The data directory of the service, which also records the daemons that were started. */
 function dataDir() {
-  // Everything else on the command line is the service's to judge, a missing value too.
+  // The service validates the rest of the command line, including a missing value.
   const { values } = parseArgs({ args, strict: false, options: { 'data-dir': { type: 'string' } } });
   if (typeof values['data-dir'] === 'string') return values['data-dir'];
   if (process.getuid?.() === 0) return '/var/lib/headgate';

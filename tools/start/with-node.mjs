@@ -1,4 +1,4 @@
-// Runs a script of the project on the Node that the lockfile brings: node tools/start/with-node.mjs SCRIPT [ARG …]
+// Runs a script of the project with the Node from the lockfile: node tools/start/with-node.mjs SCRIPT [ARG …]
 import { runOnNode } from './run-service.mjs';
 import { ensureInstalled } from './workspace.mjs';
 

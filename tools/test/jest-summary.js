@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
-/** Writes what a run counted to test-results/, from where `npm test` adds it up. */
+/** Writes the counts of a run to test-results/, where `npm test` adds them up. */
 export default class JestSummary {
   constructor(globalConfig) {
     this.folder = join(globalConfig.rootDir, 'test-results');

@@ -1,5 +1,5 @@
-// Prints what of this machine decides which tests run: an input of the cached targets, so that a skipped suite is not
-// taken from the cache once the machine has what it lacked.
+// Prints the properties of this machine that decide which tests run. It is an input of the cached targets, so that a skipped
+// suite runs once its program is installed.
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
@@ -17,7 +17,7 @@ const programs = [
   'nginx',
 ];
 
-const isThere = (program) =>
+const isInstalled = (program) =>
   [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/sbin'].some((folder) => {
     try {
       accessSync(join(folder, program), constants.X_OK);
@@ -28,5 +28,7 @@ const isThere = (program) =>
   });
 
 console.log(
-  [...programs.filter(isThere), process.getuid?.() === 0 ? 'root' : 'user', process.arch, process.version].join(' '),
+  [...programs.filter(isInstalled), process.getuid?.() === 0 ? 'root' : 'user', process.arch, process.version].join(
+    ' ',
+  ),
 );

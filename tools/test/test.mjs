@@ -1,12 +1,12 @@
-// npm test: formatting, lint, types, unit, contract, integration and e2e tests, on whatever the machine has. What a
-// machine lacks is skipped and said. Ends with a line `N passed, N failed`.
+// npm test: formatting, lint, types, unit, contract, integration and e2e tests. Tests that need programs which this
+// machine does not have are skipped and listed. Ends with a line `N passed, N failed`.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ensureInstalled, findNode, NX, projectEnvironment, root, say } from '../start/workspace.mjs';
 
-/** Folders that hold projects. */
+/** The folders of the projects. */
 const projects = () =>
   ['apps', 'libs'].flatMap((group) => readdirSync(join(root, group)).map((name) => `${group}/${name}`)).concat('tools');
 
@@ -43,7 +43,7 @@ const stages = [
   ['e2e tests', () => nx('run-many', '-t', 'e2e', '--parallel=1')],
 ];
 
-/** Adds up what the runs wrote down; one that Nx took from its cache counts as well. */
+/** Adds up the summaries of the runs, including those that Nx took from its cache. */
 function summaries() {
   const found = projects().flatMap((project) => {
     const folder = join(root, project, 'test-results');
@@ -60,8 +60,8 @@ function summaries() {
 }
 
 /**
- * libvirt for the tests that run real guests, where it is installed and nothing serves it yet.
- * @returns {Promise<() => Promise<unknown>>} ends what was started
+ * Starts libvirt for the tests that run real guests, if it is installed and not running yet.
+ * @returns {Promise<() => Promise<unknown>>} stops the daemons that were started
  */
 async function startLibvirt() {
   const nothing = async () => undefined;
@@ -94,13 +94,13 @@ async function test() {
     const began = Date.now();
     say(`\n== ${name}`);
     const ok = await stage();
-    say(`== ${name}: ${ok ? 'good' : 'FAILED'}, ${((Date.now() - began) / 1000).toFixed(1)} s`);
+    say(`== ${name}: ${ok ? 'passed' : 'FAILED'}, ${((Date.now() - began) / 1000).toFixed(1)} s`);
     if (!ok) broken.push(name);
   }
   const { passed, failed, skipped } = summaries();
   if (skipped.length > 0) say(`\nSkipped:\n${skipped.map((title) => `  ${title}`).join('\n')}`);
   if (broken.length > 0) say(`\nFailed: ${broken.join('; ')}`);
-  // A stage without tests of its own, such as lint, counts as one failure.
+  // A failed stage without tests of its own, such as lint, counts as one failure.
   const failures = broken.length > 0 ? Math.max(failed, broken.length) : failed;
   say(`\n${passed} passed, ${failures} failed`);
   return failures === 0 ? 0 : 1;

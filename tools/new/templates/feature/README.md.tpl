@@ -1,7 +1,7 @@
 # __name__
 
-What it is: one sentence.
+One sentence about its purpose.
 
-What it must not know: HTTP, Nest, any backend. It talks to the ports of `@headgate/domain-contracts`.
+It must not import or know: HTTP, Nest, any backend. It talks to The ports of `@headgate/domain-contracts`.
 
 Try it: `npx nx test @headgate/__name__`
