@@ -228,8 +228,8 @@ describeKubectl(kubectl ? 'kubectl' : 'kubectl (skipped: no kubectl on the PATH)
 
   test('apply refuses unknown fields', async () => {
     const file = join(folder, 'unknown.json');
-    await writeFile(file, JSON.stringify(widget('c', { size: 1, colour: 'red' })));
-    expect(await failure('apply', '-f', file)).toContain('unknown field "spec.colour"');
+    await writeFile(file, JSON.stringify(widget('c', { size: 1, color: 'red' })));
+    expect(await failure('apply', '-f', file)).toContain('unknown field "spec.color"');
   });
 
   test('apply --server-side keeps track of owners and refuses to take their fields unasked', async () => {

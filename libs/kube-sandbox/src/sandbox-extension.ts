@@ -15,7 +15,7 @@ export interface SandboxContext {
   events: EventRecorder;
 }
 
-/** Adds behaviour to the bare API server: kinds, admission rules, controllers, subresources. */
+/** Adds behavior to the bare API server: kinds, admission rules, controllers, subresources. */
 export interface SandboxExtension {
   /** Called once, before the server listens. A returned function is called when the sandbox closes. */
   install(context: SandboxContext): void | (() => void | Promise<void>);

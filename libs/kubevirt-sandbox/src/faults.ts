@@ -32,12 +32,12 @@ export class Faults {
   inject(fault: Fault, target: Target): void {
     const id = idOf(target);
     this.injected.set(id, new Set([...(this.injected.get(id) ?? []), fault]));
-    this.tell(target);
+    this.notify(target);
   }
 
   clear(fault: Fault, target: Target): void {
     this.injected.get(idOf(target))?.delete(fault);
-    this.tell(target);
+    this.notify(target);
   }
 
   /** Tells when the faults of an object change, so that its controllers look again. */
@@ -51,7 +51,7 @@ export class Faults {
     return this.injected.get(idOf(target))?.has(fault) === true;
   }
 
-  private tell(target: Target): void {
+  private notify(target: Target): void {
     for (const listener of this.listeners) listener(target);
   }
 }

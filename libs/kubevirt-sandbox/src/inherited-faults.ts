@@ -1,17 +1,17 @@
 import type { KubeObject } from '@headgate/kube-sandbox';
 import { type Fault, FAULT_ANNOTATION } from './faults.js';
 import type { VirtualMachine } from './types/virtual-machine.js';
-import type { World } from './world.js';
+import type { SimulationContext } from './simulation-context.js';
 
 /** Whether an object has a fault of its own or of an owner: a VM's faults hold for everything made from it. */
-export function suffers(world: World, fault: Fault, object: KubeObject): boolean {
-  const { faults, store } = world;
+export function suffers(context: SimulationContext, fault: Fault, object: KubeObject): boolean {
+  const { faults, store } = context;
   const { namespace, ownerReferences = [] } = object.metadata;
   if (annotatedFaults(object).includes(fault) || faults.isInjected(fault, object.metadata)) return true;
   return ownerReferences.some(({ uid, name }) => {
     const owner = store.findByUid(uid)?.object;
     // While a fleet is being seeded its owners are known by name only.
-    return owner ? suffers(world, fault, owner) : faults.isInjected(fault, { namespace, name });
+    return owner ? suffers(context, fault, owner) : faults.isInjected(fault, { namespace, name });
   });
 }
 

@@ -37,7 +37,7 @@ import { Timings, type TimingName } from './timings.js';
 import type { SimulatedGuest } from './guests/simulated-guest.js';
 import { RESOURCES } from './resources.js';
 import type { VirtualMachineInstance } from './types/virtual-machine-instance.js';
-import { World } from './world.js';
+import { SimulationContext } from './simulation-context.js';
 
 export interface SimulationOptions {
   /** Default: the newest known. */
@@ -53,84 +53,80 @@ export interface SimulationOptions {
   onError?: (error: unknown, key: string) => void;
 }
 
-/** KubeVirt, CDI and their neighbours, with simulated guests, on top of the bare API server. */
+/** KubeVirt, CDI and their neighbors, with simulated guests, on top of the bare API server. */
 export class KubevirtSimulation implements SandboxExtension {
   readonly faults = new Faults();
   /** Mistakes inside the simulation, the newest hundred; empty when all is well. */
   readonly errors: unknown[] = [];
-  private installed: World | undefined;
+  private installed: SimulationContext | undefined;
   private guests: GuestRegistry | undefined;
 
   constructor(private readonly options: SimulationOptions = {}) {}
 
   /** @throws Error before the sandbox has installed the simulation */
-  get world(): World {
+  get context(): SimulationContext {
     if (!this.installed) throw new Error('the simulation is not installed in a sandbox yet');
     return this.installed;
   }
 
   /** Puts VMs in a steady state into the cluster, with all that belongs to them. */
   seedVm(...seeds: VmSeed[]): void {
-    for (const seed of seeds) this.load(seed.namespace, seedVm(this.world, seed));
+    for (const seed of seeds) this.load(seed.namespace, seedVm(this.context, seed));
   }
 
   /** Puts containers that keep their data into the cluster. */
   seedContainer(...seeds: ContainerSeed[]): void {
-    for (const seed of seeds) this.load(seed.namespace, seedContainer(this.world, seed));
+    for (const seed of seeds) this.load(seed.namespace, seedContainer(this.context, seed));
   }
 
   seedNode(...seeds: NodeSeed[]): void {
-    this.world.store.load(seeds.map((seed) => buildNode(seed, this.world.clock.timestamp())));
+    this.context.store.load(seeds.map((seed) => buildNode(seed, this.context.clock.timestamp())));
   }
 
   /** Fills the cluster with 0 to 10,000 VMs, always the same ones. */
   seedFleet(count: number, options?: FleetSeedOptions): void {
-    seedFleet(this.world, count, options);
+    seedFleet(this.context, count, options);
   }
 
   /** A handful of VMs and containers, one in every state. */
   seedDemo(): void {
-    seedDemo(this.world);
+    seedDemo(this.context);
   }
 
   /** Changes `rate` VMs a second until the returned function is called. */
   churn(rate: number, options?: ChurnOptions): () => void {
-    return churn(this.world, rate, options);
+    return churn(this.context, rate, options);
   }
 
   private load(namespaceName = 'tailvm', objects: KubeObject[]): void {
-    const { world } = this;
-    const missing = world.find(RESOURCES.namespace, undefined, namespaceName) === undefined;
-    world.store.load([...(missing ? [namespaceObject(namespaceName)] : []), ...objects]);
+    const { context } = this;
+    const missing = context.find(RESOURCES.namespace, undefined, namespaceName) === undefined;
+    context.store.load([...(missing ? [namespaceObject(namespaceName)] : []), ...objects]);
   }
 
   /** The inside of a running VM. @throws ApiError 404 */
   guestOf(namespace: string, name: string): SimulatedGuest {
-    return this.guests!.of(this.world.store.require<VirtualMachineInstance>(RESOURCES.vmi, { namespace, name }));
+    return this.guests!.of(this.context.store.require<VirtualMachineInstance>(RESOURCES.vmi, { namespace, name }));
   }
 
-  install(context: SandboxContext): () => void {
+  install(server: SandboxContext): () => void {
     const { kubevirtVersion, without = [], timeScale, timings, cluster } = this.options;
-    const world = new World(
-      context.store,
-      context.registry,
-      context.clock,
-      context.events,
-      context.admission,
-      context.subresources,
-      new KubevirtRelease(kubevirtVersion),
-      new Timings(timeScale, timings),
-      this.faults,
-      new Set(without),
-      (error, key) => this.report(error, key),
-    );
-    this.installed = world;
-    for (const definition of simulatedDefinitions(world.release, world.without)) context.registry.register(definition);
-    if (!world.without.has('metrics'))
-      for (const definition of metricsDefinitions(world)) context.registry.register(definition);
-    this.guests = new GuestRegistry(world);
-    const stop = startControllers(world, this.guests);
-    if (cluster !== false) seedCluster(world, cluster);
+    const context = new SimulationContext({
+      ...server,
+      release: new KubevirtRelease(kubevirtVersion),
+      timings: new Timings(timeScale, timings),
+      faults: this.faults,
+      without: new Set(without),
+      reportError: (error, key) => this.report(error, key),
+    });
+    this.installed = context;
+    for (const definition of simulatedDefinitions(context.release, context.without))
+      server.registry.register(definition);
+    if (!context.without.has('metrics'))
+      for (const definition of metricsDefinitions(context)) server.registry.register(definition);
+    this.guests = new GuestRegistry(context);
+    const stop = startControllers(context, this.guests);
+    if (cluster !== false) seedCluster(context, cluster);
     return stop;
   }
 
@@ -144,36 +140,36 @@ export class KubevirtSimulation implements SandboxExtension {
 type AnyController = Pick<Controller<never>, 'start' | 'stop'>;
 
 /** @returns what stops them */
-function startControllers(world: World, guests: GuestRegistry): () => void {
-  const kubevirt = !world.without.has('kubevirt');
-  const cdi = !world.without.has('cdi');
-  const instances = new InstanceController(world, guests);
-  const dataVolumes = new DataVolumeController(world);
+function startControllers(context: SimulationContext, guests: GuestRegistry): () => void {
+  const kubevirt = !context.without.has('kubevirt');
+  const cdi = !context.without.has('cdi');
+  const instances = new InstanceController(context, guests);
+  const dataVolumes = new DataVolumeController(context);
   // Order matters: whoever keeps an index hears of a change before those who read it.
-  const controllers: AnyController[] = [new PodController(world), new ClaimController(world)];
-  admitClaims(world);
-  if (cdi) admitDataVolumes(world);
-  if (cdi) controllers.push(new StorageProfileController(world), dataVolumes);
+  const controllers: AnyController[] = [new PodController(context), new ClaimController(context)];
+  admitClaims(context);
+  if (cdi) admitDataVolumes(context);
+  if (cdi) controllers.push(new StorageProfileController(context), dataVolumes);
   if (kubevirt) {
     controllers.push(
-      new VirtualMachineController(world),
+      new VirtualMachineController(context),
       instances,
-      new MigrationController(world),
-      new WorkloadUpdater(world),
-      new SnapshotController(world),
-      new RestoreController(world),
-      new CloneController(world),
+      new MigrationController(context),
+      new WorkloadUpdater(context),
+      new SnapshotController(context),
+      new RestoreController(context),
+      new CloneController(context),
     );
-    registerKubevirtSubresources(world, instances, guests);
-    admitVirtualMachines(world);
-    admitInstances(world);
-    admitMigrations(world);
-    admitSnapshots(world);
+    registerKubevirtSubresources(context, instances, guests);
+    admitVirtualMachines(context);
+    admitInstances(context);
+    admitMigrations(context);
+    admitSnapshots(context);
   }
-  const proxies = kubevirt ? registerProxies(world, dataVolumes) : undefined;
+  const proxies = kubevirt ? registerProxies(context, dataVolumes) : undefined;
   if (proxies) controllers.push(proxies.exports);
-  if (!world.without.has('snapshots')) controllers.push(new VolumeSnapshotController(world));
-  new PodSubresources(world).register();
+  if (!context.without.has('snapshots')) controllers.push(new VolumeSnapshotController(context));
+  new PodSubresources(context).register();
   for (const controller of controllers) controller.start();
   return () => {
     for (const controller of controllers) controller.stop();

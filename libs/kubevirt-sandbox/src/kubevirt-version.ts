@@ -1,6 +1,6 @@
 export const KUBEVIRT_VERSIONS = ['1.3', '1.4', '1.5', '1.6', '1.7', '1.8', '1.9'] as const;
 
-/** The KubeVirt release whose behaviour is simulated, as `major.minor`. */
+/** The KubeVirt release whose behavior is simulated, as `major.minor`. */
 export type KubevirtVersion = (typeof KUBEVIRT_VERSIONS)[number];
 
 export const LATEST_KUBEVIRT: KubevirtVersion = '1.9';

@@ -23,7 +23,7 @@ export const GIB = 2 ** 30;
 
 /** Clusters use few different quantities, and ask for them often. */
 const known = new Map<string, number>();
-const MOST_KNOWN = 10_000;
+const MAX_CACHED = 10_000;
 
 /** A Kubernetes quantity as a number of its base unit (bytes, cores); NaN when it is none. */
 export function quantityValue(quantity: string | number | undefined): number {
@@ -31,7 +31,7 @@ export function quantityValue(quantity: string | number | undefined): number {
   let value = known.get(quantity);
   if (value === undefined) {
     value = parse(quantity);
-    if (known.size < MOST_KNOWN) known.set(quantity, value);
+    if (known.size < MAX_CACHED) known.set(quantity, value);
   }
   return value;
 }

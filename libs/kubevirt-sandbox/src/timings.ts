@@ -1,4 +1,4 @@
-/** How long the simulated world takes, in milliseconds at scale 1. The only place where durations stand. */
+/** How long each simulated step takes, in milliseconds at scale 1. All durations are here. */
 export const TIMINGS = {
   /** VMI created → launcher pod created. */
   vmiScheduling: 300,

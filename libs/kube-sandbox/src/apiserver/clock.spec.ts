@@ -1,8 +1,8 @@
-import { DrivenClock } from './clock.js';
+import { ManualClock } from './clock.js';
 
-describe('DrivenClock', () => {
+describe('ManualClock', () => {
   test('runs what falls due in order of time, then of scheduling', () => {
-    const clock = new DrivenClock();
+    const clock = new ManualClock();
     const ran: string[] = [];
     clock.schedule(() => ran.push('late'), 20);
     clock.schedule(() => ran.push('first'), 10);
@@ -14,23 +14,23 @@ describe('DrivenClock', () => {
   });
 
   test('runs what a callback schedules within the span, at its own time', () => {
-    const clock = new DrivenClock(0);
+    const clock = new ManualClock(0);
     const times: number[] = [];
     clock.schedule(() => clock.schedule(() => times.push(clock.now()), 5), 10);
     clock.advance(100);
     expect([times, clock.now()]).toEqual([[15], 100]);
   });
 
-  test('never runs what was cancelled', () => {
-    const clock = new DrivenClock();
+  test('never runs what was canceled', () => {
+    const clock = new ManualClock();
     const cancel = clock.schedule(() => expect(true).toBe(false), 1);
     cancel();
     clock.advance(10);
     expect(clock.untilNext()).toBeUndefined();
   });
 
-  test('repeats until it is cancelled', () => {
-    const clock = new DrivenClock();
+  test('repeats until it is canceled', () => {
+    const clock = new ManualClock();
     let count = 0;
     const cancel = clock.repeat(() => count++, 10);
     clock.advance(35);

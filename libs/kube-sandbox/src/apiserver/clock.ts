@@ -24,7 +24,7 @@ export abstract class SandboxClock {
     return `${new Date(this.now()).toISOString().slice(0, 23)}000Z`;
   }
 
-  /** Runs the callback every `periodMs` milliseconds until it is cancelled. */
+  /** Runs the callback every `periodMs` milliseconds until it is canceled. */
   repeat(callback: () => void, periodMs: number): Cancel {
     let cancel: Cancel = () => undefined;
     const arm = (): void => {
@@ -65,7 +65,7 @@ export class RealClock extends SandboxClock {
 }
 
 /** A time that passes only when a test says so. */
-export class DrivenClock extends SandboxClock {
+export class ManualClock extends SandboxClock {
   private readonly timers = new TimerHeap();
 
   constructor(private time = Date.UTC(2026, 0, 1)) {

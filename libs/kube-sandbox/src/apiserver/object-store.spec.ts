@@ -1,5 +1,5 @@
 import { ApiError } from './api-error.js';
-import { DrivenClock } from './clock.js';
+import { ManualClock } from './clock.js';
 import type { KubeObject } from './kube-object.js';
 import { ObjectStore } from './object-store.js';
 import { ResourceRegistry } from './resource-registry.js';
@@ -33,7 +33,7 @@ function openStore(historyLimit = 100) {
     versions,
     strategy: { gracePeriodSeconds: (_, wish) => wish ?? 30 },
   });
-  const clock = new DrivenClock();
+  const clock = new ManualClock();
   return { registry, clock, store: new ObjectStore({ registry, clock, historyLimit }) };
 }
 

@@ -111,7 +111,7 @@ export class ObjectStore {
   create<T extends KubeObject>(resource: string, object: T, options: WriteOptions = {}): T {
     const created = this.stamped(resource, object);
     if (options.dryRun) return deepFreeze(created);
-    return this.commitAndTell({ type: 'ADDED', resource, object: created });
+    return this.commitAndNotify({ type: 'ADDED', resource, object: created });
   }
 
   /**
@@ -165,7 +165,7 @@ export class ObjectStore {
     if (plan.isImmediate()) {
       if (options.dryRun) return { object: previous, gone: true };
       return {
-        object: this.commitAndTell({ type: 'DELETED', resource, object: deepCopy(previous), previous }),
+        object: this.commitAndNotify({ type: 'DELETED', resource, object: deepCopy(previous), previous }),
         gone: true,
       };
     }
@@ -250,10 +250,10 @@ export class ObjectStore {
     const { deletionTimestamp, finalizers = [], deletionGracePeriodSeconds = 0 } = draft.metadata;
     const held = finalizers.length > 0 || deletionGracePeriodSeconds > 0 || definition.strategy?.holdsDeletion?.(draft);
     const released = deletionTimestamp !== undefined && !held;
-    return this.commitAndTell({ type: released ? 'DELETED' : 'MODIFIED', resource, object: draft, previous });
+    return this.commitAndNotify({ type: released ? 'DELETED' : 'MODIFIED', resource, object: draft, previous });
   }
 
-  private commitAndTell<T extends KubeObject>(change: Omit<StoreEvent<T>, 'revision'>): T {
+  private commitAndNotify<T extends KubeObject>(change: Omit<StoreEvent<T>, 'revision'>): T {
     const event = this.commit(change);
     this.dispatcher.dispatch([event]);
     return event.object as T;

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import type { UserInfo } from './admission.js';
 
-/** A request to a subresource, after authentication and authorisation. */
+/** A request to a subresource, after authentication and authorization. */
 export interface SubresourceRequest {
   method: string;
   group: string;

@@ -2,7 +2,7 @@ export interface Timer {
   at: number;
   order: number;
   callback: () => void;
-  cancelled: boolean;
+  canceled: boolean;
 }
 
 /** Timers by due time; of two that fall due together, the one added first comes first. A binary heap. */
@@ -11,16 +11,16 @@ export class TimerHeap {
   private order = 0;
 
   add(at: number, callback: () => void): () => void {
-    const timer: Timer = { at, order: this.order++, callback, cancelled: false };
+    const timer: Timer = { at, order: this.order++, callback, canceled: false };
     this.heap.push(timer);
     this.rise(this.heap.length - 1);
     return () => {
-      timer.cancelled = true;
+      timer.canceled = true;
     };
   }
 
   peek(): Timer | undefined {
-    while (this.heap[0]?.cancelled) this.pop();
+    while (this.heap[0]?.canceled) this.pop();
     return this.heap[0];
   }
 

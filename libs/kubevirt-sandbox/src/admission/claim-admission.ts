@@ -3,22 +3,22 @@ import { defaultStorageClass } from '../controllers/storage/default-storage-clas
 import { quantityValue } from '../quantity.js';
 import { RESOURCES } from '../resources.js';
 import type { PersistentVolumeClaim, StorageClass } from '../types/core-kinds.js';
-import type { World } from '../world.js';
+import type { SimulationContext } from '../simulation-context.js';
 
 /** The default class for claims, and who may grow. */
-export function admitClaims(world: World): void {
-  world.admission.addMutating<PersistentVolumeClaim>({
+export function admitClaims(context: SimulationContext): void {
+  context.admission.addMutating<PersistentVolumeClaim>({
     name: 'DefaultStorageClass',
     resources: [RESOURCES.claim],
     operations: ['CREATE'],
     admit: ({ object }) => {
       if (!object.spec) return;
-      const fallback = object.spec.storageClassName === undefined ? defaultStorageClass(world) : undefined;
+      const fallback = object.spec.storageClassName === undefined ? defaultStorageClass(context) : undefined;
       if (fallback) object.spec.storageClassName = fallback.metadata.name;
       object.metadata.finalizers = [...(object.metadata.finalizers ?? []), 'kubernetes.io/pvc-protection'];
     },
   });
-  world.admission.addValidating<PersistentVolumeClaim>({
+  context.admission.addValidating<PersistentVolumeClaim>({
     name: 'PersistentVolumeClaimResize',
     resources: [RESOURCES.claim],
     operations: ['UPDATE'],
@@ -26,13 +26,13 @@ export function admitClaims(world: World): void {
       const wanted = quantityValue(object.spec?.resources?.requests?.storage);
       const present = quantityValue(oldObject?.spec.resources?.requests?.storage);
       if (!oldObject || wanted === present || Number.isNaN(wanted)) return;
-      refuseResize(world, object, oldObject, name, wanted);
+      refuseResize(context, object, oldObject, name, wanted);
     },
   });
 }
 
 function refuseResize(
-  world: World,
+  context: SimulationContext,
   claim: PersistentVolumeClaim,
   old: PersistentVolumeClaim,
   name: string,
@@ -45,7 +45,7 @@ function refuseResize(
     ]);
   }
   const className = claim.spec.storageClassName;
-  const storageClass = className ? world.find<StorageClass>(RESOURCES.storageClass, undefined, className) : undefined;
+  const storageClass = className ? context.find<StorageClass>(RESOURCES.storageClass, undefined, className) : undefined;
   if (storageClass?.allowVolumeExpansion) return;
   throw apiError(
     403,

@@ -3,7 +3,7 @@ import { MIB, quantityValue } from '../quantity.js';
 import { RESOURCES } from '../resources.js';
 import type { PersistentVolumeClaim } from '../types/core-kinds.js';
 import type { DataVolume, DataVolumeSource } from '../types/data-volume.js';
-import type { World } from '../world.js';
+import type { SimulationContext } from '../simulation-context.js';
 
 const VALIDATOR = 'datavolume-validate.cdi.kubevirt.io';
 const SCHEMES = ['http:', 'https:'];
@@ -12,8 +12,8 @@ const SCHEMES = ['http:', 'https:'];
 const refuse = (message: string) => denied(VALIDATOR, { message: ` ${message}`, code: 422 });
 
 /** Rules for DataVolumes. */
-export function admitDataVolumes(world: World): void {
-  world.admission.addValidating<DataVolume>({
+export function admitDataVolumes(context: SimulationContext): void {
+  context.admission.addValidating<DataVolume>({
     name: VALIDATOR,
     resources: [RESOURCES.dataVolume],
     operations: ['CREATE', 'UPDATE'],
@@ -22,13 +22,16 @@ export function admitDataVolumes(world: World): void {
         if (!deepEqual(request.object.spec, request.oldObject.spec)) throw refuse('Cannot update DataVolume Spec');
         return;
       }
-      const problem = problemOf(world, request);
+      const problem = problemOf(context, request);
       if (problem) throw refuse(problem);
     },
   });
 }
 
-function problemOf(world: World, { object, namespace, name }: AdmissionRequest<DataVolume>): string | undefined {
+function problemOf(
+  context: SimulationContext,
+  { object, namespace, name }: AdmissionRequest<DataVolume>,
+): string | undefined {
   const { pvc, storage, source, sourceRef } = object.spec;
   if (name.length > 253) return 'Name cannot be longer than 253 characters';
   if (!pvc && !storage) return 'Missing Data volume PVC';
@@ -41,7 +44,7 @@ function problemOf(world: World, { object, namespace, name }: AdmissionRequest<D
   }
   if (source && sources.length === 0) return 'Missing Data volume source';
   if (sources.length > 1) return 'Multiple Data volume sources';
-  return (source && sourceProblem(source)) ?? sizeProblem(object) ?? existingClaim(world, object, namespace);
+  return (source && sourceProblem(source)) ?? sizeProblem(object) ?? existingClaim(context, object, namespace);
 }
 
 function sourceProblem({ http, s3, gcs, registry }: DataVolumeSource): string | undefined {
@@ -74,8 +77,12 @@ function sizeProblem({ spec }: DataVolume): string | undefined {
   return bytes < MIB ? `${word} size should be at least 1MiB` : undefined;
 }
 
-function existingClaim(world: World, { metadata }: DataVolume, namespace: string | undefined): string | undefined {
-  const claim = world.find<PersistentVolumeClaim>(RESOURCES.claim, namespace, metadata.name);
+function existingClaim(
+  context: SimulationContext,
+  { metadata }: DataVolume,
+  namespace: string | undefined,
+): string | undefined {
+  const claim = context.find<PersistentVolumeClaim>(RESOURCES.claim, namespace, metadata.name);
   if (!claim) return undefined;
   const populatedFor = claim.metadata.annotations?.['cdi.kubevirt.io/storage.populatedFor'];
   const prepopulated = metadata.annotations?.['cdi.kubevirt.io/storage.prePopulated'];

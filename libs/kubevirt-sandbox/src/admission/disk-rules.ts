@@ -4,7 +4,7 @@ import { duplicateNames, invalidValue } from './cause.js';
 
 const BUSES = ['virtio', 'scsi', 'sata', 'usb'];
 const DNS_LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
-const LONGEST_LABEL = 63;
+const MAX_LABEL_LENGTH = 63;
 
 /** Rules about `domain.devices.disks`. `emptyDrives`: a CD-ROM may have no volume. */
 export function diskCauses(spec: VmiSpec, path: string, emptyDrives: boolean): StatusCause[] {
@@ -28,7 +28,7 @@ export function diskCauses(spec: VmiSpec, path: string, emptyDrives: boolean): S
 }
 
 function nameCauses({ name }: Disk, path: string): StatusCause[] {
-  if (DNS_LABEL.test(name) && name.length <= LONGEST_LABEL) return [];
+  if (DNS_LABEL.test(name) && name.length <= MAX_LABEL_LENGTH) return [];
   return [
     invalidValue(
       `${path}.name`,

@@ -2,7 +2,7 @@ import { deepCopy, deepEqual, denied } from '@headgate/kube-sandbox';
 import { applyVmiDefaults } from '../controllers/virtual-machine/vmi-defaults.js';
 import { RESOURCES } from '../resources.js';
 import type { VirtualMachineInstance } from '../types/virtual-machine-instance.js';
-import type { World } from '../world.js';
+import type { SimulationContext } from '../simulation-context.js';
 import { invalidValue } from './cause.js';
 import { RESERVED_LABELS, reservedLabelCauses } from './reserved-labels.js';
 import { validateVmiSpec } from './vmi-spec-rules.js';
@@ -11,32 +11,32 @@ const CREATE = 'virtualmachineinstances-create-validator.kubevirt.io';
 const UPDATE = 'virtualmachineinstances-update-validator.kubevirt.io';
 
 /** Defaults and rules for VMIs written by clients; the controllers write to the store and do not pass here. */
-export function admitInstances(world: World): void {
+export function admitInstances(context: SimulationContext): void {
   const resources = [RESOURCES.vmi];
-  world.admission.addMutating<VirtualMachineInstance>({
+  context.admission.addMutating<VirtualMachineInstance>({
     name: 'virtualmachineinstances-mutator.kubevirt.io',
     resources,
     operations: ['CREATE', 'UPDATE'],
     admit: ({ operation, object, oldObject }) => {
-      if (operation === 'CREATE') complete(world, object);
+      if (operation === 'CREATE') complete(context, object);
       // What a user writes into the status is silently taken back.
       else if (oldObject?.status) object.status = deepCopy(oldObject.status);
       else delete object.status;
     },
   });
-  world.admission.addValidating<VirtualMachineInstance>({
+  context.admission.addValidating<VirtualMachineInstance>({
     name: CREATE,
     resources,
     operations: ['CREATE'],
     admit: ({ object }) => {
       const causes = [
-        ...validateVmiSpec(object.spec, 'spec', world),
+        ...validateVmiSpec(object.spec, 'spec', context),
         ...reservedLabelCauses(object.metadata.labels, 'metadata.labels'),
       ];
       if (causes.length > 0) throw denied(CREATE, { causes });
     },
   });
-  world.admission.addValidating<VirtualMachineInstance>({
+  context.admission.addValidating<VirtualMachineInstance>({
     name: UPDATE,
     resources,
     operations: ['UPDATE'],
@@ -56,13 +56,13 @@ export function admitInstances(world: World): void {
   });
 }
 
-function complete(world: World, vmi: VirtualMachineInstance): void {
+function complete(context: SimulationContext, vmi: VirtualMachineInstance): void {
   if (!vmi.spec?.domain?.devices) return;
-  applyVmiDefaults(vmi.spec, world.kubevirt?.spec.configuration?.liveUpdateConfiguration?.maxHotplugRatio);
-  const finalizer = world.release.vmiFinalizer;
+  applyVmiDefaults(vmi.spec, context.kubevirt?.spec.configuration?.liveUpdateConfiguration?.maxHotplugRatio);
+  const finalizer = context.release.vmiFinalizer;
   vmi.metadata.finalizers = [...(vmi.metadata.finalizers ?? []).filter((name) => name !== finalizer), finalizer];
   vmi.status = {
     phase: 'Pending',
-    phaseTransitionTimestamps: [{ phase: 'Pending', phaseTransitionTimestamp: world.clock.timestamp() }],
+    phaseTransitionTimestamps: [{ phase: 'Pending', phaseTransitionTimestamp: context.clock.timestamp() }],
   };
 }

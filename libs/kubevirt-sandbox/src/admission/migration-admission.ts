@@ -4,7 +4,7 @@ import { RESOURCES } from '../resources.js';
 import { findCondition } from '../types/condition.js';
 import type { Migration } from '../types/kubevirt-kinds.js';
 import type { VirtualMachineInstance } from '../types/virtual-machine-instance.js';
-import type { World } from '../world.js';
+import type { SimulationContext } from '../simulation-context.js';
 import { invalidValue } from './cause.js';
 
 const CREATE = 'migration-create-validator.kubevirt.io';
@@ -15,21 +15,21 @@ export const VMI_NAME_LABEL = 'kubevirt.io/vmi-name';
 export const isFinished = ({ status }: Migration): boolean => ['Succeeded', 'Failed'].includes(status?.phase ?? '');
 
 /** Defaults and refusals for migrations. */
-export function admitMigrations(world: World): void {
+export function admitMigrations(context: SimulationContext): void {
   const resources = [RESOURCES.migration];
-  world.admission.addMutating<Migration>({
+  context.admission.addMutating<Migration>({
     name: 'migrations-mutator.kubevirt.io',
     resources,
     operations: ['CREATE'],
     admit: ({ object }) => completeMigration(object),
   });
-  world.admission.addValidating<Migration>({
+  context.admission.addValidating<Migration>({
     name: CREATE,
     resources,
     operations: ['CREATE'],
-    admit: ({ object }) => refuseMigration(world, object),
+    admit: ({ object }) => refuseMigration(context, object),
   });
-  world.admission.addValidating<Migration>({
+  context.admission.addValidating<Migration>({
     name: UPDATE,
     resources,
     operations: ['UPDATE'],
@@ -47,11 +47,11 @@ export function completeMigration(migration: Migration): void {
 }
 
 /** @throws ApiError 400 or 422 when the VMI can't be migrated now */
-export function refuseMigration(world: World, { metadata, spec }: Migration): void {
+export function refuseMigration(context: SimulationContext, { metadata, spec }: Migration): void {
   const { namespace } = metadata;
   const { vmiName } = spec;
   if (!vmiName) throw denied(CREATE, { causes: [invalidValue('spec.vmiName', 'vmiName is missing.')] });
-  const vmi = world.find<VirtualMachineInstance>(RESOURCES.vmi, namespace, vmiName);
+  const vmi = context.find<VirtualMachineInstance>(RESOURCES.vmi, namespace, vmiName);
   if (!vmi) throw denied(CREATE, { message: `the VMI "${namespace}/${vmiName}" does not exist` });
   if (isFinal(vmi)) throw denied(CREATE, { message: 'Cannot migrate VMI in finalized state.' });
   const migratable = findCondition(vmi.status?.conditions, 'LiveMigratable');
@@ -59,7 +59,7 @@ export function refuseMigration(world: World, { metadata, spec }: Migration): vo
     const { reason = '', message = '' } = migratable;
     throw denied(CREATE, { message: `Cannot migrate VMI, Reason: ${reason}, Message: ${message}` });
   }
-  const active = activeMigration(world, vmi);
+  const active = activeMigration(context, vmi);
   if (active) {
     throw denied(CREATE, {
       message: `in-flight migration detected. Active migration job (${active.metadata.uid}) is currently already in progress for VMI ${vmiName}.`,
@@ -68,8 +68,11 @@ export function refuseMigration(world: World, { metadata, spec }: Migration): vo
 }
 
 /** The migration of a VMI that has not ended; one that waits counts too. */
-export const activeMigration = (world: World, { metadata }: VirtualMachineInstance): Migration | undefined =>
-  world.store.list<Migration>(RESOURCES.migration, {
+export const activeMigration = (
+  context: SimulationContext,
+  { metadata }: VirtualMachineInstance,
+): Migration | undefined =>
+  context.store.list<Migration>(RESOURCES.migration, {
     namespace: metadata.namespace,
     where: (migration) => migration.spec.vmiName === metadata.name && !isFinished(migration),
   })[0];

@@ -3,7 +3,7 @@ import { unsnapshottable } from '../controllers/snapshots/clone-controller.js';
 import { RESOURCES } from '../resources.js';
 import type { TypedReference, VmClone, VmExport, VmRestore, VmSnapshot } from '../types/kubevirt-kinds.js';
 import type { VirtualMachine } from '../types/virtual-machine.js';
-import type { World } from '../world.js';
+import type { SimulationContext } from '../simulation-context.js';
 import { invalidValue } from './cause.js';
 
 const SNAPSHOT = 'virtualmachinesnapshot-validator.snapshot.kubevirt.io';
@@ -12,17 +12,17 @@ const CLONE = 'vm-clone-validator.kubevirt.io';
 const EXPORT = 'virtualmachineexport-validator.export.kubevirt.io';
 
 /** Rules for snapshots, restores, clones and exports. */
-export function admitSnapshots(world: World): void {
-  onCreate<VmSnapshot>(world, RESOURCES.snapshot, SNAPSHOT, ({ spec }) => {
-    if (!world.gates.isOn('Snapshot')) throw denied(SNAPSHOT, { message: 'snapshot feature gate not enabled' });
+export function admitSnapshots(context: SimulationContext): void {
+  onCreate<VmSnapshot>(context, RESOURCES.snapshot, SNAPSHOT, ({ spec }) => {
+    if (!context.gates.isOn('Snapshot')) throw denied(SNAPSHOT, { message: 'snapshot feature gate not enabled' });
     return referenceCauses(spec.source, 'spec.source');
   });
-  onCreate<VmRestore>(world, RESOURCES.restore, RESTORE, (restore) => restoreCauses(world, restore));
-  onCreate<VmExport>(world, RESOURCES.export, EXPORT, ({ spec }) => {
-    if (!world.gates.isOn('VMExport')) throw denied(EXPORT, { message: 'vm export feature gate not enabled' });
+  onCreate<VmRestore>(context, RESOURCES.restore, RESTORE, (restore) => restoreCauses(context, restore));
+  onCreate<VmExport>(context, RESOURCES.export, EXPORT, ({ spec }) => {
+    if (!context.gates.isOn('VMExport')) throw denied(EXPORT, { message: 'vm export feature gate not enabled' });
     return exportCauses(spec.source);
   });
-  world.admission.addMutating<VmClone>({
+  context.admission.addMutating<VmClone>({
     name: 'virtualmachineclones-mutator.kubevirt.io',
     resources: [RESOURCES.clone],
     operations: ['CREATE'],
@@ -33,16 +33,16 @@ export function admitSnapshots(world: World): void {
       object.spec.target.name ||= name;
     },
   });
-  onCreate<VmClone>(world, RESOURCES.clone, CLONE, (clone) => cloneCauses(world, clone));
+  onCreate<VmClone>(context, RESOURCES.clone, CLONE, (clone) => cloneCauses(context, clone));
 }
 
 function onCreate<T extends KubeObject & { spec: unknown }>(
-  world: World,
+  context: SimulationContext,
   resource: string,
   name: string,
   check: (object: T) => StatusCause[],
 ): void {
-  world.admission.addValidating<T>({
+  context.admission.addValidating<T>({
     name,
     resources: [resource],
     operations: ['CREATE', 'UPDATE'],
@@ -63,25 +63,29 @@ function referenceCauses({ apiGroup, kind }: TypedReference, field: string): Sta
   return kind === 'VirtualMachine' ? [] : [invalidValue(`${field}.kind`, 'invalid kind')];
 }
 
-function restoreCauses(world: World, { metadata, spec }: VmRestore): StatusCause[] {
-  if (!world.gates.isOn('Snapshot')) throw denied(RESTORE, { message: 'Snapshot/Restore feature gate not enabled' });
+function restoreCauses(context: SimulationContext, { metadata, spec }: VmRestore): StatusCause[] {
+  if (!context.gates.isOn('Snapshot')) throw denied(RESTORE, { message: 'Snapshot/Restore feature gate not enabled' });
   const causes = referenceCauses(spec.target, 'spec.target');
   if (causes.length > 0) return causes;
   const { namespace } = metadata;
-  const other = world.store.list<VmRestore>(RESOURCES.restore, {
+  const other = context.store.list<VmRestore>(RESOURCES.restore, {
     namespace,
     where: (restore) => restore.spec.target.name === spec.target.name && !restore.status?.complete,
   })[0];
   if (other) return [invalidValue('spec.target', `VirtualMachineRestore "${other.metadata.name}" in progress`)];
-  const running = world.find(RESOURCES.vmi, namespace, spec.target.name) !== undefined;
-  if (running && !world.release.since('1.5')) {
+  const running = context.find(RESOURCES.vmi, namespace, spec.target.name) !== undefined;
+  if (running && !context.release.since('1.5')) {
     return [invalidValue('spec.target', `VirtualMachine "${spec.target.name}" is not stopped`)];
   }
-  return foreignTarget(world, namespace, spec);
+  return foreignTarget(context, namespace, spec);
 }
 
-function foreignTarget(world: World, namespace: string | undefined, spec: VmRestore['spec']): StatusCause[] {
-  const snapshot = world.find<VmSnapshot>(RESOURCES.snapshot, namespace, spec.virtualMachineSnapshotName);
+function foreignTarget(
+  context: SimulationContext,
+  namespace: string | undefined,
+  spec: VmRestore['spec'],
+): StatusCause[] {
+  const snapshot = context.find<VmSnapshot>(RESOURCES.snapshot, namespace, spec.virtualMachineSnapshotName);
   if (!snapshot || snapshot.spec.source.name === spec.target.name) return [];
   if (snapshot.status?.virtualMachineSnapshotContentName) return [];
   throw badRequest(
@@ -89,8 +93,8 @@ function foreignTarget(world: World, namespace: string | undefined, spec: VmRest
   );
 }
 
-function cloneCauses(world: World, { metadata, spec }: VmClone): StatusCause[] {
-  if (!world.gates.isOn('Snapshot')) throw denied(CLONE, { message: 'snapshot feature gate is not enabled' });
+function cloneCauses(context: SimulationContext, { metadata, spec }: VmClone): StatusCause[] {
+  if (!context.gates.isOn('Snapshot')) throw denied(CLONE, { message: 'snapshot feature gate is not enabled' });
   const { source, target } = spec;
   const known = { VirtualMachine: 'kubevirt.io', VirtualMachineSnapshot: 'snapshot.kubevirt.io' } as Record<
     string,
@@ -106,9 +110,9 @@ function cloneCauses(world: World, { metadata, spec }: VmClone): StatusCause[] {
   }
   const vm =
     source.kind === 'VirtualMachine'
-      ? world.find<VirtualMachine>(RESOURCES.vm, metadata.namespace, source.name)
+      ? context.find<VirtualMachine>(RESOURCES.vm, metadata.namespace, source.name)
       : undefined;
-  const obstacle = vm && !world.release.since('1.5') ? unsnapshottable(vm) : undefined;
+  const obstacle = vm && !context.release.since('1.5') ? unsnapshottable(vm) : undefined;
   return obstacle ? [invalidValue('spec.source', obstacle)] : [];
 }
 

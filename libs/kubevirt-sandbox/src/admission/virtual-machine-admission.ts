@@ -3,7 +3,7 @@ import { type AdmissionRequest, deepEqual, denied } from '@headgate/kube-sandbox
 import { applyDisks } from '../controllers/virtual-machine/vmi-defaults.js';
 import { RESOURCES } from '../resources.js';
 import { runStrategyOf, type VirtualMachine } from '../types/virtual-machine.js';
-import type { World } from '../world.js';
+import type { SimulationContext } from '../simulation-context.js';
 import { invalidValue } from './cause.js';
 import { virtualMachineCauses } from './virtual-machine-rules.js';
 
@@ -11,22 +11,22 @@ const MUTATOR = 'virtualmachines-mutator.kubevirt.io';
 const VALIDATOR = 'virtualmachine-validator.kubevirt.io';
 
 /** Defaults and rules for VMs written by clients. */
-export function admitVirtualMachines(world: World): void {
+export function admitVirtualMachines(context: SimulationContext): void {
   const resources = [RESOURCES.vm];
-  world.admission.addMutating<VirtualMachine>({
+  context.admission.addMutating<VirtualMachine>({
     name: MUTATOR,
     resources,
     operations: ['CREATE', 'UPDATE'],
     admit: ({ object }) => applyVmDefaults(object),
   });
-  world.admission.addValidating<VirtualMachine>({
+  context.admission.addValidating<VirtualMachine>({
     name: VALIDATOR,
     resources,
     operations: ['CREATE', 'UPDATE'],
     admit: (request) => {
       // An object that is going away may always lose its finalizers.
       if (request.object.metadata.deletionTimestamp) return;
-      const causes = virtualMachineCauses(request.object, world);
+      const causes = virtualMachineCauses(request.object, context);
       if (causes.length > 0) throw denied(VALIDATOR, { causes });
       refuseDuringSnapshotOrRestore(request);
     },

@@ -1,6 +1,6 @@
 import type { StatusCause } from '@headgate/kube-sandbox';
 import type { VirtualMachine } from '../types/virtual-machine.js';
-import type { World } from '../world.js';
+import type { SimulationContext } from '../simulation-context.js';
 import { invalidValue, requiredValue } from './cause.js';
 import { dataVolumeTemplateCauses } from './data-volume-template-rules.js';
 import { reservedLabelCauses } from './reserved-labels.js';
@@ -9,21 +9,21 @@ import { validateTemplateSpec } from './vmi-spec-rules.js';
 const STRATEGIES = ['Halted', 'Manual', 'Always', 'RerunOnFailure', 'Once'];
 
 /** What the validating webhook for VMs refuses, on create and on update. */
-export function virtualMachineCauses(vm: VirtualMachine, world: World): StatusCause[] {
+export function virtualMachineCauses(vm: VirtualMachine, context: SimulationContext): StatusCause[] {
   const { template } = vm.spec;
   if (!template) return [requiredValue('spec.template', 'missing virtual machine template.')];
   return [
-    ...runningCauses(vm, world),
+    ...runningCauses(vm, context),
     ...dataVolumeTemplateCauses(vm),
     ...reservedLabelCauses(template.metadata?.labels, 'spec.template.metadata.labels'),
     ...matcherCauses(vm),
-    ...(template.spec ? validateTemplateSpec(template.spec, 'spec.template.spec', world) : []),
+    ...(template.spec ? validateTemplateSpec(template.spec, 'spec.template.spec', context) : []),
   ];
 }
 
-function runningCauses({ spec }: VirtualMachine, world: World): StatusCause[] {
+function runningCauses({ spec }: VirtualMachine, context: SimulationContext): StatusCause[] {
   const { running, runStrategy } = spec;
-  const strategies = world.release.since('1.6') ? [...STRATEGIES, 'WaitAsReceiver'] : STRATEGIES;
+  const strategies = context.release.since('1.6') ? [...STRATEGIES, 'WaitAsReceiver'] : STRATEGIES;
   if (running !== undefined && runStrategy) {
     return [
       invalidValue(

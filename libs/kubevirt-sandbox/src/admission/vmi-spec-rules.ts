@@ -1,7 +1,7 @@
 import type { StatusCause } from '@headgate/kube-sandbox';
 import { quantityValue } from '../quantity.js';
 import type { VmiSpec } from '../types/virtual-machine-instance.js';
-import type { World } from '../world.js';
+import type { SimulationContext } from '../simulation-context.js';
 import { invalidValue, requiredValue } from './cause.js';
 import { diskCauses } from './disk-rules.js';
 import { networkCauses } from './network-rules.js';
@@ -11,8 +11,8 @@ const SMALLEST_MEMORY = 1e6;
 const MACHINES = ['q35*', 'pc-q35*'];
 
 /** Rules that hold for the template of a VM as for a VMI. */
-export function validateTemplateSpec(spec: VmiSpec, path: string, world: World): StatusCause[] {
-  const emptyDrives = world.gates.hotplug === 'declarative';
+export function validateTemplateSpec(spec: VmiSpec, path: string, context: SimulationContext): StatusCause[] {
+  const emptyDrives = context.gates.hotplug === 'declarative';
   return [
     ...volumeCauses(spec, path),
     ...diskCauses(spec, path, emptyDrives),
@@ -25,8 +25,8 @@ export function validateTemplateSpec(spec: VmiSpec, path: string, world: World):
 }
 
 /** Rules for a VMI, which must also say how much memory it has. */
-export function validateVmiSpec(spec: VmiSpec, path: string, world: World): StatusCause[] {
-  return [...missingMemory(spec, path), ...validateTemplateSpec(spec, path, world)];
+export function validateVmiSpec(spec: VmiSpec, path: string, context: SimulationContext): StatusCause[] {
+  return [...missingMemory(spec, path), ...validateTemplateSpec(spec, path, context)];
 }
 
 function missingMemory({ domain }: VmiSpec, path: string): StatusCause[] {

@@ -24,7 +24,7 @@ describe('parseCommandLine', () => {
     ['--instances 10001', '--instances must be a number from 0 to 10000'],
     ['--kubevirt 1.2', '--kubevirt must be one of 1.3, 1.4, 1.5, 1.6, 1.7, 1.8, 1.9'],
     ['--without cdi,dns', '--without must be one of kubevirt, cdi, snapshots, multus, metrics'],
-    ['--colour', "Unknown option '--colour'"],
+    ['--color', "Unknown option '--color'"],
     ['here', "Unexpected argument 'here'"],
   ])('refuses %s and says what would be right', (line, message) => {
     const parse = () => parseCommandLine(line.split(' '));

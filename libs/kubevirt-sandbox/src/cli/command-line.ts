@@ -16,12 +16,12 @@ export interface CommandLine {
 }
 
 const PARTS: readonly OptionalPart[] = ['kubevirt', 'cdi', 'snapshots', 'multus', 'metrics'];
-const MOST_INSTANCES = 10_000;
+const MAX_INSTANCES = 10_000;
 
 export const USAGE = `A simulated Kubernetes cluster with KubeVirt and CDI, for kubectl and any other client. Ctrl-C ends it.
 
   --port P            where to listen on 127.0.0.1; default a free port
-  --instances N       a fleet of 0 to ${MOST_INSTANCES} virtual machines; default a handful, one in every state
+  --instances N       a fleet of 0 to ${MAX_INSTANCES} virtual machines; default a handful, one in every state
   --kubevirt VERSION  ${KUBEVIRT_VERSIONS[0]} to ${LATEST_KUBEVIRT}; default ${LATEST_KUBEVIRT}
   --kubeconfig FILE   where to write the kubeconfig; removed at the end
   --without PART,…    leave out ${PARTS.join(', ')}
@@ -36,8 +36,7 @@ export function parseCommandLine(argv: readonly string[]): CommandLine {
   const values = read([...argv]);
   return {
     port: values.port === undefined ? 0 : wholeNumber('--port', values.port, 65_535),
-    instances:
-      values.instances === undefined ? undefined : wholeNumber('--instances', values.instances, MOST_INSTANCES),
+    instances: values.instances === undefined ? undefined : wholeNumber('--instances', values.instances, MAX_INSTANCES),
     kubevirt: oneOf('--kubevirt', values.kubevirt ?? LATEST_KUBEVIRT, KUBEVIRT_VERSIONS),
     kubeconfig: values.kubeconfig,
     without: (values.without ?? [])

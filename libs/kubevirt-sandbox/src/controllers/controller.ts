@@ -2,7 +2,7 @@ import { deepEqual, type KubeObject, type ObjectKey, type StoreEvent } from '@he
 import { annotatedFaults } from '../inherited-faults.js';
 import { RESOURCES } from '../resources.js';
 import type { TimingName } from '../timings.js';
-import type { World } from '../world.js';
+import type { SimulationContext } from '../simulation-context.js';
 import { Delays } from './delays.js';
 import { WorkQueue } from './work-queue.js';
 
@@ -16,13 +16,13 @@ export abstract class Controller<T extends KubeObject> {
   private readonly subscriptions: (() => void)[] = [];
 
   constructor(
-    protected readonly world: World,
+    protected readonly context: SimulationContext,
     protected readonly resource: string,
     /** The name under which it speaks in events. */
     private readonly component: string,
   ) {
-    this.delays = new Delays(world.clock);
-    this.queue = new WorkQueue(world.clock, (key) => this.look(key), world.reportError);
+    this.delays = new Delays(context.clock);
+    this.queue = new WorkQueue(context.clock, (key) => this.look(key), context.reportError);
   }
 
   start(): void {
@@ -52,7 +52,7 @@ export abstract class Controller<T extends KubeObject> {
   protected cleanUp(_key: ObjectKey): void {}
 
   protected watch<U extends KubeObject>(resource: string, listener: (event: StoreEvent<U>) => void): void {
-    this.subscriptions.push(this.world.store.subscribe(resource, listener as (event: StoreEvent) => void));
+    this.subscriptions.push(this.context.store.subscribe(resource, listener as (event: StoreEvent) => void));
   }
 
   /** Looks again at the controller of a changed object when that is of our kind. */
@@ -66,7 +66,7 @@ export abstract class Controller<T extends KubeObject> {
 
   /** Tells which object's faults have changed, set by a test or in an annotation; what is made from it is concerned, too. */
   protected watchFaults(listener: (target: ObjectKey) => void): void {
-    this.subscriptions.push(this.world.faults.onChange(listener));
+    this.subscriptions.push(this.context.faults.onChange(listener));
     for (const resource of [RESOURCES.vm, RESOURCES.vmi, RESOURCES.dataVolume, RESOURCES.pod]) {
       this.watch(resource, ({ object, previous }) => {
         if (previous && !deepEqual(annotatedFaults(previous), annotatedFaults(object))) listener(object.metadata);
@@ -76,7 +76,7 @@ export abstract class Controller<T extends KubeObject> {
 
   /** Whether a step of this object has taken its time; when not, the object is looked at again once it has. */
   protected took({ metadata }: KubeObject, step: string, duration: TimingName | number): boolean {
-    const ms = typeof duration === 'number' ? duration : this.world.timings.ms(duration);
+    const ms = typeof duration === 'number' ? duration : this.context.timings.ms(duration);
     return this.delays.passed(metadata.uid!, step, ms, () => this.enqueue(metadata));
   }
 
@@ -85,25 +85,25 @@ export abstract class Controller<T extends KubeObject> {
     return this.delays.first(metadata.uid!, step);
   }
 
-  protected beginAnew({ metadata }: KubeObject, step: string): void {
+  protected restartStep({ metadata }: KubeObject, step: string): void {
     this.delays.reset(metadata.uid!, step);
   }
 
-  protected lookAgainAfter({ metadata }: KubeObject, ms: number): void {
+  protected enqueueAfter({ metadata }: KubeObject, ms: number): void {
     this.queue.addAfter(`${metadata.namespace ?? ''}/${metadata.name}`, ms);
   }
 
   protected change(object: T, change: (draft: T) => void): T {
-    return this.world.store.patch<T>(this.resource, object.metadata, change);
+    return this.context.store.patch<T>(this.resource, object.metadata, change);
   }
 
-  protected tell(
+  protected recordEvent(
     about: KubeObject,
     reason: string,
     message: string,
     extra: { warning?: boolean; component?: string; host?: string } = {},
   ): void {
-    this.world.events.record(about, {
+    this.context.events.record(about, {
       type: extra.warning ? 'Warning' : 'Normal',
       reason,
       message,
@@ -116,7 +116,7 @@ export abstract class Controller<T extends KubeObject> {
     const slash = key.indexOf('/');
     const namespace = key.slice(0, slash) || undefined;
     const address = { namespace, name: key.slice(slash + 1) };
-    const object = this.world.store.get<T>(this.resource, address);
+    const object = this.context.store.get<T>(this.resource, address);
     if (object) this.reconcile(object);
     else this.cleanUp(address);
   }

@@ -1,7 +1,7 @@
 import { ApiError, type SandboxClock } from '@headgate/kube-sandbox';
 
 const FIRST_RETRY_MS = 500;
-const LONGEST_RETRY_MS = 60_000;
+const MAX_RETRY_MS = 60_000;
 
 /**
  * Keys of objects that somebody must look at, each at most once. Nothing runs while the queue is empty: an idle cluster
@@ -51,7 +51,7 @@ export class WorkQueue {
       this.failures.set(key, count);
       // A refusal by the API (a name taken, a namespace that ends) may pass; anything else is our mistake and is told.
       if (!(error instanceof ApiError)) this.onError(error, key);
-      this.addAfter(key, Math.min(FIRST_RETRY_MS * 2 ** count, LONGEST_RETRY_MS));
+      this.addAfter(key, Math.min(FIRST_RETRY_MS * 2 ** count, MAX_RETRY_MS));
     }
   }
 }

@@ -8,7 +8,7 @@ export interface Rectangle {
   height: number;
 }
 
-/** The colours a simulated screen can show, as red, green, blue; a pixel is an index into this table. */
+/** The colors a simulated screen can show, as red, green, blue; a pixel is an index into this table. */
 export const PALETTE = [
   [0, 0, 0],
   [16, 24, 40],
@@ -20,7 +20,7 @@ export const PALETTE = [
   [200, 70, 70],
 ] as const;
 
-export const Colour = { black: 0, night: 1, blue: 2, white: 3, green: 4, amber: 5, grey: 6, red: 7 } as const;
+export const Color = { black: 0, night: 1, blue: 2, white: 3, green: 4, amber: 5, grey: 6, red: 7 } as const;
 
 /** One byte a pixel, so that fifty open screens stay small. */
 export class Framebuffer {
@@ -39,26 +39,26 @@ export class Framebuffer {
     this.pixels = new Uint8Array(width * height);
   }
 
-  fill({ x, y, width, height }: Rectangle, colour: number): void {
+  fill({ x, y, width, height }: Rectangle, color: number): void {
     const right = Math.min(x + width, this.width);
     for (let row = y; row < Math.min(y + height, this.height); row++) {
-      this.pixels.fill(colour, row * this.width + x, row * this.width + right);
+      this.pixels.fill(color, row * this.width + x, row * this.width + right);
     }
   }
 
   /** Draws text with its upper left corner at x, y; every shape pixel becomes a square of `scale` pixels. */
-  text(x: number, y: number, text: string, colour: number, scale = 2): void {
+  text(x: number, y: number, text: string, color: number, scale = 2): void {
     [...text].forEach((character, index) =>
-      this.glyph(x + index * (GLYPH_WIDTH + 1) * scale, y, character, colour, scale),
+      this.glyph(x + index * (GLYPH_WIDTH + 1) * scale, y, character, color, scale),
     );
   }
 
-  private glyph(x: number, y: number, character: string, colour: number, scale: number): void {
+  private glyph(x: number, y: number, character: string, color: number, scale: number): void {
     const rows = glyphRows(character);
     for (let row = 0; row < GLYPH_HEIGHT; row++) {
       for (let column = 0; column < GLYPH_WIDTH; column++) {
         if ((rows[row]! >> (GLYPH_WIDTH - 1 - column)) & 1) {
-          this.fill({ x: x + column * scale, y: y + row * scale, width: scale, height: scale }, colour);
+          this.fill({ x: x + column * scale, y: y + row * scale, width: scale, height: scale }, color);
         }
       }
     }

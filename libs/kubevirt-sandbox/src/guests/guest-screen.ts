@@ -1,4 +1,4 @@
-import { Colour, Framebuffer, type Rectangle } from './framebuffer.js';
+import { Color, Framebuffer, type Rectangle } from './framebuffer.js';
 
 const BANNER_HEIGHT = 32;
 const CELL = { width: 12, height: 18 };
@@ -68,8 +68,8 @@ export class GuestScreen {
 
   private redraw(): void {
     const { width, height } = this.framebuffer;
-    this.framebuffer.fill({ x: 0, y: 0, width, height: BANNER_HEIGHT }, Colour.blue);
-    this.framebuffer.text(MARGIN, 9, `${this.title} - ${LABEL}`, Colour.white);
+    this.framebuffer.fill({ x: 0, y: 0, width, height: BANNER_HEIGHT }, Color.blue);
+    this.framebuffer.text(MARGIN, 9, `${this.title} - ${LABEL}`, Color.white);
     this.drawBody();
     this.changed({ x: 0, y: 0, width, height });
   }
@@ -82,23 +82,23 @@ export class GuestScreen {
 
   private drawBody(): void {
     const { width, height } = this.framebuffer;
-    this.framebuffer.fill({ x: 0, y: BANNER_HEIGHT, width, height: height - BANNER_HEIGHT }, Colour.night);
+    this.framebuffer.fill({ x: 0, y: BANNER_HEIGHT, width, height: height - BANNER_HEIGHT }, Color.night);
     this.lines.forEach((_line, index) => this.drawLine(index));
   }
 
   private redrawLine(index: number): void {
     const area = { x: 0, y: this.lineTop(index), width: this.framebuffer.width, height: CELL.height };
-    this.framebuffer.fill(area, Colour.night);
+    this.framebuffer.fill(area, Color.night);
     this.drawLine(index);
     this.changed(area);
   }
 
   private drawLine(index: number): void {
     const line = this.lines[index]!;
-    this.framebuffer.text(MARGIN, this.lineTop(index), line, Colour.white);
+    this.framebuffer.text(MARGIN, this.lineTop(index), line, Color.white);
     if (index < this.lines.length - 1) return;
     const x = MARGIN + line.length * CELL.width;
-    this.framebuffer.fill({ x, y: this.lineTop(index), width: CELL.width - 2, height: 14 }, Colour.green);
+    this.framebuffer.fill({ x, y: this.lineTop(index), width: CELL.width - 2, height: 14 }, Color.green);
   }
 
   private lineTop(index: number): number {

@@ -1,5 +1,5 @@
 import { inflateSync } from 'node:zlib';
-import { DrivenClock } from '@headgate/kube-sandbox';
+import { ManualClock } from '@headgate/kube-sandbox';
 import { Framebuffer } from './framebuffer.js';
 import type { GuestFacts } from './guest-facts.js';
 import { guestProfileFor } from './guest-profile.js';
@@ -11,7 +11,7 @@ import { SimulatedGuest } from './simulated-guest.js';
 const palette = encodedPalette(SERVER_PIXEL_FORMAT);
 const BOOT_MS = 8_000;
 
-function buildGuest(clock = new DrivenClock()) {
+function buildGuest(clock = new ManualClock()) {
   const facts: GuestFacts = {
     name: 'web',
     hostname: 'web',
@@ -120,7 +120,7 @@ describe('RFB encodings', () => {
   screen.fill({ x: 0, y: 0, width: 100, height: 50 }, 1);
   screen.text(3, 5, 'Hextile 123', 3);
   const noise = Array.from({ length: 256 }, (_none, index) => (index * 7 + (index >> 3)) % 8);
-  noise.forEach((colour, index) => (screen.pixels[(20 + (index >> 4)) * 100 + 70 + (index & 15)] = colour));
+  noise.forEach((color, index) => (screen.pixels[(20 + (index >> 4)) * 100 + 70 + (index & 15)] = color));
   const area = { x: 0, y: 0, width: 100, height: 50 };
 
   test('hextile carries the same picture as raw, in fewer bytes', () => {

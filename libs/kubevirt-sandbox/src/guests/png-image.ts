@@ -3,14 +3,14 @@ import { type Framebuffer, PALETTE } from './framebuffer.js';
 
 const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 const BIT_DEPTH = 8;
-const INDEXED_COLOUR = 3;
+const INDEXED_COLOR = 3;
 
-/** The screen as a PNG file (indexed colours, RFC 2083). */
+/** The screen as a PNG file (indexed colors, RFC 2083). */
 export function pngImage(screen: Framebuffer): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(screen.width, 0);
   header.writeUInt32BE(screen.height, 4);
-  header.set([BIT_DEPTH, INDEXED_COLOUR, 0, 0, 0], 8);
+  header.set([BIT_DEPTH, INDEXED_COLOR, 0, 0, 0], 8);
 
   const scanlines = Buffer.alloc((screen.width + 1) * screen.height); // each line begins with its filter, 0 = none
   for (let y = 0; y < screen.height; y++) {

@@ -19,7 +19,7 @@ export function encodeRaw(screen: Framebuffer, area: Rectangle, palette: readonl
   return out;
 }
 
-/** Tiles of 16×16: a background and coloured runs (RFC 6143, 7.7.4). A screen of text shrinks about twentyfold. */
+/** Tiles of 16×16: a background and colored runs (RFC 6143, 7.7.4). A screen of text shrinks about twentyfold. */
 export function encodeHextile(screen: Framebuffer, area: Rectangle, palette: readonly Buffer[]): Buffer {
   const tiles: Buffer[] = [];
   for (let y = area.y; y < area.y + area.height; y += TILE) {
@@ -44,7 +44,7 @@ function encodeTile(screen: Framebuffer, tile: Rectangle, palette: readonly Buff
   const flags = Hextile.background | Hextile.anySubrects | Hextile.subrectsColoured;
   const parts = [Buffer.from([flags]), palette[background]!, Buffer.from([runs.length])];
   for (const run of runs) {
-    parts.push(palette[run.colour]!, Buffer.from([(run.x << 4) | run.y, (run.length - 1) << 4]));
+    parts.push(palette[run.color]!, Buffer.from([(run.x << 4) | run.y, (run.length - 1) << 4]));
   }
   return Buffer.concat(parts);
 }
@@ -53,20 +53,20 @@ interface Run {
   x: number;
   y: number;
   length: number;
-  colour: number;
+  color: number;
 }
 
-/** Horizontal runs of one colour that differ from the background, in the tile's own coordinates. */
+/** Horizontal runs of one color that differ from the background, in the tile's own coordinates. */
 function runsOf(screen: Framebuffer, tile: Rectangle, background: number): Run[] {
   const runs: Run[] = [];
   for (let y = 0; y < tile.height; y++) {
     const start = (tile.y + y) * screen.width + tile.x;
     let current: Run | undefined;
     for (let x = 0; x < tile.width; x++) {
-      const colour = screen.pixels[start + x]!;
-      if (current?.colour === colour) current.length++;
-      else if (colour === background) current = undefined;
-      else runs.push((current = { x, y, length: 1, colour }));
+      const color = screen.pixels[start + x]!;
+      if (current?.color === color) current.length++;
+      else if (color === background) current = undefined;
+      else runs.push((current = { x, y, length: 1, color }));
     }
   }
   return runs;

@@ -1,6 +1,6 @@
 import { PALETTE } from './framebuffer.js';
 
-/** How a client wants its pixels (RFC 6143, 7.4). Colour maps are not offered: such a client gets the server's format. */
+/** How a client wants its pixels (RFC 6143, 7.4). Color maps are not offered: such a client gets the server's format. */
 export interface RfbPixelFormat {
   bitsPerPixel: number;
   bigEndian: boolean;
@@ -26,8 +26,8 @@ export function writePixelFormat(format: RfbPixelFormat): Buffer {
 
 export function readPixelFormat(buffer: Buffer): RfbPixelFormat {
   const bitsPerPixel = buffer[0]!;
-  const trueColour = buffer[3]! !== 0;
-  if (!trueColour || ![8, 16, 32].includes(bitsPerPixel)) return SERVER_PIXEL_FORMAT;
+  const trueColor = buffer[3]! !== 0;
+  if (!trueColor || ![8, 16, 32].includes(bitsPerPixel)) return SERVER_PIXEL_FORMAT;
   return {
     bitsPerPixel,
     bigEndian: buffer[2]! !== 0,
@@ -36,10 +36,10 @@ export function readPixelFormat(buffer: Buffer): RfbPixelFormat {
   };
 }
 
-/** Every colour of the palette, encoded once as the client wants it. */
+/** Every color of the palette, encoded once as the client wants it. */
 export function encodedPalette(format: RfbPixelFormat): readonly Buffer[] {
-  return PALETTE.map((colour) => {
-    const value = colour.reduce<number>(
+  return PALETTE.map((color) => {
+    const value = color.reduce<number>(
       (pixel, part, index) => pixel + Math.round((part / 255) * format.max[index]!) * 2 ** format.shift[index]!,
       0,
     );

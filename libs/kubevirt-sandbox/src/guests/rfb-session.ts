@@ -7,7 +7,7 @@ const VERSION = 'RFB 003.008\n';
 const SECURITY_NONE = 1;
 
 /** A longer clipboard is not a clipboard; the session ends rather than fill the memory. */
-const LONGEST_MESSAGE = 1 << 20;
+const MAX_MESSAGE_LENGTH = 1 << 20;
 
 const ClientMessage = { setPixelFormat: 0, setEncodings: 2, updateRequest: 3, key: 4, pointer: 5, cutText: 6 } as const;
 
@@ -92,7 +92,7 @@ export class RfbSession {
   private readMessage(): boolean {
     const length = this.messageLength();
     if (length === undefined) return false;
-    if (length < 0 || length > LONGEST_MESSAGE) return this.refuse();
+    if (length < 0 || length > MAX_MESSAGE_LENGTH) return this.refuse();
     const message = this.take(length);
     if (!message) return false;
     this.handle(message);

@@ -4,7 +4,7 @@ import { RESOURCES } from '../resources.js';
 import type { Container, Node, Pod } from '../types/core-kinds.js';
 import { isTrue } from '../types/condition.js';
 import type { VirtualMachineInstance } from '../types/virtual-machine-instance.js';
-import type { World } from '../world.js';
+import type { SimulationContext } from '../simulation-context.js';
 import { pseudoLoad, WINDOW_MS } from './pseudo-load.js';
 
 interface Metrics extends KubeObject {
@@ -26,10 +26,10 @@ const CORES_PER_REQUESTED = 10;
 /** The container of a launcher pod in which the guest runs. */
 const GUEST_CONTAINER = 'compute';
 /** The virtual CPUs of a held guest stand still; what is left is the emulator itself, half a millicore. */
-const CPU_OF_A_HELD_GUEST = '500000n';
+const PAUSED_GUEST_CPU = '500000n';
 
 /** metrics.k8s.io: computed when somebody asks, from nothing but the object and the time. */
-export const metricsDefinitions = (world: World): ResourceDefinition[] => [
+export const metricsDefinitions = (context: SimulationContext): ResourceDefinition[] => [
   {
     group: GROUP,
     plural: 'pods',
@@ -40,12 +40,12 @@ export const metricsDefinitions = (world: World): ResourceDefinition[] => [
     versions: [{ name: 'v1beta1', served: true }],
     provider: {
       list: (namespace) =>
-        world.store
-          .list<Pod>(RESOURCES.pod, { namespace, where: (pod) => isMeasured(world, pod) })
-          .map((pod) => podMetrics(world, pod)),
+        context.store
+          .list<Pod>(RESOURCES.pod, { namespace, where: (pod) => isMeasured(context, pod) })
+          .map((pod) => podMetrics(context, pod)),
       get: (key: ObjectKey) => {
-        const pod = world.store.get<Pod>(RESOURCES.pod, key);
-        return pod && isMeasured(world, pod) ? podMetrics(world, pod) : undefined;
+        const pod = context.store.get<Pod>(RESOURCES.pod, key);
+        return pod && isMeasured(context, pod) ? podMetrics(context, pod) : undefined;
       },
     },
   },
@@ -58,17 +58,17 @@ export const metricsDefinitions = (world: World): ResourceDefinition[] => [
     verbs: ['get', 'list'],
     versions: [{ name: 'v1beta1', served: true }],
     provider: {
-      list: () => world.store.list<Node>(RESOURCES.node).map((node) => nodeMetrics(world, node)),
+      list: () => context.store.list<Node>(RESOURCES.node).map((node) => nodeMetrics(context, node)),
       get: (key: ObjectKey) => {
-        const node = world.store.get<Node>(RESOURCES.node, key);
-        return node && nodeMetrics(world, node);
+        const node = context.store.get<Node>(RESOURCES.node, key);
+        return node && nodeMetrics(context, node);
       },
     },
   },
 ];
 
 /** A pod is measured for the first time a while after its start. */
-function isMeasured({ clock, timings }: World, { status }: Pod): boolean {
+function isMeasured({ clock, timings }: SimulationContext, { status }: Pod): boolean {
   if (status?.phase !== 'Running' || !status.startTime) return false;
   return clock.now() - Date.parse(status.startTime) >= timings.ms('metricsFirst');
 }
@@ -78,7 +78,7 @@ const stampOf = (nowMs: number): Pick<Metrics, 'timestamp' | 'window'> => ({
   window: '15s',
 });
 
-function podMetrics({ clock, store }: World, { metadata, spec }: Pod): PodMetrics {
+function podMetrics({ clock, store }: SimulationContext, { metadata, spec }: Pod): PodMetrics {
   const { name, namespace, labels, creationTimestamp } = metadata;
   const held = metadata.ownerReferences?.some(({ uid }) => {
     const owner = store.findByUid<VirtualMachineInstance>(uid)?.object;
@@ -93,7 +93,7 @@ function podMetrics({ clock, store }: World, { metadata, spec }: Pod): PodMetric
       name: container.name,
       usage: {
         ...usageOf(container, `${metadata.uid}/${container.name}`, clock.now()),
-        ...(held && container.name === GUEST_CONTAINER ? { cpu: CPU_OF_A_HELD_GUEST } : {}),
+        ...(held && container.name === GUEST_CONTAINER ? { cpu: PAUSED_GUEST_CPU } : {}),
       },
     })),
   };
@@ -107,7 +107,7 @@ function usageOf({ name, resources }: Container, id: string, nowMs: number): Rec
   return { cpu: `${Math.round(cores * load * 1e9)}n`, memory: `${Math.round((memory * (0.4 + load / 2)) / 1024)}Ki` };
 }
 
-function nodeMetrics({ clock, loads }: World, { metadata, status }: Node): NodeMetrics {
+function nodeMetrics({ clock, loads }: SimulationContext, { metadata, status }: Node): NodeMetrics {
   const now = clock.now();
   const load = Math.min(0.95, pseudoLoad(metadata.uid!, now) * (0.3 + loads.pods(metadata.name) / 200));
   const cores = quantityValue(status?.capacity?.cpu ?? '1');

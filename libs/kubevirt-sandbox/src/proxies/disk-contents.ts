@@ -3,7 +3,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { MIB, quantityValue } from '../quantity.js';
 import { RESOURCES } from '../resources.js';
 import type { PersistentVolumeClaim } from '../types/core-kinds.js';
-import type { World } from '../world.js';
+import type { SimulationContext } from '../simulation-context.js';
 
 const SECTOR = 512;
 const BOOT_SIGNATURE = 0xaa55;
@@ -15,8 +15,8 @@ const GZIP_MAGIC = 0x1f8b;
 export class DiskContents {
   private readonly uploaded = new Map<string, Buffer>();
 
-  constructor(private readonly world: World) {
-    world.store.subscribe(RESOURCES.claim, ({ type, object }) => {
+  constructor(private readonly context: SimulationContext) {
+    context.store.subscribe(RESOURCES.claim, ({ type, object }) => {
       if (type === 'DELETED') this.uploaded.delete(object.metadata.uid!);
     });
   }

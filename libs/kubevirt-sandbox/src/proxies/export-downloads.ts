@@ -4,7 +4,7 @@ import type { SubresourceAnswer } from '@headgate/kube-sandbox';
 import { RESOURCES } from '../resources.js';
 import type { PersistentVolumeClaim, Secret } from '../types/core-kinds.js';
 import type { VmExport } from '../types/kubevirt-kinds.js';
-import type { World } from '../world.js';
+import type { SimulationContext } from '../simulation-context.js';
 import type { DiskContents } from './disk-contents.js';
 
 const TOKEN_HEADER = 'x-kubevirt-export-token';
@@ -24,12 +24,12 @@ export interface DownloadRequest {
 /** What the exporter pod serves: the disks of an export, to whom has its token. */
 export class ExportDownloads {
   constructor(
-    private readonly world: World,
+    private readonly context: SimulationContext,
     private readonly contents: DiskContents,
   ) {}
 
   answer({ method, namespace, exportName, path, query, headers }: DownloadRequest): SubresourceAnswer {
-    const vmExport = this.world.find<VmExport>(RESOURCES.export, namespace, exportName);
+    const vmExport = this.context.find<VmExport>(RESOURCES.export, namespace, exportName);
     if (!vmExport) return { code: 404, body: `VirtualMachineExport "${exportName}" not found\n` };
     if (vmExport.status?.phase !== 'Ready') return { code: 503, body: 'export is not ready\n' };
     const offered = headers[TOKEN_HEADER] ?? query.get(TOKEN_HEADER);
@@ -37,7 +37,7 @@ export class ExportDownloads {
     const [, volume, gzip] = PATH.exec(path) ?? [];
     const offers = vmExport.status.links?.internal?.volumes ?? [];
     if (!volume || !offers.some(({ name }) => name === volume)) return { code: 404, body: '404 page not found\n' };
-    const claim = this.world.find<PersistentVolumeClaim>(RESOURCES.claim, namespace, volume);
+    const claim = this.context.find<PersistentVolumeClaim>(RESOURCES.claim, namespace, volume);
     if (!claim) return { code: 404, body: '404 page not found\n' };
     if (!gzip) return rawAnswer(this.contents.raw(claim), headers.range);
     if (method !== 'GET') return { code: 400 };
@@ -45,7 +45,7 @@ export class ExportDownloads {
   }
 
   private isToken({ metadata, status }: VmExport, offered: string | string[] | null | undefined): boolean {
-    const secret = this.world.find<Secret>(RESOURCES.secret, metadata.namespace, status?.tokenSecretRef ?? '');
+    const secret = this.context.find<Secret>(RESOURCES.secret, metadata.namespace, status?.tokenSecretRef ?? '');
     const wanted = Buffer.from(secret?.data?.token ?? '', 'base64');
     const given = Buffer.from(typeof offered === 'string' ? offered : '');
     return wanted.length > 0 && wanted.length === given.length && timingSafeEqual(wanted, given);

@@ -5,7 +5,7 @@ import type { SubresourceAnswer } from '@headgate/kube-sandbox';
 import { RESOURCES } from '../resources.js';
 import type { PersistentVolumeClaim } from '../types/core-kinds.js';
 import type { DataVolume } from '../types/data-volume.js';
-import type { World } from '../world.js';
+import type { SimulationContext } from '../simulation-context.js';
 import type { DiskContents } from './disk-contents.js';
 import type { ExportDownloads } from './export-downloads.js';
 import type { UploadTokens } from './upload-tokens.js';
@@ -23,7 +23,7 @@ export class ProxyServer {
   private address: string | undefined;
 
   constructor(
-    private readonly world: World,
+    private readonly context: SimulationContext,
     private readonly downloads: ExportDownloads,
     private readonly tokens: UploadTokens,
     private readonly contents: DiskContents,
@@ -65,8 +65,8 @@ export class ProxyServer {
     if (scheme !== 'Bearer') return { code: 400 };
     const key = this.tokens.claimOf(token);
     if (!key) return { code: 401 };
-    const dataVolume = this.world.store.get<DataVolume>(RESOURCES.dataVolume, key);
-    const claim = this.world.store.get<PersistentVolumeClaim>(RESOURCES.claim, key);
+    const dataVolume = this.context.store.get<DataVolume>(RESOURCES.dataVolume, key);
+    const claim = this.context.store.get<PersistentVolumeClaim>(RESOURCES.claim, key);
     if (!claim || dataVolume?.status?.phase !== 'UploadReady') return { code: 503 };
     this.contents.write(claim, data);
     this.completeUpload(key);

@@ -1,6 +1,6 @@
 import { RESOURCES } from '../resources.js';
 import type { VirtualMachine } from '../types/virtual-machine.js';
-import type { World } from '../world.js';
+import type { SimulationContext } from '../simulation-context.js';
 
 const TICK_MS = 20;
 /** The label that churn changes on one VM after the other. */
@@ -14,18 +14,22 @@ export interface ChurnOptions {
 }
 
 /** Changes `rate` VMs a second, one after the other, until the returned function is called: a load for benchmarks. */
-export function churn(world: World, rate: number, { onChange, edit = count }: ChurnOptions = {}): () => void {
-  const keys = world.store.list<VirtualMachine>(RESOURCES.vm).map(({ metadata }) => metadata);
-  const began = world.clock.now();
+export function churn(
+  context: SimulationContext,
+  rate: number,
+  { onChange, edit = count }: ChurnOptions = {},
+): () => void {
+  const keys = context.store.list<VirtualMachine>(RESOURCES.vm).map(({ metadata }) => metadata);
+  const began = context.clock.now();
   let serial = 0;
   if (keys.length === 0) return () => undefined;
-  return world.clock.repeat(() => {
+  return context.clock.repeat(() => {
     // By the time that has passed, so that ticks which come late owe nothing.
-    const due = Math.floor(((world.clock.now() - began) * rate) / 1000);
+    const due = Math.floor(((context.clock.now() - began) * rate) / 1000);
     while (serial < due) {
       const key = keys[serial++ % keys.length]!;
-      if (!world.store.get(RESOURCES.vm, key)) continue;
-      const changed = world.store.patch<VirtualMachine>(RESOURCES.vm, key, (vm) => edit(vm, serial));
+      if (!context.store.get(RESOURCES.vm, key)) continue;
+      const changed = context.store.patch<VirtualMachine>(RESOURCES.vm, key, (vm) => edit(vm, serial));
       onChange?.(changed, serial);
     }
   }, TICK_MS);

@@ -1,6 +1,6 @@
 import type { KubeObject } from '@headgate/kube-sandbox';
 import { FeatureGates } from '../feature-gates.js';
-import type { World } from '../world.js';
+import type { SimulationContext } from '../simulation-context.js';
 import { commonInstancetypes, commonPreferences } from './instancetypes.js';
 import { buildNode, type NodeSeed } from './seed-node.js';
 
@@ -30,25 +30,25 @@ export const LOCAL_CLASS = 'local-path';
 const CEPH = 'rook-ceph.rbd.csi.ceph.com';
 
 /** Everything a cluster has before its first VM. */
-export function seedCluster(world: World, seed: ClusterSeed = {}): void {
-  const now = world.clock.timestamp();
+export function seedCluster(context: SimulationContext, seed: ClusterSeed = {}): void {
+  const now = context.clock.timestamp();
   const objects: KubeObject[] = [
     ...['default', 'kube-system', 'kubevirt', 'cdi', 'tailvm'].map(namespace),
     ...(seed.nodes ?? DEFAULT_NODES).map((node) => buildNode(node, now)),
     ...(seed.storage === false ? [] : storageClasses()),
-    ...(seed.storage === false || world.without.has('snapshots') ? [] : [snapshotClass()]),
-    ...(world.without.has('kubevirt') ? [] : [kubevirtResource(world, seed, now)]),
-    ...(world.without.has('kubevirt') || !world.release.since('1.4')
+    ...(seed.storage === false || context.without.has('snapshots') ? [] : [snapshotClass()]),
+    ...(context.without.has('kubevirt') ? [] : [kubevirtResource(context, seed, now)]),
+    ...(context.without.has('kubevirt') || !context.release.since('1.4')
       ? []
       : [...commonInstancetypes(), ...commonPreferences()]),
-    ...(world.without.has('cdi') ? [] : cdiResources(world, now)),
-    ...(world.without.has('multus') ? [] : [networkAttachment('br1', 'tailvm'), networkAttachment('br1', 'default')]),
+    ...(context.without.has('cdi') ? [] : cdiResources(context, now)),
+    ...(context.without.has('multus') ? [] : [networkAttachment('br1', 'tailvm'), networkAttachment('br1', 'default')]),
   ];
-  world.store.load(objects.filter((object) => !exists(world, object)));
+  context.store.load(objects.filter((object) => !exists(context, object)));
 }
 
-const exists = (world: World, object: KubeObject): boolean =>
-  world.store.get(world.resourceOf(object), object.metadata) !== undefined;
+const exists = (context: SimulationContext, object: KubeObject): boolean =>
+  context.store.get(context.resourceOf(object), object.metadata) !== undefined;
 
 export const namespace = (name: string): Seed => ({
   apiVersion: 'v1',
@@ -86,7 +86,7 @@ const snapshotClass = (): Seed => ({
   deletionPolicy: 'Delete',
 });
 
-function kubevirtResource({ release }: World, seed: ClusterSeed, now: string): Seed {
+function kubevirtResource({ release }: SimulationContext, seed: ClusterSeed, now: string): Seed {
   const condition = (type: string, status: string, reason: string) => ({
     type,
     status,
@@ -124,7 +124,7 @@ function kubevirtResource({ release }: World, seed: ClusterSeed, now: string): S
   };
 }
 
-const cdiResources = ({ release }: World, now: string): Seed[] => [
+const cdiResources = ({ release }: SimulationContext, now: string): Seed[] => [
   {
     apiVersion: 'cdi.kubevirt.io/v1beta1',
     kind: 'CDI',

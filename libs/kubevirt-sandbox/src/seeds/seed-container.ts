@@ -2,10 +2,10 @@ import type { KubeObject } from '@headgate/kube-sandbox';
 import { PVC_PROTECTION } from '../controllers/storage/claim-controller.js';
 import { defaultStorageClass } from '../controllers/storage/default-storage-class.js';
 import { chooseNode } from '../controllers/pods/node-choice.js';
-import { becomeRunning, qosClass } from '../controllers/pods/pod-status.js';
+import { setRunning, qosClass } from '../controllers/pods/pod-status.js';
 import { setCondition } from '../types/condition.js';
 import type { Node, PersistentVolumeClaim, Pod } from '../types/core-kinds.js';
-import type { World } from '../world.js';
+import type { SimulationContext } from '../simulation-context.js';
 import { seededUid } from './seeded-values.js';
 
 export interface ContainerSeed {
@@ -36,12 +36,12 @@ export const CONTAINER_DEFAULTS = {
 } as const;
 
 /** A container that keeps its data: a pod, and the claim that outlives it. */
-export function seedContainer(world: World, seed: ContainerSeed): KubeObject[] {
+export function seedContainer(context: SimulationContext, seed: ContainerSeed): KubeObject[] {
   const { name, namespace, image, cpu, memory, disk, privileged } = { ...CONTAINER_DEFAULTS, ...seed };
-  const creationTimestamp = `${(seed.createdAt ?? new Date(world.clock.now())).toISOString().slice(0, 19)}Z`;
+  const creationTimestamp = `${(seed.createdAt ?? new Date(context.clock.now())).toISOString().slice(0, 19)}Z`;
   const labels = { ...seed.labels };
   const claimName = seed.claim?.name ?? `${name}-data`;
-  const storageClassName = defaultStorageClass(world)?.metadata.name;
+  const storageClassName = defaultStorageClass(context)?.metadata.name;
   const claim: PersistentVolumeClaim = {
     apiVersion: 'v1',
     kind: 'PersistentVolumeClaim',
@@ -85,12 +85,12 @@ export function seedContainer(world: World, seed: ContainerSeed): KubeObject[] {
       volumes: [{ name: 'data', persistentVolumeClaim: { claimName } }],
     },
   };
-  const node: Node | undefined = chooseNode(world, pod).node;
+  const node: Node | undefined = chooseNode(context, pod).node;
   if (!node) return [claim, pod];
   pod.spec.nodeName = node.metadata.name;
   pod.status = { startTime: creationTimestamp, qosClass: qosClass(pod), conditions: [] };
   setCondition(pod.status.conditions!, { type: 'PodScheduled', status: 'True' }, creationTimestamp);
   const host = node.status?.addresses?.find(({ type }) => type === 'InternalIP')?.address ?? '192.0.2.1';
-  becomeRunning(pod, world.nextAddress(), host, creationTimestamp);
+  setRunning(pod, context.nextAddress(), host, creationTimestamp);
   return [claim, pod];
 }

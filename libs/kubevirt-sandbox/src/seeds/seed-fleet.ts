@@ -1,5 +1,5 @@
 import { RESOURCES } from '../resources.js';
-import type { World } from '../world.js';
+import type { SimulationContext } from '../simulation-context.js';
 import { namespace as namespaceObject } from './seed-cluster.js';
 import { CONTAINER_DEFAULTS, type ContainerSeed, seedContainer } from './seed-container.js';
 import { buildNode } from './seed-node.js';
@@ -71,11 +71,11 @@ export type FleetVmSeed = VmSeed & { readonly labels: Record<string, string> };
 export type FleetContainerSeed = ContainerSeed & Required<Pick<ContainerSeed, keyof typeof CONTAINER_DEFAULTS>>;
 
 /** Puts `count` VMs (0 to 10,000) into the cluster, with a container for every twentieth and nodes enough for all. */
-export function seedFleet(world: World, count: number, options: FleetSeedOptions = {}): void {
+export function seedFleet(context: SimulationContext, count: number, options: FleetSeedOptions = {}): void {
   const { vm = (seed) => seed, container = (seed) => seed } = options;
-  const now = world.clock.timestamp();
-  const { store } = world;
-  const namespaces = NAMESPACES.filter((name) => !world.find(RESOURCES.namespace, undefined, name)).map(
+  const now = context.clock.timestamp();
+  const { store } = context;
+  const namespaces = NAMESPACES.filter((name) => !context.find(RESOURCES.namespace, undefined, name)).map(
     namespaceObject,
   );
   const nodes = Array.from({ length: Math.ceil(count / VMS_PER_NODE) }, (_none, index) =>
@@ -93,19 +93,19 @@ export function seedFleet(world: World, count: number, options: FleetSeedOptions
   );
   store.load([...namespaces, ...nodes]);
   const containers = Array.from({ length: Math.floor(count / VMS_PER_CONTAINER) }, (_none, index) =>
-    seedContainer(world, container(fleetContainer(world, index))),
+    seedContainer(context, container(fleetContainer(context, index))),
   );
   store.load(containers.flat());
   // In portions, so that not the whole fleet lies in memory twice.
   for (let from = 0; from < count; from += VMS_PER_NODE) {
     const portion = Array.from({ length: Math.min(VMS_PER_NODE, count - from) }, (_none, index) =>
-      seedVm(world, vm(fleetVm(world, from + index, nodes[(from + index) % nodes.length]!.metadata.name))),
+      seedVm(context, vm(fleetVm(context, from + index, nodes[(from + index) % nodes.length]!.metadata.name))),
     );
     store.load(portion.flat());
   }
 }
 
-function fleetVm(world: World, index: number, node: string): FleetVmSeed {
+function fleetVm(context: SimulationContext, index: number, node: string): FleetVmSeed {
   const seed = `vm ${index}`;
   const part = seededNumber(`${seed} status`, 100);
   const name = fleetName(index);
@@ -119,11 +119,11 @@ function fleetVm(world: World, index: number, node: string): FleetVmSeed {
     ...seededChoice(`${seed} size`, SIZES),
     labels: { app: role!, stage: stage!, ...(seededNumber(`${seed} tag`, 5) === 0 ? { critical: 'true' } : {}) },
     annotations: { [FOLDER_LABEL]: `${stage}/${role}` },
-    createdAt: new Date(world.clock.now() - seededNumber(`${seed} age`, 400) * DAY_MS),
+    createdAt: new Date(context.clock.now() - seededNumber(`${seed} age`, 400) * DAY_MS),
   };
 }
 
-function fleetContainer(world: World, index: number): FleetContainerSeed {
+function fleetContainer(context: SimulationContext, index: number): FleetContainerSeed {
   const seed = `container ${index}`;
   return {
     ...CONTAINER_DEFAULTS,
@@ -131,7 +131,7 @@ function fleetContainer(world: World, index: number): FleetContainerSeed {
     namespace: seededChoice(`${seed} namespace`, NAMESPACES),
     running: seededNumber(`${seed} running`, 4) !== 0,
     privileged: seededNumber(`${seed} privileged`, 5) === 0,
-    createdAt: new Date(world.clock.now() - seededNumber(`${seed} age`, 100) * DAY_MS),
+    createdAt: new Date(context.clock.now() - seededNumber(`${seed} age`, 100) * DAY_MS),
   };
 }
 
@@ -159,8 +159,8 @@ const DEMO_CONTAINERS: readonly ContainerSeed[] = [
 ];
 
 /** A handful of VMs and containers, one in every state: for a first look. */
-export function seedDemo(world: World): void {
+export function seedDemo(context: SimulationContext): void {
   // One by one, so that each weighs on its node when the next is placed.
-  for (const seed of DEMO_VMS) world.store.load(seedVm(world, seed));
-  for (const seed of DEMO_CONTAINERS) world.store.load(seedContainer(world, seed));
+  for (const seed of DEMO_VMS) context.store.load(seedVm(context, seed));
+  for (const seed of DEMO_CONTAINERS) context.store.load(seedContainer(context, seed));
 }

@@ -1,12 +1,12 @@
 import { guestOsInfo } from '../guests/guest-agent.js';
 import { guestProfileFor } from '../guests/guest-profile.js';
 import { guestFacts } from '../controllers/instance/guest-registry.js';
-import { enterPhase, GUEST_NOT_RUNNING, noteCondition } from '../controllers/instance/instance-phase.js';
+import { enterPhase, GUEST_NOT_RUNNING, updateCondition } from '../controllers/instance/instance-phase.js';
 import { interfaceStatuses } from '../controllers/instance/interface-status.js';
 import { launcherPod } from '../controllers/instance/launcher-pod.js';
-import { becomeRunning } from '../controllers/instance/running-status.js';
+import { setRunning } from '../controllers/instance/running-status.js';
 import { claimInfo } from '../controllers/instance/volume-status.js';
-import { becomeRunning as podRuns } from '../controllers/pods/pod-status.js';
+import { setRunning as podRuns } from '../controllers/pods/pod-status.js';
 import { chooseNode } from '../controllers/pods/node-choice.js';
 import { buildInstance } from '../controllers/virtual-machine/instance-builder.js';
 import { RESOURCES } from '../resources.js';
@@ -14,7 +14,7 @@ import { setCondition } from '../types/condition.js';
 import type { Node, PersistentVolumeClaim, Pod } from '../types/core-kinds.js';
 import type { VirtualMachineInstance } from '../types/virtual-machine-instance.js';
 import type { VirtualMachine } from '../types/virtual-machine.js';
-import type { World } from '../world.js';
+import type { SimulationContext } from '../simulation-context.js';
 import { seededSuffix, seededUid } from './seeded-values.js';
 import type { VmSeed } from './vm-seed.js';
 
@@ -25,55 +25,56 @@ export interface SeededInstance {
 
 /** The VMI of a seeded VM and its pod, running, held, or without a node. */
 export function seedInstance(
-  world: World,
+  context: SimulationContext,
   vm: VirtualMachine,
   seed: VmSeed,
   since: string,
   claim: PersistentVolumeClaim | undefined,
 ): SeededInstance {
   const { namespace, name } = vm.metadata;
-  const vmi = buildInstance(world, { ...vm, metadata: { ...vm.metadata, generation: 1 } }, since);
+  const vmi = buildInstance(context, { ...vm, metadata: { ...vm.metadata, generation: 1 } }, since);
   vmi.metadata.uid = seededUid(`VirtualMachineInstance/${namespace}/${name}`);
   vmi.metadata.creationTimestamp = since;
-  const pod = launcherPod(world, vmi);
+  const pod = launcherPod(context, vmi);
   pod.metadata.name = `virt-launcher-${name}-${seededSuffix(`${namespace}/${name}`)}`;
   pod.metadata.uid = seededUid(`Pod/${namespace}/${name}`);
   pod.metadata.creationTimestamp = since;
-  if (seed.status === 'ErrorUnschedulable') return unplaced(world, vmi, pod, since);
-  place(world, pod, seed.node, since);
-  run(world, vmi, pod, seed, since, claim);
+  if (seed.status === 'ErrorUnschedulable') return unplaced(context, vmi, pod, since);
+  place(context, pod, seed.node, since);
+  run({ context, vmi, pod, seed, since, claim });
   return { vmi, pod };
 }
 
-function unplaced(world: World, vmi: VirtualMachineInstance, pod: Pod, since: string): SeededInstance {
-  const { message } = chooseNode(world, pod);
+function unplaced(context: SimulationContext, vmi: VirtualMachineInstance, pod: Pod, since: string): SeededInstance {
+  const { message } = chooseNode(context, pod);
   const condition = { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message } as const;
   enterPhase(vmi, 'Scheduling', since);
-  noteCondition(vmi, GUEST_NOT_RUNNING, since);
-  noteCondition(vmi, condition, since);
+  updateCondition(vmi, GUEST_NOT_RUNNING, since);
+  updateCondition(vmi, condition, since);
   const conditions = [{ ...condition, lastProbeTime: null, lastTransitionTime: since }];
   pod.status = { phase: 'Pending', conditions, qosClass: 'Burstable' };
   return { vmi, pod };
 }
 
-function place(world: World, pod: Pod, wanted: string | undefined, since: string): void {
-  const node = wanted ? world.find<Node>(RESOURCES.node, undefined, wanted) : chooseNode(world, pod).node;
+function place(context: SimulationContext, pod: Pod, wanted: string | undefined, since: string): void {
+  const node = wanted ? context.find<Node>(RESOURCES.node, undefined, wanted) : chooseNode(context, pod).node;
   const nodeName = node?.metadata.name ?? wanted ?? 'node-a';
   pod.spec.nodeName = nodeName;
   pod.status = { startTime: since, qosClass: 'Burstable', conditions: [] };
   setCondition(pod.status.conditions!, { type: 'PodScheduled', status: 'True' }, since);
   const host = node?.status?.addresses?.find(({ type }) => type === 'InternalIP')?.address ?? '192.0.2.1';
-  podRuns(pod, world.nextAddress(), host, since);
+  podRuns(pod, context.nextAddress(), host, since);
 }
 
-function run(
-  world: World,
-  vmi: VirtualMachineInstance,
-  pod: Pod,
-  seed: VmSeed,
-  since: string,
-  claim: PersistentVolumeClaim | undefined,
-): void {
+interface SeededRun extends SeededInstance {
+  readonly context: SimulationContext;
+  readonly seed: VmSeed;
+  /** When it started. */
+  readonly since: string;
+  readonly claim: PersistentVolumeClaim | undefined;
+}
+
+function run({ context, vmi, pod, seed, since, claim }: SeededRun): void {
   const nodeName = pod.spec.nodeName!;
   for (const phase of ['Scheduling', 'Scheduled'] as const) enterPhase(vmi, phase, since);
   vmi.metadata.labels = { ...vmi.metadata.labels, 'kubevirt.io/nodeName': nodeName };
@@ -83,7 +84,7 @@ function run(
     activePods: { [pod.metadata.uid!]: nodeName },
     launcherContainerImageVersion: pod.spec.containers[0]!.image,
   });
-  becomeRunning(world, vmi, pod);
+  setRunning(context, vmi, pod);
   const root = vmi.status!.volumeStatus?.[0];
   if (root && claim) root.persistentVolumeClaimInfo = claimInfo(claim);
   for (const stamp of vmi.status!.phaseTransitionTimestamps!) stamp.phaseTransitionTimestamp = since;
@@ -92,15 +93,15 @@ function run(
   }
   const profile = guestProfileFor([seed.containerDisk ?? seed.image ?? 'fedora', seed.name]);
   if (seed.agent !== false && profile.agent) {
-    noteCondition(vmi, { type: 'AgentConnected', status: 'True', lastProbeTime: since }, since);
-    vmi.status!.guestOSInfo = guestOsInfo({ ...guestFacts(world, vmi), profile });
+    updateCondition(vmi, { type: 'AgentConnected', status: 'True', lastProbeTime: since }, since);
+    vmi.status!.guestOSInfo = guestOsInfo({ ...guestFacts(context, vmi), profile });
     vmi.status!.interfaces = interfaceStatuses(vmi, pod.status?.podIP);
   }
   if (seed.status !== 'Paused') return;
-  noteCondition(
+  updateCondition(
     vmi,
     { type: 'Paused', status: 'True', reason: 'PausedByUser', message: 'VMI was paused by user' },
     since,
   );
-  noteCondition(vmi, GUEST_NOT_RUNNING, since);
+  updateCondition(vmi, GUEST_NOT_RUNNING, since);
 }

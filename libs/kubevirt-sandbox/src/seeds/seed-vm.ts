@@ -8,7 +8,7 @@ import { updateVmStatus } from '../controllers/virtual-machine/vm-status.js';
 import type { PersistentVolumeClaim } from '../types/core-kinds.js';
 import type { DataVolume } from '../types/data-volume.js';
 import type { VirtualMachine } from '../types/virtual-machine.js';
-import { controlledBy, type World } from '../world.js';
+import { controlledBy, type SimulationContext } from '../simulation-context.js';
 import { seededUid } from './seeded-values.js';
 import { seedInstance, type SeededInstance } from './seed-instance.js';
 import type { SeededVmStatus, VmSeed } from './vm-seed.js';
@@ -18,17 +18,19 @@ const DEFAULT_IMAGE = 'https://images.example/fedora-cloud-42.qcow2';
 const runs = (status: SeededVmStatus): boolean => status === 'Running' || status === 'Paused';
 
 /** A VM with everything that belongs to it in its state. The claim comes first: the rest is told from it. */
-export function seedVm(world: World, seed: VmSeed): KubeObject[] {
+export function seedVm(context: SimulationContext, seed: VmSeed): KubeObject[] {
   const { status = 'Running', namespace = 'tailvm', name } = seed;
-  const createdAt = `${(seed.createdAt ?? new Date(world.clock.now())).toISOString().slice(0, 19)}Z`;
+  const createdAt = `${(seed.createdAt ?? new Date(context.clock.now())).toISOString().slice(0, 19)}Z`;
   const vm = virtualMachine(seed, createdAt, namespace, status);
   applyVmDefaults(vm);
-  const disk = seed.containerDisk ? undefined : seedDisk(world, seed, vm, createdAt);
+  const disk = seed.containerDisk ? undefined : seedDisk(context, seed, vm, createdAt);
   const instance: SeededInstance | undefined =
-    runs(status) || status === 'ErrorUnschedulable' ? seedInstance(world, vm, seed, createdAt, disk?.claim) : undefined;
+    runs(status) || status === 'ErrorUnschedulable'
+      ? seedInstance(context, vm, seed, createdAt, disk?.claim)
+      : undefined;
   vm.status = {};
   updateVmStatus(
-    world,
+    context,
     vm,
     {
       vm,
@@ -123,7 +125,7 @@ function virtualMachine(
 }
 
 function seedDisk(
-  world: World,
+  context: SimulationContext,
   seed: VmSeed,
   vm: VirtualMachine,
   creationTimestamp: string,
@@ -131,7 +133,7 @@ function seedDisk(
   const { namespace } = vm.metadata;
   const name = `${vm.metadata.name}-root`;
   const storage = seed.disk ?? '20Gi';
-  const storageClassName = seed.storageClass ?? defaultVirtClass(world)?.metadata.name;
+  const storageClassName = seed.storageClass ?? defaultVirtClass(context)?.metadata.name;
   const uid = seededUid(`DataVolume/${namespace}/${name}`);
   const dataVolume: DataVolume = {
     apiVersion: 'cdi.kubevirt.io/v1beta1',
@@ -154,7 +156,7 @@ function seedDisk(
       : { phase: 'Succeeded', progress: '100.0%', bound: true, running: 'done' },
     creationTimestamp,
   );
-  const withCdi = !world.without.has('cdi');
+  const withCdi = !context.without.has('cdi');
   const claim: PersistentVolumeClaim = {
     apiVersion: 'v1',
     kind: 'PersistentVolumeClaim',

@@ -4,7 +4,7 @@ import type { GuestRegistry } from '../controllers/instance/guest-registry.js';
 import { RfbSession } from '../guests/rfb-session.js';
 import { RESOURCES } from '../resources.js';
 import type { VirtualMachineInstance } from '../types/virtual-machine-instance.js';
-import type { World } from '../world.js';
+import type { SimulationContext } from '../simulation-context.js';
 import { requireVmi, SUBRESOURCES, vmiConflict } from './subresource-support.js';
 
 const PROTOCOL = 'plain.kubevirt.io';
@@ -17,13 +17,13 @@ export class ConsoleSessions {
   private readonly open = new Map<string, WebSocket>();
 
   constructor(
-    private readonly world: World,
+    private readonly context: SimulationContext,
     private readonly guests: GuestRegistry,
   ) {}
 
   register(): void {
     for (const device of ['console', 'vnc'] as const) {
-      this.world.subresources.connect(
+      this.context.subresources.connect(
         { group: SUBRESOURCES, resource: 'virtualmachineinstances', subresource: device },
         {
           protocols: [PROTOCOL],
@@ -36,7 +36,7 @@ export class ConsoleSessions {
 
   /** Ends the sessions of VMIs that end; those of a VMI that migrates are cut, too, as their node changes. */
   watch(): () => void {
-    return this.world.store.subscribe(RESOURCES.vmi, ({ type, object, previous }) => {
+    return this.context.store.subscribe(RESOURCES.vmi, ({ type, object, previous }) => {
       const before = previous as VirtualMachineInstance | undefined;
       const after = object as VirtualMachineInstance;
       const moved = before?.status?.nodeName !== undefined && before.status.nodeName !== after.status?.nodeName;
@@ -50,14 +50,14 @@ export class ConsoleSessions {
   }
 
   private check(device: Device, request: SubresourceRequest): void {
-    const vmi = requireVmi(this.world, request);
+    const vmi = requireVmi(this.context, request);
     const { autoattachGraphicsDevice, autoattachSerialConsole } = vmi.spec.domain.devices;
     if (device === 'vnc' && autoattachGraphicsDevice === false) throw badRequest('No graphics devices are present.');
     if (device === 'console' && autoattachSerialConsole === false) throw badRequest('No serial consoles are present.');
     if (device === 'console' && vmi.status?.phase === 'Failed')
       throw vmiConflict(request.name, 'VMI is in failed status');
     if (vmi.status?.phase !== 'Running') throw badRequest('VMI is not running');
-    const preserve = this.world.release.since('1.7') && request.query.get('preserveSession') === 'true';
+    const preserve = this.context.release.since('1.7') && request.query.get('preserveSession') === 'true';
     if (device === 'vnc' && preserve && this.open.has(`${vmi.metadata.uid}/vnc`)) {
       throw apiError(
         500,
@@ -68,7 +68,7 @@ export class ConsoleSessions {
   }
 
   private connect(device: Device, socket: WebSocket, request: SubresourceRequest): void {
-    const vmi = requireVmi(this.world, request);
+    const vmi = requireVmi(this.context, request);
     const id = `${vmi.metadata.uid}/${device}`;
     this.open.get(id)?.close(NORMAL_CLOSURE);
     this.open.set(id, socket);

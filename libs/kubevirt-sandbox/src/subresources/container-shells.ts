@@ -4,7 +4,7 @@ import type { GuestFacts } from '../guests/guest-facts.js';
 import { quantityValue } from '../quantity.js';
 import { RESOURCES } from '../resources.js';
 import type { Container, PersistentVolumeClaim, Pod } from '../types/core-kinds.js';
-import type { World } from '../world.js';
+import type { SimulationContext } from '../simulation-context.js';
 
 /** What the shell of a container knows about its pod. */
 export function containerFacts({ metadata, status }: Pod, container: Container): GuestFacts {
@@ -25,7 +25,7 @@ export function containerFacts({ metadata, status }: Pod, container: Container):
 export class ContainerFiles {
   private readonly files = new Map<string, GuestFiles>();
 
-  constructor(private readonly world: World) {}
+  constructor(private readonly context: SimulationContext) {}
 
   of(pod: Pod, container: Container): GuestFiles {
     const owner = this.ownerOf(pod);
@@ -42,7 +42,7 @@ export class ContainerFiles {
   /** Forgets the files of what is gone. */
   watch(): void {
     for (const resource of [RESOURCES.pod, RESOURCES.claim]) {
-      this.world.store.subscribe(resource, ({ type, object }) => {
+      this.context.store.subscribe(resource, ({ type, object }) => {
         if (type === 'DELETED') this.files.delete(object.metadata.uid!);
       });
     }
@@ -51,7 +51,7 @@ export class ContainerFiles {
   private ownerOf({ metadata, spec }: Pod): string {
     const name = spec.volumes?.find(({ persistentVolumeClaim }) => persistentVolumeClaim)?.persistentVolumeClaim
       ?.claimName;
-    const claim = name && this.world.find<PersistentVolumeClaim>(RESOURCES.claim, metadata.namespace, name);
+    const claim = name && this.context.find<PersistentVolumeClaim>(RESOURCES.claim, metadata.namespace, name);
     return claim ? claim.metadata.uid! : metadata.uid!;
   }
 }

@@ -8,7 +8,7 @@ import { pngImage } from '../guests/png-image.js';
 import { RESOURCES } from '../resources.js';
 import { isTrue } from '../types/condition.js';
 import type { VirtualMachineInstance } from '../types/virtual-machine-instance.js';
-import type { World } from '../world.js';
+import type { SimulationContext } from '../simulation-context.js';
 import {
   DONE,
   findVm,
@@ -29,7 +29,7 @@ export class InstanceSubresources {
   private readonly thaws = new Map<string, () => void>();
 
   constructor(
-    private readonly world: World,
+    private readonly context: SimulationContext,
     private readonly instances: InstanceController,
     private readonly guests: GuestRegistry,
   ) {}
@@ -38,17 +38,17 @@ export class InstanceSubresources {
     this.put('pause', (request) => this.pause(request));
     this.put('unpause', (request) => this.unpause(request));
     this.put('softreboot', (request) => this.softReboot(request));
-    if (this.world.release.since('1.5')) this.put('reset', (request) => this.reset(request));
+    if (this.context.release.since('1.5')) this.put('reset', (request) => this.reset(request));
     this.put('freeze', (request) => this.freeze(request));
     this.put('unfreeze', (request) => this.thaw(this.running(request, 'VMI is not running')));
-    this.put('addvolume', (request) => changeVolumesOfVmi(this.world, request, request.body, 'add'), 202);
-    this.put('removevolume', (request) => changeVolumesOfVmi(this.world, request, request.body, 'remove'), 202);
+    this.put('addvolume', (request) => changeVolumesOfVmi(this.context, request, request.body, 'add'), 202);
+    this.put('removevolume', (request) => changeVolumesOfVmi(this.context, request, request.body, 'remove'), 202);
     this.get('guestosinfo', (vmi) =>
-      guestAgentInfo(guestFacts(this.world, vmi), vmi.status?.fsFreezeStatus === 'frozen' ? 'frozen' : 'thawed'),
+      guestAgentInfo(guestFacts(this.context, vmi), vmi.status?.fsFreezeStatus === 'frozen' ? 'frozen' : 'thawed'),
     );
-    this.get('userlist', (vmi) => ({ metadata: {}, items: guestUsers(guestFacts(this.world, vmi)) }));
-    this.get('filesystemlist', (vmi) => ({ metadata: {}, items: guestFileSystems(guestFacts(this.world, vmi)) }));
-    this.world.subresources.handle(this.address('vnc/screenshot'), ['GET'], (request) => this.screenshot(request));
+    this.get('userlist', (vmi) => ({ metadata: {}, items: guestUsers(guestFacts(this.context, vmi)) }));
+    this.get('filesystemlist', (vmi) => ({ metadata: {}, items: guestFileSystems(guestFacts(this.context, vmi)) }));
+    this.context.subresources.handle(this.address('vnc/screenshot'), ['GET'], (request) => this.screenshot(request));
   }
 
   private address(subresource: string) {
@@ -56,7 +56,7 @@ export class InstanceSubresources {
   }
 
   private put(subresource: string, act: (request: Request) => void, code = DONE.code): void {
-    this.world.subresources.handle(this.address(subresource), ['PUT'], (request) => {
+    this.context.subresources.handle(this.address(subresource), ['PUT'], (request) => {
       act(request);
       return { code };
     });
@@ -64,9 +64,9 @@ export class InstanceSubresources {
 
   /** Questions to the guest agent: every failure is 500 with a plain text. */
   private get(subresource: string, answer: (vmi: VirtualMachineInstance) => object): void {
-    this.world.subresources.handle(this.address(subresource), ['GET'], (request): SubresourceAnswer => {
+    this.context.subresources.handle(this.address(subresource), ['GET'], (request): SubresourceAnswer => {
       try {
-        const vmi = requireVmi(this.world, request);
+        const vmi = requireVmi(this.context, request);
         if (vmi.status?.phase !== 'Running') throw vmiConflict(request.name, 'VMI is not running');
         if (!isTrue(vmi.status.conditions, 'AgentConnected')) {
           throw vmiConflict(request.name, 'VMI does not have guest agent connected');
@@ -80,7 +80,7 @@ export class InstanceSubresources {
 
   private screenshot(request: Request): SubresourceAnswer {
     try {
-      const vmi = requireVmi(this.world, request);
+      const vmi = requireVmi(this.context, request);
       if (vmi.status?.phase !== 'Running') throw vmiConflict(request.name, 'VMI is not running');
       return {
         code: 200,
@@ -104,7 +104,7 @@ export class InstanceSubresources {
   }
 
   private unpause(request: Request): void {
-    if (findVm(this.world, request)?.status?.snapshotInProgress) {
+    if (findVm(this.context, request)?.status?.snapshotInProgress) {
       throw vmiConflict(request.name, 'VM snapshot is in progress');
     }
     const vmi = this.running(request, 'VMI is not running');
@@ -115,8 +115,8 @@ export class InstanceSubresources {
   private hold(request: Request, paused: boolean): void {
     if (isDryRun(optionsOf(request.body))) return;
     const { namespace, name } = request;
-    const after = this.world.timings.ms('pauseConfirmed');
-    this.world.clock.schedule(() => this.instances.hold({ namespace, name }, paused), after);
+    const after = this.context.timings.ms('pauseConfirmed');
+    this.context.clock.schedule(() => this.instances.hold({ namespace, name }, paused), after);
   }
 
   private softReboot(request: Request): void {
@@ -142,9 +142,9 @@ export class InstanceSubresources {
     if (afterMs)
       this.thaws.set(
         uid,
-        this.world.clock.schedule(() => this.thaw(vmi), afterMs),
+        this.context.clock.schedule(() => this.thaw(vmi), afterMs),
       );
-    this.world.store.patch<VirtualMachineInstance>(RESOURCES.vmi, vmi.metadata, ({ status }) => {
+    this.context.store.patch<VirtualMachineInstance>(RESOURCES.vmi, vmi.metadata, ({ status }) => {
       status!.fsFreezeStatus = 'frozen';
     });
   }
@@ -152,15 +152,15 @@ export class InstanceSubresources {
   private thaw({ metadata }: VirtualMachineInstance): void {
     this.thaws.get(metadata.uid!)?.();
     this.thaws.delete(metadata.uid!);
-    if (this.world.store.get(RESOURCES.vmi, metadata)?.metadata.uid !== metadata.uid) return;
-    this.world.store.patch<VirtualMachineInstance>(RESOURCES.vmi, metadata, ({ status }) => {
+    if (this.context.store.get(RESOURCES.vmi, metadata)?.metadata.uid !== metadata.uid) return;
+    this.context.store.patch<VirtualMachineInstance>(RESOURCES.vmi, metadata, ({ status }) => {
       delete status!.fsFreezeStatus;
     });
   }
 
   /** @throws ApiError 404, 409 */
   private running(request: Request, otherwise: string): VirtualMachineInstance {
-    const vmi = requireVmi(this.world, request);
+    const vmi = requireVmi(this.context, request);
     if (isFinal(vmi) || vmi.status?.phase !== 'Running') throw vmiConflict(request.name, otherwise);
     return vmi;
   }

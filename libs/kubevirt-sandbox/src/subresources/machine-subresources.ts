@@ -4,15 +4,15 @@ import { expandedSpec } from '../controllers/virtual-machine/instancetype-expans
 import { isFinal } from '../controllers/virtual-machine/printable-status.js';
 import { RESOURCES } from '../resources.js';
 import type { Migration } from '../types/kubevirt-kinds.js';
-import type { World } from '../world.js';
+import type { SimulationContext } from '../simulation-context.js';
 import { restartVm, startVm, stopVm } from './power-actions.js';
 import { ACCEPTED, findVmi, isDryRun, optionsOf, requireVm, SUBRESOURCES, vmConflict } from './subresource-support.js';
 import { addVolumeToVm, removeVolumeFromVm } from './volume-actions.js';
 
 /** Subresources of VirtualMachine. */
-export function registerMachineSubresources(world: World): void {
+export function registerMachineSubresources(context: SimulationContext): void {
   const put = (subresource: string, handle: HttpSubresourceHandler): void =>
-    world.subresources.handle({ group: SUBRESOURCES, resource: 'virtualmachines', subresource }, ['PUT'], handle);
+    context.subresources.handle({ group: SUBRESOURCES, resource: 'virtualmachines', subresource }, ['PUT'], handle);
   const accept =
     (act: (request: Parameters<HttpSubresourceHandler>[0]) => void): HttpSubresourceHandler =>
     (request) => {
@@ -21,34 +21,34 @@ export function registerMachineSubresources(world: World): void {
     };
   put(
     'start',
-    accept((request) => startVm(world, request, optionsOf(request.body))),
+    accept((request) => startVm(context, request, optionsOf(request.body))),
   );
   put(
     'stop',
-    accept((request) => stopVm(world, request, optionsOf(request.body))),
+    accept((request) => stopVm(context, request, optionsOf(request.body))),
   );
   put(
     'restart',
-    accept((request) => restartVm(world, request, optionsOf(request.body))),
+    accept((request) => restartVm(context, request, optionsOf(request.body))),
   );
   put(
     'migrate',
-    accept((request) => migrate(world, request, request.body)),
+    accept((request) => migrate(context, request, request.body)),
   );
   put(
     'addvolume',
-    accept((request) => addVolumeToVm(world, request, request.body)),
+    accept((request) => addVolumeToVm(context, request, request.body)),
   );
   put(
     'removevolume',
-    accept((request) => removeVolumeFromVm(world, request, request.body)),
+    accept((request) => removeVolumeFromVm(context, request, request.body)),
   );
-  world.subresources.handle(
+  context.subresources.handle(
     { group: SUBRESOURCES, resource: 'virtualmachines', subresource: 'expand-spec' },
     ['GET'],
     (request) => {
-      const vm = deepCopy(requireVm(world, request));
-      vm.spec.template.spec = expandedSpec(world, vm);
+      const vm = deepCopy(requireVm(context, request));
+      vm.spec.template.spec = expandedSpec(context, vm);
       delete vm.spec.instancetype;
       delete vm.spec.preference;
       return { code: 200, body: vm };
@@ -60,9 +60,9 @@ interface MigrateOptions {
   addedNodeSelector?: Record<string, string>;
 }
 
-function migrate(world: World, asked: { namespace?: string; name: string }, body: unknown): void {
-  requireVm(world, asked);
-  const vmi = findVmi(world, asked);
+function migrate(context: SimulationContext, asked: { namespace?: string; name: string }, body: unknown): void {
+  requireVm(context, asked);
+  const vmi = findVmi(context, asked);
   if (!vmi || isFinal(vmi) || vmi.status?.phase !== 'Running') throw vmConflict(asked.name, 'VM is not running');
   const options = optionsOf<MigrateOptions>(body);
   const migration: Migration = {
@@ -71,17 +71,17 @@ function migrate(world: World, asked: { namespace?: string; name: string }, body
     metadata: { name: '', generateName: 'kubevirt-migrate-vm-', namespace: asked.namespace },
     spec: {
       vmiName: asked.name,
-      ...(options.addedNodeSelector && world.release.since('1.6')
+      ...(options.addedNodeSelector && context.release.since('1.6')
         ? { addedNodeSelector: options.addedNodeSelector }
         : {}),
     },
   };
   completeMigration(migration);
   try {
-    refuseMigration(world, migration);
+    refuseMigration(context, migration);
   } catch (error) {
     // virt-api wraps the refusal of the webhook.
     throw apiError(500, 'InternalError', `Internal error occurred: ${(error as Error).message}`);
   }
-  world.store.create(RESOURCES.migration, migration, { dryRun: isDryRun(options) });
+  context.store.create(RESOURCES.migration, migration, { dryRun: isDryRun(options) });
 }

@@ -4,7 +4,7 @@ import { GuestShell, type GuestPower } from '../guests/guest-shell.js';
 import { TerminalSession } from '../guests/terminal-session.js';
 import { RESOURCES } from '../resources.js';
 import type { Container, Pod } from '../types/core-kinds.js';
-import type { World } from '../world.js';
+import type { SimulationContext } from '../simulation-context.js';
 import { ContainerFiles, containerFacts } from './container-shells.js';
 import { containerLog, HEARTBEAT_MS, heartbeatLine } from './container-log.js';
 import { EXEC_PROTOCOLS, ExecChannels, type TerminalSize } from './exec-channels.js';
@@ -17,12 +17,12 @@ const SHELLS = /(^|\/)(ba|a|da|z)?sh$/;
 export class PodSubresources {
   private readonly files: ContainerFiles;
 
-  constructor(private readonly world: World) {
-    this.files = new ContainerFiles(world);
+  constructor(private readonly context: SimulationContext) {
+    this.files = new ContainerFiles(context);
   }
 
   register(): void {
-    const { subresources } = this.world;
+    const { subresources } = this.context;
     this.files.watch();
     subresources.handle({ group: '', resource: 'pods', subresource: 'log' }, ['GET'], (request) => this.log(request));
     for (const subresource of ['exec', 'attach']) {
@@ -40,7 +40,7 @@ export class PodSubresources {
 
   /** @throws ApiError 400, 404 */
   private target({ namespace, name, query }: SubresourceRequest): { pod: Pod; container: Container } {
-    const pod = this.world.find<Pod>(RESOURCES.pod, namespace, name);
+    const pod = this.context.find<Pod>(RESOURCES.pod, namespace, name);
     if (!pod) throw notFound({ group: '', resource: 'pods', name });
     const wanted = query.get('container');
     const all = [...pod.spec.containers, ...(pod.spec.initContainers ?? [])];
@@ -65,7 +65,7 @@ export class PodSubresources {
       const why = waiting?.reason ?? 'ContainerCreating';
       throw badRequest(`container "${container.name}" in pod "${pod.metadata.name}" is waiting to start: ${why}`);
     }
-    const lines = containerLog(pod, container, this.world.clock.now());
+    const lines = containerLog(pod, container, this.context.clock.now());
     const tail = Number(request.query.get('tailLines') ?? lines.length);
     const shown = tail === 0 ? [] : lines.slice(-tail);
     const stamped = request.query.get('timestamps') === 'true';
@@ -78,7 +78,7 @@ export class PodSubresources {
   private follow(pod: Pod, stream: AnswerStream, text: string): void {
     stream.start(200, { 'Content-Type': 'text/plain' });
     if (text) stream.write(text);
-    const { clock, store } = this.world;
+    const { clock, store } = this.context;
     const stopBeat = clock.repeat(() => stream.write(`${heartbeatLine(clock.now())}\n`), HEARTBEAT_MS);
     const unsubscribe = store.subscribe(RESOURCES.pod, ({ object, type }) => {
       if (object.metadata.uid !== pod.metadata.uid) return;
@@ -115,7 +115,7 @@ export class PodSubresources {
     const session = new TerminalSession({
       facts: containerFacts(pod, container),
       power: NO_POWER,
-      now: () => this.world.clock.now(),
+      now: () => this.context.clock.now(),
       print: (text) => channels.stdout(tty ? text.replace(/\r?\n/g, '\r\n') : text),
       device: 'pts/0',
       loggedInAs: 'root',
@@ -123,7 +123,7 @@ export class PodSubresources {
       onLeave: () => channels.exit(0),
     });
     if (tty) session.ask();
-    const unsubscribe = this.world.store.subscribe(RESOURCES.pod, ({ object, type }) => {
+    const unsubscribe = this.context.store.subscribe(RESOURCES.pod, ({ object, type }) => {
       if (object.metadata.uid !== pod.metadata.uid) return;
       if (type === 'DELETED' || (object as Pod).status?.phase !== 'Running') channels.exit(137);
     });
@@ -140,7 +140,7 @@ export class PodSubresources {
       containerFacts(pod, container),
       'root',
       NO_POWER,
-      () => this.world.clock.now(),
+      () => this.context.clock.now(),
       this.files.of(pod, container),
     );
     const output = shell.run(scriptOf(command));

@@ -9,7 +9,7 @@ import {
   type StateChangeRequest,
   type VirtualMachine,
 } from '../types/virtual-machine.js';
-import type { World } from '../world.js';
+import type { SimulationContext } from '../simulation-context.js';
 import { findVmi, isDryRun, requireVm, vmConflict } from './subresource-support.js';
 
 interface Asked {
@@ -26,9 +26,13 @@ const isLive = (vmi: VirtualMachineInstance | undefined): vmi is VirtualMachineI
   vmi !== undefined && !isFinal(vmi);
 
 /** @throws ApiError 404, 409 */
-export function startVm(world: World, asked: Asked, options: { paused?: boolean; dryRun?: string[] }): void {
-  const vm = requireVm(world, asked);
-  const vmi = findVmi(world, asked);
+export function startVm(
+  context: SimulationContext,
+  asked: Asked,
+  options: { paused?: boolean; dryRun?: string[] },
+): void {
+  const vm = requireVm(context, asked);
+  const vmi = findVmi(context, asked);
   const phase = vmi?.status?.phase ?? '';
   if (isLive(vmi) && !['', 'Unknown'].includes(phase)) throw vmConflict(asked.name, 'VM is already running');
   if (isTrue(vm.status?.conditions, 'ManualRecoveryRequired')) throw vmConflict(asked.name, RECOVERY);
@@ -36,13 +40,13 @@ export function startVm(world: World, asked: Asked, options: { paused?: boolean;
   const start: StateChangeRequest = { action: 'Start', ...(options.paused ? { data: { paused: 'true' } } : {}) };
   switch (strategy) {
     case 'Halted':
-      return options.paused ? request(world, vm, [start], options) : setRunning(world, vm, 'Always', options);
+      return options.paused ? request(context, vm, [start], options) : setRunning(context, vm, 'Always', options);
     case 'RerunOnFailure':
       if (phase === 'Failed')
         throw vmConflict(asked.name, 'RerunOnFailure does not support starting VM from failed state');
-      return request(world, vm, finalThenStart(vmi, start), options);
+      return request(context, vm, finalThenStart(vmi, start), options);
     case 'Manual':
-      return request(world, vm, finalThenStart(vmi, start), options);
+      return request(context, vm, finalThenStart(vmi, start), options);
     default:
       throw vmConflict(asked.name, `${strategy} does not support manual start requests`);
   }
@@ -52,9 +56,13 @@ const finalThenStart = (vmi: VirtualMachineInstance | undefined, start: StateCha
   vmi ? [{ action: 'Stop', uid: vmi.metadata.uid }, start] : [start];
 
 /** @throws ApiError 404, 409 */
-export function stopVm(world: World, asked: Asked, options: { gracePeriod?: number; dryRun?: string[] }): void {
-  const vm = requireVm(world, asked);
-  const vmi = findVmi(world, asked);
+export function stopVm(
+  context: SimulationContext,
+  asked: Asked,
+  options: { gracePeriod?: number; dryRun?: string[] },
+): void {
+  const vm = requireVm(context, asked);
+  const vmi = findVmi(context, asked);
   const strategy = runStrategyOf(vm);
   const { gracePeriod } = options;
   const present = vmi?.spec.terminationGracePeriodSeconds ?? 30;
@@ -64,17 +72,17 @@ export function stopVm(world: World, asked: Asked, options: { gracePeriod?: numb
   if (strategy === 'Halted' && !shortens) {
     throw vmConflict(asked.name, 'Halted only supports manual stop requests with a shorter graceperiod');
   }
-  if (isLive(vmi) && gracePeriod !== undefined) setGracePeriod(world, vmi, gracePeriod, options);
+  if (isLive(vmi) && gracePeriod !== undefined) setGracePeriod(context, vmi, gracePeriod, options);
   if (strategy === 'Halted') return;
   if (strategy === 'Manual' || strategy === 'RerunOnFailure') {
-    return request(world, vm, [{ action: 'Stop', uid: vmi!.metadata.uid }], options);
+    return request(context, vm, [{ action: 'Stop', uid: vmi!.metadata.uid }], options);
   }
-  setRunning(world, vm, 'Halted', options);
+  setRunning(context, vm, 'Halted', options);
 }
 
 /** @throws ApiError 400, 404, 409, 500 */
 export function restartVm(
-  world: World,
+  context: SimulationContext,
   asked: Asked,
   options: { gracePeriodSeconds?: number; dryRun?: string[] },
 ): void {
@@ -85,20 +93,20 @@ export function restartVm(
   if (gracePeriodSeconds !== undefined && gracePeriodSeconds < 0) {
     throw badRequest('gracePeriod has to be greater or equal to 0');
   }
-  const vm = requireVm(world, asked);
+  const vm = requireVm(context, asked);
   if (isTrue(vm.status?.conditions, 'VolumesChange')) throw vmConflict(asked.name, RECOVERY);
   const strategy = runStrategyOf(vm);
   if (strategy === 'Halted' || strategy === 'Once') {
     throw vmConflict(asked.name, `RunStategy ${strategy} does not support manual restart requests`);
   }
-  const vmi = findVmi(world, asked);
+  const vmi = findVmi(context, asked);
   if (!isLive(vmi)) throw vmConflict(asked.name, 'VM is not running: Halted');
-  request(world, vm, [{ action: 'Stop', uid: vmi.metadata.uid }, { action: 'Start' }], options);
-  if (gracePeriodSeconds === 0) setGracePeriod(world, vmi, FORCED_GRACE_SECONDS, options);
+  request(context, vm, [{ action: 'Stop', uid: vmi.metadata.uid }, { action: 'Start' }], options);
+  if (gracePeriodSeconds === 0) setGracePeriod(context, vmi, FORCED_GRACE_SECONDS, options);
 }
 
 function request(
-  world: World,
+  context: SimulationContext,
   vm: VirtualMachine,
   changes: StateChangeRequest[],
   options: { dryRun?: string[] },
@@ -110,7 +118,7 @@ function request(
       internalError('unable to complete request: stop/start already underway').message,
     );
   }
-  world.store.patch<VirtualMachine>(
+  context.store.patch<VirtualMachine>(
     RESOURCES.vm,
     vm.metadata,
     (draft) => {
@@ -120,8 +128,13 @@ function request(
   );
 }
 
-function setRunning(world: World, vm: VirtualMachine, strategy: RunStrategy, options: { dryRun?: string[] }): void {
-  world.store.patch<VirtualMachine>(
+function setRunning(
+  context: SimulationContext,
+  vm: VirtualMachine,
+  strategy: RunStrategy,
+  options: { dryRun?: string[] },
+): void {
+  context.store.patch<VirtualMachine>(
     RESOURCES.vm,
     vm.metadata,
     ({ spec }) => {
@@ -133,12 +146,12 @@ function setRunning(world: World, vm: VirtualMachine, strategy: RunStrategy, opt
 }
 
 function setGracePeriod(
-  world: World,
+  context: SimulationContext,
   vmi: VirtualMachineInstance,
   seconds: number,
   options: { dryRun?: string[] },
 ): void {
-  world.store.patch<VirtualMachineInstance>(
+  context.store.patch<VirtualMachineInstance>(
     RESOURCES.vmi,
     vmi.metadata,
     ({ spec }) => {

@@ -9,7 +9,7 @@ import {
 import { RESOURCES } from '../resources.js';
 import type { VirtualMachineInstance } from '../types/virtual-machine-instance.js';
 import type { VirtualMachine } from '../types/virtual-machine.js';
-import type { World } from '../world.js';
+import type { SimulationContext } from '../simulation-context.js';
 
 export const SUBRESOURCES = 'subresources.kubevirt.io';
 
@@ -22,22 +22,22 @@ const vmiSubject = (name: string) => ({ group: 'kubevirt.io', resource: 'virtual
 export const vmConflict = (name: string, why: string): ApiError => conflict(vmSubject(name), why);
 export const vmiConflict = (name: string, why: string): ApiError => conflict(vmiSubject(name), why);
 
-export const findVm = (world: World, { namespace, name }: Request): VirtualMachine | undefined =>
-  world.find<VirtualMachine>(RESOURCES.vm, namespace, name);
+export const findVm = (context: SimulationContext, { namespace, name }: Request): VirtualMachine | undefined =>
+  context.find<VirtualMachine>(RESOURCES.vm, namespace, name);
 
-export const findVmi = (world: World, { namespace, name }: Request): VirtualMachineInstance | undefined =>
-  world.find<VirtualMachineInstance>(RESOURCES.vmi, namespace, name);
+export const findVmi = (context: SimulationContext, { namespace, name }: Request): VirtualMachineInstance | undefined =>
+  context.find<VirtualMachineInstance>(RESOURCES.vmi, namespace, name);
 
 /** @throws ApiError 404 */
-export function requireVm(world: World, request: Request): VirtualMachine {
-  const vm = findVm(world, request);
+export function requireVm(context: SimulationContext, request: Request): VirtualMachine {
+  const vm = findVm(context, request);
   if (!vm) throw notFound(vmSubject(request.name));
   return vm;
 }
 
 /** @throws ApiError 404 */
-export function requireVmi(world: World, request: Request): VirtualMachineInstance {
-  const vmi = findVmi(world, request);
+export function requireVmi(context: SimulationContext, request: Request): VirtualMachineInstance {
+  const vmi = findVmi(context, request);
   if (!vmi) throw notFound(vmiSubject(request.name));
   return vmi;
 }

@@ -6,7 +6,7 @@ import { isMigrating } from '../controllers/virtual-machine/printable-status.js'
 import { RESOURCES } from '../resources.js';
 import type { VirtualMachineInstance, VmiSpec, Volume } from '../types/virtual-machine-instance.js';
 import type { AddVolumeOptions, VirtualMachine, VolumeRequest } from '../types/virtual-machine.js';
-import { isControlledBy, type World } from '../world.js';
+import { isControlledBy, type SimulationContext } from '../simulation-context.js';
 import {
   findVm,
   findVmi,
@@ -25,17 +25,17 @@ interface Asked {
 
 const NO_BODY = 'Request with no body, a new name is expected as the request body';
 
-function checkGate(world: World, verb: 'Add' | 'Remove'): void {
-  if (world.gates.hotplug !== 'off') return;
+function checkGate(context: SimulationContext, verb: 'Add' | 'Remove'): void {
+  if (context.gates.hotplug !== 'off') return;
   throw badRequest(
-    world.release.since('1.6')
+    context.release.since('1.6')
       ? 'Enable DeclarativeHotplugVolumes or HotplugVolumes feature gate to use this API.'
       : `Unable to ${verb} Volume because HotplugVolumes feature gate is not enabled.`,
   );
 }
 
-function addOptions(world: World, body: unknown): AddVolumeOptions {
-  checkGate(world, 'Add');
+function addOptions(context: SimulationContext, body: unknown): AddVolumeOptions {
+  checkGate(context, 'Add');
   if (body === undefined || body === null) throw badRequest(NO_BODY);
   const options = optionsOf<AddVolumeOptions>(body);
   if (!options.name) throw badRequest('AddVolumeOptions requires name to be set');
@@ -44,9 +44,9 @@ function addOptions(world: World, body: unknown): AddVolumeOptions {
   return options as AddVolumeOptions;
 }
 
-function checkBus(world: World, { disk, name }: AddVolumeOptions): void {
+function checkBus(context: SimulationContext, { disk, name }: AddVolumeOptions): void {
   const bus = disk.disk?.bus ?? disk.lun?.bus ?? 'scsi';
-  const modern = world.release.since('1.6');
+  const modern = context.release.since('1.6');
   if (bus === 'scsi' || (modern && bus === 'virtio')) return;
   const message = modern
     ? `AddVolume request for disk [${disk.name ?? name}] requires bus to be 'scsi' or 'virtio'. [${bus}] is not permitted.`
@@ -73,34 +73,34 @@ function addConflict(volumes: readonly Volume[], options: AddVolumeOptions): str
 }
 
 /** @throws ApiError 400, 404, 409, 422 */
-export function addVolumeToVm(world: World, asked: Asked, body: unknown): void {
-  const options = addOptions(world, body);
-  const vm = requireVm(world, asked);
+export function addVolumeToVm(context: SimulationContext, asked: Asked, body: unknown): void {
+  const options = addOptions(context, body);
+  const vm = requireVm(context, asked);
   const pending = vm.status?.volumeRequests?.some(({ addVolumeOptions }) => addVolumeOptions?.name === options.name);
   if (pending) throw vmConflict(asked.name, `add volume request for volume [${options.name}] already exists`);
   const obstacle = addConflict(vm.spec.template.spec.volumes ?? [], options);
   if (obstacle) throw vmConflict(asked.name, obstacle);
-  checkBus(world, options);
-  refuseWhileMigrating(world, asked);
-  change(world, vm, { addVolumeOptions: options }, (spec) => addVolume(spec, options), isDryRun(options));
+  checkBus(context, options);
+  refuseWhileMigrating(context, asked);
+  change(context, vm, { addVolumeOptions: options }, (spec) => addVolume(spec, options), isDryRun(options));
 }
 
 /** @throws ApiError 400, 404, 409 */
-export function removeVolumeFromVm(world: World, asked: Asked, body: unknown): void {
-  const options = removeOptions(world, body);
-  const vm = requireVm(world, asked);
+export function removeVolumeFromVm(context: SimulationContext, asked: Asked, body: unknown): void {
+  const options = removeOptions(context, body);
+  const vm = requireVm(context, asked);
   const volume = findVolume(vm.spec.template.spec, options.name);
   if (!volume) throw vmConflict(asked.name, `Unable to remove volume [${options.name}] because it does not exist`);
   if (!isHotplugged(volume)) {
     throw vmConflict(asked.name, `Unable to remove volume [${options.name}] because it is not hotpluggable`);
   }
-  refuseWhileMigrating(world, asked);
+  refuseWhileMigrating(context, asked);
   const { name } = volume;
-  change(world, vm, { removeVolumeOptions: { name } }, (spec) => removeVolume(spec, name), isDryRun(options));
+  change(context, vm, { removeVolumeOptions: { name } }, (spec) => removeVolume(spec, name), isDryRun(options));
 }
 
-function removeOptions(world: World, body: unknown): { name: string; dryRun?: string[] } {
-  checkGate(world, 'Remove');
+function removeOptions(context: SimulationContext, body: unknown): { name: string; dryRun?: string[] } {
+  checkGate(context, 'Remove');
   if (body === undefined || body === null) throw badRequest(NO_BODY);
   const options = optionsOf<{ name: string }>(body);
   if (!options.name) throw badRequest('RemoveVolumeOptions requires name to be set');
@@ -111,8 +111,8 @@ function removeOptions(world: World, body: unknown): { name: string; dryRun?: st
 const findVolume = ({ volumes = [] }: VmiSpec, name: string): Volume | undefined =>
   volumes.find((volume) => volume.name === name) ?? volumes.find((volume) => claimNameOf(volume) === name);
 
-function refuseWhileMigrating(world: World, asked: Asked): void {
-  const vmi = findVmi(world, asked);
+function refuseWhileMigrating(context: SimulationContext, asked: Asked): void {
+  const vmi = findVmi(context, asked);
   if (!vmi || !isMigrating(vmi)) return;
   const message = 'Cannot handle volume requests while VMI migration is in progress';
   throw denied('virtualmachine-validator.kubevirt.io', {
@@ -122,17 +122,17 @@ function refuseWhileMigrating(world: World, asked: Asked): void {
 
 /** Listed in the status for the controller, or written into the VM at once, as the feature gates say. */
 function change(
-  world: World,
+  context: SimulationContext,
   vm: VirtualMachine,
   request: VolumeRequest,
   edit: (spec: VmiSpec) => void,
   dryRun: boolean,
 ): void {
-  world.store.patch<VirtualMachine>(
+  context.store.patch<VirtualMachine>(
     RESOURCES.vm,
     vm.metadata,
     (draft) => {
-      if (world.gates.hotplug === 'declarative') return edit(draft.spec.template.spec);
+      if (context.gates.hotplug === 'declarative') return edit(draft.spec.template.spec);
       const volumeRequests = [...(draft.status?.volumeRequests ?? []), request];
       draft.status = { ...draft.status, volumeRequests };
     },
@@ -141,22 +141,27 @@ function change(
 }
 
 /** The same on a VMI: until its next start. @throws ApiError 400, 404, 409 */
-export function changeVolumesOfVmi(world: World, asked: Asked, body: unknown, what: 'add' | 'remove'): void {
-  const add = what === 'add' ? addOptions(world, body) : undefined;
-  const remove = what === 'remove' ? removeOptions(world, body) : undefined;
-  const vmi = requireVmi(world, asked);
+export function changeVolumesOfVmi(
+  context: SimulationContext,
+  asked: Asked,
+  body: unknown,
+  what: 'add' | 'remove',
+): void {
+  const add = what === 'add' ? addOptions(context, body) : undefined;
+  const remove = what === 'remove' ? removeOptions(context, body) : undefined;
+  const vmi = requireVmi(context, asked);
   if (vmi.status?.phase !== 'Running') throw vmiConflict(asked.name, 'VMI is not running');
-  const vm = findVm(world, asked);
-  if (world.gates.hotplug === 'declarative' && vm && isControlledBy(vmi, vm)) {
+  const vm = findVm(context, asked);
+  if (context.gates.hotplug === 'declarative' && vm && isControlledBy(vmi, vm)) {
     throw apiError(400, 'BadRequest', `VMI ${asked.namespace}/${asked.name} is owned by a VM`);
   }
   const obstacle = add && addConflict(vmi.spec.volumes ?? [], add);
   if (obstacle) throw vmiConflict(asked.name, obstacle);
-  if (add) checkBus(world, add);
+  if (add) checkBus(context, add);
   const volume = remove && findVolume(vmi.spec, remove.name);
   if (remove && !volume)
     throw vmiConflict(asked.name, `Unable to remove volume [${remove.name}] because it does not exist`);
-  world.store.patch<VirtualMachineInstance>(
+  context.store.patch<VirtualMachineInstance>(
     RESOURCES.vmi,
     vmi.metadata,
     ({ spec }) => (add ? addVolume(spec, add) : removeVolume(spec, volume!.name)),

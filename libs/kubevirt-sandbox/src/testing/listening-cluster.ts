@@ -1,5 +1,5 @@
 import { WebSocket } from 'ws';
-import { DrivenClock, KubeSandbox } from '@headgate/kube-sandbox';
+import { ManualClock, KubeSandbox } from '@headgate/kube-sandbox';
 import { KubevirtSimulation, type SimulationOptions } from '../kubevirt-simulation.js';
 
 const KUBEVIRT = '/apis/kubevirt.io/v1/namespaces/tailvm';
@@ -7,7 +7,7 @@ const ACTIONS = '/apis/subresources.kubevirt.io/v1/namespaces/tailvm';
 
 /** The simulation behind a real port, with a clock that the test drives. */
 export async function listeningCluster(options: SimulationOptions = {}) {
-  const clock = new DrivenClock();
+  const clock = new ManualClock();
   const simulation = new KubevirtSimulation(options);
   const sandbox = await KubeSandbox.listen({ clock, extensions: [simulation] });
   clock.advance(1000);
@@ -35,7 +35,7 @@ export async function listeningCluster(options: SimulationOptions = {}) {
     dial: (path: string, protocols: string[] = []) => {
       const socket = new WebSocket(`${sandbox.url.replace('http', 'ws')}${path}`, protocols);
       sockets.push(socket);
-      return new Dialled(socket);
+      return new SocketClient(socket);
     },
     consolePath: (name: string, device: string) => `${ACTIONS}/virtualmachineinstances/${name}/${device}`,
     close: async () => {
@@ -46,7 +46,7 @@ export async function listeningCluster(options: SimulationOptions = {}) {
 }
 
 /** A WebSocket client that collects what it is sent, so that a test can wait for it. */
-export class Dialled {
+export class SocketClient {
   received = Buffer.alloc(0);
   readonly frames: Buffer[] = [];
   private waiting: (() => void)[] = [];

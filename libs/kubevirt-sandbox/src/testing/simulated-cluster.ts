@@ -1,7 +1,7 @@
 import {
   AdmissionChain,
   builtInResources,
-  DrivenClock,
+  ManualClock,
   type EventObject,
   EventRecorder,
   type KubeObject,
@@ -16,7 +16,7 @@ import type { VirtualMachine } from '../types/virtual-machine.js';
 
 /** The simulation on a bare store, with a clock that the test drives; no HTTP. */
 export function simulatedCluster(options: SimulationOptions = {}) {
-  const clock = new DrivenClock();
+  const clock = new ManualClock();
   const registry = new ResourceRegistry();
   for (const definition of builtInResources) registry.register(definition);
   const store = new ObjectStore({ registry, clock });

@@ -38,11 +38,11 @@ export function serverSideApply({ configuration, live, schema, manager, force, t
   const own = ownerships.find((ownership) => sameManager(ownership, manager));
   const merged = mergeRoot(live, configuration, schema, skip);
   const kept = [...wanted.keys(), ...others.flatMap(({ fields }) => [...fields])];
-  const ownedStill = new Set(kept);
+  const stillOwned = new Set(kept);
   removeFields(
     merged,
     schema,
-    [...(own?.fields ?? [])].filter((path) => !ownedStill.has(path)),
+    [...(own?.fields ?? [])].filter((path) => !stillOwned.has(path)),
     kept,
   );
   const fields = new Set(wanted.keys());

@@ -5,7 +5,7 @@ import type { SandboxClock } from '../clock.js';
 import type { ObjectStore } from '../object-store.js';
 import type { SubresourceRegistry } from '../subresources.js';
 
-export interface BuiltInSubresourceParts {
+export interface BuiltInSubresourceDeps {
   store: ObjectStore;
   admission: AdmissionChain;
   authenticator: Authenticator;
@@ -17,7 +17,7 @@ const DEFAULT_TOKEN_SECONDS = 3600;
 /** Registers the subresources that every API server has: tokens of service accounts and eviction of pods. */
 export function registerBuiltInSubresources(
   subresources: SubresourceRegistry,
-  { store, admission, authenticator, clock }: BuiltInSubresourceParts,
+  { store, admission, authenticator, clock }: BuiltInSubresourceDeps,
 ): void {
   subresources.handle(
     { group: '', resource: 'serviceaccounts', subresource: 'token' },

@@ -210,7 +210,7 @@ const podSpec = object(
     automountServiceAccountToken: boolean(),
     enableServiceLinks: withDefault(true, boolean()),
     imagePullSecrets: listBy(['name'], nameReference),
-    affinity: anything('Nodes and neighbours that the pod seeks or avoids.'),
+    affinity: anything('Nodes and neighbors that the pod seeks or avoids.'),
     tolerations,
     topologySpreadConstraints: listOf(anything()),
     schedulerName: withDefault('default-scheduler', string()),

@@ -1,7 +1,7 @@
 import { KubeSandbox } from '../../kube-sandbox.js';
 import { ApiClient } from '../../testing/api-client.js';
 import { machine, machines, MACHINES, MACHINES_PATH, type Machine } from '../../testing/machine.js';
-import { DrivenClock } from '../clock.js';
+import { ManualClock } from '../clock.js';
 import type { KubeObject } from '../kube-object.js';
 
 const POD_SPEC = { containers: [{ name: 'c', image: 'x' }] };
@@ -11,7 +11,7 @@ describe('controllers of the API server', () => {
   let api: ApiClient;
 
   beforeEach(async () => {
-    sandbox = await KubeSandbox.listen({ namespaces: ['lab'], clock: new DrivenClock() });
+    sandbox = await KubeSandbox.listen({ namespaces: ['lab'], clock: new ManualClock() });
     sandbox.registry.register(machines);
     api = new ApiClient(sandbox);
   });

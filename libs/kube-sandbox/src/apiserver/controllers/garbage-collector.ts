@@ -58,7 +58,7 @@ export class GarbageCollector {
         if (metadata.ownerReferences?.length === 0) delete metadata.ownerReferences;
       });
     }
-    this.dropFinalizer(resource, object, ORPHAN_DEPENDENTS);
+    this.removeFinalizer(resource, object, ORPHAN_DEPENDENTS);
   }
 
   private deleteDependents(uid: string): void {
@@ -78,10 +78,10 @@ export class GarbageCollector {
       const references = this.store.get(address.resource, address)?.metadata.ownerReferences ?? [];
       return references.some((reference) => reference.uid === uid && reference.blockOwnerDeletion);
     });
-    if (!blocking) this.dropFinalizer(owner.resource, owner.object, FOREGROUND_DELETION);
+    if (!blocking) this.removeFinalizer(owner.resource, owner.object, FOREGROUND_DELETION);
   }
 
-  private dropFinalizer(resource: string, { metadata }: KubeObject, finalizer: string): void {
+  private removeFinalizer(resource: string, { metadata }: KubeObject, finalizer: string): void {
     if (!this.store.get(resource, metadata)) return;
     this.store.patch(resource, metadata, (draft) => {
       draft.metadata.finalizers = draft.metadata.finalizers?.filter((each) => each !== finalizer);

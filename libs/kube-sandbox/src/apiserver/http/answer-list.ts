@@ -6,10 +6,10 @@ import type { Page } from './object-lister.js';
 import type { RequestContext } from './request-context.js';
 import { toServed } from './served-form.js';
 
-/** Items serialised between two turns of the event loop, so that a list of a whole fleet holds nothing up. */
+/** Items serialized between two turns of the event loop, so that a list of a whole fleet holds nothing up. */
 const ITEMS_PER_TURN = 250;
 
-/** Sends a list as it is being serialised. */
+/** Sends a list as it is being serialized. */
 export async function answerList(
   context: RequestContext,
   served: ServedResource,

@@ -14,7 +14,7 @@ import type { ResourceRouter } from './resource-router.js';
 import type { ServerPaths } from './server-paths.js';
 import type { SubresourceDispatch } from './subresource-dispatch.js';
 
-export interface ApiServerParts {
+export interface ApiServerDeps {
   authenticator: Authenticator;
   authorizer: Authorizer;
   counter: RequestCounter;
@@ -30,7 +30,7 @@ export class ApiServer {
   private address?: { host: string; port: number };
   private faults?: Faults;
 
-  constructor(private readonly parts: ApiServerParts) {}
+  constructor(private readonly parts: ApiServerDeps) {}
 
   useFaults(faults: Faults): void {
     this.faults = faults;

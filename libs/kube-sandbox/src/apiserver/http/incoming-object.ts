@@ -45,7 +45,7 @@ function withoutNulls(fields: Record<string, unknown>): Record<string, unknown> 
 }
 
 /** What the fieldValidation asked for says of unknown fields. @returns warnings @throws ApiError 400 */
-export function judgeUnknown(
+export function checkUnknownFields(
   unknown: string[],
   validation: FieldValidation,
   { definition, version }: ServedResource,

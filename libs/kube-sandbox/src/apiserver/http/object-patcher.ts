@@ -7,7 +7,7 @@ import { applyMergePatch, isObject } from '../patch/merge-patch.js';
 import { applyStrategicMergePatch } from '../patch/strategic-merge-patch.js';
 import type { ServedResource } from '../resource-registry.js';
 import { rootSchema } from '../schema/object-meta-schema.js';
-import { judgeUnknown, readIncoming, unknownInApply } from './incoming-object.js';
+import { checkUnknownFields, readIncoming, unknownInApply } from './incoming-object.js';
 import { decodeJson, decodeYaml } from './request-body.js';
 import { toServed } from './served-form.js';
 import type { WriteRequestOptions } from './write-options.js';
@@ -50,7 +50,7 @@ export function patchObject(
       causes: [{ reason: 'FieldValueInvalid', message: why.slice('patch: '.length), field: 'patch' }],
     });
   }
-  return { draft, warnings: judgeUnknown(unknown, options.fieldValidation, served) };
+  return { draft, warnings: checkUnknownFields(unknown, options.fieldValidation, served) };
 }
 
 function transform(target: KubeObject, type: string, patch: unknown, { version }: ServedResource): unknown {

@@ -5,7 +5,7 @@ import { keyOf, type KubeObject } from '../kube-object.js';
 import type { ObjectStore } from '../object-store.js';
 import type { ServedResource } from '../resource-registry.js';
 import { answerJson } from './answer.js';
-import { judgeUnknown, readIncoming } from './incoming-object.js';
+import { checkUnknownFields, readIncoming } from './incoming-object.js';
 import { selects, parseSelection } from './list-options.js';
 import { APPLY_PATCH, applyObject, checkPatchType, patchObject } from './object-patcher.js';
 import type { ObjectReader } from './object-reader.js';
@@ -14,7 +14,16 @@ import type { RequestContext } from './request-context.js';
 import { parseDeleteOptions, parseWriteOptions } from './write-options.js';
 import { revisionRequired, type Write, type WritePipeline } from './write-pipeline.js';
 
-/** Answers create, update, patch and delete, of objects and of their `status`. */
+interface PendingUpdate {
+  readonly served: ServedResource;
+  readonly draft: KubeObject;
+  readonly live: KubeObject;
+  /** The field manager; undefined when the draft already records it. */
+  readonly manager?: string;
+  readonly subresource?: string;
+}
+
+/** Handles create, update, patch and delete requests for objects and their `status`. */
 export class ObjectWriter {
   constructor(
     private readonly store: ObjectStore,
@@ -27,7 +36,7 @@ export class ObjectWriter {
     const body = decodeBody(context.request, await readBody(context.request));
     const options = parseWriteOptions(context);
     const { draft, unknown } = readIncoming(body, served);
-    context.warnings.push(...judgeUnknown(unknown, options.fieldValidation, served));
+    context.warnings.push(...checkUnknownFields(unknown, options.fieldValidation, served));
     const { answerCreate, namespaced } = served.definition;
     if (namespaced) placeIn(draft, context.info.namespace);
     if (answerCreate) return answerJson(context, 201, answerCreate(draft, context.user));
@@ -40,7 +49,7 @@ export class ObjectWriter {
     const body = decodeBody(context.request, await readBody(context.request));
     const options = parseWriteOptions(context);
     const { draft, unknown } = readIncoming(body, served);
-    context.warnings.push(...judgeUnknown(unknown, options.fieldValidation, served));
+    context.warnings.push(...checkUnknownFields(unknown, options.fieldValidation, served));
     const { namespace, name = '' } = context.info;
     if (draft.metadata.name !== name)
       throw badRequest(
@@ -50,7 +59,7 @@ export class ObjectWriter {
     const live = this.live(served, { namespace, name });
     const { kind, group, builtIn } = served.definition;
     if (!builtIn && !draft.metadata.resourceVersion) throw revisionRequired(kind, group, name);
-    this.commit(context, served, draft, live, options.fieldManager, subresource);
+    this.commit(context, { served, draft, live, manager: options.fieldManager, subresource });
   }
 
   async patch(context: RequestContext, served: ServedResource, subresource?: string): Promise<void> {
@@ -66,7 +75,7 @@ export class ObjectWriter {
     if (draft.metadata.name !== name || draft.metadata.namespace !== live.metadata.namespace) {
       throw badRequest(`the name of the object (${draft.metadata.name}) does not match the name on the URL (${name})`);
     }
-    this.commit(context, served, draft, live, options.fieldManager, subresource);
+    this.commit(context, { served, draft, live, manager: options.fieldManager, subresource });
   }
 
   async delete(context: RequestContext, served: ServedResource): Promise<void> {
@@ -124,19 +133,12 @@ export class ObjectWriter {
       skip,
       key,
     });
-    if (live) return this.commit(context, served, draft, live, undefined, subresource);
+    if (live) return this.commit(context, { served, draft, live, subresource });
     this.checkNamespace(served, draft);
     this.reader.answerObject(context, served, 201, this.pipeline.create(draft, this.write(context, served)));
   }
 
-  private commit(
-    context: RequestContext,
-    served: ServedResource,
-    draft: KubeObject,
-    live: KubeObject,
-    manager: string | undefined,
-    subresource?: string,
-  ): void {
+  private commit(context: RequestContext, { served, draft, live, manager, subresource }: PendingUpdate): void {
     const { resourceVersion, uid } = draft.metadata;
     const subject = this.store.subject(served.name, live.metadata.name);
     if (resourceVersion && resourceVersion !== live.metadata.resourceVersion) throw conflict(subject);

@@ -1,7 +1,7 @@
 import { KubeSandbox } from '../../kube-sandbox.js';
 import { ApiClient } from '../../testing/api-client.js';
 import { machine, machines, MACHINES, MACHINES_PATH, type Machine } from '../../testing/machine.js';
-import { DrivenClock } from '../clock.js';
+import { ManualClock } from '../clock.js';
 
 interface List {
   metadata: { resourceVersion: string; continue?: string; remainingItemCount?: number };
@@ -10,11 +10,11 @@ interface List {
 
 describe('reading over HTTP', () => {
   let sandbox: KubeSandbox;
-  let clock: DrivenClock;
+  let clock: ManualClock;
   let api: ApiClient;
 
   beforeEach(async () => {
-    clock = new DrivenClock();
+    clock = new ManualClock();
     sandbox = await KubeSandbox.listen({ namespaces: ['lab', 'other'], clock, historyLimit: 1000 });
     sandbox.registry.register(machines);
     api = new ApiClient(sandbox);

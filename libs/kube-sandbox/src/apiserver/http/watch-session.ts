@@ -20,7 +20,7 @@ export interface WatchOptions {
   timeoutMs: number;
   /** Renders an object that a line carries. */
   render: (object: KubeObject, isFirst: boolean) => unknown;
-  /** Lines of the same rendering are serialised once for all watches; undefined when the rendering is the watch's own. */
+  /** Lines of the same rendering are serialized once for all watches; undefined when the rendering is the watch's own. */
   sharedForm?: string;
 }
 

@@ -2,7 +2,7 @@ import { KubeSandbox } from '../../kube-sandbox.js';
 import { ApiClient } from '../../testing/api-client.js';
 import { machine, machines, MACHINES, MACHINES_PATH, type Machine } from '../../testing/machine.js';
 import { denied } from '../admission.js';
-import { DrivenClock } from '../clock.js';
+import { ManualClock } from '../clock.js';
 
 interface Status {
   message: string;
@@ -22,7 +22,7 @@ describe('writing over HTTP', () => {
   let api: ApiClient;
 
   beforeEach(async () => {
-    sandbox = await KubeSandbox.listen({ namespaces: ['lab'], clock: new DrivenClock() });
+    sandbox = await KubeSandbox.listen({ namespaces: ['lab'], clock: new ManualClock() });
     sandbox.registry.register(machines);
     api = new ApiClient(sandbox);
   });
@@ -102,18 +102,18 @@ describe('writing over HTTP', () => {
     });
 
     test('prunes unknown fields and warns, or refuses, or keeps silent, as asked', async () => {
-      const odd = (name: string) => ({ ...machine(name), spec: { size: 1, colour: 'red' } });
+      const odd = (name: string) => ({ ...machine(name), spec: { size: 1, color: 'red' } });
       const warned = await api.post<Machine>(MACHINES_PATH, odd('a'));
       expect([warned.body.spec, warned.headers.get('warning')]).toEqual([
         { size: 1, mode: 'auto' },
-        '299 - "unknown field \\"spec.colour\\""',
+        '299 - "unknown field \\"spec.color\\""',
       ]);
       const ignored = await api.post(`${MACHINES_PATH}?fieldValidation=Ignore`, odd('b'));
       expect(ignored.headers.get('warning')).toBeNull();
       const strict = await api.post<Status>(`${MACHINES_PATH}?fieldValidation=Strict`, odd('c'));
       expect([strict.code, strict.body.message]).toEqual([
         400,
-        'Machine in version "v1" cannot be handled as a Machine: strict decoding error: unknown field "spec.colour"',
+        'Machine in version "v1" cannot be handled as a Machine: strict decoding error: unknown field "spec.color"',
       ]);
     });
 

@@ -24,7 +24,7 @@ export class EventDispatcher {
     const errors: unknown[] = [];
     try {
       // An index, not shift(): a load may queue 30,000 changes at once.
-      for (let index = 0; index < this.queue.length; index++) this.tell(this.queue[index]!, errors);
+      for (let index = 0; index < this.queue.length; index++) this.emit(this.queue[index]!, errors);
     } finally {
       this.queue.length = 0;
       this.dispatching = false;
@@ -32,7 +32,7 @@ export class EventDispatcher {
     if (errors.length > 0) throw errors[0];
   }
 
-  private tell(event: StoreEvent, errors: unknown[]): void {
+  private emit(event: StoreEvent, errors: unknown[]): void {
     for (const listeners of [this.listenersOf(event.resource), this.everywhere]) {
       for (const listener of [...listeners]) {
         try {

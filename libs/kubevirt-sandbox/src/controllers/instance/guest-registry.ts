@@ -6,7 +6,7 @@ import { RESOURCES } from '../../resources.js';
 import { isTrue } from '../../types/condition.js';
 import type { DataVolume } from '../../types/data-volume.js';
 import type { VirtualMachineInstance } from '../../types/virtual-machine-instance.js';
-import type { World } from '../../world.js';
+import type { SimulationContext } from '../../simulation-context.js';
 import { vcpus } from '../virtual-machine/vmi-defaults.js';
 import { claimNameOf } from '../virtual-machine/volume-snapshot-statuses.js';
 import { guestHostname } from './launcher-pod.js';
@@ -20,7 +20,7 @@ export class GuestRegistry {
   private readonly guests = new Map<string, SimulatedGuest>();
   private readonly listeners = new Set<(vmi: VirtualMachineInstance, action: GuestAction) => void>();
 
-  constructor(private readonly world: World) {}
+  constructor(private readonly context: SimulationContext) {}
 
   /** Tells of guests that switch themselves off or reboot. */
   onAction(listener: (vmi: VirtualMachineInstance, action: GuestAction) => void): void {
@@ -37,10 +37,10 @@ export class GuestRegistry {
       reboot: () => this.act(uid, vmi, 'reboot'),
     };
     const guest = new SimulatedGuest(
-      guestFacts(this.world, vmi),
+      guestFacts(this.context, vmi),
       power,
-      this.world.clock,
-      this.world.timings.ms('guestBoot'),
+      this.context.clock,
+      this.context.timings.ms('guestBoot'),
     );
     guest.freeze(isTrue(vmi.status?.conditions, 'Paused'));
     this.guests.set(uid, guest);
@@ -66,9 +66,9 @@ export class GuestRegistry {
 }
 
 /** What the guest of a VMI knows about its machine. */
-export function guestFacts(world: World, vmi: VirtualMachineInstance): GuestFacts {
+export function guestFacts(context: SimulationContext, vmi: VirtualMachineInstance): GuestFacts {
   const started = vmi.status?.phaseTransitionTimestamps?.find(({ phase }) => phase === 'Running');
-  const bootedAt = started ? Date.parse(started.phaseTransitionTimestamp) : world.clock.now();
+  const bootedAt = started ? Date.parse(started.phaseTransitionTimestamp) : context.clock.now();
   const targets = diskTargets(vmi);
   const statuses = new Map(vmi.status?.volumeStatus?.map((status) => [status.name, status]));
   const hasContent = (name: string): boolean => {
@@ -78,7 +78,7 @@ export function guestFacts(world: World, vmi: VirtualMachineInstance): GuestFact
   return {
     name: vmi.metadata.name,
     hostname: guestHostname(vmi),
-    profile: guestProfileFor(imageNames(world, vmi)),
+    profile: guestProfileFor(imageNames(context, vmi)),
     cpus: vcpus(vmi.spec),
     memoryBytes: quantityValue(vmi.status?.memory?.guestCurrent ?? vmi.spec.domain.memory?.guest ?? '1Gi'),
     interfaces: (vmi.status?.interfaces ?? []).map(({ ipAddress, mac, interfaceName }, index) => ({
@@ -98,15 +98,15 @@ export function guestFacts(world: World, vmi: VirtualMachineInstance): GuestFact
 }
 
 /** Names that may tell the operating system: of the preference, the images, the disks' sources, and the VM. */
-function imageNames(world: World, vmi: VirtualMachineInstance): string[] {
+function imageNames(context: SimulationContext, vmi: VirtualMachineInstance): string[] {
   const { annotations = {}, namespace, name } = vmi.metadata;
   const images = (vmi.spec.volumes ?? []).flatMap((volume) => {
     if (volume.containerDisk) return [volume.containerDisk.image];
     const claim = claimNameOf(volume);
     if (!claim) return [];
-    const source = world.without.has('cdi')
+    const source = context.without.has('cdi')
       ? undefined
-      : world.find<DataVolume>(RESOURCES.dataVolume, namespace, claim)?.spec.source;
+      : context.find<DataVolume>(RESOURCES.dataVolume, namespace, claim)?.spec.source;
     return [source?.http?.url ?? source?.registry?.url ?? source?.pvc?.name ?? claim];
   });
   return [annotations['vm.kubevirt.io/os'] ?? '', ...images, name];

@@ -2,7 +2,7 @@ import { generateName } from '@headgate/kube-sandbox';
 import { RESOURCES } from '../../resources.js';
 import type { PersistentVolumeClaim, Pod, StorageClass } from '../../types/core-kinds.js';
 import type { VirtualMachineInstance, Volume, VolumeStatus } from '../../types/virtual-machine-instance.js';
-import { controlledBy, type World } from '../../world.js';
+import { controlledBy, type SimulationContext } from '../../simulation-context.js';
 import { claimNameOf } from '../virtual-machine/volume-snapshot-statuses.js';
 import { claimInfo, diskTargets, hotplugVolumes } from './volume-status.js';
 
@@ -20,35 +20,37 @@ const NEXT_PHASE: Record<string, string> = {
 };
 
 /** Brings hot-plugged volumes one step further, both those that come and those that go. */
-export function stepHotplug(world: World, vmi: VirtualMachineInstance, pod: Pod, host: HotplugHost): void {
+export function stepHotplug(
+  context: SimulationContext,
+  vmi: VirtualMachineInstance,
+  pod: Pod,
+  host: HotplugHost,
+): void {
   const wanted = hotplugVolumes(vmi);
   const statuses = vmi.status?.volumeStatus ?? [];
   for (const volume of wanted) {
-    plug(
-      world,
-      vmi,
-      pod,
-      volume,
-      statuses.find(({ name }) => name === volume.name),
-      host,
-    );
+    const status = statuses.find(({ name }) => name === volume.name);
+    plug({ context, vmi, pod, volume, host }, status);
   }
   for (const status of statuses) {
-    if (status.hotplugVolume && !wanted.some(({ name }) => name === status.name)) unplug(world, vmi, status, host);
+    if (status.hotplugVolume && !wanted.some(({ name }) => name === status.name)) unplug(context, vmi, status, host);
   }
 }
 
-function plug(
-  world: World,
-  vmi: VirtualMachineInstance,
-  pod: Pod,
-  volume: Volume,
-  status: VolumeStatus | undefined,
-  host: HotplugHost,
-): void {
+interface Hotplug {
+  readonly context: SimulationContext;
+  readonly vmi: VirtualMachineInstance;
+  /** The launcher pod. */
+  readonly pod: Pod;
+  readonly volume: Volume;
+  readonly host: HotplugHost;
+}
+
+function plug(hotplug: Hotplug, status: VolumeStatus | undefined): void {
+  const { context, vmi, volume, host } = hotplug;
   const { name } = volume;
   const claimName = claimNameOf(volume)!;
-  const claim = world.find<PersistentVolumeClaim>(RESOURCES.claim, vmi.metadata.namespace, claimName);
+  const claim = context.find<PersistentVolumeClaim>(RESOURCES.claim, vmi.metadata.namespace, claimName);
   if (!status) {
     const message = `PVC is in phase ${claim?.status?.phase ?? 'Pending'}`;
     host.patch((all) => [
@@ -59,7 +61,7 @@ function plug(
   }
   if (status.phase === 'Pending') {
     if (!claim) return;
-    if (claim.status?.phase !== 'Bound') return selectNode(world, claim, vmi.status?.nodeName);
+    if (claim.status?.phase !== 'Bound') return selectNode(context, claim, vmi.status?.nodeName);
     if (host.took(`hotplug ${name} bound`)) {
       host.patch(replace(name, { phase: 'Bound', persistentVolumeClaimInfo: claimInfo(claim) }));
     }
@@ -67,20 +69,16 @@ function plug(
   }
   const next = NEXT_PHASE[status.phase ?? ''];
   if (!next || !host.took(`hotplug ${name} ${next}`)) return;
-  enter(world, vmi, pod, name, claimName, next, host);
+  enterPhase(hotplug, next);
 }
 
-function enter(
-  world: World,
-  vmi: VirtualMachineInstance,
-  pod: Pod,
-  name: string,
-  claimName: string,
-  phase: string,
-  host: HotplugHost,
-): void {
+function enterPhase({ context, vmi, pod, volume, host }: Hotplug, phase: string): void {
+  const { name } = volume;
   if (phase === 'AttachedToNode') {
-    const attachment = world.store.create<Pod>(RESOURCES.pod, attachmentPod(world, pod, name, claimName));
+    const attachment = context.store.create<Pod>(
+      RESOURCES.pod,
+      attachmentPod(context, pod, name, claimNameOf(volume)!),
+    );
     const message = `Created hotplug attachment pod ${attachment.metadata.name}, for volume ${name}`;
     host.tell('SuccessfulCreate', message);
     const hotplugVolume = { attachPodName: attachment.metadata.name, attachPodUID: attachment.metadata.uid };
@@ -96,7 +94,12 @@ function enter(
   }
 }
 
-function unplug(world: World, vmi: VirtualMachineInstance, status: VolumeStatus, host: HotplugHost): void {
+function unplug(
+  context: SimulationContext,
+  vmi: VirtualMachineInstance,
+  status: VolumeStatus,
+  host: HotplugHost,
+): void {
   const { name, phase } = status;
   if (phase !== 'Detaching' && phase !== 'UnMountedFromPod') {
     return host.patch(
@@ -112,7 +115,7 @@ function unplug(world: World, vmi: VirtualMachineInstance, status: VolumeStatus,
     );
   }
   const { attachPodName } = status.hotplugVolume ?? {};
-  if (attachPodName) world.discard(RESOURCES.pod, { namespace: vmi.metadata.namespace, name: attachPodName }, 0);
+  if (attachPodName) context.discard(RESOURCES.pod, { namespace: vmi.metadata.namespace, name: attachPodName }, 0);
   host.tell('VolumeUnplugged', `Volume ${name} has been unplugged`);
   host.patch((all) => all.filter((entry) => entry.name !== name));
 }
@@ -123,16 +126,16 @@ const replace =
     all.map((entry) => (entry.name === name ? { ...entry, ...change } : entry));
 
 /** Storage that waits for its first consumer is told where that runs, as the scheduler would. */
-export function selectNode(world: World, claim: PersistentVolumeClaim, node: string | undefined): void {
+export function selectNode(context: SimulationContext, claim: PersistentVolumeClaim, node: string | undefined): void {
   if (!node || claim.metadata.annotations?.['volume.kubernetes.io/selected-node']) return;
-  const storageClass = world.find<StorageClass>(RESOURCES.storageClass, undefined, claim.spec.storageClassName ?? '');
+  const storageClass = context.find<StorageClass>(RESOURCES.storageClass, undefined, claim.spec.storageClassName ?? '');
   if (storageClass?.volumeBindingMode !== 'WaitForFirstConsumer') return;
-  world.store.patch<PersistentVolumeClaim>(RESOURCES.claim, claim.metadata, ({ metadata }) => {
+  context.store.patch<PersistentVolumeClaim>(RESOURCES.claim, claim.metadata, ({ metadata }) => {
     metadata.annotations = { ...metadata.annotations, 'volume.kubernetes.io/selected-node': node };
   });
 }
 
-function attachmentPod(world: World, launcher: Pod, volume: string, claimName: string): Pod {
+function attachmentPod(context: SimulationContext, launcher: Pod, volume: string, claimName: string): Pod {
   return {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -148,7 +151,7 @@ function attachmentPod(world: World, launcher: Pod, volume: string, claimName: s
       containers: [
         {
           name: 'hotplug-disk',
-          image: `registry.example.org/kubevirt/virt-launcher:${world.release.tag}`,
+          image: `registry.example.org/kubevirt/virt-launcher:${context.release.tag}`,
           resources: { requests: { cpu: '10m', memory: '2M' } },
         },
       ],

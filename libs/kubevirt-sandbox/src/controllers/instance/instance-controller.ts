@@ -4,7 +4,7 @@ import { RESOURCES } from '../../resources.js';
 import { findCondition, isTrue, removeCondition } from '../../types/condition.js';
 import type { PersistentVolumeClaim, Pod } from '../../types/core-kinds.js';
 import type { VirtualMachineInstance } from '../../types/virtual-machine-instance.js';
-import type { World } from '../../world.js';
+import type { SimulationContext } from '../../simulation-context.js';
 import { Controller } from '../controller.js';
 import { chooseNode } from '../pods/node-choice.js';
 import { isFinal } from '../virtual-machine/printable-status.js';
@@ -13,12 +13,12 @@ import { VolumeUsers } from '../virtual-machine/volume-users.js';
 import { connectAgent, disconnectAgent } from './agent-connection.js';
 import { guestFacts, type GuestRegistry } from './guest-registry.js';
 import { selectNode, stepHotplug } from './hotplug-volumes.js';
-import { enterPhase, GUEST_NOT_RUNNING, noteCondition } from './instance-phase.js';
+import { enterPhase, GUEST_NOT_RUNNING, updateCondition } from './instance-phase.js';
 import { hasOutdatedClaims, refreshClaims } from './claim-refresh.js';
 import { endLauncher } from './launcher-end.js';
 import { launcherPod } from './launcher-pod.js';
 import { shutdownOf } from './power-button.js';
-import { becomeRunning, noteReadiness } from './running-status.js';
+import { setRunning, updateReadiness } from './running-status.js';
 import { startObstacle } from './start-conditions.js';
 
 const HANDLER = { component: 'virt-handler' };
@@ -30,12 +30,12 @@ export class InstanceController extends Controller<VirtualMachineInstance> {
   private readonly waitingForNetworks = new Map<string, ObjectKey>();
 
   constructor(
-    world: World,
+    context: SimulationContext,
     private readonly guests: GuestRegistry,
   ) {
-    super(world, RESOURCES.vmi, 'virtualmachine-controller');
+    super(context, RESOURCES.vmi, 'virtualmachine-controller');
     guests.onAction((vmi, action) => {
-      const current = world.store.get<VirtualMachineInstance>(RESOURCES.vmi, vmi.metadata);
+      const current = context.store.get<VirtualMachineInstance>(RESOURCES.vmi, vmi.metadata);
       if (!current || current.metadata.uid !== vmi.metadata.uid || isFinal(current)) return;
       if (action === 'power-off') this.finish(current, 'Succeeded');
       else this.losesAgent(current);
@@ -79,12 +79,12 @@ export class InstanceController extends Controller<VirtualMachineInstance> {
   }
 
   private get now(): string {
-    return this.world.clock.timestamp();
+    return this.context.clock.timestamp();
   }
 
   /** The pod in which the guest is, not the one it migrates to. */
   private activePod({ metadata, status }: VirtualMachineInstance): Pod | undefined {
-    const pods = this.world.store.ownedBy<Pod>(RESOURCES.pod, metadata.uid!);
+    const pods = this.context.store.ownedBy<Pod>(RESOURCES.pod, metadata.uid!);
     const active = status?.activePods ?? {};
     return (
       pods.find((pod) => active[pod.metadata.uid!] === status?.nodeName && status?.nodeName !== undefined) ??
@@ -93,13 +93,13 @@ export class InstanceController extends Controller<VirtualMachineInstance> {
   }
 
   private createPod(vmi: VirtualMachineInstance): void {
-    const obstacle = startObstacle(this.world, vmi);
+    const obstacle = startObstacle(this.context, vmi);
     switch (obstacle?.kind) {
       case 'missing-claim':
         return this.failSync(vmi, 'FailedPvcNotFound', obstacle.message);
       case 'missing-network':
         this.waitingForNetworks.set(vmi.metadata.uid!, vmi.metadata);
-        this.tell(vmi, 'FailedCreate', `Error creating pod: ${obstacle.message}`, { warning: true });
+        this.recordEvent(vmi, 'FailedCreate', `Error creating pod: ${obstacle.message}`, { warning: true });
         return this.failSync(vmi, 'FailedCreate', obstacle.message);
       case 'wants-node':
         return this.placeClaims(vmi, obstacle.claims);
@@ -107,24 +107,24 @@ export class InstanceController extends Controller<VirtualMachineInstance> {
         return;
     }
     if (!this.took(vmi, 'scheduling', 'vmiScheduling')) return;
-    const pod = this.world.store.create<Pod>(RESOURCES.pod, launcherPod(this.world, vmi));
-    this.tell(vmi, 'SuccessfulCreate', `Created virtual machine pod ${pod.metadata.name}`);
+    const pod = this.context.store.create<Pod>(RESOURCES.pod, launcherPod(this.context, vmi));
+    this.recordEvent(vmi, 'SuccessfulCreate', `Created virtual machine pod ${pod.metadata.name}`);
     this.change(vmi, (draft) => {
       enterPhase(draft, 'Scheduling', this.now);
       removeCondition(draft.status!.conditions ?? [], 'Synchronized');
-      noteCondition(draft, GUEST_NOT_RUNNING, this.now);
+      updateCondition(draft, GUEST_NOT_RUNNING, this.now);
     });
   }
 
   /** KubeVirt runs a short-lived pod so that the scheduler places such claims; here the node is chosen without it. */
   private placeClaims(vmi: VirtualMachineInstance, claims: PersistentVolumeClaim[]): void {
-    const { node } = chooseNode(this.world, launcherPod(this.world, vmi));
-    for (const claim of claims) selectNode(this.world, claim, node?.metadata.name);
+    const { node } = chooseNode(this.context, launcherPod(this.context, vmi));
+    for (const claim of claims) selectNode(this.context, claim, node?.metadata.name);
   }
 
   private failSync(vmi: VirtualMachineInstance, reason: string, message: string): void {
     this.change(vmi, (draft) => {
-      noteCondition(draft, { type: 'Synchronized', status: 'False', reason, message }, this.now);
+      updateCondition(draft, { type: 'Synchronized', status: 'False', reason, message }, this.now);
     });
   }
 
@@ -133,7 +133,7 @@ export class InstanceController extends Controller<VirtualMachineInstance> {
     if (scheduled?.status === 'False') {
       this.change(vmi, (draft) => {
         const { reason, message } = scheduled;
-        noteCondition(draft, { type: 'PodScheduled', status: 'False', reason, message }, this.now);
+        updateCondition(draft, { type: 'PodScheduled', status: 'False', reason, message }, this.now);
       });
       return;
     }
@@ -156,20 +156,20 @@ export class InstanceController extends Controller<VirtualMachineInstance> {
   private startGuest(vmi: VirtualMachineInstance, pod: Pod): void {
     if (!this.took(vmi, 'guest', 'vmiRunning')) return;
     const host = pod.spec.nodeName;
-    if (suffers(this.world, 'crash-loop', vmi)) return this.finish(vmi, 'Failed');
-    this.tell(vmi, 'Created', 'VirtualMachineInstance defined.', { ...HANDLER, host });
-    this.tell(vmi, 'Started', 'VirtualMachineInstance started.', { ...HANDLER, host });
-    this.change(vmi, (draft) => becomeRunning(this.world, draft, pod));
+    if (suffers(this.context, 'crash-loop', vmi)) return this.finish(vmi, 'Failed');
+    this.recordEvent(vmi, 'Created', 'VirtualMachineInstance defined.', { ...HANDLER, host });
+    this.recordEvent(vmi, 'Started', 'VirtualMachineInstance started.', { ...HANDLER, host });
+    this.change(vmi, (draft) => setRunning(this.context, draft, pod));
   }
 
   private keepRunning(vmi: VirtualMachineInstance, pod: Pod): void {
     this.guests.peek(vmi)?.freeze(isTrue(vmi.status?.conditions, 'Paused'));
     this.followAgent(vmi);
-    if (hasOutdatedClaims(this.world, vmi)) this.change(vmi, (draft) => refreshClaims(this.world, draft));
+    if (hasOutdatedClaims(this.context, vmi)) this.change(vmi, (draft) => refreshClaims(this.context, draft));
     this.followNetworkChange(vmi);
-    stepHotplug(this.world, vmi, pod, {
+    stepHotplug(this.context, vmi, pod, {
       took: (step) => this.took(vmi, step, 'hotplugStep'),
-      tell: (reason, message) => this.tell(vmi, reason, message, HANDLER),
+      tell: (reason, message) => this.recordEvent(vmi, reason, message, HANDLER),
       patch: (change) => {
         this.change(vmi, (draft) => {
           draft.status!.volumeStatus = change(draft.status!.volumeStatus ?? []);
@@ -180,19 +180,19 @@ export class InstanceController extends Controller<VirtualMachineInstance> {
 
   private followAgent(vmi: VirtualMachineInstance): void {
     const connected = isTrue(vmi.status?.conditions, 'AgentConnected');
-    if (suffers(this.world, 'agent-gone', vmi)) {
+    if (suffers(this.context, 'agent-gone', vmi)) {
       if (connected) this.losesAgent(vmi);
       return;
     }
     if (connected || isTrue(vmi.status?.conditions, 'Paused')) return;
-    const facts = guestFacts(this.world, vmi);
+    const facts = guestFacts(this.context, vmi);
     if (!facts.profile.agent || !this.took(vmi, 'agent', 'agentConnected')) return;
     this.change(vmi, (draft) => connectAgent(draft, facts, this.now));
   }
 
   /** A guest that boots again, or whose agent fell silent. */
   private losesAgent(vmi: VirtualMachineInstance): void {
-    this.beginAnew(vmi, 'agent');
+    this.restartStep(vmi, 'agent');
     this.change(vmi, disconnectAgent);
   }
 
@@ -200,9 +200,9 @@ export class InstanceController extends Controller<VirtualMachineInstance> {
   private followNetworkChange(vmi: VirtualMachineInstance): void {
     const required = findCondition(vmi.status?.conditions, 'MigrationRequired');
     if (required?.status !== 'False' || !this.took(vmi, 'plug nics', 'nicHotplugGrace')) return;
-    this.beginAnew(vmi, 'plug nics');
+    this.restartStep(vmi, 'plug nics');
     this.change(vmi, (draft) =>
-      noteCondition(
+      updateCondition(
         draft,
         {
           type: 'MigrationRequired',
@@ -218,10 +218,10 @@ export class InstanceController extends Controller<VirtualMachineInstance> {
   /** Asks the guest to power off, and kills it when it does not in time. */
   private shutDown(vmi: VirtualMachineInstance): void {
     if (vmi.status?.phase !== 'Running') return this.finish(vmi, 'Failed');
-    const { outcome, afterMs } = shutdownOf(this.world, vmi);
+    const { outcome, afterMs } = shutdownOf(this.context, vmi);
     const host = vmi.status.nodeName;
     if (afterMs > 0 && this.first(vmi, 'signaled'))
-      this.tell(vmi, 'ShuttingDown', 'Signaled Graceful Shutdown', { ...HANDLER, host });
+      this.recordEvent(vmi, 'ShuttingDown', 'Signaled Graceful Shutdown', { ...HANDLER, host });
     // A shorter grace period that came in later ends the wait: the step's name carries the time.
     if (!this.took(vmi, `shut down ${outcome} ${afterMs}`, afterMs)) return;
     this.finish(vmi, outcome);
@@ -236,7 +236,7 @@ export class InstanceController extends Controller<VirtualMachineInstance> {
       const conditions = (draft.status!.conditions ??= []);
       enterPhase(draft, phase, this.now);
       for (const type of ['AgentConnected', 'Paused', 'MigrationRequired']) removeCondition(conditions, type);
-      noteCondition(
+      updateCondition(
         draft,
         { type: 'Ready', status: 'False', reason: 'PodTerminating', message: 'virt-launcher pod is terminating' },
         this.now,
@@ -245,37 +245,37 @@ export class InstanceController extends Controller<VirtualMachineInstance> {
     if (wasRunning || phase === 'Failed') {
       const message = `The VirtualMachineInstance ${phase === 'Succeeded' ? 'was shut down' : 'crashed'}.`;
       const host = vmi.status?.nodeName;
-      this.tell(vmi, 'Stopped', message, { ...HANDLER, host, warning: phase === 'Failed' });
+      this.recordEvent(vmi, 'Stopped', message, { ...HANDLER, host, warning: phase === 'Failed' });
     }
-    if (pod) endLauncher(this.world, pod, phase);
+    if (pod) endLauncher(this.context, pod, phase);
   }
 
   private tearDown(vmi: VirtualMachineInstance, pod: Pod | undefined): void {
     if (!vmi.metadata.deletionTimestamp) return;
     if (!this.took(vmi, 'tear down', 'vmiTeardown')) return;
-    if (pod) this.world.discard(RESOURCES.pod, pod.metadata, 0);
-    this.tell(vmi, 'Deleted', 'Signaled Deletion', HANDLER);
+    if (pod) this.context.discard(RESOURCES.pod, pod.metadata, 0);
+    this.recordEvent(vmi, 'Deleted', 'Signaled Deletion', HANDLER);
     const owned = vmi.metadata.ownerReferences?.some(
-      ({ kind, uid }) => kind === 'VirtualMachine' && this.world.store.findByUid(uid) !== undefined,
+      ({ kind, uid }) => kind === 'VirtualMachine' && this.context.store.findByUid(uid) !== undefined,
     );
     this.change(vmi, ({ metadata }) => {
       metadata.finalizers = metadata.finalizers?.filter(
-        (finalizer) => finalizer !== this.world.release.vmiFinalizer && (owned || finalizer !== VM_FINALIZER),
+        (finalizer) => finalizer !== this.context.release.vmiFinalizer && (owned || finalizer !== VM_FINALIZER),
       );
     });
   }
 
   /** Sets or lifts the hold on a guest, as the pause subresources do. */
   hold(key: ObjectKey, paused: boolean): void {
-    const vmi = this.world.store.get<VirtualMachineInstance>(RESOURCES.vmi, key);
+    const vmi = this.context.store.get<VirtualMachineInstance>(RESOURCES.vmi, key);
     if (!vmi || vmi.status?.phase !== 'Running') return;
     this.change(vmi, (draft) => {
       if (!paused) removeCondition(draft.status!.conditions!, 'Paused');
       else {
         const message = 'VMI was paused by user';
-        noteCondition(draft, { type: 'Paused', status: 'True', reason: 'PausedByUser', message }, this.now);
+        updateCondition(draft, { type: 'Paused', status: 'True', reason: 'PausedByUser', message }, this.now);
       }
-      noteReadiness(draft, this.now);
+      updateReadiness(draft, this.now);
     });
   }
 

@@ -13,7 +13,7 @@ export function enterPhase(vmi: VirtualMachineInstance, phase: VmiPhase, now: st
 }
 
 /** Sets a condition of a VMI, on a draft. */
-export function noteCondition(
+export function updateCondition(
   vmi: VirtualMachineInstance,
   condition: Pick<Condition, 'type' | 'status'> & Partial<Condition>,
   now: string,

@@ -1,13 +1,13 @@
 import { RESOURCES } from '../../resources.js';
 import type { Pod } from '../../types/core-kinds.js';
-import type { World } from '../../world.js';
+import type { SimulationContext } from '../../simulation-context.js';
 
 /** The launcher pod ends with its guest: its containers are terminated and its phase says how. */
-export function endLauncher(world: World, pod: Pod, phase: 'Succeeded' | 'Failed'): void {
+export function endLauncher(context: SimulationContext, pod: Pod, phase: 'Succeeded' | 'Failed'): void {
   const succeeded = phase === 'Succeeded';
-  const finishedAt = world.clock.timestamp();
+  const finishedAt = context.clock.timestamp();
   const terminated = { exitCode: succeeded ? 0 : 1, reason: succeeded ? 'Completed' : 'Error', finishedAt };
-  world.store.patch<Pod>(RESOURCES.pod, pod.metadata, ({ status = {} }) => {
+  context.store.patch<Pod>(RESOURCES.pod, pod.metadata, ({ status = {} }) => {
     if (status.phase !== 'Running') return;
     status.phase = phase;
     for (const container of status.containerStatuses ?? []) {

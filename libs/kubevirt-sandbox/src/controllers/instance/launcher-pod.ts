@@ -3,22 +3,22 @@ import { generateName } from '@headgate/kube-sandbox';
 import { binaryQuantity, MIB } from '../../quantity.js';
 import type { Container, Pod } from '../../types/core-kinds.js';
 import type { VirtualMachineInstance } from '../../types/virtual-machine-instance.js';
-import { controlledBy, type World } from '../../world.js';
+import { controlledBy, type SimulationContext } from '../../simulation-context.js';
 import { guestMemoryBytes, vcpus } from '../virtual-machine/vmi-defaults.js';
 import { claimNameOf } from '../virtual-machine/volume-snapshot-statuses.js';
 
-const LONGEST_LABEL = 63;
+const MAX_LABEL_LENGTH = 63;
 const OVERHEAD_BYTES = 256 * MIB;
 /** A tenth of a core is requested per virtual CPU (`cpuAllocationRatio`). */
 const MILLICORES_PER_CPU = 100;
 
 /** The name the guest calls itself. */
 export const guestHostname = ({ spec, metadata }: VirtualMachineInstance): string =>
-  (spec.hostname ?? metadata.name).split('.')[0]!.slice(0, LONGEST_LABEL);
+  (spec.hostname ?? metadata.name).split('.')[0]!.slice(0, MAX_LABEL_LENGTH);
 
 /** The pod in which a VMI runs; `extra` narrows the nodes for the target of a migration. */
 export function launcherPod(
-  world: World,
+  context: SimulationContext,
   vmi: VirtualMachineInstance,
   extra: { labels?: Record<string, string>; nodeSelector?: Record<string, string>; avoidNode?: string } = {},
 ): Pod {
@@ -29,7 +29,7 @@ export function launcherPod(
     metadata: {
       name: generateName(`virt-launcher-${metadata.name}-`),
       namespace: metadata.namespace,
-      labels: { ...metadata.labels, ...launcherLabels(world, vmi), ...extra.labels },
+      labels: { ...metadata.labels, ...launcherLabels(context, vmi), ...extra.labels },
       annotations: {
         'kubevirt.io/domain': metadata.name,
         'kubevirt.io/migrationTransportUnix': 'true',
@@ -50,7 +50,7 @@ export function launcherPod(
       ...(spec.affinity || extra.avoidNode ? { affinity: affinityOf(vmi, extra.avoidNode) } : {}),
       ...(spec.tolerations ? { tolerations: spec.tolerations } : {}),
       readinessGates: [{ conditionType: 'kubevirt.io/virtual-machine-unpaused' }],
-      containers: containersOf(world, vmi),
+      containers: containersOf(context, vmi),
       volumes: (spec.volumes ?? []).map((volume) => {
         const claimName = claimNameOf(volume);
         return claimName
@@ -61,19 +61,19 @@ export function launcherPod(
   };
 }
 
-function launcherLabels(world: World, vmi: VirtualMachineInstance): Record<string, string> {
+function launcherLabels(context: SimulationContext, vmi: VirtualMachineInstance): Record<string, string> {
   const { name, uid } = vmi.metadata;
-  const long = name.length > LONGEST_LABEL;
+  const long = name.length > MAX_LABEL_LENGTH;
   const id = long ? `${name.slice(0, 54)}-${createHash('sha256').update(name).digest('hex').slice(0, 8)}` : name;
   return {
     'kubevirt.io': 'virt-launcher',
     'kubevirt.io/created-by': uid!,
     'vm.kubevirt.io/name': guestHostname(vmi),
-    ...(world.release.since('1.7') ? { 'vmi.kubevirt.io/id': id } : {}),
+    ...(context.release.since('1.7') ? { 'vmi.kubevirt.io/id': id } : {}),
   };
 }
 
-function containersOf(world: World, vmi: VirtualMachineInstance): Container[] {
+function containersOf(context: SimulationContext, vmi: VirtualMachineInstance): Container[] {
   const memory = binaryQuantity(Math.ceil((guestMemoryBytes(vmi.spec) + OVERHEAD_BYTES) / MIB) * MIB);
   const disks = (vmi.spec.volumes ?? []).flatMap(({ name, containerDisk }) =>
     containerDisk
@@ -83,7 +83,7 @@ function containersOf(world: World, vmi: VirtualMachineInstance): Container[] {
   return [
     {
       name: 'compute',
-      image: `registry.example.org/kubevirt/virt-launcher:${world.release.tag}`,
+      image: `registry.example.org/kubevirt/virt-launcher:${context.release.tag}`,
       command: ['/usr/bin/virt-launcher-monitor'],
       resources: {
         requests: {

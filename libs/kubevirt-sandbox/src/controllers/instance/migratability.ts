@@ -2,7 +2,7 @@ import { RESOURCES } from '../../resources.js';
 import type { Condition } from '../../types/condition.js';
 import type { PersistentVolumeClaim } from '../../types/core-kinds.js';
 import type { VirtualMachineInstance } from '../../types/virtual-machine-instance.js';
-import type { World } from '../../world.js';
+import type { SimulationContext } from '../../simulation-context.js';
 import { claimNameOf } from '../virtual-machine/volume-snapshot-statuses.js';
 
 const ALLOW_BRIDGE = 'kubevirt.io/allow-pod-bridge-network-live-migration';
@@ -10,8 +10,8 @@ const ALLOW_BRIDGE = 'kubevirt.io/allow-pod-bridge-network-live-migration';
 type Verdict = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
 
 /** The conditions LiveMigratable and StorageLiveMigratable of a running VMI. */
-export function migratability(world: World, vmi: VirtualMachineInstance): Verdict[] {
-  const obstacle = networkObstacle(vmi) ?? cpuObstacle(vmi) ?? diskObstacle(world, vmi);
+export function migratability(context: SimulationContext, vmi: VirtualMachineInstance): Verdict[] {
+  const obstacle = networkObstacle(vmi) ?? cpuObstacle(vmi) ?? diskObstacle(context, vmi);
   const storage = networkObstacle(vmi) ?? cpuObstacle(vmi);
   return [
     { type: 'LiveMigratable', ...verdict(obstacle) },
@@ -39,11 +39,11 @@ function cpuObstacle({ spec }: VirtualMachineInstance): Obstacle {
   return { reason: 'CPUModeLiveMigratable', message: 'VMI uses host-passthrough CPU mode' };
 }
 
-function diskObstacle(world: World, vmi: VirtualMachineInstance): Obstacle {
+function diskObstacle(context: SimulationContext, vmi: VirtualMachineInstance): Obstacle {
   for (const volume of vmi.spec.volumes ?? []) {
     const name = claimNameOf(volume);
     if (!name) continue;
-    const claim = world.find<PersistentVolumeClaim>(RESOURCES.claim, vmi.metadata.namespace, name);
+    const claim = context.find<PersistentVolumeClaim>(RESOURCES.claim, vmi.metadata.namespace, name);
     if (!claim || claim.spec.accessModes?.includes('ReadWriteMany')) continue;
     return {
       reason: 'DisksNotLiveMigratable',

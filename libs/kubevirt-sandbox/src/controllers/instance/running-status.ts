@@ -1,15 +1,15 @@
 import type { Pod } from '../../types/core-kinds.js';
 import { findCondition, isTrue, removeCondition } from '../../types/condition.js';
 import type { VirtualMachineInstance } from '../../types/virtual-machine-instance.js';
-import type { World } from '../../world.js';
-import { enterPhase, GUEST_NOT_RUNNING, noteCondition } from './instance-phase.js';
+import type { SimulationContext } from '../../simulation-context.js';
+import { enterPhase, GUEST_NOT_RUNNING, updateCondition } from './instance-phase.js';
 import { interfaceStatuses } from './interface-status.js';
 import { migratability, migrationMethodOf } from './migratability.js';
 import { bootVolumes, bootVolumeStatus, diskTargets } from './volume-status.js';
 
 /** The status of a VMI whose guest has just been started, on a draft. */
-export function becomeRunning(world: World, vmi: VirtualMachineInstance, pod: Pod): void {
-  const now = world.clock.timestamp();
+export function setRunning(context: SimulationContext, vmi: VirtualMachineInstance, pod: Pod): void {
+  const now = context.clock.timestamp();
   const { spec } = vmi;
   const status = (vmi.status ??= {});
   enterPhase(vmi, 'Running', now);
@@ -27,24 +27,24 @@ export function becomeRunning(world: World, vmi: VirtualMachineInstance, pod: Po
     migrationTransport: 'Unix',
     runtimeUser: 107,
     volumeStatus: bootVolumes(vmi).map((volume) =>
-      bootVolumeStatus(world, vmi, volume, targets.get(volume.name) ?? ''),
+      bootVolumeStatus(context, vmi, volume, targets.get(volume.name) ?? ''),
     ),
   });
   status.interfaces = interfaceStatuses(vmi, pod.status?.podIP);
   removeCondition((status.conditions ??= []), 'Provisioning');
   if (spec.startStrategy === 'Paused') {
     const message = 'VMI was paused by user';
-    noteCondition(vmi, { type: 'Paused', status: 'True', reason: 'PausedByUser', message }, now);
+    updateCondition(vmi, { type: 'Paused', status: 'True', reason: 'PausedByUser', message }, now);
   }
-  noteReadiness(vmi, now);
-  for (const condition of migratability(world, vmi)) {
-    noteCondition(vmi, condition, now);
+  updateReadiness(vmi, now);
+  for (const condition of migratability(context, vmi)) {
+    updateCondition(vmi, condition, now);
     findCondition(status.conditions, condition.type)!.lastTransitionTime = null;
   }
 }
 
 /** A running guest is ready unless it is held. */
-export function noteReadiness(vmi: VirtualMachineInstance, now: string): void {
+export function updateReadiness(vmi: VirtualMachineInstance, now: string): void {
   const ready = !isTrue(vmi.status?.conditions, 'Paused');
-  noteCondition(vmi, ready ? { type: 'Ready', status: 'True' } : GUEST_NOT_RUNNING, now);
+  updateCondition(vmi, ready ? { type: 'Ready', status: 'True' } : GUEST_NOT_RUNNING, now);
 }

@@ -2,7 +2,7 @@ import { RESOURCES } from '../../resources.js';
 import type { PersistentVolumeClaim } from '../../types/core-kinds.js';
 import type { DataVolume } from '../../types/data-volume.js';
 import type { VirtualMachineInstance } from '../../types/virtual-machine-instance.js';
-import type { World } from '../../world.js';
+import type { SimulationContext } from '../../simulation-context.js';
 import { claimNameOf } from '../virtual-machine/volume-snapshot-statuses.js';
 import { bootVolumes } from './volume-status.js';
 
@@ -15,17 +15,17 @@ export type StartObstacle =
   /** Claims that want to know where their first consumer runs. */
   | { kind: 'wants-node'; claims: PersistentVolumeClaim[] };
 
-export function startObstacle(world: World, vmi: VirtualMachineInstance): StartObstacle | undefined {
+export function startObstacle(context: SimulationContext, vmi: VirtualMachineInstance): StartObstacle | undefined {
   const { namespace } = vmi.metadata;
   const unplaced: PersistentVolumeClaim[] = [];
   let waiting = false;
   for (const volume of bootVolumes(vmi)) {
     const name = claimNameOf(volume);
     if (!name) continue;
-    const dataVolume = world.without.has('cdi')
+    const dataVolume = context.without.has('cdi')
       ? undefined
-      : world.find<DataVolume>(RESOURCES.dataVolume, namespace, name);
-    const claim = world.find<PersistentVolumeClaim>(RESOURCES.claim, namespace, name);
+      : context.find<DataVolume>(RESOURCES.dataVolume, namespace, name);
+    const claim = context.find<PersistentVolumeClaim>(RESOURCES.claim, namespace, name);
     if (!claim && !dataVolume) {
       const message = `PVC ${namespace}/${name} does not exist, waiting for it to appear`;
       return { kind: 'missing-claim', message };
@@ -34,17 +34,17 @@ export function startObstacle(world: World, vmi: VirtualMachineInstance): StartO
     else if (claim.status?.phase !== 'Bound') unplaced.push(claim);
     if (dataVolume && dataVolume.status?.phase !== 'Succeeded') waiting = true;
   }
-  const network = missingNetwork(world, vmi);
+  const network = missingNetwork(context, vmi);
   if (network) return { kind: 'missing-network', message: network };
   if (unplaced.length > 0) return { kind: 'wants-node', claims: unplaced };
   return waiting ? { kind: 'waiting' } : undefined;
 }
 
-function missingNetwork(world: World, vmi: VirtualMachineInstance): string | undefined {
+function missingNetwork(context: SimulationContext, vmi: VirtualMachineInstance): string | undefined {
   for (const { multus } of vmi.spec.networks ?? []) {
     if (!multus) continue;
     const [name, namespace = vmi.metadata.namespace] = multus.networkName.split('/').reverse();
-    const found = !world.without.has('multus') && world.find(RESOURCES.nad, namespace, name!);
+    const found = !context.without.has('multus') && context.find(RESOURCES.nad, namespace, name!);
     if (!found) return `failed to locate network attachment definition ${namespace}/${name}`;
   }
   return undefined;

@@ -2,7 +2,7 @@ import { quantityValue } from '../../quantity.js';
 import { RESOURCES } from '../../resources.js';
 import type { PersistentVolumeClaim } from '../../types/core-kinds.js';
 import type { VirtualMachineInstance, Volume, VolumeStatus } from '../../types/virtual-machine-instance.js';
-import type { World } from '../../world.js';
+import type { SimulationContext } from '../../simulation-context.js';
 import { isHotplugged } from '../virtual-machine/live-update.js';
 import { claimNameOf } from '../virtual-machine/volume-snapshot-statuses.js';
 
@@ -38,13 +38,13 @@ export function claimInfo(claim: PersistentVolumeClaim): NonNullable<VolumeStatu
 
 /** The entry of a volume that is there from the start. */
 export function bootVolumeStatus(
-  world: World,
+  context: SimulationContext,
   vmi: VirtualMachineInstance,
   volume: Volume,
   target: string,
 ): VolumeStatus {
   const name = claimNameOf(volume);
-  const claim = name && world.find<PersistentVolumeClaim>(RESOURCES.claim, vmi.metadata.namespace, name);
+  const claim = name && context.find<PersistentVolumeClaim>(RESOURCES.claim, vmi.metadata.namespace, name);
   return {
     name: volume.name,
     target,

@@ -2,7 +2,7 @@ import { RESOURCES } from '../../resources.js';
 import { removeCondition } from '../../types/condition.js';
 import type { Pod } from '../../types/core-kinds.js';
 import type { MigrationState, VirtualMachineInstance } from '../../types/virtual-machine-instance.js';
-import type { World } from '../../world.js';
+import type { SimulationContext } from '../../simulation-context.js';
 import { interfaceStatuses } from '../instance/interface-status.js';
 
 /** The guest goes on in the target pod: changes that waited for a migration are in force now. On a draft. */
@@ -24,12 +24,12 @@ export function handOver(vmi: VirtualMachineInstance, target: Pod, now: string):
 
 /** The state that a VMI shows while it migrates. */
 export function beginState(
-  world: World,
+  context: SimulationContext,
   vmi: VirtualMachineInstance,
   migrationUid: string,
   target: Pod,
 ): MigrationState {
-  const source = world.store
+  const source = context.store
     .ownedBy<Pod>(RESOURCES.pod, vmi.metadata.uid!)
     .find(({ metadata }) => metadata.uid !== target.metadata.uid);
   return {
@@ -39,6 +39,6 @@ export function beginState(
     sourcePod: source?.metadata.name,
     targetNode: target.spec.nodeName,
     targetPod: target.metadata.name,
-    startTimestamp: world.clock.timestamp(),
+    startTimestamp: context.clock.timestamp(),
   };
 }

@@ -6,7 +6,7 @@ import { findCondition } from '../../types/condition.js';
 import type { Pod } from '../../types/core-kinds.js';
 import type { Migration } from '../../types/kubevirt-kinds.js';
 import type { MigrationState, VirtualMachineInstance } from '../../types/virtual-machine-instance.js';
-import type { World } from '../../world.js';
+import type { SimulationContext } from '../../simulation-context.js';
 import { Controller } from '../controller.js';
 import { isFinal } from '../virtual-machine/printable-status.js';
 import { beginState, handOver } from './hand-over.js';
@@ -19,8 +19,8 @@ const HANDLER = { component: 'virt-handler' };
 
 /** Moves running VMIs to another node, phase by phase. */
 export class MigrationController extends Controller<Migration> {
-  constructor(world: World) {
-    super(world, RESOURCES.migration, 'virtualmachine-controller');
+  constructor(context: SimulationContext) {
+    super(context, RESOURCES.migration, 'virtualmachine-controller');
   }
 
   protected override watchRelated(): void {
@@ -29,7 +29,7 @@ export class MigrationController extends Controller<Migration> {
     });
     this.watch<Pod>(RESOURCES.pod, ({ object }) => {
       const uid = object.metadata.labels?.['kubevirt.io/migrationJobUID'];
-      const migration = uid && this.world.store.findByUid<Migration>(uid)?.object;
+      const migration = uid && this.context.store.findByUid<Migration>(uid)?.object;
       if (migration) this.enqueue(migration.metadata);
     });
     this.watch<VirtualMachineInstance>(RESOURCES.vmi, ({ object, previous }) => {
@@ -42,10 +42,10 @@ export class MigrationController extends Controller<Migration> {
   protected override reconcile(migration: Migration): void {
     if (isFinished(migration)) return this.conclude(migration);
     const { namespace } = migration.metadata;
-    const vmi = this.world.find<VirtualMachineInstance>(RESOURCES.vmi, namespace, migration.spec.vmiName);
+    const vmi = this.context.find<VirtualMachineInstance>(RESOURCES.vmi, namespace, migration.spec.vmiName);
     if (!vmi || isFinal(vmi)) return this.fail(migration, vmi, 'Migration failed because vmi does not exist.');
     if (migration.metadata.deletionTimestamp) return this.cancel(migration, vmi);
-    const target = findTargetPod(this.world, migration, vmi);
+    const target = findTargetPod(this.context, migration, vmi);
     switch (migration.status?.phase ?? '') {
       case '':
         return this.enter(migration, 'Pending');
@@ -67,7 +67,7 @@ export class MigrationController extends Controller<Migration> {
   }
 
   private of(namespace: string | undefined, vmiName: string): Migration[] {
-    return this.world.store.list<Migration>(RESOURCES.migration, {
+    return this.context.store.list<Migration>(RESOURCES.migration, {
       namespace,
       where: ({ spec }) => spec.vmiName === vmiName,
     });
@@ -78,7 +78,7 @@ export class MigrationController extends Controller<Migration> {
       const status = (draft.status ??= {});
       status.phase = phase;
       if (state) status.migrationState = state;
-      const phaseTransitionTimestamp = this.world.clock.timestamp();
+      const phaseTransitionTimestamp = this.context.clock.timestamp();
       status.phaseTransitionTimestamps = [
         ...(status.phaseTransitionTimestamps ?? []),
         { phase, phaseTransitionTimestamp },
@@ -89,9 +89,9 @@ export class MigrationController extends Controller<Migration> {
   private createTarget(migration: Migration, vmi: VirtualMachineInstance, target: Pod | undefined): void {
     if (!this.took(migration, 'scheduling', 'migrationScheduling')) return;
     if (!target) {
-      if (!mayBegin(this.world, vmi)) return this.lookAgainAfter(migration, 1000);
-      const pod = this.world.store.create<Pod>(RESOURCES.pod, targetPod(this.world, migration, vmi));
-      this.tell(migration, 'SuccessfulCreate', `Created migration target pod ${pod.metadata.name}`);
+      if (!mayBegin(this.context, vmi)) return this.enqueueAfter(migration, 1000);
+      const pod = this.context.store.create<Pod>(RESOURCES.pod, targetPod(this.context, migration, vmi));
+      this.recordEvent(migration, 'SuccessfulCreate', `Created migration target pod ${pod.metadata.name}`);
     }
     this.enter(migration, 'Scheduling');
   }
@@ -102,10 +102,10 @@ export class MigrationController extends Controller<Migration> {
     if (scheduled?.status === 'False') {
       const message = `Migration target pod for VMI [${migration.metadata.namespace}/${vmi.metadata.name}] is currently unschedulable.`;
       if (this.first(migration, 'tell unschedulable')) {
-        this.tell(migration, 'migrationTargetPodUnschedulable', message, { warning: true });
+        this.recordEvent(migration, 'migrationTargetPodUnschedulable', message, { warning: true });
       }
       if (!this.took(migration, 'unschedulable', 'migrationUnschedulableTimeout')) return;
-      this.world.discard(RESOURCES.pod, target.metadata, 0);
+      this.context.discard(RESOURCES.pod, target.metadata, 0);
       return this.fail(migration, vmi, 'Migration target pod was unschedulable for too long');
     }
     if (target.status?.phase !== 'Running') return;
@@ -114,8 +114,8 @@ export class MigrationController extends Controller<Migration> {
 
   private prepare(migration: Migration, vmi: VirtualMachineInstance, target: Pod): void {
     const { nodeName } = target.spec;
-    this.tell(migration, 'SuccessfulHandOver', 'Migration target pod is ready for preparation by virt-handler.');
-    this.tell(
+    this.recordEvent(migration, 'SuccessfulHandOver', 'Migration target pod is ready for preparation by virt-handler.');
+    this.recordEvent(
       vmi,
       'PreparingTarget',
       `VirtualMachineInstance Migration Target Prepared. ${nodeName ?? ''}`.trim(),
@@ -125,35 +125,35 @@ export class MigrationController extends Controller<Migration> {
   }
 
   private begin(migration: Migration, vmi: VirtualMachineInstance, target: Pod): void {
-    const state = beginState(this.world, vmi, migration.metadata.uid!, target);
-    this.world.store.patch<VirtualMachineInstance>(RESOURCES.vmi, vmi.metadata, ({ status }) => {
+    const state = beginState(this.context, vmi, migration.metadata.uid!, target);
+    this.context.store.patch<VirtualMachineInstance>(RESOURCES.vmi, vmi.metadata, ({ status }) => {
       status!.migrationState = state;
     });
-    this.tell(vmi, 'Migrating', 'VirtualMachineInstance is migrating.', HANDLER);
+    this.recordEvent(vmi, 'Migrating', 'VirtualMachineInstance is migrating.', HANDLER);
     this.enter(migration, 'Running');
   }
 
   private copy(migration: Migration, vmi: VirtualMachineInstance, target: Pod | undefined): void {
     if (!target) return this.fail(migration, vmi, 'Migration target pod was removed during active migration');
-    const { timings } = this.world;
-    if (suffers(this.world, 'migration-stuck', vmi)) return;
+    const { timings } = this.context;
+    if (suffers(this.context, 'migration-stuck', vmi)) return;
     const gib = quantityValue(vmi.spec.domain.memory?.guest ?? '1Gi') / GIB;
     if (!this.took(migration, 'copy', Math.max(1, gib) * timings.ms('migrationPerGiB'))) return;
-    if (suffers(this.world, 'migration-failure', vmi))
+    if (suffers(this.context, 'migration-failure', vmi))
       return this.fail(migration, vmi, 'source node reported migration failed');
     this.succeed(migration, vmi, target);
   }
 
   private succeed(migration: Migration, vmi: VirtualMachineInstance, target: Pod): void {
-    const sources = this.world.store
+    const sources = this.context.store
       .ownedBy<Pod>(RESOURCES.pod, vmi.metadata.uid!)
       .filter(({ metadata }) => metadata.uid !== target.metadata.uid);
-    const moved = this.world.store.patch<VirtualMachineInstance>(RESOURCES.vmi, vmi.metadata, (draft) =>
-      handOver(draft, target, this.world.clock.timestamp()),
+    const moved = this.context.store.patch<VirtualMachineInstance>(RESOURCES.vmi, vmi.metadata, (draft) =>
+      handOver(draft, target, this.context.clock.timestamp()),
     );
-    for (const { metadata } of sources) this.world.discard(RESOURCES.pod, metadata, 0);
-    this.tell(vmi, 'Migrated', `The VirtualMachineInstance migrated to node ${target.spec.nodeName}.`, HANDLER);
-    this.tell(migration, 'SuccessfulMigration', 'Source node reported migration succeeded');
+    for (const { metadata } of sources) this.context.discard(RESOURCES.pod, metadata, 0);
+    this.recordEvent(vmi, 'Migrated', `The VirtualMachineInstance migrated to node ${target.spec.nodeName}.`, HANDLER);
+    this.recordEvent(migration, 'SuccessfulMigration', 'Source node reported migration succeeded');
     this.enter(migration, 'Succeeded', moved.status?.migrationState);
   }
 
@@ -170,17 +170,17 @@ export class MigrationController extends Controller<Migration> {
     reason: string,
     extra: MigrationState = {},
   ): void {
-    const endTimestamp = this.world.clock.timestamp();
+    const endTimestamp = this.context.clock.timestamp();
     const ours = vmi?.status?.migrationState?.migrationUid === migration.metadata.uid;
     const outcome = { ...extra, completed: true, failed: true, failureReason: reason, endTimestamp };
     if (vmi && ours) {
-      this.world.store.patch<VirtualMachineInstance>(RESOURCES.vmi, vmi.metadata, ({ status }) => {
+      this.context.store.patch<VirtualMachineInstance>(RESOURCES.vmi, vmi.metadata, ({ status }) => {
         status!.migrationState = { ...status!.migrationState, ...outcome };
       });
     }
-    const target = vmi && findTargetPod(this.world, migration, vmi);
-    if (target) this.world.discard(RESOURCES.pod, target.metadata, 0);
-    this.tell(migration, 'FailedMigration', reason, { warning: true });
+    const target = vmi && findTargetPod(this.context, migration, vmi);
+    if (target) this.context.discard(RESOURCES.pod, target.metadata, 0);
+    this.recordEvent(migration, 'FailedMigration', reason, { warning: true });
     const state = ours ? vmi!.status!.migrationState : { migrationUid: migration.metadata.uid };
     this.enter(migration, 'Failed', { ...state, ...outcome });
   }
@@ -197,6 +197,6 @@ export class MigrationController extends Controller<Migration> {
     const oldestFirst = finished.sort(
       (a, b) => Number(a.metadata.resourceVersion) - Number(b.metadata.resourceVersion),
     );
-    for (const { metadata } of oldestFirst.slice(0, -KEPT)) this.world.discard(RESOURCES.migration, metadata);
+    for (const { metadata } of oldestFirst.slice(0, -KEPT)) this.context.discard(RESOURCES.migration, metadata);
   }
 }

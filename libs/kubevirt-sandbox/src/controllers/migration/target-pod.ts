@@ -2,7 +2,7 @@ import { RESOURCES } from '../../resources.js';
 import type { Node, Pod } from '../../types/core-kinds.js';
 import type { Migration } from '../../types/kubevirt-kinds.js';
 import type { VirtualMachineInstance } from '../../types/virtual-machine-instance.js';
-import type { World } from '../../world.js';
+import type { SimulationContext } from '../../simulation-context.js';
 import { MIGRATION_LABEL } from '../instance/instance-controller.js';
 import { launcherPod } from '../instance/launcher-pod.js';
 
@@ -14,19 +14,23 @@ const labelsWith = (node: Node | undefined, prefix: string): [string, string][] 
   Object.entries(node?.metadata.labels ?? {}).filter(([label]) => label.startsWith(prefix));
 
 /** The pod to which a VMI moves: away from its node, and only where its CPU can go on. */
-export function targetPod(world: World, migration: Migration, vmi: VirtualMachineInstance): Pod {
-  const source = world.find<Node>(RESOURCES.node, undefined, vmi.status?.nodeName ?? '');
-  const vendor = world.release.since('1.8') ? Object.fromEntries(labelsWith(source, VENDOR)) : {};
+export function targetPod(context: SimulationContext, migration: Migration, vmi: VirtualMachineInstance): Pod {
+  const source = context.find<Node>(RESOURCES.node, undefined, vmi.status?.nodeName ?? '');
+  const vendor = context.release.since('1.8') ? Object.fromEntries(labelsWith(source, VENDOR)) : {};
   const hostModel = vmi.spec.domain.cpu?.model === 'host-model' ? labelsWith(source, HOST_MODEL) : [];
   const models = Object.fromEntries(hostModel.map(([label]) => [label.replace(HOST_MODEL, MIGRATABLE_MODEL), 'true']));
-  return launcherPod(world, vmi, {
+  return launcherPod(context, vmi, {
     labels: { [MIGRATION_LABEL]: migration.metadata.uid!, 'kubevirt.io/migration-target-pod': 'true' },
     nodeSelector: { ...vendor, ...models, ...migration.spec.addedNodeSelector },
     avoidNode: vmi.status?.nodeName,
   });
 }
 
-export const findTargetPod = (world: World, migration: Migration, vmi: VirtualMachineInstance): Pod | undefined =>
-  world.store
+export const findTargetPod = (
+  context: SimulationContext,
+  migration: Migration,
+  vmi: VirtualMachineInstance,
+): Pod | undefined =>
+  context.store
     .ownedBy<Pod>(RESOURCES.pod, vmi.metadata.uid!)
     .find(({ metadata }) => metadata.labels?.[MIGRATION_LABEL] === migration.metadata.uid);

@@ -3,23 +3,23 @@ import { RESOURCES } from '../../resources.js';
 import { isTrue } from '../../types/condition.js';
 import type { Migration } from '../../types/kubevirt-kinds.js';
 import type { VirtualMachineInstance } from '../../types/virtual-machine-instance.js';
-import type { World } from '../../world.js';
+import type { SimulationContext } from '../../simulation-context.js';
 import { Controller } from '../controller.js';
 
 const REASONS = ['HotVCPUChange', 'HotMemoryChange', 'MigrationRequired'];
 
 /** Completes changes of running VMIs by a migration, where the KubeVirt resource allows that. */
 export class WorkloadUpdater extends Controller<VirtualMachineInstance> {
-  constructor(world: World) {
-    super(world, RESOURCES.vmi, 'workload-update-controller');
+  constructor(context: SimulationContext) {
+    super(context, RESOURCES.vmi, 'workload-update-controller');
   }
 
   protected override reconcile(vmi: VirtualMachineInstance): void {
     const { phase, conditions } = vmi.status ?? {};
     if (phase !== 'Running' || !REASONS.some((type) => isTrue(conditions, type))) return;
-    const methods = this.world.kubevirt?.spec.workloadUpdateStrategy?.workloadUpdateMethods ?? [];
+    const methods = this.context.kubevirt?.spec.workloadUpdateStrategy?.workloadUpdateMethods ?? [];
     if (!methods.includes('LiveMigrate') || !isTrue(conditions, 'LiveMigratable')) return;
-    if (activeMigration(this.world, vmi)) return;
+    if (activeMigration(this.context, vmi)) return;
     const { migrationUid, failed } = vmi.status?.migrationState ?? {};
     // After a migration that failed the next one waits its turn.
     if (failed && !this.took(vmi, `after ${migrationUid}`, 'crashLoopBase')) return;
@@ -35,6 +35,6 @@ export class WorkloadUpdater extends Controller<VirtualMachineInstance> {
       spec: { vmiName: vmi.metadata.name },
     };
     completeMigration(migration);
-    this.world.store.create(RESOURCES.migration, migration);
+    this.context.store.create(RESOURCES.migration, migration);
   }
 }

@@ -3,11 +3,11 @@ import { suffers } from '../../inherited-faults.js';
 import { RESOURCES } from '../../resources.js';
 import { setCondition } from '../../types/condition.js';
 import type { Node, PersistentVolumeClaim, Pod } from '../../types/core-kinds.js';
-import type { World } from '../../world.js';
+import type { SimulationContext } from '../../simulation-context.js';
 import { Controller } from '../controller.js';
 import { selectNode } from '../instance/hotplug-volumes.js';
 import { chooseNode } from './node-choice.js';
-import { badImage, becomeRunning, becomeWaiting } from './pod-status.js';
+import { badImage, setRunning, setWaiting } from './pod-status.js';
 
 const SCHEDULER = { component: 'default-scheduler' };
 const KUBELET = { component: 'kubelet' };
@@ -16,15 +16,15 @@ const KUBELET = { component: 'kubelet' };
 export class PodController extends Controller<Pod> {
   private readonly unscheduled = new Map<string, ObjectKey>();
 
-  constructor(world: World) {
-    super(world, RESOURCES.pod, 'kubelet');
+  constructor(context: SimulationContext) {
+    super(context, RESOURCES.pod, 'kubelet');
   }
 
   protected override watchRelated(): void {
     this.watch<Pod>(RESOURCES.pod, ({ type, object, previous }) => {
       const after = type === 'DELETED' ? undefined : object;
-      this.world.loads.note(previous, after);
-      this.world.consumers.note(previous, after);
+      this.context.loads.note(previous, after);
+      this.context.consumers.note(previous, after);
       if (type === 'DELETED') {
         this.unscheduled.delete(object.metadata.uid!);
         this.retryUnscheduled();
@@ -33,7 +33,7 @@ export class PodController extends Controller<Pod> {
     this.watch(RESOURCES.node, () => this.retryUnscheduled());
     this.watchFaults(() => this.retryUnscheduled());
     this.watch<PersistentVolumeClaim>(RESOURCES.claim, ({ object }) => {
-      for (const key of this.world.consumers.of(object)) this.enqueue(key);
+      for (const key of this.context.consumers.of(object)) this.enqueue(key);
     });
   }
 
@@ -50,16 +50,16 @@ export class PodController extends Controller<Pod> {
     const claims = this.claimsOf(pod);
     const missing = claims.find(({ claim }) => !claim)?.name;
     if (missing) return this.refuse(pod, `persistentvolumeclaim "${missing}" not found`);
-    const { node, message } = chooseNode(this.world, pod);
+    const { node, message } = chooseNode(this.context, pod);
     if (!node) return this.refuse(pod, message);
     const unbound = claims.filter(({ claim }) => claim!.status?.phase !== 'Bound');
     if (unbound.length > 0) {
-      for (const { claim } of unbound) selectNode(this.world, claim!, node.metadata.name);
+      for (const { claim } of unbound) selectNode(this.context, claim!, node.metadata.name);
       return;
     }
     this.unscheduled.delete(pod.metadata.uid!);
     const name = node.metadata.name;
-    this.tell(
+    this.recordEvent(
       pod,
       'Scheduled',
       `Successfully assigned ${pod.metadata.namespace}/${pod.metadata.name} to ${name}`,
@@ -69,7 +69,7 @@ export class PodController extends Controller<Pod> {
       draft.spec.nodeName = name;
       draft.status = { ...draft.status, phase: 'Pending' };
       setCondition((draft.status.conditions ??= []), { type: 'PodScheduled', status: 'True' }, this.now);
-      becomeWaiting(draft, this.firstReason(pod), undefined, this.now, Boolean(pod.spec.initContainers?.length));
+      setWaiting(draft, this.firstReason(pod), undefined, this.now, Boolean(pod.spec.initContainers?.length));
     });
   }
 
@@ -81,7 +81,7 @@ export class PodController extends Controller<Pod> {
     this.unscheduled.set(pod.metadata.uid!, pod.metadata);
     const before = pod.status?.conditions?.find(({ type }) => type === 'PodScheduled')?.message;
     if (before === message) return;
-    this.tell(pod, 'FailedScheduling', message, { ...SCHEDULER, warning: true });
+    this.recordEvent(pod, 'FailedScheduling', message, { ...SCHEDULER, warning: true });
     this.change(pod, (draft) => {
       const status = (draft.status ??= {});
       status.phase = 'Pending';
@@ -97,7 +97,7 @@ export class PodController extends Controller<Pod> {
     return (spec.volumes ?? []).flatMap(({ persistentVolumeClaim }) => {
       const name = persistentVolumeClaim?.claimName;
       if (!name) return [];
-      return [{ name, claim: this.world.find<PersistentVolumeClaim>(RESOURCES.claim, metadata.namespace, name) }];
+      return [{ name, claim: this.context.find<PersistentVolumeClaim>(RESOURCES.claim, metadata.namespace, name) }];
     });
   }
 
@@ -106,23 +106,23 @@ export class PodController extends Controller<Pod> {
     if (!pod.status?.containerStatuses) {
       this.change(pod, (draft) => {
         setCondition(((draft.status ??= {}).conditions ??= []), { type: 'PodScheduled', status: 'True' }, this.now);
-        becomeWaiting(draft, this.firstReason(pod), undefined, this.now);
+        setWaiting(draft, this.firstReason(pod), undefined, this.now);
       });
       return;
     }
     if (!this.took(pod, 'pull', 'podImagePull')) return;
-    const image = badImage(pod, suffers(this.world, 'image-pull', pod));
+    const image = badImage(pod, suffers(this.context, 'image-pull', pod));
     if (image) return this.failPull(pod, image);
     if (!this.took(pod, 'start', 'podStart')) return;
     const host = pod.spec.nodeName!;
-    const node = this.world.find<Node>(RESOURCES.node, undefined, host);
+    const node = this.context.find<Node>(RESOURCES.node, undefined, host);
     for (const container of [...(pod.spec.initContainers ?? []), ...pod.spec.containers]) {
-      this.tell(pod, 'Pulled', `Successfully pulled image "${container.image}"`, { ...KUBELET, host });
-      this.tell(pod, 'Created', `Created container: ${container.name}`, { ...KUBELET, host });
-      this.tell(pod, 'Started', `Started container ${container.name}`, { ...KUBELET, host });
+      this.recordEvent(pod, 'Pulled', `Successfully pulled image "${container.image}"`, { ...KUBELET, host });
+      this.recordEvent(pod, 'Created', `Created container: ${container.name}`, { ...KUBELET, host });
+      this.recordEvent(pod, 'Started', `Started container ${container.name}`, { ...KUBELET, host });
     }
     const hostAddress = node?.status?.addresses?.find(({ type }) => type === 'InternalIP')?.address ?? '192.0.2.1';
-    this.change(pod, (draft) => becomeRunning(draft, this.world.nextAddress(), hostAddress, this.now));
+    this.change(pod, (draft) => setRunning(draft, this.context.nextAddress(), hostAddress, this.now));
   }
 
   /** ErrImagePull and ImagePullBackOff take turns, for as long as the image stays away. */
@@ -130,7 +130,7 @@ export class PodController extends Controller<Pod> {
     const present = pod.status?.containerStatuses?.[0]?.state.waiting?.reason;
     if (present === 'ErrImagePull' || present === 'ImagePullBackOff') {
       if (!this.took(pod, `after ${present}`, 'imagePullRetry')) return;
-      this.beginAnew(pod, `after ${present}`);
+      this.restartStep(pod, `after ${present}`);
     }
     const reason = present === 'ErrImagePull' ? 'ImagePullBackOff' : 'ErrImagePull';
     const message =
@@ -139,9 +139,13 @@ export class PodController extends Controller<Pod> {
         : `Back-off pulling image "${image}"`;
     const host = pod.spec.nodeName;
     if (reason === 'ErrImagePull')
-      this.tell(pod, 'Failed', `Failed to pull image "${image}": ${message}`, { ...KUBELET, host, warning: true });
-    else this.tell(pod, 'BackOff', message, { ...KUBELET, host });
-    this.change(pod, (draft) => becomeWaiting(draft, reason, message, this.now));
+      this.recordEvent(pod, 'Failed', `Failed to pull image "${image}": ${message}`, {
+        ...KUBELET,
+        host,
+        warning: true,
+      });
+    else this.recordEvent(pod, 'BackOff', message, { ...KUBELET, host });
+    this.change(pod, (draft) => setWaiting(draft, reason, message, this.now));
   }
 
   /** A pod that is to go runs on for a moment, as its containers get their signal. */
@@ -151,14 +155,14 @@ export class PodController extends Controller<Pod> {
     if (running && this.first(pod, 'killing')) {
       const host = pod.spec.nodeName;
       for (const { name } of pod.spec.containers)
-        this.tell(pod, 'Killing', `Stopping container ${name}`, { ...KUBELET, host });
+        this.recordEvent(pod, 'Killing', `Stopping container ${name}`, { ...KUBELET, host });
     }
     const launcher = pod.metadata.labels?.['kubevirt.io'] === 'virt-launcher';
     // The pod of a VM stays until its guest is off; the VMI's controller then sets it to its end.
     if (launcher && running && graceMs > 0) return;
-    const stopMs = Math.min(graceMs, this.world.timings.ms('podStop'));
+    const stopMs = Math.min(graceMs, this.context.timings.ms('podStop'));
     if (running && !this.took(pod, 'stop', stopMs)) return;
-    this.world.discard(RESOURCES.pod, pod.metadata, 0);
+    this.context.discard(RESOURCES.pod, pod.metadata, 0);
   }
 
   private retryUnscheduled(): void {
@@ -166,6 +170,6 @@ export class PodController extends Controller<Pod> {
   }
 
   private get now(): string {
-    return this.world.clock.timestamp();
+    return this.context.clock.timestamp();
   }
 }

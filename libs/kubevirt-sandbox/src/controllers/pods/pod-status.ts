@@ -30,7 +30,7 @@ export function qosClass({ spec }: Pod): string {
 }
 
 /** Containers that wait, with their reason, on a draft. */
-export function becomeWaiting(
+export function setWaiting(
   pod: Pod,
   reason: string,
   message: string | undefined,
@@ -52,7 +52,7 @@ export function becomeWaiting(
 }
 
 /** All containers up, on a draft. */
-export function becomeRunning(pod: Pod, address: string, hostAddress: string, now: string): void {
+export function setRunning(pod: Pod, address: string, hostAddress: string, now: string): void {
   const status = (pod.status ??= {});
   status.phase = 'Running';
   status.podIP = address;

@@ -3,23 +3,23 @@ import { setCondition } from '../../types/condition.js';
 import type { PersistentVolumeClaim } from '../../types/core-kinds.js';
 import type { VmClone, VmRestore, VmSnapshot } from '../../types/kubevirt-kinds.js';
 import type { VirtualMachine } from '../../types/virtual-machine.js';
-import { controlledBy, type World } from '../../world.js';
+import { controlledBy, type SimulationContext } from '../../simulation-context.js';
 import { Controller } from '../controller.js';
 import { adjustClone } from './cloned-machine.js';
-import { tellProgress } from './snapshot-conditions.js';
+import { reportProgress } from './snapshot-conditions.js';
 
 /** Clones VMs by way of a snapshot and a restore that are thrown away afterwards. */
 export class CloneController extends Controller<VmClone> {
-  constructor(world: World) {
-    super(world, RESOURCES.clone, 'clone-controller');
+  constructor(context: SimulationContext) {
+    super(context, RESOURCES.clone, 'clone-controller');
   }
 
   protected override watchRelated(): void {
     this.watchOwned(RESOURCES.snapshot, 'VirtualMachineClone');
     this.watchOwned(RESOURCES.restore, 'VirtualMachineClone');
     this.watch(RESOURCES.vm, ({ object }) => {
-      if (this.world.store.count(RESOURCES.clone) === 0) return;
-      const waiting = this.world.store.list<VmClone>(RESOURCES.clone, {
+      if (this.context.store.count(RESOURCES.clone) === 0) return;
+      const waiting = this.context.store.list<VmClone>(RESOURCES.clone, {
         namespace: object.metadata.namespace,
         where: ({ spec, status }) => !status?.phase && spec.source.name === object.metadata.name,
       });
@@ -48,31 +48,31 @@ export class CloneController extends Controller<VmClone> {
     const { source } = clone.spec;
     const { namespace } = clone.metadata;
     if (source.kind === 'VirtualMachineSnapshot') {
-      if (!this.world.find(RESOURCES.snapshot, namespace, source.name))
+      if (!this.context.find(RESOURCES.snapshot, namespace, source.name))
         return this.pending(clone, `Source ${source.kind} ${source.name} does not exist`);
       return this.createRestore(clone, source.name);
     }
-    const vm = this.world.find<VirtualMachine>(RESOURCES.vm, namespace, source.name);
+    const vm = this.context.find<VirtualMachine>(RESOURCES.vm, namespace, source.name);
     if (!vm) return this.pending(clone, `Source VM ${source.name} does not exist`);
     const obstacle = unsnapshottable(vm);
     if (obstacle) return this.pending(clone, obstacle);
     const name = `tmp-snapshot-${clone.metadata.uid}`;
-    this.world.store.create<VmSnapshot>(RESOURCES.snapshot, {
+    this.context.store.create<VmSnapshot>(RESOURCES.snapshot, {
       apiVersion: 'snapshot.kubevirt.io/v1beta1',
       kind: 'VirtualMachineSnapshot',
       metadata: { name, namespace, ownerReferences: [controlledBy(clone)] },
       spec: { source: { apiGroup: 'kubevirt.io', kind: 'VirtualMachine', name: source.name } },
     });
-    this.tell(clone, 'SnapshotCreated', `created snapshot ${name}`);
+    this.recordEvent(clone, 'SnapshotCreated', `created snapshot ${name}`);
     this.enter(clone, 'SnapshotInProgress', { snapshotName: name });
   }
 
   private awaitSnapshot(clone: VmClone): void {
     const name = clone.status?.snapshotName ?? '';
-    const snapshot = this.world.find<VmSnapshot>(RESOURCES.snapshot, clone.metadata.namespace, name);
+    const snapshot = this.context.find<VmSnapshot>(RESOURCES.snapshot, clone.metadata.namespace, name);
     if (!snapshot || snapshot.status?.phase === 'Failed') return this.fail(clone, 'snapshot failed');
     if (!snapshot.status?.readyToUse) return;
-    this.tell(clone, 'SnapshotReady', `snapshot ${name} is ready`);
+    this.recordEvent(clone, 'SnapshotReady', `snapshot ${name} is ready`);
     this.createRestore(clone, name);
   }
 
@@ -80,7 +80,7 @@ export class CloneController extends Controller<VmClone> {
     const { namespace, uid } = clone.metadata;
     const name = `tmp-restore-${uid}`;
     const target = clone.spec.target!;
-    const restore = this.world.store.create<VmRestore>(RESOURCES.restore, {
+    const restore = this.context.store.create<VmRestore>(RESOURCES.restore, {
       apiVersion: 'snapshot.kubevirt.io/v1beta1',
       kind: 'VirtualMachineRestore',
       metadata: { name, namespace, ownerReferences: [controlledBy(clone)] },
@@ -89,35 +89,35 @@ export class CloneController extends Controller<VmClone> {
         virtualMachineSnapshotName: snapshotName,
       },
     });
-    this.world.restoreAdjustments.set(restore.metadata.uid!, (vm) => adjustClone(clone, vm));
-    this.tell(clone, 'RestoreCreated', `created restore ${name}`);
+    this.context.restoreAdjustments.set(restore.metadata.uid!, (vm) => adjustClone(clone, vm));
+    this.recordEvent(clone, 'RestoreCreated', `created restore ${name}`);
     this.enter(clone, 'RestoreInProgress', { restoreName: name, snapshotName });
   }
 
   private awaitRestore(clone: VmClone): void {
-    const restore = this.world.find<VmRestore>(
+    const restore = this.context.find<VmRestore>(
       RESOURCES.restore,
       clone.metadata.namespace,
       clone.status?.restoreName ?? '',
     );
     if (!restore?.status?.complete) return;
-    this.world.restoreAdjustments.delete(restore.metadata.uid!);
+    this.context.restoreAdjustments.delete(restore.metadata.uid!);
     this.enter(clone, 'CreatingTargetVM', { targetName: clone.spec.target!.name });
   }
 
   private finish(clone: VmClone): void {
     if (!this.took(clone, 'target', 'cloneStep')) return;
     const { namespace } = clone.metadata;
-    const vm = this.world.find<VirtualMachine>(RESOURCES.vm, namespace, clone.spec.target!.name);
+    const vm = this.context.find<VirtualMachine>(RESOURCES.vm, namespace, clone.spec.target!.name);
     if (!vm) return this.fail(clone, 'target VM vanished');
-    this.tell(clone, 'TargetVMCreated', `created target VM ${vm.metadata.name}`);
+    this.recordEvent(clone, 'TargetVMCreated', `created target VM ${vm.metadata.name}`);
     this.change(clone, (draft) => {
       // With its target the record of the clone goes, too.
       draft.metadata.ownerReferences = [{ ...controlledBy(vm), controller: false }];
       const status = (draft.status ??= {});
       status.phase = 'Succeeded';
       status.creationTime = this.now;
-      tellProgress(status, false, true, 'Ready', this.now);
+      reportProgress(status, { ready: true, reason: 'Ready', now: this.now });
     });
   }
 
@@ -128,40 +128,42 @@ export class CloneController extends Controller<VmClone> {
       [RESOURCES.restore, `tmp-restore-${uid}`],
       [RESOURCES.snapshot, `tmp-snapshot-${uid}`],
     ] as const;
-    if (!names.some(([resource, name]) => this.world.find(resource, namespace, name))) return;
-    const restore = this.world.find<VmRestore>(RESOURCES.restore, namespace, `tmp-restore-${uid}`);
+    if (!names.some(([resource, name]) => this.context.find(resource, namespace, name))) return;
+    const restore = this.context.find<VmRestore>(RESOURCES.restore, namespace, `tmp-restore-${uid}`);
     const unbound = (restore?.status?.restores ?? []).some(
       ({ persistentVolumeClaim: name }) =>
-        this.world.find<PersistentVolumeClaim>(RESOURCES.claim, namespace, name)?.status?.phase === 'Pending',
+        this.context.find<PersistentVolumeClaim>(RESOURCES.claim, namespace, name)?.status?.phase === 'Pending',
     );
-    if (unbound) return this.lookAgainAfter(clone, 1000);
-    for (const [resource, name] of names) this.world.discard(resource, { namespace, name });
-    this.tell(clone, 'PVCBound', 'all PVCs for clone are bound');
+    if (unbound) return this.enqueueAfter(clone, 1000);
+    for (const [resource, name] of names) this.context.discard(resource, { namespace, name });
+    this.recordEvent(clone, 'PVCBound', 'all PVCs for clone are bound');
   }
 
   private enter(clone: VmClone, phase: string, extra: NonNullable<VmClone['status']>): void {
     this.change(clone, (draft) => {
       const status = (draft.status ??= {});
       Object.assign(status, extra, { phase });
-      tellProgress(status, true, false, 'Still processing', this.now);
+      reportProgress(status, { progressing: true, reason: 'Still processing', now: this.now });
     });
   }
 
   private pending(clone: VmClone, why: string): void {
-    this.change(clone, (draft) => tellProgress((draft.status ??= {}), false, false, 'Pending', this.now, why));
+    this.change(clone, (draft) =>
+      reportProgress((draft.status ??= {}), { reason: 'Pending', readyReason: why, now: this.now }),
+    );
   }
 
   private fail(clone: VmClone, why: string): void {
     this.change(clone, (draft) => {
       const status = (draft.status ??= {});
       status.phase = 'Failed';
-      tellProgress(status, false, false, why, this.now);
+      reportProgress(status, { reason: why, now: this.now });
       setCondition(status.conditions!, { type: 'Failure', status: 'True', reason: why }, this.now);
     });
   }
 
   private get now(): string {
-    return this.world.clock.timestamp();
+    return this.context.clock.timestamp();
   }
 }
 

@@ -5,7 +5,7 @@ import { RESOURCES } from '../../resources.js';
 import { setCondition } from '../../types/condition.js';
 import type { Pod, Secret } from '../../types/core-kinds.js';
 import type { ExportLink, VmExport } from '../../types/kubevirt-kinds.js';
-import { controlledBy, type World } from '../../world.js';
+import { controlledBy, type SimulationContext } from '../../simulation-context.js';
 import { Controller } from '../controller.js';
 import { exportSource } from './export-source.js';
 import { goDuration } from './snapshot-conditions.js';
@@ -15,17 +15,17 @@ const DEFAULT_TTL_MS = 2 * 3_600_000;
 /** Offers the disks of stopped VMs, of snapshots and of claims for download. */
 export class ExportController extends Controller<VmExport> {
   constructor(
-    world: World,
+    context: SimulationContext,
     private readonly proxyUrl: (opened: () => void) => string | undefined,
   ) {
-    super(world, RESOURCES.export, 'export-controller');
+    super(context, RESOURCES.export, 'export-controller');
   }
 
   protected override watchRelated(): void {
     for (const resource of [RESOURCES.vm, RESOURCES.vmi, RESOURCES.claim, RESOURCES.snapshot]) {
       this.watch(resource, ({ object }) => {
-        if (this.world.store.count(RESOURCES.export) === 0) return;
-        for (const { metadata } of this.world.store.list<VmExport>(RESOURCES.export, {
+        if (this.context.store.count(RESOURCES.export) === 0) return;
+        for (const { metadata } of this.context.store.list<VmExport>(RESOURCES.export, {
           namespace: object.metadata.namespace,
         })) {
           this.enqueue(metadata);
@@ -37,24 +37,24 @@ export class ExportController extends Controller<VmExport> {
   protected override reconcile(vmExport: VmExport): void {
     if (vmExport.metadata.deletionTimestamp) return;
     const ttl = goDuration(vmExport.spec.ttlDuration) ?? DEFAULT_TTL_MS;
-    if (this.took(vmExport, 'time to live', ttl)) return this.world.discard(RESOURCES.export, vmExport.metadata);
+    if (this.took(vmExport, 'time to live', ttl)) return this.context.discard(RESOURCES.export, vmExport.metadata);
     if (!vmExport.status) return this.begin(vmExport, ttl);
-    const source = exportSource(this.world, vmExport);
+    const source = exportSource(this.context, vmExport);
     const { virtualMachineName } = source;
     if ('skipped' in source)
-      return this.tellState(vmExport, 'Skipped', 'VMNoVolumes', source.skipped, virtualMachineName);
+      return this.reportState(vmExport, 'Skipped', 'VMNoVolumes', source.skipped, virtualMachineName);
     if ('waiting' in source) return this.pause(vmExport, source.waiting, virtualMachineName);
     if (vmExport.status.phase === 'Ready') return;
     this.createPod(vmExport, source.claims);
     const url = this.proxyUrl(() => this.enqueue(vmExport.metadata));
     if (!this.took(vmExport, 'pod', 'exportReady') || !url) {
-      return this.tellState(vmExport, 'Pending', 'PodPending', '', virtualMachineName);
+      return this.reportState(vmExport, 'Pending', 'PodPending', '', virtualMachineName);
     }
     this.offer(vmExport, source.claims, url, virtualMachineName);
   }
 
   private get now(): string {
-    return this.world.clock.timestamp();
+    return this.context.clock.timestamp();
   }
 
   private podName = ({ metadata }: VmExport): string => `virt-export-${metadata.name}`;
@@ -62,19 +62,19 @@ export class ExportController extends Controller<VmExport> {
   private begin(vmExport: VmExport, ttlMs: number): void {
     const { namespace, name } = vmExport.metadata;
     const tokenSecretRef = vmExport.spec.tokenSecretRef ?? `export-token-${name}`;
-    if (!vmExport.spec.tokenSecretRef && !this.world.find(RESOURCES.secret, namespace, tokenSecretRef)) {
-      this.world.store.create<Secret>(RESOURCES.secret, {
+    if (!vmExport.spec.tokenSecretRef && !this.context.find(RESOURCES.secret, namespace, tokenSecretRef)) {
+      this.context.store.create<Secret>(RESOURCES.secret, {
         apiVersion: 'v1',
         kind: 'Secret',
         metadata: { name: tokenSecretRef, namespace, ownerReferences: [controlledBy(vmExport)] },
         type: 'Opaque',
         data: { token: Buffer.from(randomBytes(15).toString('base64url')).toString('base64') },
       });
-      this.tell(vmExport, 'SecretCreated', `Created default secret ${namespace}/${tokenSecretRef}`);
+      this.recordEvent(vmExport, 'SecretCreated', `Created default secret ${namespace}/${tokenSecretRef}`);
     }
     const serviceName = this.podName(vmExport);
-    if (!this.world.find(RESOURCES.service, namespace, serviceName)) {
-      this.world.store.create<KubeObject & { spec: object }>(RESOURCES.service, {
+    if (!this.context.find(RESOURCES.service, namespace, serviceName)) {
+      this.context.store.create<KubeObject & { spec: object }>(RESOURCES.service, {
         apiVersion: 'v1',
         kind: 'Service',
         metadata: { name: serviceName, namespace, ownerReferences: [controlledBy(vmExport)] },
@@ -83,14 +83,14 @@ export class ExportController extends Controller<VmExport> {
           selector: { 'kubevirt.io.virt-export-service': serviceName },
         },
       });
-      this.tell(vmExport, 'ServiceCreated', `Created service ${namespace}/${serviceName}`);
+      this.recordEvent(vmExport, 'ServiceCreated', `Created service ${namespace}/${serviceName}`);
     }
     this.change(vmExport, (draft) => {
       draft.status = {
         phase: 'Pending',
         serviceName,
         tokenSecretRef,
-        ttlExpirationTime: this.world.clock.timestamp(ttlMs),
+        ttlExpirationTime: this.context.clock.timestamp(ttlMs),
         conditions: [],
       };
       setCondition(draft.status.conditions!, { type: 'Ready', status: 'False', reason: 'Initializing' }, this.now);
@@ -100,8 +100,8 @@ export class ExportController extends Controller<VmExport> {
   private createPod(vmExport: VmExport, claims: string[]): void {
     const { namespace } = vmExport.metadata;
     const name = this.podName(vmExport);
-    if (this.world.find(RESOURCES.pod, namespace, name)) return;
-    this.world.store.create<Pod>(RESOURCES.pod, {
+    if (this.context.find(RESOURCES.pod, namespace, name)) return;
+    this.context.store.create<Pod>(RESOURCES.pod, {
       apiVersion: 'v1',
       kind: 'Pod',
       metadata: {
@@ -115,19 +115,19 @@ export class ExportController extends Controller<VmExport> {
         containers: [
           {
             name: 'exporter',
-            image: `registry.example.org/kubevirt/virt-exportserver:${this.world.release.tag}`,
+            image: `registry.example.org/kubevirt/virt-exportserver:${this.context.release.tag}`,
             resources: { requests: { cpu: '100m', memory: '200Mi' } },
           },
         ],
         volumes: claims.map((claimName) => ({ name: claimName, persistentVolumeClaim: { claimName } })),
       },
     });
-    this.tell(vmExport, 'ExporterPodCreated', `Created exporter pod ${namespace}/${name}`);
+    this.recordEvent(vmExport, 'ExporterPodCreated', `Created exporter pod ${namespace}/${name}`);
   }
 
   private offer(vmExport: VmExport, claims: string[], proxy: string, virtualMachineName: string | undefined): void {
     const { namespace, name } = vmExport.metadata;
-    const version = this.world.release.since('1.9') ? 'v1' : 'v1beta1';
+    const version = this.context.release.since('1.9') ? 'v1' : 'v1beta1';
     const external = `${proxy}/api/export.kubevirt.io/${version}/namespaces/${namespace}/virtualmachineexports/${name}`;
     this.change(vmExport, (draft) => {
       const status = draft.status!;
@@ -149,15 +149,15 @@ export class ExportController extends Controller<VmExport> {
     virtualMachineName?: string,
   ): void {
     const key = { namespace: vmExport.metadata.namespace, name: this.podName(vmExport) };
-    if (this.world.store.get(RESOURCES.pod, key)) {
-      this.world.discard(RESOURCES.pod, key, 0);
-      this.tell(vmExport, 'ExportPaused', message);
+    if (this.context.store.get(RESOURCES.pod, key)) {
+      this.context.discard(RESOURCES.pod, key, 0);
+      this.recordEvent(vmExport, 'ExportPaused', message);
     }
-    this.beginAnew(vmExport, 'pod');
-    this.tellState(vmExport, 'Pending', reason, message, virtualMachineName);
+    this.restartStep(vmExport, 'pod');
+    this.reportState(vmExport, 'Pending', reason, message, virtualMachineName);
   }
 
-  private tellState(
+  private reportState(
     vmExport: VmExport,
     phase: string,
     reason: string,

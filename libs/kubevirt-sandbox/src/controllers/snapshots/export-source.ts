@@ -3,7 +3,7 @@ import type { PersistentVolumeClaim } from '../../types/core-kinds.js';
 import type { VmExport, VmSnapshot, VmSnapshotContent } from '../../types/kubevirt-kinds.js';
 import type { VirtualMachineInstance } from '../../types/virtual-machine-instance.js';
 import type { VirtualMachine } from '../../types/virtual-machine.js';
-import type { World } from '../../world.js';
+import type { SimulationContext } from '../../simulation-context.js';
 import { claimNameOf } from '../virtual-machine/volume-snapshot-statuses.js';
 import { isFinal } from '../virtual-machine/printable-status.js';
 
@@ -13,21 +13,21 @@ export type ExportSource =
   | { waiting: { reason: string; message: string }; virtualMachineName?: string }
   | { skipped: string; virtualMachineName?: string };
 
-export function exportSource(world: World, vmExport: VmExport): ExportSource {
+export function exportSource(context: SimulationContext, vmExport: VmExport): ExportSource {
   const { kind, name } = vmExport.spec.source;
   const { namespace } = vmExport.metadata;
-  if (kind === 'PersistentVolumeClaim') return fromClaim(world, namespace, name);
-  if (kind === 'VirtualMachineSnapshot') return fromSnapshot(world, namespace, name);
-  const vm = world.find<VirtualMachine>(RESOURCES.vm, namespace, name);
+  if (kind === 'PersistentVolumeClaim') return fromClaim(context, namespace, name);
+  if (kind === 'VirtualMachineSnapshot') return fromSnapshot(context, namespace, name);
+  const vm = context.find<VirtualMachine>(RESOURCES.vm, namespace, name);
   if (!vm) return wait('VMNotFound', `VirtualMachine ${namespace}/${name} not found`);
-  const vmi = world.find<VirtualMachineInstance>(RESOURCES.vmi, namespace, name);
+  const vmi = context.find<VirtualMachineInstance>(RESOURCES.vmi, namespace, name);
   if (vmi && !isFinal(vmi)) {
     return { ...wait('InUse', `Virtual Machine ${namespace}/${name} is running`), virtualMachineName: name };
   }
   const claims = (vm.spec.template.spec.volumes ?? []).flatMap((volume) => claimNameOf(volume) ?? []);
   if (claims.length === 0) return { skipped: 'Virtual Machine has no exportable volumes', virtualMachineName: name };
   const pending = claims.some(
-    (claim) => world.find<PersistentVolumeClaim>(RESOURCES.claim, namespace, claim)?.status?.phase !== 'Bound',
+    (claim) => context.find<PersistentVolumeClaim>(RESOURCES.claim, namespace, claim)?.status?.phase !== 'Bound',
   );
   if (pending)
     return {
@@ -39,10 +39,10 @@ export function exportSource(world: World, vmExport: VmExport): ExportSource {
 
 const wait = (reason: string, message: string) => ({ waiting: { reason, message } });
 
-function fromClaim(world: World, namespace: string | undefined, name: string): ExportSource {
-  const claim = world.find<PersistentVolumeClaim>(RESOURCES.claim, namespace, name);
+function fromClaim(context: SimulationContext, namespace: string | undefined, name: string): ExportSource {
+  const claim = context.find<PersistentVolumeClaim>(RESOURCES.claim, namespace, name);
   if (!claim) return wait('PVCNotFound', `PersistentVolumeClaim ${namespace}/${name} not found`);
-  const users = world.consumers.of(claim).filter((pod) => !pod.name.startsWith('virt-export-'));
+  const users = context.consumers.of(claim).filter((pod) => !pod.name.startsWith('virt-export-'));
   if (users.length > 0) return wait('InUse', `PersistentVolumeClaim ${namespace}/${name} is in use`);
   return claim.status?.phase === 'Bound'
     ? { claims: [name] }
@@ -50,12 +50,12 @@ function fromClaim(world: World, namespace: string | undefined, name: string): E
 }
 
 /** The disks as they were are the claims' own here: simulated disks are not written to. */
-function fromSnapshot(world: World, namespace: string | undefined, name: string): ExportSource {
-  const snapshot = world.find<VmSnapshot>(RESOURCES.snapshot, namespace, name);
+function fromSnapshot(context: SimulationContext, namespace: string | undefined, name: string): ExportSource {
+  const snapshot = context.find<VmSnapshot>(RESOURCES.snapshot, namespace, name);
   if (!snapshot?.status?.readyToUse)
     return wait('VMSnapshotNotFound', `VirtualMachineSnapshot ${namespace}/${name} not found`);
   const contentName = snapshot.status.virtualMachineSnapshotContentName ?? '';
-  const content = world.find<VmSnapshotContent>(RESOURCES.snapshotContent, namespace, contentName);
+  const content = context.find<VmSnapshotContent>(RESOURCES.snapshotContent, namespace, contentName);
   const claims = (content?.spec.volumeBackups ?? []).map(
     ({ persistentVolumeClaim }) => persistentVolumeClaim.metadata.name,
   );

@@ -3,18 +3,18 @@ import { setCondition } from '../../types/condition.js';
 import type { PersistentVolumeClaim } from '../../types/core-kinds.js';
 import type { VmRestore, VmSnapshot, VmSnapshotContent } from '../../types/kubevirt-kinds.js';
 import { runStrategyOf, type VirtualMachine } from '../../types/virtual-machine.js';
-import { controlledBy, type World } from '../../world.js';
+import { controlledBy, type SimulationContext } from '../../simulation-context.js';
 import { Controller } from '../controller.js';
 import { VM_FINALIZER } from '../virtual-machine/instance-builder.js';
 import { createRestoredClaim, restoredClaimName, restoredSpec } from './restored-machine.js';
-import { tellProgress } from './snapshot-conditions.js';
+import { reportProgress } from './snapshot-conditions.js';
 
 const GRACE_MS = 300_000;
 
 /** Restores VMs from snapshots: waits until the target is off, makes claims, replaces the spec. */
 export class RestoreController extends Controller<VmRestore> {
-  constructor(world: World) {
-    super(world, RESOURCES.restore, 'restore-controller');
+  constructor(context: SimulationContext) {
+    super(context, RESOURCES.restore, 'restore-controller');
   }
 
   protected override watchRelated(): void {
@@ -30,8 +30,11 @@ export class RestoreController extends Controller<VmRestore> {
   }
 
   private open(namespace: string | undefined): VmRestore[] {
-    if (this.world.store.count(RESOURCES.restore) === 0) return [];
-    return this.world.store.list<VmRestore>(RESOURCES.restore, { namespace, where: ({ status }) => !status?.complete });
+    if (this.context.store.count(RESOURCES.restore) === 0) return [];
+    return this.context.store.list<VmRestore>(RESOURCES.restore, {
+      namespace,
+      where: ({ status }) => !status?.complete,
+    });
   }
 
   protected override reconcile(restore: VmRestore): void {
@@ -39,21 +42,21 @@ export class RestoreController extends Controller<VmRestore> {
     if (restore.status?.conditions?.some(({ type }) => type === 'Failure')) return;
     const { namespace } = restore.metadata;
     const { virtualMachineSnapshotName: snapshotName, target } = restore.spec;
-    const snapshot = this.world.find<VmSnapshot>(RESOURCES.snapshot, namespace, snapshotName);
+    const snapshot = this.context.find<VmSnapshot>(RESOURCES.snapshot, namespace, snapshotName);
     const id = `VMSnapshot ${namespace}/${snapshotName}`;
-    if (!snapshot) return this.tellState(restore, `${id} does not exist`);
-    if (snapshot.status?.phase === 'Failed') return this.tellState(restore, `${id} failed and is invalid to use`);
-    if (!snapshot.status?.readyToUse) return this.tellState(restore, `${id} not ready`);
-    const content = this.world.find<VmSnapshotContent>(
+    if (!snapshot) return this.reportState(restore, `${id} does not exist`);
+    if (snapshot.status?.phase === 'Failed') return this.reportState(restore, `${id} failed and is invalid to use`);
+    if (!snapshot.status?.readyToUse) return this.reportState(restore, `${id} not ready`);
+    const content = this.context.find<VmSnapshotContent>(
       RESOURCES.snapshotContent,
       namespace,
       snapshot.status.virtualMachineSnapshotContentName ?? '',
     );
-    if (!content) return this.tellState(restore, `${id} not ready`);
-    const vm = this.world.find<VirtualMachine>(RESOURCES.vm, namespace, target.name);
+    if (!content) return this.reportState(restore, `${id} not ready`);
+    const vm = this.context.find<VirtualMachine>(RESOURCES.vm, namespace, target.name);
     const foreign = vm && vm.metadata.uid !== snapshot.status.sourceUID && !this.isOurs(vm, restore);
     if (foreign) {
-      return this.tellState(
+      return this.reportState(
         restore,
         'restore source and restore target are different but restore target already exists',
       );
@@ -70,14 +73,14 @@ export class RestoreController extends Controller<VmRestore> {
   }
 
   private targetIsOff(restore: VmRestore, vm: VirtualMachine): boolean {
-    const live = this.world.find(RESOURCES.vmi, vm.metadata.namespace, vm.metadata.name);
+    const live = this.context.find(RESOURCES.vmi, vm.metadata.namespace, vm.metadata.name);
     if (!live) return true;
     const policy = restore.spec.targetReadinessPolicy ?? 'WaitGracePeriod';
     if (policy === 'FailImmediate') {
       this.fail(restore, 'Restore target VMI must be powered off before restore operation');
     } else if (policy === 'StopTarget') {
       if (runStrategyOf(vm) !== 'Halted') this.halt(vm);
-      this.tellState(restore, 'Automatically stopping restore target for restore operation');
+      this.reportState(restore, 'Automatically stopping restore target for restore operation');
     } else if (policy === 'WaitGracePeriod' && this.took(restore, 'grace', GRACE_MS)) {
       this.fail(
         restore,
@@ -86,13 +89,13 @@ export class RestoreController extends Controller<VmRestore> {
     } else {
       const clause = policy === 'WaitGracePeriod' ? ', or the operation will fail after 5m0s' : '';
       const ask = 'Waiting for target VM to be powered off. Please stop the restore target to proceed with restore';
-      this.tellState(restore, `${ask}${clause}`);
+      this.reportState(restore, `${ask}${clause}`);
     }
     return false;
   }
 
   private halt(vm: VirtualMachine): void {
-    this.world.store.patch<VirtualMachine>(RESOURCES.vm, vm.metadata, ({ spec }) => {
+    this.context.store.patch<VirtualMachine>(RESOURCES.vm, vm.metadata, ({ spec }) => {
       if (spec.running === undefined) spec.runStrategy = 'Halted';
       else spec.running = false;
     });
@@ -101,12 +104,12 @@ export class RestoreController extends Controller<VmRestore> {
   private restore(restore: VmRestore, content: VmSnapshotContent, vm: VirtualMachine | undefined): void {
     const backups = content.spec.volumeBackups ?? [];
     if (vm && vm.status?.restoreInProgress !== restore.metadata.name) {
-      this.world.store.patch<VirtualMachine>(RESOURCES.vm, vm.metadata, (draft) => {
+      this.context.store.patch<VirtualMachine>(RESOURCES.vm, vm.metadata, (draft) => {
         draft.status = { ...draft.status, restoreInProgress: restore.metadata.name };
       });
     }
     if (!restore.status?.restores) {
-      for (const backup of backups) createRestoredClaim(this.world, restore, backup, vm);
+      for (const backup of backups) createRestoredClaim(this.context, restore, backup, vm);
       this.change(restore, (draft) => {
         draft.status = {
           ...draft.status,
@@ -117,11 +120,11 @@ export class RestoreController extends Controller<VmRestore> {
             volumeSnapshotName,
           })),
         };
-        tellProgress(draft.status, true, false, 'Creating new PVCs', this.now);
+        reportProgress(draft.status, { progressing: true, reason: 'Creating new PVCs', now: this.now });
       });
       return;
     }
-    if (!this.took(restore, 'copy', 'restoreTime')) return this.tellState(restore, 'Waiting for new PVCs', true);
+    if (!this.took(restore, 'copy', 'restoreTime')) return this.reportState(restore, 'Waiting for new PVCs', true);
     this.replace(restore, content, vm);
   }
 
@@ -131,9 +134,9 @@ export class RestoreController extends Controller<VmRestore> {
     const deleted: string[] = [];
     if (vm) {
       for (const { metadata } of vm.spec.dataVolumeTemplates ?? []) {
-        if (this.world.find(RESOURCES.dataVolume, vm.metadata.namespace, metadata.name)) deleted.push(metadata.name);
+        if (this.context.find(RESOURCES.dataVolume, vm.metadata.namespace, metadata.name)) deleted.push(metadata.name);
       }
-      this.world.store.patch<VirtualMachine>(RESOURCES.vm, vm.metadata, (draft) => {
+      this.context.store.patch<VirtualMachine>(RESOURCES.vm, vm.metadata, (draft) => {
         const { running, runStrategy } = draft.spec;
         draft.spec = { ...spec, ...(running === undefined ? { runStrategy } : { running }) };
         if (running !== undefined) delete draft.spec.runStrategy;
@@ -143,14 +146,15 @@ export class RestoreController extends Controller<VmRestore> {
         };
         delete draft.status?.restoreInProgress;
       });
-      for (const name of deleted) this.world.discard(RESOURCES.dataVolume, { namespace: vm.metadata.namespace, name });
+      for (const name of deleted)
+        this.context.discard(RESOURCES.dataVolume, { namespace: vm.metadata.namespace, name });
     } else this.createTarget(restore, content, spec, lastRestore);
     this.change(restore, (draft) => {
       draft.status = { ...draft.status, complete: true, restoreTime: this.now };
       if (deleted.length > 0) draft.status.deletedDataVolumes = deleted;
-      tellProgress(draft.status, false, true, 'Operation complete', this.now);
+      reportProgress(draft.status, { ready: true, reason: 'Operation complete', now: this.now });
     });
-    this.tell(
+    this.recordEvent(
       restore,
       'VirtualMachineRestoreComplete',
       `Successfully completed VirtualMachineRestore ${restore.metadata.name}`,
@@ -177,33 +181,33 @@ export class RestoreController extends Controller<VmRestore> {
       },
       spec: { ...rest, runStrategy: 'Halted' },
     };
-    const adjust = this.world.restoreAdjustments.get(restore.metadata.uid!);
+    const adjust = this.context.restoreAdjustments.get(restore.metadata.uid!);
     adjust?.(template);
-    const created = this.world.store.create<VirtualMachine>(RESOURCES.vm, template);
+    const created = this.context.store.create<VirtualMachine>(RESOURCES.vm, template);
     for (const { persistentVolumeClaim } of restore.status?.restores ?? []) {
       const key = { namespace: restore.metadata.namespace, name: persistentVolumeClaim };
-      this.world.store.patch<PersistentVolumeClaim>(RESOURCES.claim, key, ({ metadata }) => {
+      this.context.store.patch<PersistentVolumeClaim>(RESOURCES.claim, key, ({ metadata }) => {
         metadata.ownerReferences = [controlledBy(created)];
       });
     }
   }
 
-  private tellState(restore: VmRestore, reason: string, progressing = false): void {
+  private reportState(restore: VmRestore, reason: string, progressing = false): void {
     this.change(restore, (draft) => {
       draft.status = { ...draft.status, complete: false };
-      tellProgress(draft.status, progressing, false, reason, this.now);
+      reportProgress(draft.status, { progressing, reason, now: this.now });
     });
   }
 
   private fail(restore: VmRestore, reason: string): void {
     this.change(restore, (draft) => {
       draft.status = { ...draft.status, complete: false };
-      tellProgress(draft.status, false, false, reason, this.now);
+      reportProgress(draft.status, { reason, now: this.now });
       setCondition(draft.status.conditions!, { type: 'Failure', status: 'True', reason }, this.now);
     });
   }
 
   private get now(): string {
-    return this.world.clock.timestamp();
+    return this.context.clock.timestamp();
   }
 }

@@ -3,23 +3,23 @@ import { RESOURCES } from '../../resources.js';
 import type { PersistentVolumeClaim } from '../../types/core-kinds.js';
 import type { VmRestore, VmSnapshotContent, VolumeBackup } from '../../types/kubevirt-kinds.js';
 import type { VirtualMachine, VmSpec } from '../../types/virtual-machine.js';
-import { controlledBy, type World } from '../../world.js';
+import { controlledBy, type SimulationContext } from '../../simulation-context.js';
 
 export const restoredClaimName = ({ metadata }: VmRestore, volumeName: string): string =>
   `restore-${metadata.uid}-${volumeName}`;
 
 /** A claim filled from a volume's snapshot. It goes with the VM, once that exists. */
 export function createRestoredClaim(
-  world: World,
+  context: SimulationContext,
   restore: VmRestore,
   backup: VolumeBackup,
   owner: VirtualMachine | undefined,
 ): void {
   const { namespace } = restore.metadata;
   const name = restoredClaimName(restore, backup.volumeName);
-  if (world.find(RESOURCES.claim, namespace, name)) return;
+  if (context.find(RESOURCES.claim, namespace, name)) return;
   const { accessModes, storageClassName, volumeMode, resources } = backup.persistentVolumeClaim.spec;
-  world.store.create<PersistentVolumeClaim>(RESOURCES.claim, {
+  context.store.create<PersistentVolumeClaim>(RESOURCES.claim, {
     apiVersion: 'v1',
     kind: 'PersistentVolumeClaim',
     metadata: {

@@ -1,14 +1,19 @@
 import { setCondition, type Condition } from '../../types/condition.js';
 
-/** Snapshots, restores and clones tell their state in the reasons of two conditions. */
-export function tellProgress(
-  status: { conditions?: Condition[] },
-  progressing: boolean,
-  ready: boolean,
-  reason: string,
-  now: string,
-  readyReason = reason,
-): void {
+export interface Progress {
+  /** Default false. */
+  readonly progressing?: boolean;
+  /** Default false. */
+  readonly ready?: boolean;
+  readonly reason: string;
+  /** Default: `reason`. */
+  readonly readyReason?: string;
+  readonly now: string;
+}
+
+/** Snapshots, restores and clones report their state as the reasons of two conditions. */
+export function reportProgress(status: { conditions?: Condition[] }, progress: Progress): void {
+  const { progressing = false, ready = false, reason, readyReason = reason, now } = progress;
   const conditions = (status.conditions ??= []);
   setCondition(conditions, { type: 'Progressing', status: progressing ? 'True' : 'False', reason }, now);
   setCondition(conditions, { type: 'Ready', status: ready ? 'True' : 'False', reason: readyReason }, now);

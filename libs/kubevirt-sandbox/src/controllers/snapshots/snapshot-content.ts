@@ -3,7 +3,7 @@ import { RESOURCES } from '../../resources.js';
 import type { PersistentVolumeClaim, StorageClass } from '../../types/core-kinds.js';
 import type { VmSnapshot, VmSnapshotContent, VolumeBackup, VolumeSnapshot } from '../../types/kubevirt-kinds.js';
 import type { VirtualMachine } from '../../types/virtual-machine.js';
-import { controlledBy, type World } from '../../world.js';
+import { controlledBy, type SimulationContext } from '../../simulation-context.js';
 import { snapshotClassFor } from '../storage/snapshot-class.js';
 import { claimNameOf } from '../virtual-machine/volume-snapshot-statuses.js';
 
@@ -20,13 +20,13 @@ export function splitVolumes(vm: VirtualMachine): { includedVolumes: string[]; e
 }
 
 /** Makes the content of a snapshot, with a VolumeSnapshot per volume. */
-export function createContent(world: World, snapshot: VmSnapshot, vm: VirtualMachine): VmSnapshotContent {
+export function createContent(context: SimulationContext, snapshot: VmSnapshot, vm: VirtualMachine): VmSnapshotContent {
   const { namespace, uid } = snapshot.metadata;
   const { includedVolumes } = splitVolumes(vm);
   const volumeBackups = (vm.spec.template.spec.volumes ?? [])
     .filter(({ name }) => includedVolumes.includes(name))
-    .map((volume) => backUp(world, snapshot, volume.name, claimNameOf(volume)!));
-  return world.store.create<VmSnapshotContent>(RESOURCES.snapshotContent, {
+    .map((volume) => backUp(context, snapshot, volume.name, claimNameOf(volume)!));
+  return context.store.create<VmSnapshotContent>(RESOURCES.snapshotContent, {
     apiVersion: 'snapshot.kubevirt.io/v1beta1',
     kind: 'VirtualMachineSnapshotContent',
     metadata: {
@@ -48,13 +48,13 @@ function withoutRuntime(vm: VirtualMachine): VirtualMachine {
   return deepCopy({ apiVersion: vm.apiVersion, kind: vm.kind, metadata, spec: vm.spec });
 }
 
-function backUp(world: World, snapshot: VmSnapshot, volumeName: string, claimName: string): VolumeBackup {
+function backUp(context: SimulationContext, snapshot: VmSnapshot, volumeName: string, claimName: string): VolumeBackup {
   const { namespace, uid } = snapshot.metadata;
-  const claim = world.store.require<PersistentVolumeClaim>(RESOURCES.claim, { namespace, name: claimName });
-  const storageClass = world.find<StorageClass>(RESOURCES.storageClass, undefined, claim.spec.storageClassName ?? '');
+  const claim = context.store.require<PersistentVolumeClaim>(RESOURCES.claim, { namespace, name: claimName });
+  const storageClass = context.find<StorageClass>(RESOURCES.storageClass, undefined, claim.spec.storageClassName ?? '');
   const volumeSnapshotName = `vmsnapshot-${uid}-volume-${volumeName}`;
-  if (!world.find(RESOURCES.volumeSnapshot, namespace, volumeSnapshotName)) {
-    world.store.create<VolumeSnapshot>(RESOURCES.volumeSnapshot, {
+  if (!context.find(RESOURCES.volumeSnapshot, namespace, volumeSnapshotName)) {
+    context.store.create<VolumeSnapshot>(RESOURCES.volumeSnapshot, {
       apiVersion: 'snapshot.storage.k8s.io/v1',
       kind: 'VolumeSnapshot',
       metadata: {
@@ -64,7 +64,7 @@ function backUp(world: World, snapshot: VmSnapshot, volumeName: string, claimNam
       },
       spec: {
         source: { persistentVolumeClaimName: claimName },
-        volumeSnapshotClassName: storageClass && snapshotClassFor(world, storageClass),
+        volumeSnapshotClassName: storageClass && snapshotClassFor(context, storageClass),
       },
     });
   }

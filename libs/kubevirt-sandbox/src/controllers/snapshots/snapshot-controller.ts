@@ -4,11 +4,11 @@ import { isTrue, setCondition } from '../../types/condition.js';
 import type { VmSnapshot, VmSnapshotContent, VolumeSnapshot } from '../../types/kubevirt-kinds.js';
 import type { VirtualMachineInstance } from '../../types/virtual-machine-instance.js';
 import type { VirtualMachine } from '../../types/virtual-machine.js';
-import type { World } from '../../world.js';
+import type { SimulationContext } from '../../simulation-context.js';
 import { Controller } from '../controller.js';
 import { isFinal } from '../virtual-machine/printable-status.js';
 import { createContent, splitVolumes } from './snapshot-content.js';
-import { goDuration, tellProgress } from './snapshot-conditions.js';
+import { goDuration, reportProgress } from './snapshot-conditions.js';
 
 const SNAPSHOT_FINALIZER = 'snapshot.kubevirt.io/vmsnapshot-protection';
 const SOURCE_FINALIZER = 'snapshot.kubevirt.io/snapshot-source-protection';
@@ -16,8 +16,8 @@ const DEFAULT_DEADLINE_MS = 300_000;
 
 /** Takes snapshots of VMs: locks the VM, snapshots its volumes, lets it go. */
 export class SnapshotController extends Controller<VmSnapshot> {
-  constructor(world: World) {
-    super(world, RESOURCES.snapshot, 'snapshot-controller');
+  constructor(context: SimulationContext) {
+    super(context, RESOURCES.snapshot, 'snapshot-controller');
   }
 
   protected override watchRelated(): void {
@@ -35,9 +35,9 @@ export class SnapshotController extends Controller<VmSnapshot> {
     const { phase } = snapshot.status ?? {};
     if (phase === 'Succeeded' || phase === 'Failed') return;
     const { namespace } = snapshot.metadata;
-    const vm = this.world.find<VirtualMachine>(RESOURCES.vm, namespace, snapshot.spec.source.name);
+    const vm = this.context.find<VirtualMachine>(RESOURCES.vm, namespace, snapshot.spec.source.name);
     const overdue = this.took(snapshot, 'deadline', goDuration(snapshot.spec.failureDeadline) ?? DEFAULT_DEADLINE_MS);
-    if (overdue || suffers(this.world, 'snapshot-failure', vm ?? snapshot)) return this.fail(snapshot, vm);
+    if (overdue || suffers(this.context, 'snapshot-failure', vm ?? snapshot)) return this.fail(snapshot, vm);
     if (!vm) return this.wait(snapshot, 'Source does not exist');
     if (vm.status?.snapshotInProgress && vm.status.snapshotInProgress !== snapshot.metadata.name) {
       return this.wait(
@@ -54,14 +54,14 @@ export class SnapshotController extends Controller<VmSnapshot> {
       const status = (draft.status ??= {});
       status.phase = 'InProgress';
       status.readyToUse = false;
-      tellProgress(status, false, false, reason, this.now, 'Not ready');
+      reportProgress(status, { reason, readyReason: 'Not ready', now: this.now });
     });
   }
 
   private progress(snapshot: VmSnapshot, vm: VirtualMachine): void {
     const { namespace, uid } = snapshot.metadata;
     const contentName = `vmsnapshot-content-${uid}`;
-    const content = this.world.find<VmSnapshotContent>(RESOURCES.snapshotContent, namespace, contentName);
+    const content = this.context.find<VmSnapshotContent>(RESOURCES.snapshotContent, namespace, contentName);
     if (!content) {
       this.change(snapshot, (draft) => {
         const status = (draft.status ??= {});
@@ -72,28 +72,33 @@ export class SnapshotController extends Controller<VmSnapshot> {
           indications: this.indications(vm),
           virtualMachineSnapshotContentName: contentName,
         });
-        tellProgress(status, true, false, 'Source locked and operation in progress', this.now, 'Not ready');
+        reportProgress(status, {
+          progressing: true,
+          reason: 'Source locked and operation in progress',
+          readyReason: 'Not ready',
+          now: this.now,
+        });
       });
-      createContent(this.world, snapshot, vm);
-      this.tell(
+      createContent(this.context, snapshot, vm);
+      this.recordEvent(
         snapshot,
         'SuccessfulVirtualMachineSnapshotContentCreate',
         `Successfully created VirtualMachineSnapshotContent ${contentName}`,
       );
-      return this.lookAgainAfter(snapshot, 0);
+      return this.enqueueAfter(snapshot, 0);
     }
     if (!this.took(snapshot, 'cut', 'snapshotTime') || !this.volumesAreReady(snapshot)) return;
     this.complete(snapshot, vm, content);
   }
 
   private volumesAreReady({ metadata }: VmSnapshot): boolean {
-    return this.world.store
+    return this.context.store
       .ownedBy<VolumeSnapshot>(RESOURCES.volumeSnapshot, metadata.uid!)
       .every(({ status }) => status?.readyToUse);
   }
 
   private complete(snapshot: VmSnapshot, vm: VirtualMachine, content: VmSnapshotContent): void {
-    this.world.store.patch<VmSnapshotContent>(RESOURCES.snapshotContent, content.metadata, (draft) => {
+    this.context.store.patch<VmSnapshotContent>(RESOURCES.snapshotContent, content.metadata, (draft) => {
       draft.status = {
         readyToUse: true,
         creationTime: this.now,
@@ -112,13 +117,13 @@ export class SnapshotController extends Controller<VmSnapshot> {
         creationTime: this.now,
         snapshotVolumes: splitVolumes(vm),
       });
-      tellProgress(status, false, true, 'Operation complete', this.now, 'Ready');
+      reportProgress(status, { ready: true, reason: 'Operation complete', readyReason: 'Ready', now: this.now });
     });
     this.lock(vm, undefined);
   }
 
   private indications(vm: VirtualMachine): string[] {
-    const vmi = this.world.find<VirtualMachineInstance>(RESOURCES.vmi, vm.metadata.namespace, vm.metadata.name);
+    const vmi = this.context.find<VirtualMachineInstance>(RESOURCES.vmi, vm.metadata.namespace, vm.metadata.name);
     if (!vmi || isFinal(vmi)) return [];
     const paused = isTrue(vmi.status?.conditions, 'Paused') ? ['Paused'] : [];
     return ['Online', isTrue(vmi.status?.conditions, 'AgentConnected') ? 'GuestAgent' : 'NoGuestAgent', ...paused];
@@ -126,7 +131,7 @@ export class SnapshotController extends Controller<VmSnapshot> {
 
   /** Marks the VM as being snapshotted, or lets it go. */
   private lock(vm: VirtualMachine, name: string | undefined): void {
-    this.world.store.patch<VirtualMachine>(RESOURCES.vm, vm.metadata, (draft) => {
+    this.context.store.patch<VirtualMachine>(RESOURCES.vm, vm.metadata, (draft) => {
       const others = (draft.metadata.finalizers ?? []).filter((finalizer) => finalizer !== SOURCE_FINALIZER);
       draft.metadata.finalizers = name ? [...others, SOURCE_FINALIZER] : others;
       draft.status ??= {};
@@ -140,7 +145,7 @@ export class SnapshotController extends Controller<VmSnapshot> {
       const status = (draft.status ??= {});
       const reason = 'snapshot deadline exceeded';
       Object.assign(status, { phase: 'Failed', readyToUse: false, error: { message: reason, time: this.now } });
-      tellProgress(status, false, false, 'Operation failed', this.now);
+      reportProgress(status, { reason: 'Operation failed', now: this.now });
       setCondition(status.conditions!, { type: 'Failure', status: 'True', reason }, this.now);
     });
     if (vm?.status?.snapshotInProgress === snapshot.metadata.name) this.lock(vm, undefined);
@@ -148,13 +153,13 @@ export class SnapshotController extends Controller<VmSnapshot> {
 
   private remove(snapshot: VmSnapshot): void {
     const { namespace } = snapshot.metadata;
-    const vm = this.world.find<VirtualMachine>(RESOURCES.vm, namespace, snapshot.spec.source.name);
+    const vm = this.context.find<VirtualMachine>(RESOURCES.vm, namespace, snapshot.spec.source.name);
     if (vm?.status?.snapshotInProgress === snapshot.metadata.name) this.lock(vm, undefined);
     const name = `vmsnapshot-content-${snapshot.metadata.uid}`;
-    const content = this.world.find<VmSnapshotContent>(RESOURCES.snapshotContent, namespace, name);
+    const content = this.context.find<VmSnapshotContent>(RESOURCES.snapshotContent, namespace, name);
     if (content && snapshot.spec.deletionPolicy !== 'Retain') {
-      this.world.discard(RESOURCES.snapshotContent, content.metadata);
-      this.world.store.patch(RESOURCES.snapshotContent, content.metadata, ({ metadata }) => {
+      this.context.discard(RESOURCES.snapshotContent, content.metadata);
+      this.context.store.patch(RESOURCES.snapshotContent, content.metadata, ({ metadata }) => {
         metadata.finalizers = [];
       });
     }
@@ -164,6 +169,6 @@ export class SnapshotController extends Controller<VmSnapshot> {
   }
 
   private get now(): string {
-    return this.world.clock.timestamp();
+    return this.context.clock.timestamp();
   }
 }

@@ -1,19 +1,19 @@
 import { RESOURCES } from '../../resources.js';
 import type { PersistentVolumeClaim } from '../../types/core-kinds.js';
 import type { VolumeSnapshot, VolumeSnapshotClass } from '../../types/kubevirt-kinds.js';
-import type { World } from '../../world.js';
+import type { SimulationContext } from '../../simulation-context.js';
 import { Controller } from '../controller.js';
 
 /** The CSI snapshotter: a snapshot of a bound claim becomes ready after a moment, with its content beside it. */
 export class VolumeSnapshotController extends Controller<VolumeSnapshot> {
-  constructor(world: World) {
-    super(world, RESOURCES.volumeSnapshot, 'snapshot-controller');
+  constructor(context: SimulationContext) {
+    super(context, RESOURCES.volumeSnapshot, 'snapshot-controller');
   }
 
   protected override watchRelated(): void {
     this.watch<VolumeSnapshot>(RESOURCES.volumeSnapshot, ({ type, object }) => {
       const name = object.status?.boundVolumeSnapshotContentName;
-      if (type === 'DELETED' && name) this.world.discard(RESOURCES.volumeSnapshotContent, { name });
+      if (type === 'DELETED' && name) this.context.discard(RESOURCES.volumeSnapshotContent, { name });
     });
   }
 
@@ -21,18 +21,18 @@ export class VolumeSnapshotController extends Controller<VolumeSnapshot> {
     if (snapshot.status?.readyToUse || snapshot.metadata.deletionTimestamp) return;
     const { namespace, name, uid } = snapshot.metadata;
     const claimName = snapshot.spec.source.persistentVolumeClaimName ?? '';
-    const claim = this.world.find<PersistentVolumeClaim>(RESOURCES.claim, namespace, claimName);
+    const claim = this.context.find<PersistentVolumeClaim>(RESOURCES.claim, namespace, claimName);
     if (!claim) {
       const message = `Failed to create snapshot content with error persistentvolumeclaim "${claimName}" not found`;
       if (this.first(snapshot, 'missing'))
-        this.tell(snapshot, 'SnapshotContentCreationFailed', message, { warning: true });
+        this.recordEvent(snapshot, 'SnapshotContentCreationFailed', message, { warning: true });
       return;
     }
-    if (!this.took(snapshot, 'cut', this.world.timings.ms('snapshotTime') / 2)) return;
+    if (!this.took(snapshot, 'cut', this.context.timings.ms('snapshotTime') / 2)) return;
     const contentName = `snapcontent-${uid}`;
     const className = snapshot.spec.volumeSnapshotClassName;
     const snapshotClass =
-      className && this.world.find<VolumeSnapshotClass>(RESOURCES.volumeSnapshotClass, undefined, className);
+      className && this.context.find<VolumeSnapshotClass>(RESOURCES.volumeSnapshotClass, undefined, className);
     const content = {
       apiVersion: 'snapshot.storage.k8s.io/v1',
       kind: 'VolumeSnapshotContent',
@@ -46,13 +46,13 @@ export class VolumeSnapshotController extends Controller<VolumeSnapshot> {
       },
       status: { readyToUse: true },
     };
-    if (!this.world.find(RESOURCES.volumeSnapshotContent, undefined, contentName)) {
-      this.world.store.create(RESOURCES.volumeSnapshotContent, content);
+    if (!this.context.find(RESOURCES.volumeSnapshotContent, undefined, contentName)) {
+      this.context.store.create(RESOURCES.volumeSnapshotContent, content);
     }
     this.change(snapshot, (draft) => {
       draft.status = {
         boundVolumeSnapshotContentName: contentName,
-        creationTime: this.world.clock.timestamp(),
+        creationTime: this.context.clock.timestamp(),
         readyToUse: true,
         restoreSize: claim.status?.capacity?.storage ?? '0',
       };

@@ -3,7 +3,7 @@ import { binaryQuantity, GIB, quantityValue } from '../../quantity.js';
 import { RESOURCES } from '../../resources.js';
 import { findCondition, removeCondition, setCondition } from '../../types/condition.js';
 import type { PersistentVolume, PersistentVolumeClaim, Pod, StorageClass } from '../../types/core-kinds.js';
-import type { World } from '../../world.js';
+import type { SimulationContext } from '../../simulation-context.js';
 import { Controller } from '../controller.js';
 
 export const PVC_PROTECTION = 'kubernetes.io/pvc-protection';
@@ -14,8 +14,8 @@ const BINDER = { component: 'persistentvolume-controller' };
 export class ClaimController extends Controller<PersistentVolumeClaim> {
   private readonly unbound = new Map<string, ObjectKey>();
 
-  constructor(world: World) {
-    super(world, RESOURCES.claim, 'external-provisioner');
+  constructor(context: SimulationContext) {
+    super(context, RESOURCES.claim, 'external-provisioner');
   }
 
   protected override watchRelated(): void {
@@ -45,11 +45,11 @@ export class ClaimController extends Controller<PersistentVolumeClaim> {
 
   /** A claim in use stays until its last pod is gone. */
   private release(claim: PersistentVolumeClaim): void {
-    if (this.world.consumers.of(claim).length > 0) return;
+    if (this.context.consumers.of(claim).length > 0) return;
     this.change(claim, ({ metadata }) => {
       metadata.finalizers = metadata.finalizers?.filter((finalizer) => finalizer !== PVC_PROTECTION);
     });
-    if (claim.spec.volumeName) this.world.discard(RESOURCES.volume, { name: claim.spec.volumeName });
+    if (claim.spec.volumeName) this.context.discard(RESOURCES.volume, { name: claim.spec.volumeName });
   }
 
   private provision(claim: PersistentVolumeClaim): void {
@@ -57,20 +57,20 @@ export class ClaimController extends Controller<PersistentVolumeClaim> {
     this.unbound.set(claim.metadata.uid!, claim.metadata);
     if (!storageClassName) {
       const message = 'no persistent volumes available for this claim and no storage class is set';
-      if (this.first(claim, 'no class')) this.tell(claim, 'FailedBinding', message, BINDER);
+      if (this.first(claim, 'no class')) this.recordEvent(claim, 'FailedBinding', message, BINDER);
       return;
     }
-    const storageClass = this.world.find<StorageClass>(RESOURCES.storageClass, undefined, storageClassName);
+    const storageClass = this.context.find<StorageClass>(RESOURCES.storageClass, undefined, storageClassName);
     if (!storageClass) {
       const message = `storageclass.storage.k8s.io "${storageClassName}" not found`;
       if (this.first(claim, 'missing class'))
-        this.tell(claim, 'ProvisioningFailed', message, { ...BINDER, warning: true });
+        this.recordEvent(claim, 'ProvisioningFailed', message, { ...BINDER, warning: true });
       return;
     }
     const waits = storageClass.volumeBindingMode === 'WaitForFirstConsumer';
     if (waits && !claim.metadata.annotations?.[SELECTED_NODE]) {
       const message = 'waiting for first consumer to be created before binding';
-      if (this.first(claim, 'waiting')) this.tell(claim, 'WaitForFirstConsumer', message, BINDER);
+      if (this.first(claim, 'waiting')) this.recordEvent(claim, 'WaitForFirstConsumer', message, BINDER);
       return;
     }
     if (this.took(claim, 'bind', 'pvcBind')) this.bind(claim, storageClass);
@@ -81,14 +81,14 @@ export class ClaimController extends Controller<PersistentVolumeClaim> {
     const volumeName = `pvc-${uid}`;
     const storage = claim.spec.resources?.requests?.storage ?? binaryQuantity(GIB);
     this.unbound.delete(uid!);
-    if (!this.world.find(RESOURCES.volume, undefined, volumeName)) {
-      this.world.store.create<PersistentVolume>(
+    if (!this.context.find(RESOURCES.volume, undefined, volumeName)) {
+      this.context.store.create<PersistentVolume>(
         RESOURCES.volume,
         persistentVolume(claim, storageClass, volumeName, storage),
       );
     }
-    this.tell(claim, 'ProvisioningSucceeded', `Successfully provisioned volume ${volumeName}`);
-    this.world.store.patch<PersistentVolumeClaim>(RESOURCES.claim, { namespace, name }, (draft) => {
+    this.recordEvent(claim, 'ProvisioningSucceeded', `Successfully provisioned volume ${volumeName}`);
+    this.context.store.patch<PersistentVolumeClaim>(RESOURCES.claim, { namespace, name }, (draft) => {
       draft.spec.volumeName = volumeName;
       draft.metadata.annotations = {
         ...draft.metadata.annotations,
@@ -111,9 +111,11 @@ export class ClaimController extends Controller<PersistentVolumeClaim> {
     if (!waitsForPod) {
       if (!this.took(claim, `resize to ${wanted}`, 'pvcExpand')) return;
       if (claim.spec.volumeMode !== 'Block') return this.note(claim, 'FileSystemResizePending', 'NodeResizePending');
-    } else if (this.world.consumers.of(claim).length === 0 || !this.took(claim, `grow to ${wanted}`, 'pvcExpand'))
+    } else if (this.context.consumers.of(claim).length === 0 || !this.took(claim, `grow to ${wanted}`, 'pvcExpand'))
       return;
-    this.tell(claim, 'FileSystemResizeSuccessful', 'MountVolume.NodeExpandVolume succeeded', { component: 'kubelet' });
+    this.recordEvent(claim, 'FileSystemResizeSuccessful', 'MountVolume.NodeExpandVolume succeeded', {
+      component: 'kubelet',
+    });
     this.change(claim, (draft) => {
       const status = draft.status!;
       status.capacity = { storage: wanted };
@@ -132,7 +134,11 @@ export class ClaimController extends Controller<PersistentVolumeClaim> {
         type === 'Resizing'
           ? ''
           : 'Waiting for user to (re-)start a pod to finish file system resize of volume on node.';
-      setCondition(conditions, { type, status: 'True', ...(message ? { message } : {}) }, this.world.clock.timestamp());
+      setCondition(
+        conditions,
+        { type, status: 'True', ...(message ? { message } : {}) },
+        this.context.clock.timestamp(),
+      );
       status.allocatedResources = { storage: claim.spec.resources!.requests!.storage! };
       status.allocatedResourceStatuses = { storage: progress };
     });

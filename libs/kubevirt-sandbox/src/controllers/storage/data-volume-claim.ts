@@ -3,7 +3,7 @@ import { RESOURCES } from '../../resources.js';
 import type { PersistentVolumeClaim } from '../../types/core-kinds.js';
 import type { DataSource, DataVolume, DataVolumeSource } from '../../types/data-volume.js';
 import type { StorageProfile, VolumeSnapshot } from '../../types/kubevirt-kinds.js';
-import { controlledBy, type World } from '../../world.js';
+import { controlledBy, type SimulationContext } from '../../simulation-context.js';
 import { defaultStorageClass, defaultVirtClass } from './default-storage-class.js';
 
 const FILESYSTEM_OVERHEAD = 0.055;
@@ -20,20 +20,20 @@ export class UnusableRequest extends Error {
 }
 
 /** Where the content comes from; a DataSource is followed. */
-export function sourceOf(world: World, { spec, metadata }: DataVolume): DataVolumeSource | undefined {
+export function sourceOf(context: SimulationContext, { spec, metadata }: DataVolume): DataVolumeSource | undefined {
   if (spec.source || !spec.sourceRef) return spec.source;
   const { namespace = metadata.namespace, name } = spec.sourceRef;
-  return world.find<DataSource>(RESOURCES.dataSource, namespace, name)?.spec.source;
+  return context.find<DataSource>(RESOURCES.dataSource, namespace, name)?.spec.source;
 }
 
 /** @throws UnusableRequest */
-export function claimFor(world: World, dataVolume: DataVolume): PersistentVolumeClaim {
+export function claimFor(context: SimulationContext, dataVolume: DataVolume): PersistentVolumeClaim {
   const { metadata, spec } = dataVolume;
   const request = spec.storage ?? spec.pvc ?? {};
-  const fallback = spec.storage ? defaultVirtClass(world) : defaultStorageClass(world);
+  const fallback = spec.storage ? defaultVirtClass(context) : defaultStorageClass(context);
   const storageClassName = request.storageClassName ?? fallback?.metadata.name;
   const profile = storageClassName
-    ? world.find<StorageProfile>(RESOURCES.storageProfile, undefined, storageClassName)
+    ? context.find<StorageProfile>(RESOURCES.storageProfile, undefined, storageClassName)
     : undefined;
   const properties = profile?.status?.claimPropertySets?.[0];
   const accessModes = request.accessModes ?? (spec.storage ? properties?.accessModes : undefined);
@@ -50,7 +50,7 @@ export function claimFor(world: World, dataVolume: DataVolume): PersistentVolume
     );
   }
   const volumeMode = request.volumeMode ?? (spec.storage ? properties?.volumeMode : undefined) ?? 'Filesystem';
-  const bytes = requestedBytes(world, dataVolume);
+  const bytes = requestedBytes(context, dataVolume);
   const grown = spec.storage && volumeMode === 'Filesystem' ? Math.ceil(bytes / (1 - FILESYSTEM_OVERHEAD)) : bytes;
   const storage = grown === bytes ? (request.resources?.requests?.storage ?? binaryQuantity(bytes)) : String(grown);
   return {
@@ -81,17 +81,17 @@ export function claimFor(world: World, dataVolume: DataVolume): PersistentVolume
 }
 
 /** The size asked for; a copy may leave it out and takes its source's. */
-export function requestedBytes(world: World, dataVolume: DataVolume): number {
+export function requestedBytes(context: SimulationContext, dataVolume: DataVolume): number {
   const request = dataVolume.spec.storage ?? dataVolume.spec.pvc;
   const asked = quantityValue(request?.resources?.requests?.storage);
   if (asked > 0) return asked;
-  const source = sourceOf(world, dataVolume);
+  const source = sourceOf(context, dataVolume);
   if (source?.pvc) {
-    const origin = world.find<PersistentVolumeClaim>(RESOURCES.claim, source.pvc.namespace, source.pvc.name);
+    const origin = context.find<PersistentVolumeClaim>(RESOURCES.claim, source.pvc.namespace, source.pvc.name);
     return quantityValue(origin?.status?.capacity?.storage) || 0;
   }
-  if (source?.snapshot && !world.without.has('snapshots')) {
-    const origin = world.find<VolumeSnapshot>(
+  if (source?.snapshot && !context.without.has('snapshots')) {
+    const origin = context.find<VolumeSnapshot>(
       RESOURCES.volumeSnapshot,
       source.snapshot.namespace,
       source.snapshot.name,

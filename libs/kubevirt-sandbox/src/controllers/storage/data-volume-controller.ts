@@ -4,7 +4,7 @@ import { suffers } from '../../inherited-faults.js';
 import { RESOURCES } from '../../resources.js';
 import type { PersistentVolumeClaim, StorageClass } from '../../types/core-kinds.js';
 import type { DataVolume, DataVolumeSource } from '../../types/data-volume.js';
-import { isControlledBy, type World } from '../../world.js';
+import { isControlledBy, type SimulationContext } from '../../simulation-context.js';
 import { Controller } from '../controller.js';
 import { SELECTED_NODE } from './claim-controller.js';
 import { BIND_IMMEDIATELY, claimFor, requestedBytes, sourceOf, UnusableRequest } from './data-volume-claim.js';
@@ -17,16 +17,16 @@ export class DataVolumeController extends Controller<DataVolume> {
   /** DataVolumes that wait for something of this name: a source to copy, or a class. */
   private readonly stuck = new Map<string, ObjectKey>();
 
-  constructor(world: World) {
-    super(world, RESOURCES.dataVolume, 'datavolume-import-controller');
+  constructor(context: SimulationContext) {
+    super(context, RESOURCES.dataVolume, 'datavolume-import-controller');
   }
 
   protected override watchRelated(): void {
     this.watchOwned(RESOURCES.claim, 'DataVolume');
     this.watchFaults((target) => {
       this.enqueue(target);
-      const vm = this.world.store.get(RESOURCES.vm, target);
-      const owned = vm ? this.world.store.ownedBy<DataVolume>(RESOURCES.dataVolume, vm.metadata.uid!) : [];
+      const vm = this.context.store.get(RESOURCES.vm, target);
+      const owned = vm ? this.context.store.ownedBy<DataVolume>(RESOURCES.dataVolume, vm.metadata.uid!) : [];
       for (const { metadata } of owned) this.enqueue(metadata);
     });
     for (const resource of [RESOURCES.claim, RESOURCES.storageProfile, RESOURCES.dataSource]) {
@@ -41,9 +41,9 @@ export class DataVolumeController extends Controller<DataVolume> {
     const { phase = '' } = dataVolume.status ?? {};
     if (phase === 'Succeeded' || phase === 'Failed') return void this.stuck.delete(dataVolume.metadata.uid!);
     const { namespace, name } = dataVolume.metadata;
-    const claim = this.world.find<PersistentVolumeClaim>(RESOURCES.claim, namespace, name);
+    const claim = this.context.find<PersistentVolumeClaim>(RESOURCES.claim, namespace, name);
     if (claim && !isControlledBy(claim, dataVolume)) return this.adopt(dataVolume, claim);
-    const source = sourceOf(this.world, dataVolume);
+    const source = sourceOf(this.context, dataVolume);
     if (!this.sourceIsThere(dataVolume, source)) return;
     if (!claim) return this.makeClaim(dataVolume);
     if (claim.status?.phase !== 'Bound') return this.waitForBinding(dataVolume, claim);
@@ -57,7 +57,7 @@ export class DataVolumeController extends Controller<DataVolume> {
     if (!populated && dataVolume.metadata.annotations?.[PREPOPULATED] !== dataVolume.metadata.name) {
       const message = `Resource "${claim.metadata.name}" already exists and is not managed by DataVolume`;
       if (this.first(dataVolume, 'foreign claim'))
-        this.tell(dataVolume, 'ErrResourceExists', message, { warning: true });
+        this.recordEvent(dataVolume, 'ErrResourceExists', message, { warning: true });
       return;
     }
     this.report(dataVolume, { phase: 'Succeeded', progress: '100.0%', bound: true, running: 'done' });
@@ -66,16 +66,16 @@ export class DataVolumeController extends Controller<DataVolume> {
   private sourceIsThere(dataVolume: DataVolume, source: DataVolumeSource | undefined): boolean {
     const origin = source?.pvc ?? source?.snapshot;
     const resource = source?.pvc ? RESOURCES.claim : RESOURCES.volumeSnapshot;
-    const known = source?.pvc !== undefined || !this.world.without.has('snapshots');
+    const known = source?.pvc !== undefined || !this.context.without.has('snapshots');
     const there = origin
-      ? known && this.world.find<KubeObject>(resource, origin.namespace, origin.name) !== undefined
+      ? known && this.context.find<KubeObject>(resource, origin.namespace, origin.name) !== undefined
       : true;
     const resolved = source !== undefined || !dataVolume.spec.sourceRef;
     if (there && resolved) return true;
     this.stuck.set(dataVolume.metadata.uid!, dataVolume.metadata);
     if (this.first(dataVolume, 'no source') && origin) {
       const message = `The source ${source?.pvc ? 'pvc' : 'snapshot'} ${origin.namespace}/${origin.name} doesn't exist`;
-      this.tell(dataVolume, 'CloneWithoutSource', message, { warning: true });
+      this.recordEvent(dataVolume, 'CloneWithoutSource', message, { warning: true });
     }
     this.report(dataVolume, { phase: 'Pending', bound: false, running: 'no', progress: 'N/A' });
     return false;
@@ -83,14 +83,15 @@ export class DataVolumeController extends Controller<DataVolume> {
 
   private makeClaim(dataVolume: DataVolume): void {
     try {
-      const claim = claimFor(this.world, dataVolume);
-      this.world.store.create(RESOURCES.claim, { ...claim, status: { phase: 'Pending' as const } });
+      const claim = claimFor(this.context, dataVolume);
+      this.context.store.create(RESOURCES.claim, { ...claim, status: { phase: 'Pending' as const } });
       this.stuck.delete(dataVolume.metadata.uid!);
       this.report(dataVolume, { phase: 'Pending', bound: false, running: 'no' });
     } catch (error) {
       if (!(error instanceof UnusableRequest)) throw error;
       this.stuck.set(dataVolume.metadata.uid!, dataVolume.metadata);
-      if (this.first(dataVolume, error.message)) this.tell(dataVolume, error.reason, error.message, { warning: true });
+      if (this.first(dataVolume, error.message))
+        this.recordEvent(dataVolume, error.reason, error.message, { warning: true });
       const { message, reason } = error;
       this.change(dataVolume, (draft) => {
         reportTransfer(draft, { phase: 'Pending', bound: false, running: 'no' }, this.now);
@@ -102,18 +103,18 @@ export class DataVolumeController extends Controller<DataVolume> {
 
   private waitForBinding(dataVolume: DataVolume, claim: PersistentVolumeClaim): void {
     const { storageClassName = '' } = claim.spec;
-    const storageClass = this.world.find<StorageClass>(RESOURCES.storageClass, undefined, storageClassName);
+    const storageClass = this.context.find<StorageClass>(RESOURCES.storageClass, undefined, storageClassName);
     const waits = storageClass?.volumeBindingMode === 'WaitForFirstConsumer';
     const { annotations = {} } = claim.metadata;
     if (waits && annotations[BIND_IMMEDIATELY] !== undefined && !annotations[SELECTED_NODE]) {
       // The importer pod is the first consumer then.
-      this.world.store.patch<PersistentVolumeClaim>(RESOURCES.claim, claim.metadata, ({ metadata }) => {
+      this.context.store.patch<PersistentVolumeClaim>(RESOURCES.claim, claim.metadata, ({ metadata }) => {
         metadata.annotations = { ...metadata.annotations, [SELECTED_NODE]: this.anyNode() };
       });
     }
     const waiting = waits && !annotations[SELECTED_NODE] && annotations[BIND_IMMEDIATELY] === undefined;
     const message = `PVC ${claim.metadata.name} Pending`;
-    if (!storageClass && this.first(dataVolume, 'unbound')) this.tell(dataVolume, 'Pending', message);
+    if (!storageClass && this.first(dataVolume, 'unbound')) this.recordEvent(dataVolume, 'Pending', message);
     this.report(dataVolume, {
       phase: waiting ? 'WaitForFirstConsumer' : 'Pending',
       bound: false,
@@ -123,7 +124,7 @@ export class DataVolumeController extends Controller<DataVolume> {
   }
 
   private anyNode(): string {
-    return this.world.store.list(RESOURCES.node)[0]?.metadata.name ?? 'node';
+    return this.context.store.list(RESOURCES.node)[0]?.metadata.name ?? 'node';
   }
 
   private transfer(dataVolume: DataVolume, source: DataVolumeSource): void {
@@ -131,18 +132,18 @@ export class DataVolumeController extends Controller<DataVolume> {
     const word = source.pvc || source.snapshot ? 'Clone' : 'Import';
     if (!this.took(dataVolume, 'scheduled', 'importScheduled')) {
       if (this.first(dataVolume, 'tell scheduled')) {
-        this.tell(dataVolume, `${word}Scheduled`, `${word} into ${dataVolume.metadata.name} scheduled`);
+        this.recordEvent(dataVolume, `${word}Scheduled`, `${word} into ${dataVolume.metadata.name} scheduled`);
       }
       return this.report(dataVolume, { phase: `${word}Scheduled`, bound: true, running: 'no', progress: 'N/A' });
     }
-    if (suffers(this.world, 'import-fatal', dataVolume)) return this.failForGood(dataVolume);
+    if (suffers(this.context, 'import-fatal', dataVolume)) return this.failForGood(dataVolume);
     if (this.cannotReach(dataVolume, source)) return this.failAndRetry(dataVolume, source);
     this.progress(dataVolume, source, word);
   }
 
   private progress(dataVolume: DataVolume, source: DataVolumeSource, word: string): void {
-    const { timings } = this.world;
-    const size = requestedBytes(this.world, dataVolume) / GIB;
+    const { timings } = this.context;
+    const size = requestedBytes(this.context, dataVolume) / GIB;
     const total = source.blank
       ? timings.ms('blankImport')
       : Math.max(timings.ms('importShortest'), size * timings.ms('importPerGiB'));
@@ -152,7 +153,7 @@ export class DataVolumeController extends Controller<DataVolume> {
     while (done < steps && this.took(dataVolume, `step ${done}`, step)) done++;
     if (done >= steps) return this.succeed(dataVolume, word);
     if (this.first(dataVolume, 'tell progress')) {
-      this.tell(dataVolume, `${word}InProgress`, `${word} into ${dataVolume.metadata.name} in progress`);
+      this.recordEvent(dataVolume, `${word}InProgress`, `${word} into ${dataVolume.metadata.name} in progress`);
     }
     if (source.blank) return;
     const progress = done === 0 ? 'N/A' : `${((done / steps) * 100).toFixed(2)}%`;
@@ -168,24 +169,24 @@ export class DataVolumeController extends Controller<DataVolume> {
       running: ready ? 'yes' : 'no',
       progress: 'N/A',
     });
-    if (ready) this.tell(dataVolume, 'UploadReady', `Upload into ${dataVolume.metadata.name} ready`);
+    if (ready) this.recordEvent(dataVolume, 'UploadReady', `Upload into ${dataVolume.metadata.name} ready`);
   }
 
   /** What the upload proxy calls when all bytes are in. */
   completeUpload(key: ObjectKey): void {
-    const dataVolume = this.world.store.get<DataVolume>(RESOURCES.dataVolume, key);
+    const dataVolume = this.context.store.get<DataVolume>(RESOURCES.dataVolume, key);
     if (dataVolume) this.succeed(dataVolume, 'Upload');
   }
 
   private succeed(dataVolume: DataVolume, word: string): void {
     const { name } = dataVolume.metadata;
     const verb = { Import: 'imported', Clone: 'cloned', Upload: 'uploaded' }[word];
-    this.tell(dataVolume, `${word}Succeeded`, `Successfully ${verb} into PVC ${name}`);
+    this.recordEvent(dataVolume, `${word}Succeeded`, `Successfully ${verb} into PVC ${name}`);
     this.report(dataVolume, { phase: 'Succeeded', progress: '100.0%', bound: true, running: 'done' });
   }
 
   private cannotReach(dataVolume: DataVolume, { http, registry, s3, gcs }: DataVolumeSource): boolean {
-    if (suffers(this.world, 'import-unreachable', dataVolume)) return true;
+    if (suffers(this.context, 'import-unreachable', dataVolume)) return true;
     const url = http?.url ?? registry?.url ?? s3?.url ?? gcs?.url ?? '';
     return /(does-not-exist|nonexistent|unreachable|\.invalid(\/|:|$))/.test(url);
   }
@@ -200,7 +201,9 @@ export class DataVolumeController extends Controller<DataVolume> {
       ? 'Unable to process data: Unable to connect to http data source: expected status code 200, got 404. Status: 404 Not Found'
       : 'Unable to process data: Unable to transfer source data to scratch space: no such image';
     if (this.first(dataVolume, `failed ${round}`)) {
-      this.tell(dataVolume, 'ImportFailed', `Failed to import into PVC ${dataVolume.metadata.name}`, { warning: true });
+      this.recordEvent(dataVolume, 'ImportFailed', `Failed to import into PVC ${dataVolume.metadata.name}`, {
+        warning: true,
+      });
     }
     if (!this.took(dataVolume, `pause ${round}`, 'importRetry')) {
       return this.report(dataVolume, {
@@ -218,7 +221,7 @@ export class DataVolumeController extends Controller<DataVolume> {
 
   private failForGood(dataVolume: DataVolume): void {
     const message = `Failed to import into PVC ${dataVolume.metadata.name}`;
-    this.tell(dataVolume, 'ImportFailed', message, { warning: true });
+    this.recordEvent(dataVolume, 'ImportFailed', message, { warning: true });
     this.report(dataVolume, {
       phase: 'Failed',
       bound: true,
@@ -236,7 +239,7 @@ export class DataVolumeController extends Controller<DataVolume> {
   }
 
   private get now(): string {
-    return this.world.clock.timestamp();
+    return this.context.clock.timestamp();
   }
 
   protected override cleanUp({ namespace, name }: ObjectKey): void {

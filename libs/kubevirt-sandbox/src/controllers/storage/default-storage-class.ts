@@ -1,19 +1,20 @@
 import { RESOURCES } from '../../resources.js';
 import type { StorageClass } from '../../types/core-kinds.js';
-import type { World } from '../../world.js';
+import type { SimulationContext } from '../../simulation-context.js';
 
 export const DEFAULT_CLASS = 'storageclass.kubernetes.io/is-default-class';
 export const DEFAULT_VIRT_CLASS = 'storageclass.kubevirt.io/is-default-virt-class';
 
 /** The class for claims that name none; of several defaults the newest. */
-export const defaultStorageClass = (world: World): StorageClass | undefined => annotated(world, DEFAULT_CLASS);
+export const defaultStorageClass = (context: SimulationContext): StorageClass | undefined =>
+  annotated(context, DEFAULT_CLASS);
 
 /** The class for disks of VMs that name none. */
-export const defaultVirtClass = (world: World): StorageClass | undefined =>
-  annotated(world, DEFAULT_VIRT_CLASS) ?? defaultStorageClass(world);
+export const defaultVirtClass = (context: SimulationContext): StorageClass | undefined =>
+  annotated(context, DEFAULT_VIRT_CLASS) ?? defaultStorageClass(context);
 
-const annotated = (world: World, annotation: string): StorageClass | undefined =>
-  world.store
+const annotated = (context: SimulationContext, annotation: string): StorageClass | undefined =>
+  context.store
     .list<StorageClass>(RESOURCES.storageClass, {
       where: ({ metadata }) => metadata.annotations?.[annotation] === 'true',
     })

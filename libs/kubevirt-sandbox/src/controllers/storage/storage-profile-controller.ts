@@ -1,7 +1,7 @@
 import { RESOURCES } from '../../resources.js';
 import type { StorageClass } from '../../types/core-kinds.js';
 import type { StorageProfile } from '../../types/kubevirt-kinds.js';
-import type { World } from '../../world.js';
+import type { SimulationContext } from '../../simulation-context.js';
 import { Controller } from '../controller.js';
 import { snapshotClassFor } from './snapshot-class.js';
 
@@ -20,13 +20,13 @@ const CLAIM_PROPERTIES: Record<string, { accessModes: string[]; volumeMode: stri
 
 /** Keeps one StorageProfile per storage class. */
 export class StorageProfileController extends Controller<StorageClass> {
-  constructor(world: World) {
-    super(world, RESOURCES.storageClass, 'storageprofile-controller');
+  constructor(context: SimulationContext) {
+    super(context, RESOURCES.storageClass, 'storageprofile-controller');
   }
 
   protected override reconcile(storageClass: StorageClass): void {
     const { name } = storageClass.metadata;
-    const snapshotClass = snapshotClassFor(this.world, storageClass);
+    const snapshotClass = snapshotClassFor(this.context, storageClass);
     const claimPropertySets = CLAIM_PROPERTIES[storageClass.provisioner];
     const status = {
       storageClass: name,
@@ -35,8 +35,8 @@ export class StorageProfileController extends Controller<StorageClass> {
       ...(claimPropertySets ? { claimPropertySets } : {}),
       ...(snapshotClass ? { snapshotClass } : {}),
     };
-    const { store } = this.world;
-    if (!this.world.find(RESOURCES.storageProfile, undefined, name)) {
+    const { store } = this.context;
+    if (!this.context.find(RESOURCES.storageProfile, undefined, name)) {
       store.create<StorageProfile>(RESOURCES.storageProfile, {
         apiVersion: 'cdi.kubevirt.io/v1beta1',
         kind: 'StorageProfile',
@@ -50,6 +50,6 @@ export class StorageProfileController extends Controller<StorageClass> {
   }
 
   protected override cleanUp({ name }: { name: string }): void {
-    this.world.discard(RESOURCES.storageProfile, { name });
+    this.context.discard(RESOURCES.storageProfile, { name });
   }
 }

@@ -2,20 +2,20 @@ import { deepCopy } from '@headgate/kube-sandbox';
 import { RESOURCES } from '../../resources.js';
 import type { DataVolume } from '../../types/data-volume.js';
 import type { VirtualMachine } from '../../types/virtual-machine.js';
-import { controlledBy, type World } from '../../world.js';
+import { controlledBy, type SimulationContext } from '../../simulation-context.js';
 
 /** Phases with which a VMI may be made: the disk is there, or waits for the VMI itself. */
 const READY_PHASES = ['Succeeded', 'WaitForFirstConsumer', 'PendingPopulation'];
 
 /** Makes the DataVolumes of a VM's templates that do not exist, and returns the new ones. */
-export function createMissingDataVolumes(world: World, vm: VirtualMachine): DataVolume[] {
+export function createMissingDataVolumes(context: SimulationContext, vm: VirtualMachine): DataVolume[] {
   const { namespace } = vm.metadata;
-  if (world.without.has('cdi')) return [];
+  if (context.without.has('cdi')) return [];
   return (vm.spec.dataVolumeTemplates ?? [])
-    .filter(({ metadata }) => !world.find(RESOURCES.dataVolume, namespace, metadata.name))
-    .filter(({ metadata }) => !world.find(RESOURCES.claim, namespace, metadata.name))
+    .filter(({ metadata }) => !context.find(RESOURCES.dataVolume, namespace, metadata.name))
+    .filter(({ metadata }) => !context.find(RESOURCES.claim, namespace, metadata.name))
     .map(({ metadata, spec }) =>
-      world.store.create<DataVolume>(RESOURCES.dataVolume, {
+      context.store.create<DataVolume>(RESOURCES.dataVolume, {
         apiVersion: 'cdi.kubevirt.io/v1beta1',
         kind: 'DataVolume',
         metadata: {

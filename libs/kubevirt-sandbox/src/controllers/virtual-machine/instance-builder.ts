@@ -2,7 +2,7 @@ import { deepCopy } from '@headgate/kube-sandbox';
 import { FAULT_ANNOTATION } from '../../faults.js';
 import type { VirtualMachineInstance } from '../../types/virtual-machine-instance.js';
 import type { VirtualMachine } from '../../types/virtual-machine.js';
-import { controlledBy, type World } from '../../world.js';
+import { controlledBy, type SimulationContext } from '../../simulation-context.js';
 import { expandedSpec } from './instancetype-expansion.js';
 import { applyVmiDefaults, macAddressFor } from './vmi-defaults.js';
 
@@ -12,9 +12,14 @@ export const VM_FINALIZER = 'kubevirt.io/virtualMachineControllerFinalize';
  * The VMI that starts a VM.
  * @throws ExpansionFailure when its instancetype or preference can't be used
  */
-export function buildInstance(world: World, vm: VirtualMachine, now: string, paused = false): VirtualMachineInstance {
-  const spec = expandedSpec(world, vm);
-  applyVmiDefaults(spec, world.kubevirt?.spec.configuration?.liveUpdateConfiguration?.maxHotplugRatio);
+export function buildInstance(
+  context: SimulationContext,
+  vm: VirtualMachine,
+  now: string,
+  paused = false,
+): VirtualMachineInstance {
+  const spec = expandedSpec(context, vm);
+  applyVmiDefaults(spec, context.kubevirt?.spec.configuration?.liveUpdateConfiguration?.maxHotplugRatio);
   for (const nic of spec.domain.devices.interfaces ?? []) {
     nic.macAddress ??= macAddressFor(`${vm.metadata.uid}/${nic.name}`);
   }
@@ -34,7 +39,7 @@ export function buildInstance(world: World, vm: VirtualMachine, now: string, pau
         'kubevirt.io/vm-generation': String(vm.metadata.generation ?? 1),
         ...deepCopy(annotations),
       },
-      finalizers: [VM_FINALIZER, world.release.vmiFinalizer],
+      finalizers: [VM_FINALIZER, context.release.vmiFinalizer],
       ownerReferences: [controlledBy(vm)],
     },
     spec,

@@ -4,7 +4,7 @@ import { RESOURCES } from '../../resources.js';
 import type { Instancetype, Preference } from '../../types/kubevirt-kinds.js';
 import type { VmiSpec } from '../../types/virtual-machine-instance.js';
 import type { Matcher, VirtualMachine } from '../../types/virtual-machine.js';
-import type { World } from '../../world.js';
+import type { SimulationContext } from '../../simulation-context.js';
 import { revisionOf } from './instancetype-revision.js';
 
 /** The VM names an instancetype or a preference that can't be used; the message is KubeVirt's. */
@@ -13,26 +13,26 @@ export class ExpansionFailure extends Error {}
 const isNamespaced = ({ kind = '' }: Matcher, word: string): boolean =>
   kind !== '' && !/cluster/i.test(kind) && kind.toLowerCase().includes(word);
 
-export function findInstancetype(world: World, vm: VirtualMachine): Instancetype | undefined {
+export function findInstancetype(context: SimulationContext, vm: VirtualMachine): Instancetype | undefined {
   const { instancetype } = vm.spec;
   if (!instancetype?.name) return undefined;
-  const revision = revisionOf<Instancetype>(world, vm, instancetype, 'instancetypeRef');
+  const revision = revisionOf<Instancetype>(context, vm, instancetype, 'instancetypeRef');
   if (revision) return revision;
   const namespaced = isNamespaced(instancetype, 'instancetype');
   const resource = namespaced ? RESOURCES.instancetype : RESOURCES.clusterInstancetype;
-  const found = world.find<Instancetype>(resource, namespaced ? vm.metadata.namespace : undefined, instancetype.name);
+  const found = context.find<Instancetype>(resource, namespaced ? vm.metadata.namespace : undefined, instancetype.name);
   if (!found) throw new ExpansionFailure(`${resource} "${instancetype.name}" not found`);
   return found;
 }
 
-export function findPreference(world: World, vm: VirtualMachine): Preference | undefined {
+export function findPreference(context: SimulationContext, vm: VirtualMachine): Preference | undefined {
   const { preference } = vm.spec;
   if (!preference?.name) return undefined;
-  const revision = revisionOf<Preference>(world, vm, preference, 'preferenceRef');
+  const revision = revisionOf<Preference>(context, vm, preference, 'preferenceRef');
   if (revision) return revision;
   const namespaced = isNamespaced(preference, 'preference');
   const resource = namespaced ? RESOURCES.preference : RESOURCES.clusterPreference;
-  const found = world.find<Preference>(resource, namespaced ? vm.metadata.namespace : undefined, preference.name);
+  const found = context.find<Preference>(resource, namespaced ? vm.metadata.namespace : undefined, preference.name);
   if (!found) throw new ExpansionFailure(`${resource} "${preference.name}" not found`);
   return found;
 }
@@ -41,10 +41,10 @@ export function findPreference(world: World, vm: VirtualMachine): Preference | u
  * The VMI spec of a VM with its instancetype and its preference applied.
  * @throws ExpansionFailure
  */
-export function expandedSpec(world: World, vm: VirtualMachine): VmiSpec {
+export function expandedSpec(context: SimulationContext, vm: VirtualMachine): VmiSpec {
   const spec = deepCopy(vm.spec.template.spec);
-  const instancetype = findInstancetype(world, vm);
-  const preference = findPreference(world, vm);
+  const instancetype = findInstancetype(context, vm);
+  const preference = findPreference(context, vm);
   if (instancetype) applyInstancetype(spec, instancetype);
   if (preference) {
     checkRequirements(spec, preference);

@@ -1,7 +1,7 @@
 import type { KubeObject } from '@headgate/kube-sandbox';
 import { RESOURCES } from '../../resources.js';
 import type { Matcher, VirtualMachine } from '../../types/virtual-machine.js';
-import { controlledBy, type World } from '../../world.js';
+import { controlledBy, type SimulationContext } from '../../simulation-context.js';
 
 interface ControllerRevision extends KubeObject {
   data: KubeObject;
@@ -10,7 +10,7 @@ interface ControllerRevision extends KubeObject {
 
 /** The copy of an instancetype or preference that was taken when the VM first used it. */
 export function revisionOf<T extends KubeObject>(
-  world: World,
+  context: SimulationContext,
   vm: VirtualMachine,
   matcher: Matcher,
   field: 'instancetypeRef' | 'preferenceRef',
@@ -19,17 +19,17 @@ export function revisionOf<T extends KubeObject>(
   const name =
     matcher.revisionName ?? (recorded?.name === matcher.name ? recorded?.controllerRevisionRef?.name : undefined);
   if (!name) return undefined;
-  return world.find<ControllerRevision>(RESOURCES.controllerRevision, vm.metadata.namespace, name)?.data as
+  return context.find<ControllerRevision>(RESOURCES.controllerRevision, vm.metadata.namespace, name)?.data as
     T | undefined;
 }
 
 /** Takes the copy, so that later changes of the original leave the VM as it is; returns its name. */
-export function takeRevision(world: World, vm: VirtualMachine, original: KubeObject): string {
+export function takeRevision(context: SimulationContext, vm: VirtualMachine, original: KubeObject): string {
   const { name, uid, generation = 1, creationTimestamp, resourceVersion } = original.metadata;
   const version = original.apiVersion.split('/').at(-1)!;
   const revisionName = `${vm.metadata.name}-${name}-${version}-${uid}-${generation}`;
-  if (!world.find(RESOURCES.controllerRevision, vm.metadata.namespace, revisionName)) {
-    world.store.create<ControllerRevision>(RESOURCES.controllerRevision, {
+  if (!context.find(RESOURCES.controllerRevision, vm.metadata.namespace, revisionName)) {
+    context.store.create<ControllerRevision>(RESOURCES.controllerRevision, {
       apiVersion: 'apps/v1',
       kind: 'ControllerRevision',
       metadata: {

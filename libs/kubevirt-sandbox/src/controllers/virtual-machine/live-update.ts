@@ -3,7 +3,7 @@ import { GIB, quantityValue } from '../../quantity.js';
 import { findCondition, isTrue, setCondition } from '../../types/condition.js';
 import type { VirtualMachineInstance, VmiSpec, Volume } from '../../types/virtual-machine-instance.js';
 import type { VirtualMachine } from '../../types/virtual-machine.js';
-import type { World } from '../../world.js';
+import type { SimulationContext } from '../../simulation-context.js';
 import { buildInstance } from './instance-builder.js';
 
 const PAGE = 2 ** 21;
@@ -24,13 +24,17 @@ export const observedGeneration = (vmi: VirtualMachineInstance): number =>
   Number(vmi.metadata.annotations?.['kubevirt.io/vm-generation'] ?? 0);
 
 /** Compares a VM with its VMI and tells which changes can be made while it runs (KubeVirt's rollout strategy LiveUpdate). */
-export function planLiveUpdate(world: World, vm: VirtualMachine, vmi: VirtualMachineInstance): LiveUpdate {
-  const wanted = buildInstance(world, vm, '').spec;
+export function planLiveUpdate(
+  context: SimulationContext,
+  vm: VirtualMachine,
+  vmi: VirtualMachineInstance,
+): LiveUpdate {
+  const wanted = buildInstance(context, vm, '').spec;
   const actual = vmi.spec;
-  const configured = world.kubevirt?.spec.configuration?.vmRolloutStrategy;
-  const rollout = configured ?? (world.release.since('1.6') ? 'LiveUpdate' : 'Stage');
+  const configured = context.kubevirt?.spec.configuration?.vmRolloutStrategy;
+  const rollout = configured ?? (context.release.since('1.6') ? 'LiveUpdate' : 'Stage');
 
-  if (!deepEqual(frozenPart(world, wanted), frozenPart(world, actual))) {
+  if (!deepEqual(frozenPart(context, wanted), frozenPart(context, actual))) {
     return { restartRequired: 'a non-live-updatable field was changed in the template spec' };
   }
   if (deepEqual(livePart(wanted), livePart(actual))) return { apply: () => undefined };
@@ -39,11 +43,11 @@ export function planLiveUpdate(world: World, vm: VirtualMachine, vmi: VirtualMac
 
   const restartRequired = cpuObstacle(wanted, actual) ?? memoryObstacle(wanted, vmi);
   if (restartRequired) return { restartRequired };
-  return { apply: (draft) => applyLive(world, wanted, draft) };
+  return { apply: (draft) => applyLive(context, wanted, draft) };
 }
 
 /** The fields that only a restart can change. */
-function frozenPart(world: World, spec: VmiSpec): unknown {
+function frozenPart(context: SimulationContext, spec: VmiSpec): unknown {
   const part = deepCopy(spec) as VmiSpec;
   const { domain } = part;
   delete part.nodeSelector;
@@ -56,7 +60,7 @@ function frozenPart(world: World, spec: VmiSpec): unknown {
   delete domain.firmware;
   delete domain.devices.interfaces;
   delete part.networks;
-  if (world.gates.hotplug === 'off') return part;
+  if (context.gates.hotplug === 'off') return part;
   const plugged = new Set((part.volumes ?? []).filter(isHotplugged).map(({ name }) => name));
   part.volumes = part.volumes?.filter(({ name }) => !plugged.has(name)) ?? [];
   domain.devices.disks = domain.devices.disks?.filter(({ name }) => !plugged.has(name)) ?? [];
@@ -106,11 +110,11 @@ function memoryObstacle(wanted: VmiSpec, { spec, status }: VirtualMachineInstanc
   return undefined;
 }
 
-function applyLive(world: World, wanted: VmiSpec, vmi: VirtualMachineInstance): void {
+function applyLive(context: SimulationContext, wanted: VmiSpec, vmi: VirtualMachineInstance): void {
   const { spec } = vmi;
   const status = (vmi.status ??= {});
   const conditions = (status.conditions ??= []);
-  const now = world.clock.timestamp();
+  const now = context.clock.timestamp();
   for (const field of ['nodeSelector', 'affinity', 'tolerations'] as const) {
     if (wanted[field] === undefined) delete spec[field];
     else Object.assign(spec, { [field]: deepCopy(wanted[field]) });
@@ -125,7 +129,7 @@ function applyLive(world: World, wanted: VmiSpec, vmi: VirtualMachineInstance): 
     setCondition(conditions, { type: 'HotMemoryChange', status: 'True' }, now);
   }
   applyNetworkChange(wanted, vmi, now);
-  if (world.gates.hotplug === 'declarative') applyHotplugVolumes(wanted, spec);
+  if (context.gates.hotplug === 'declarative') applyHotplugVolumes(wanted, spec);
 }
 
 /** A NIC that was added or taken away waits for a migration, which plugs it. */

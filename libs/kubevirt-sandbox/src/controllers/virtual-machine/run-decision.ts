@@ -11,10 +11,10 @@ export type RunDecision = 'create' | 'delete' | 'rerun' | 'start-paused' | 'none
  */
 export function runDecision(vm: VirtualMachine, vmi: VirtualMachineInstance | undefined): RunDecision {
   const request = vm.status?.stateChangeRequests?.[0];
-  const stopAsked = vmi !== undefined && request?.action === 'Stop' && request.uid === vmi.metadata.uid;
-  const startAsked = request?.action === 'Start';
+  const stopRequested = vmi !== undefined && request?.action === 'Stop' && request.uid === vmi.metadata.uid;
+  const startRequested = request?.action === 'Start';
   if (vmi?.metadata.deletionTimestamp) return 'none';
-  if (stopAsked) return 'delete';
+  if (stopRequested) return 'delete';
 
   switch (runStrategyOf(vm)) {
     case 'Always':
@@ -22,15 +22,15 @@ export function runDecision(vm: VirtualMachine, vmi: VirtualMachineInstance | un
       return isFinal(vmi) ? 'delete' : 'none';
     case 'RerunOnFailure':
       if (vmi) return vmi.status?.phase === 'Failed' ? 'rerun' : 'none';
-      return startAsked || vm.status?.runStrategy !== 'RerunOnFailure' ? 'create' : 'none';
+      return startRequested || vm.status?.runStrategy !== 'RerunOnFailure' ? 'create' : 'none';
     case 'Once':
-      return !vmi && (startAsked || vm.status?.runStrategy !== 'Once') ? 'create' : 'none';
+      return !vmi && (startRequested || vm.status?.runStrategy !== 'Once') ? 'create' : 'none';
     case 'Manual':
-      if (!vmi) return startAsked ? 'create' : 'none';
-      return startAsked && isFinal(vmi) ? 'delete' : 'none';
+      if (!vmi) return startRequested ? 'create' : 'none';
+      return startRequested && isFinal(vmi) ? 'delete' : 'none';
     case 'Halted':
       if (vmi) return 'delete';
-      return startAsked ? 'start-paused' : 'none';
+      return startRequested ? 'start-paused' : 'none';
     default:
       return 'none';
   }

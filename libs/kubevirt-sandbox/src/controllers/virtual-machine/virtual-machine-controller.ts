@@ -3,7 +3,7 @@ import { RESOURCES } from '../../resources.js';
 import { isTrue } from '../../types/condition.js';
 import type { VirtualMachineInstance } from '../../types/virtual-machine-instance.js';
 import type { VirtualMachine } from '../../types/virtual-machine.js';
-import { isControlledBy, type World } from '../../world.js';
+import { isControlledBy, type SimulationContext } from '../../simulation-context.js';
 import { validateVmiSpec } from '../../admission/vmi-spec-rules.js';
 import { Controller } from '../controller.js';
 import { createMissingDataVolumes, isReadyToStart } from './data-volume-templates.js';
@@ -25,8 +25,8 @@ export class VirtualMachineController extends Controller<VirtualMachine> {
   /** VMs that could not be started because something they name is missing. */
   private readonly blocked = new Map<string, ObjectKey>();
 
-  constructor(world: World) {
-    super(world, RESOURCES.vm, 'virtualmachine-controller');
+  constructor(context: SimulationContext) {
+    super(context, RESOURCES.vm, 'virtualmachine-controller');
   }
 
   protected override watchRelated(): void {
@@ -50,7 +50,7 @@ export class VirtualMachineController extends Controller<VirtualMachine> {
   }
 
   protected override reconcile(vm: VirtualMachine): void {
-    const vmi = this.world.find<VirtualMachineInstance>(RESOURCES.vmi, vm.metadata.namespace, vm.metadata.name);
+    const vmi = this.context.find<VirtualMachineInstance>(RESOURCES.vmi, vm.metadata.namespace, vm.metadata.name);
     const ours = vmi && isControlledBy(vmi, vm) ? vmi : undefined;
     if (ours) this.releaseFinished(ours);
     if (vm.metadata.deletionTimestamp) return this.terminate(vm, ours);
@@ -61,8 +61,8 @@ export class VirtualMachineController extends Controller<VirtualMachine> {
       return;
     }
     if (volumeRequestsOf(vm).length > 0) return this.serveVolumeRequests(vm, ours);
-    for (const { metadata } of createMissingDataVolumes(this.world, vm)) {
-      this.tell(vm, 'SuccessfulDataVolumeCreate', `Created DataVolume ${metadata.name}`);
+    for (const { metadata } of createMissingDataVolumes(this.context, vm)) {
+      this.recordEvent(vm, 'SuccessfulDataVolumeCreate', `Created DataVolume ${metadata.name}`);
     }
     this.writeStatus(vm, this.follow(vm, ours));
   }
@@ -77,7 +77,7 @@ export class VirtualMachineController extends Controller<VirtualMachine> {
       if (!(error instanceof ExpansionFailure)) throw error;
       this.blocked.set(vm.metadata.uid!, vm.metadata);
       const message = `Error creating virtual machine instance: ${error.message}`;
-      this.tell(vm, 'FailedCreate', message, { warning: true });
+      this.recordEvent(vm, 'FailedCreate', message, { warning: true });
       const creationExpected = runDecision(vm, vmi) === 'create';
       return { creationExpected, failure: { reason: 'FailedCreate', message: error.message } };
     }
@@ -105,9 +105,9 @@ export class VirtualMachineController extends Controller<VirtualMachine> {
   }
 
   private shutDown(vm: VirtualMachine, { metadata }: VirtualMachineInstance): VmFindings {
-    this.world.discard(RESOURCES.vmi, metadata);
+    this.context.discard(RESOURCES.vmi, metadata);
     const message = `Stopped the virtual machine by deleting the virtual machine instance ${metadata.uid}`;
-    this.tell(vm, 'SuccessfulDelete', message);
+    this.recordEvent(vm, 'SuccessfulDelete', message);
     return { creationExpected: false };
   }
 
@@ -122,24 +122,24 @@ export class VirtualMachineController extends Controller<VirtualMachine> {
 
   private startUp(vm: VirtualMachine, paused: boolean): VmFindings {
     // A VMI of this name that belongs to somebody else keeps the place.
-    if (this.world.find(RESOURCES.vmi, vm.metadata.namespace, vm.metadata.name)) return { creationExpected: true };
+    if (this.context.find(RESOURCES.vmi, vm.metadata.namespace, vm.metadata.name)) return { creationExpected: true };
     const { startFailure } = vm.status ?? {};
     if (startFailure) {
-      const delay = restartDelayMs(this.world, startFailure.consecutiveFailCount);
+      const delay = restartDelayMs(this.context, startFailure.consecutiveFailCount);
       if (!this.took(vm, `restart after ${startFailure.lastFailedVMIUID}`, delay)) return { creationExpected: false };
     }
-    const { dataVolumes } = statusInputs(this.world, vm, undefined);
+    const { dataVolumes } = statusInputs(this.context, vm, undefined);
     if (!dataVolumes.every(isReadyToStart)) return { creationExpected: true };
     return this.createInstance(vm, paused);
   }
 
   /** @throws ExpansionFailure */
   private createInstance(vm: VirtualMachine, paused: boolean): VmFindings {
-    const vmi = buildInstance(this.world, vm, this.world.clock.timestamp(), paused);
-    const causes = validateVmiSpec(vmi.spec, 'spec', this.world);
+    const vmi = buildInstance(this.context, vm, this.context.clock.timestamp(), paused);
+    const causes = validateVmiSpec(vmi.spec, 'spec', this.context);
     if (causes.length > 0) throw new ExpansionFailure(causes.map(({ message }) => message).join(', '));
-    this.world.store.create(RESOURCES.vmi, vmi);
-    this.tell(
+    this.context.store.create(RESOURCES.vmi, vmi);
+    this.recordEvent(
       vm,
       'SuccessfulCreate',
       `Started the virtual machine by creating the new virtual machine instance ${vm.metadata.name}`,
@@ -153,15 +153,15 @@ export class VirtualMachineController extends Controller<VirtualMachine> {
    */
   private rememberInstancetype(vm: VirtualMachine): VirtualMachine {
     const originals = [
-      ['instancetype', 'instancetypeRef', findInstancetype(this.world, vm)],
-      ['preference', 'preferenceRef', findPreference(this.world, vm)],
+      ['instancetype', 'instancetypeRef', findInstancetype(this.context, vm)],
+      ['preference', 'preferenceRef', findPreference(this.context, vm)],
     ] as const;
     let remembered = vm;
     for (const [matcher, ref, original] of originals) {
       if (!original || vm.spec[matcher]?.revisionName || vm.status?.[ref]?.name === original.metadata.name) continue;
-      const name = takeRevision(this.world, vm, original);
+      const name = takeRevision(this.context, vm, original);
       remembered = this.change(remembered, (draft) => {
-        if (!this.world.release.since('1.5')) draft.spec[matcher]!.revisionName = name;
+        if (!this.context.release.since('1.5')) draft.spec[matcher]!.revisionName = name;
         else {
           draft.status = {
             ...draft.status,
@@ -176,11 +176,11 @@ export class VirtualMachineController extends Controller<VirtualMachine> {
   private updateLive(vm: VirtualMachine, vmi: VirtualMachineInstance): Pick<VmFindings, 'restartRequired'> {
     const waiting = isTrue(vm.status?.conditions, 'RestartRequired');
     if (observedGeneration(vmi) === vm.metadata.generation && !waiting) return {};
-    const { restartRequired, apply } = planLiveUpdate(this.world, vm, vmi);
+    const { restartRequired, apply } = planLiveUpdate(this.context, vm, vmi);
     if (restartRequired) return { restartRequired };
     // Once a restart is needed nothing is applied any more; 1.9 notices when the change was taken back.
-    if (waiting && !this.world.release.since('1.9')) return {};
-    this.world.store.patch<VirtualMachineInstance>(RESOURCES.vmi, vmi.metadata, (draft) => {
+    if (waiting && !this.context.release.since('1.9')) return {};
+    this.context.store.patch<VirtualMachineInstance>(RESOURCES.vmi, vmi.metadata, (draft) => {
       apply?.(draft);
       draft.metadata.annotations = {
         ...draft.metadata.annotations,
@@ -198,7 +198,7 @@ export class VirtualMachineController extends Controller<VirtualMachine> {
       delete draft.status!.volumeRequests;
     });
     if (!vmi || isFinal(vmi)) return;
-    this.world.store.patch<VirtualMachineInstance>(RESOURCES.vmi, vmi.metadata, (draft) => {
+    this.context.store.patch<VirtualMachineInstance>(RESOURCES.vmi, vmi.metadata, (draft) => {
       for (const request of requests) applyVolumeRequest(draft.spec, request);
       if (observedGeneration(vmi) === vm.metadata.generation) {
         draft.metadata.annotations!['kubevirt.io/vm-generation'] = String(changed.metadata.generation);
@@ -207,20 +207,20 @@ export class VirtualMachineController extends Controller<VirtualMachine> {
   }
 
   private writeStatus(vm: VirtualMachine, findings: VmFindings): void {
-    const current = this.world.store.get<VirtualMachine>(RESOURCES.vm, vm.metadata);
+    const current = this.context.store.get<VirtualMachine>(RESOURCES.vm, vm.metadata);
     if (!current) return;
-    const vmi = this.world.find<VirtualMachineInstance>(RESOURCES.vmi, vm.metadata.namespace, vm.metadata.name);
-    const inputs = statusInputs(this.world, current, vmi && isControlledBy(vmi, current) ? vmi : undefined);
-    this.change(current, (draft) => updateVmStatus(this.world, draft, inputs, findings));
+    const vmi = this.context.find<VirtualMachineInstance>(RESOURCES.vmi, vm.metadata.namespace, vm.metadata.name);
+    const inputs = statusInputs(this.context, current, vmi && isControlledBy(vmi, current) ? vmi : undefined);
+    this.change(current, (draft) => updateVmStatus(this.context, draft, inputs, findings));
     const before = current.status?.startFailure;
-    const after = this.world.store.get<VirtualMachine>(RESOURCES.vm, vm.metadata)?.status?.startFailure;
+    const after = this.context.store.get<VirtualMachine>(RESOURCES.vm, vm.metadata)?.status?.startFailure;
     if (!deepEqual(before, after)) this.enqueue(vm.metadata);
   }
 
   private terminate(vm: VirtualMachine, vmi: VirtualMachineInstance | undefined): void {
     const orphaned = vm.metadata.finalizers?.includes(ORPHAN);
     if (vmi && !orphaned) {
-      if (!vmi.metadata.deletionTimestamp) this.world.discard(RESOURCES.vmi, vmi.metadata);
+      if (!vmi.metadata.deletionTimestamp) this.context.discard(RESOURCES.vmi, vmi.metadata);
       return this.writeStatus(vm, { creationExpected: false });
     }
     if (!vm.metadata.finalizers?.includes(VM_FINALIZER)) return;
@@ -232,7 +232,7 @@ export class VirtualMachineController extends Controller<VirtualMachine> {
   /** A VMI that has ended and is to go needs nothing more of its VM. */
   private releaseFinished(vmi: VirtualMachineInstance): void {
     if (!vmi.metadata.deletionTimestamp || !isFinal(vmi) || !vmi.metadata.finalizers?.includes(VM_FINALIZER)) return;
-    this.world.store.patch<KubeObject>(RESOURCES.vmi, vmi.metadata, ({ metadata }) => {
+    this.context.store.patch<KubeObject>(RESOURCES.vmi, vmi.metadata, ({ metadata }) => {
       metadata.finalizers = metadata.finalizers?.filter((finalizer) => finalizer !== VM_FINALIZER);
     });
   }

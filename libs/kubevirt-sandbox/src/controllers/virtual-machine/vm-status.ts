@@ -5,7 +5,7 @@ import type { PersistentVolumeClaim } from '../../types/core-kinds.js';
 import type { DataVolume } from '../../types/data-volume.js';
 import type { VirtualMachineInstance } from '../../types/virtual-machine-instance.js';
 import { runStrategyOf, type VirtualMachine } from '../../types/virtual-machine.js';
-import type { World } from '../../world.js';
+import type { SimulationContext } from '../../simulation-context.js';
 import { observedGeneration } from './live-update.js';
 import { isFinal, printableStatus, type StatusInputs } from './printable-status.js';
 import { openRequests } from './run-decision.js';
@@ -22,23 +22,32 @@ export interface VmFindings {
 }
 
 /** Gathers the objects a VM's status depends on. */
-export function statusInputs(world: World, vm: VirtualMachine, vmi: VirtualMachineInstance | undefined): StatusInputs {
+export function statusInputs(
+  context: SimulationContext,
+  vm: VirtualMachine,
+  vmi: VirtualMachineInstance | undefined,
+): StatusInputs {
   const names = (vm.spec.template.spec.volumes ?? []).map(claimNameOf).filter((name) => name !== undefined);
   const all = <T extends DataVolume | PersistentVolumeClaim>(resource: string): T[] =>
-    names.map((name) => world.find<T>(resource, vm.metadata.namespace, name)).filter((found) => found !== undefined);
+    names.map((name) => context.find<T>(resource, vm.metadata.namespace, name)).filter((found) => found !== undefined);
   return {
     vm,
     vmi,
-    dataVolumes: world.without.has('cdi') ? [] : all<DataVolume>(RESOURCES.dataVolume),
+    dataVolumes: context.without.has('cdi') ? [] : all<DataVolume>(RESOURCES.dataVolume),
     claims: all<PersistentVolumeClaim>(RESOURCES.claim),
     creationExpected: false,
   };
 }
 
 /** Brings `status` of a VM up to date, on a draft. */
-export function updateVmStatus(world: World, vm: VirtualMachine, inputs: StatusInputs, findings: VmFindings): void {
+export function updateVmStatus(
+  context: SimulationContext,
+  vm: VirtualMachine,
+  inputs: StatusInputs,
+  findings: VmFindings,
+): void {
   const { vmi } = inputs;
-  const now = world.clock.timestamp();
+  const now = context.clock.timestamp();
   const status = (vm.status ??= {});
   const conditions = (status.conditions ??= []);
   status.created = vmi !== undefined;
@@ -51,11 +60,11 @@ export function updateVmStatus(world: World, vm: VirtualMachine, inputs: StatusI
   if (!waits) status.runStrategy = strategy;
   status.desiredGeneration = vm.metadata.generation;
   status.observedGeneration = vmi ? observedGeneration(vmi) : vm.metadata.generation;
-  countFailures(world, vm, vmi);
+  countFailures(context, vm, vmi);
   const requests = openRequests(vm, vmi);
   if (requests.length > 0) status.stateChangeRequests = requests;
   else delete status.stateChangeRequests;
-  status.volumeSnapshotStatuses = volumeSnapshotStatuses(world, vm);
+  status.volumeSnapshotStatuses = volumeSnapshotStatuses(context, vm);
   status.printableStatus = printableStatus({ ...inputs, vm, creationExpected: findings.creationExpected });
 }
 
@@ -98,7 +107,7 @@ function setOwnConditions(
 }
 
 /** A VMI that failed before it ran counts as a failed start; one that ran clears the count. */
-function countFailures(world: World, vm: VirtualMachine, vmi: VirtualMachineInstance | undefined): void {
+function countFailures(context: SimulationContext, vm: VirtualMachine, vmi: VirtualMachineInstance | undefined): void {
   const status = vm.status!;
   if (!vmi) return;
   const ran = vmi.status?.phaseTransitionTimestamps?.some(({ phase }) => phase === 'Running') === true;
@@ -111,10 +120,10 @@ function countFailures(world: World, vm: VirtualMachine, vmi: VirtualMachineInst
   status.startFailure = {
     consecutiveFailCount,
     lastFailedVMIUID: vmi.metadata.uid,
-    retryAfterTimestamp: world.clock.timestamp(restartDelayMs(world, consecutiveFailCount)),
+    retryAfterTimestamp: context.clock.timestamp(restartDelayMs(context, consecutiveFailCount)),
   };
 }
 
 /** 10 s times the square of the failures, at most 300 s. */
-export const restartDelayMs = (world: World, failures: number): number =>
-  Math.min(world.timings.ms('crashLoopBase') * failures ** 2, world.timings.ms('crashLoopLongest'));
+export const restartDelayMs = (context: SimulationContext, failures: number): number =>
+  Math.min(context.timings.ms('crashLoopBase') * failures ** 2, context.timings.ms('crashLoopLongest'));

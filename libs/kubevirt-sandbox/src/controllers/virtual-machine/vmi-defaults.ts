@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { binaryQuantity, GIB, quantityValue } from '../../quantity.js';
 import type { Disk, VmiSpec } from '../../types/virtual-machine-instance.js';
 
-const MOST_CPUS = 512;
+const MAX_CPUS = 512;
 const DEFAULT_HOTPLUG_RATIO = 4;
 const HOTPLUG_ALIGNMENT = 2 ** 21;
 
@@ -60,7 +60,7 @@ function applyCpu({ domain }: VmiSpec, ratio: number): void {
   );
   const cpu = { cores: 1, threads: 1, sockets: asked?.cores || asked?.threads ? 1 : fromResources, ...asked };
   const perSocket = cpu.cores * cpu.threads;
-  cpu.maxSockets ??= Math.max(cpu.sockets, Math.min(cpu.sockets * ratio, Math.floor(MOST_CPUS / perSocket)));
+  cpu.maxSockets ??= Math.max(cpu.sockets, Math.min(cpu.sockets * ratio, Math.floor(MAX_CPUS / perSocket)));
   cpu.model ??= 'host-model';
   domain.cpu = cpu;
 }

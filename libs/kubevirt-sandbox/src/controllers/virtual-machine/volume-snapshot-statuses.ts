@@ -2,7 +2,7 @@ import { RESOURCES } from '../../resources.js';
 import type { PersistentVolumeClaim, StorageClass } from '../../types/core-kinds.js';
 import type { Volume } from '../../types/virtual-machine-instance.js';
 import type { VirtualMachine } from '../../types/virtual-machine.js';
-import type { World } from '../../world.js';
+import type { SimulationContext } from '../../simulation-context.js';
 import { snapshotClassFor } from '../storage/snapshot-class.js';
 
 /** The claim behind a volume, when it has one. */
@@ -20,20 +20,27 @@ function sourceWord(volume: Volume): string {
 }
 
 /** `status.volumeSnapshotStatuses`: whether a snapshot of the VM would hold each of its volumes. */
-export function volumeSnapshotStatuses(world: World, vm: VirtualMachine) {
-  return (vm.spec.template.spec.volumes ?? []).map((volume) => ({ name: volume.name, ...statusOf(world, vm, volume) }));
+export function volumeSnapshotStatuses(context: SimulationContext, vm: VirtualMachine) {
+  return (vm.spec.template.spec.volumes ?? []).map((volume) => ({
+    name: volume.name,
+    ...statusOf(context, vm, volume),
+  }));
 }
 
-function statusOf(world: World, vm: VirtualMachine, volume: Volume): { enabled: boolean; reason?: string } {
+function statusOf(
+  context: SimulationContext,
+  vm: VirtualMachine,
+  volume: Volume,
+): { enabled: boolean; reason?: string } {
   const claimName = claimNameOf(volume);
   if (claimName === undefined) {
     return { enabled: false, reason: `Snapshot is not supported for this volumeSource type [${sourceWord(volume)}]` };
   }
-  const claim = world.find<PersistentVolumeClaim>(RESOURCES.claim, vm.metadata.namespace, claimName);
+  const claim = context.find<PersistentVolumeClaim>(RESOURCES.claim, vm.metadata.namespace, claimName);
   if (!claim) return { enabled: false, reason: 'PVC not found' };
   const className = claim.spec.storageClassName;
-  const storageClass = className && world.find<StorageClass>(RESOURCES.storageClass, undefined, className);
-  if (!storageClass || !snapshotClassFor(world, storageClass)) {
+  const storageClass = className && context.find<StorageClass>(RESOURCES.storageClass, undefined, className);
+  if (!storageClass || !snapshotClassFor(context, storageClass)) {
     return {
       enabled: false,
       reason: `No VolumeSnapshotClass: Volume snapshots are not configured for this StorageClass [${className ?? ''}] [${volume.name}]`,

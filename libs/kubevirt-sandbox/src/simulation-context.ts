@@ -7,6 +7,7 @@ import type {
   OwnerReference,
   ResourceRegistry,
   SandboxClock,
+  SandboxContext,
   SubresourceRegistry,
 } from '@headgate/kube-sandbox';
 import type { OptionalPart } from './definitions/simulated-definitions.js';
@@ -22,27 +23,47 @@ import type { KubeVirt } from './types/kubevirt-kinds.js';
 
 const FIRST_ADDRESS = 1;
 
-/** What all parts of the simulation share. */
-export class World {
+export interface SimulationDeps extends SandboxContext {
+  readonly release: KubevirtRelease;
+  readonly timings: Timings;
+  readonly faults: Faults;
+  /** The parts that this cluster does not have. */
+  readonly without: ReadonlySet<OptionalPart>;
+  readonly reportError: (error: unknown, key: string) => void;
+}
+
+/** The server, settings and indexes that all parts of the simulation share. */
+export class SimulationContext implements SimulationDeps {
+  readonly store: ObjectStore;
+  readonly registry: ResourceRegistry;
+  readonly clock: SandboxClock;
+  readonly events: EventRecorder;
+  readonly admission: AdmissionChain;
+  readonly subresources: SubresourceRegistry;
+  readonly release: KubevirtRelease;
+  readonly timings: Timings;
+  readonly faults: Faults;
+  readonly without: ReadonlySet<OptionalPart>;
+  readonly reportError: (error: unknown, key: string) => void;
   readonly loads = new NodeLoads();
   readonly consumers = new ClaimConsumers();
   /** What a clone changes in the VM that its restore makes, by the uid of the restore. */
   readonly restoreAdjustments = new Map<string, (vm: VirtualMachine) => void>();
   private addresses = FIRST_ADDRESS;
 
-  constructor(
-    readonly store: ObjectStore,
-    readonly registry: ResourceRegistry,
-    readonly clock: SandboxClock,
-    readonly events: EventRecorder,
-    readonly admission: AdmissionChain,
-    readonly subresources: SubresourceRegistry,
-    readonly release: KubevirtRelease,
-    readonly timings: Timings,
-    readonly faults: Faults,
-    readonly without: ReadonlySet<OptionalPart>,
-    readonly reportError: (error: unknown, key: string) => void,
-  ) {}
+  constructor(deps: SimulationDeps) {
+    this.store = deps.store;
+    this.registry = deps.registry;
+    this.clock = deps.clock;
+    this.events = deps.events;
+    this.admission = deps.admission;
+    this.subresources = deps.subresources;
+    this.release = deps.release;
+    this.timings = deps.timings;
+    this.faults = deps.faults;
+    this.without = deps.without;
+    this.reportError = deps.reportError;
+  }
 
   /** The KubeVirt resource, which holds the configuration of everything here. */
   get kubevirt(): KubeVirt | undefined {
