@@ -4,11 +4,11 @@ import {
   instancePowerContract,
   instanceProvisioningContract,
 } from '@headgate/testing';
-import { whyNoLibvirt } from './testing/libvirt-under-test.js';
+import { whyLibvirtIsUnavailable } from './testing/libvirt-under-test.js';
 import { openHarness } from './testing/libvirt-harness.contract.js';
 
-const missing = await whyNoLibvirt();
-/** A guest boots in seconds; on a machine with much else to do, in many. */
+const missing = await whyLibvirtIsUnavailable();
+/** A guest boots in seconds, or much slower on a busy machine. */
 const timeoutMs = 120_000;
 
 if (missing === undefined) {

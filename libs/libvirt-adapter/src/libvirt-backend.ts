@@ -10,7 +10,6 @@ import {
 } from '@headgate/domain-contracts';
 import { LibvirtCluster } from './cluster/libvirt-cluster.js';
 import { LibvirtConsoles } from './consoles/libvirt-consoles.js';
-import { isRemote } from './consoles/ssh-forward.js';
 import { LibvirtDiagnostics } from './diagnostics/libvirt-diagnostics.js';
 import { DomainFinder } from './domains/domain-finder.js';
 import { DomainReader } from './domains/domain-reader.js';
@@ -18,19 +17,19 @@ import type { HttpGet } from './fetching/http-get.js';
 import { LibvirtInventory } from './inventory/libvirt-inventory.js';
 import { LibvirtPower } from './power/libvirt-power.js';
 import { StopRequests } from './power/stop-requests.js';
-import { BootDiskMaker } from './provisioning/boot-disk-maker.js';
+import { BootDiskBuilder } from './provisioning/boot-disk-builder.js';
 import { DomainEditor } from './provisioning/domain-editor.js';
 import { DomainRemover } from './provisioning/domain-remover.js';
-import { claimedAccelerator, describeHost, type Accelerator } from './provisioning/host.js';
+import { describeHost, isRemote, reportedAccelerator, type Accelerator } from './host/host.js';
 import { LibvirtProvisioning } from './provisioning/libvirt-provisioning.js';
 import { findDiscWriter, writeSeedIso } from './provisioning/seed-iso.js';
-import { onceBuilt } from './provisioning/tiny-guest.js';
+import { sharedBuild } from './provisioning/local-image.js';
 import { WorkInProgress } from './provisioning/work-in-progress.js';
 import { usersOfDisk } from './storage/disk-users.js';
 import { findVolume } from './storage/find-volume.js';
 import { QemuImg } from './storage/qemu-img.js';
 import { defaultPoolPath, StoragePool } from './storage/storage-pool.js';
-import { KeyedLock } from './virsh/keyed-lock.js';
+import { KeyedLock } from './virsh/concurrency.js';
 import type { RunProgram } from './virsh/run-program.js';
 import { Virsh } from './virsh/virsh.js';
 
@@ -39,29 +38,29 @@ export interface LibvirtBackendOptions {
   readonly context: string;
   /** https://libvirt.org/uri.html */
   readonly uri: string;
-  /** A private folder for what is being fetched. */
+  /** A private folder for downloads. */
   readonly dataDir: string;
   readonly clock: Clock;
   readonly log?: Log;
-  /** Path of the bootable image that is built on the spot; absent where there is none. */
+  /** Builds the local image and returns its path; absent where there is none. */
   readonly tinyGuest?: () => Promise<string>;
-  /** Found out by running a guest; without it, what libvirt claims counts. */
+  /** The result of a probe; defaults to the capabilities that libvirt reports. */
   readonly accelerator?: () => Promise<Accelerator>;
   readonly fetch?: typeof fetch;
-  /** Where the storage pool is made when libvirt has none of this name. */
+  /** The location of the storage pool if it has to be created. */
   readonly poolPath?: string;
-  /** Stands for virsh and qemu-img in tests. */
+  /** Replaces virsh and qemu-img in tests. */
   readonly run?: RunProgram;
 }
 
-/** libvirt and QEMU on one machine. Opening it does no I/O: a machine that is away is told through the inventory. */
+/** libvirt and QEMU on one machine. Opening it does no I/O: an unreachable machine is reported through the inventory. */
 export class LibvirtBackend extends Backend {
   override readonly kind = 'libvirt';
 
   private constructor(
     override readonly context: string,
     private readonly abilities: { readonly [K in AbilityName]: Abilities[K] | UnavailableAbility },
-    private readonly end: () => Promise<void>,
+    private readonly closeAll: () => Promise<void>,
   ) {
     super();
   }
@@ -69,7 +68,7 @@ export class LibvirtBackend extends Backend {
   static open(options: LibvirtBackendOptions): LibvirtBackend {
     const { context, uri, clock, log = SILENT_LOG, run, dataDir, tinyGuest } = options;
     const virsh = new Virsh({ uri, run });
-    const accelerator = options.accelerator ?? claimedAccelerator(virsh);
+    const accelerator = options.accelerator ?? reportedAccelerator(virsh);
     const finder = new DomainFinder(context, virsh);
     const stops = new StopRequests(clock);
     const lock = new KeyedLock();
@@ -77,7 +76,7 @@ export class LibvirtBackend extends Backend {
     const pool = new StoragePool(virsh, POOL_NAME, options.poolPath ?? defaultPoolPath(uri, folder));
     const progress = new WorkInProgress(folder);
     const editor = new DomainEditor(virsh);
-    const built = tinyGuest && onceBuilt(tinyGuest, clock);
+    const localImage = tinyGuest && sharedBuild(tinyGuest, clock);
     const writer = (): Promise<string | undefined> => findDiscWriter(run);
     const http: HttpGet = { fetch: options.fetch ?? fetch, clock };
     const provisioning = new LibvirtProvisioning({
@@ -90,10 +89,10 @@ export class LibvirtBackend extends Backend {
       clock,
       log,
       remover: new DomainRemover(virsh, finder, pool, editor),
-      disks: new BootDiskMaker(pool, new QemuImg(run), http, built?.path),
+      disks: new BootDiskBuilder(pool, new QemuImg(run), http, localImage?.path),
       describeHost: () => describeHost(virsh, accelerator),
-      hasTinyGuest: built !== undefined,
-      isTinyGuestBuilt: built?.isBuilt ?? (() => Promise.resolve(false)),
+      hasTinyGuest: localImage !== undefined,
+      isTinyGuestBuilt: localImage?.isBuilt ?? (() => Promise.resolve(false)),
       findDiscWriter: writer,
       writeSeed: (seed, into) => writeSeedIso(seed, into, run),
       findClaim: (claim) => findVolume(virsh, claim, POOL_NAME),
@@ -107,7 +106,7 @@ export class LibvirtBackend extends Backend {
       stops,
       clock,
       log,
-      met: (domain) => void provisioning.removeInterrupted(domain),
+      onDiscovered: (domain) => void provisioning.removeInterrupted(domain),
     });
     const abilities = {
       inventory,
@@ -137,11 +136,11 @@ export class LibvirtBackend extends Backend {
   }
 
   override close(): Promise<void> {
-    return this.end();
+    return this.closeAll();
   }
 }
 
-/** The storage pool that holds what this service makes. */
+/** The storage pool for volumes that this service creates. */
 export const POOL_NAME = 'headgate';
 
 export type { Accelerator };

@@ -4,10 +4,10 @@ import {
   type InstancetypeNames,
   type StorageCapabilities,
 } from '@headgate/domain-contracts';
-import { attribute, element, parseXml, text } from '../domain-xml/xml.js';
+import { archOf, versionText } from '../host/host.js';
 import type { Virsh } from '../virsh/virsh.js';
 
-/** One machine. */
+/** A libvirt connection is a cluster of one node. */
 export class LibvirtCluster extends ClusterInventory {
   constructor(
     private readonly virsh: Virsh,
@@ -33,7 +33,7 @@ export class LibvirtCluster extends ClusterInventory {
     ];
   }
 
-  /** Growing a disk and snapshots are abilities that this adapter does not offer. */
+  /** This adapter neither grows disks nor takes snapshots. */
   override storage(): Promise<StorageCapabilities> {
     return Promise.resolve({ storageClass: this.poolName, canExpand: false, canSnapshot: false });
   }
@@ -42,16 +42,3 @@ export class LibvirtCluster extends ClusterInventory {
     return Promise.resolve({ instancetypes: [], preferences: [] });
   }
 }
-
-/** `libvirt 9.0.0, QEMU 7.2.22`, from the output of `virsh version`. */
-export function versionText(output: string): string {
-  const libvirt = /Using library: libvirt (\S+)/.exec(output)?.[1];
-  const hypervisor = /Running hypervisor: (\S+ \S+)/.exec(output)?.[1];
-  return [libvirt && `libvirt ${libvirt}`, hypervisor].filter(Boolean).join(', ');
-}
-
-/** The host's architecture, from the output of `virsh capabilities`. */
-export const archOf = (capabilities: string): string => {
-  const host = element(element(parseXml(capabilities), 'capabilities'), 'host');
-  return text(element(host, 'cpu'), 'arch') ?? attribute(element(host, 'cpu'), 'arch') ?? '';
-};

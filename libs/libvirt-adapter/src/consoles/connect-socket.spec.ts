@@ -7,8 +7,8 @@ import { connectSocket } from './connect-socket.js';
 
 const MIB = 1_048_576;
 
-/** What the other end pours out: each four bytes are their own number. */
-const poured = Buffer.from(Uint32Array.from({ length: (4 * MIB) / 4 }, (_, index) => index).buffer);
+/** The bytes that the server sends: consecutive 32-bit numbers, so that a lost or repeated byte shows. */
+const sent = Buffer.from(Uint32Array.from({ length: (4 * MIB) / 4 }, (_, index) => index).buffer);
 
 describe('connectSocket', () => {
   let folder: string;
@@ -19,7 +19,7 @@ describe('connectSocket', () => {
     folder = mkdtempSync(join(tmpdir(), 'headgate-socket-'));
     path = join(folder, 'console');
     server = createServer({ allowHalfOpen: true }, (client) => {
-      client.once('data', (data) => client.end(data.equals(Buffer.from('all')) ? poured : data));
+      client.once('data', (data) => client.end(data.equals(Buffer.from('all')) ? sent : data));
     }).listen(path);
     await once(server, 'listening');
   });
@@ -30,20 +30,20 @@ describe('connectSocket', () => {
     rmSync(folder, { recursive: true });
   });
 
-  test.each([true, false])('reads what the other end says, buffers given back: %s', async (givesBack) => {
+  test.each([true, false])('reads everything the server sends, recycling buffers: %s', async (recycles) => {
     const stream = await connectSocket({ path });
     const parts: Buffer[] = [];
     stream.on('data', (data: Buffer) => {
-      parts.push(givesBack ? Buffer.from(data) : data);
-      if (givesBack) stream.recycle?.(data);
+      parts.push(recycles ? Buffer.from(data) : data);
+      if (recycles) stream.recycle?.(data);
     });
     stream.write('all');
     await once(stream, 'end');
-    expect(Buffer.concat(parts).equals(poured)).toBe(true);
+    expect(Buffer.concat(parts).equals(sent)).toBe(true);
     stream.destroy();
   });
 
-  test('holds back while it is paused, and loses nothing', async () => {
+  test('applies backpressure while paused and loses nothing', async () => {
     const stream = await connectSocket({ path });
     const parts: Buffer[] = [];
     stream.on('data', (data: Buffer) => {
@@ -54,11 +54,11 @@ describe('connectSocket', () => {
     });
     stream.write('all');
     await once(stream, 'end');
-    expect(Buffer.concat(parts).equals(poured)).toBe(true);
+    expect(Buffer.concat(parts).equals(sent)).toBe(true);
     stream.destroy();
   });
 
-  test('can be looked at and put back before it is listened to', async () => {
+  test('allows data to be read and unshifted before a listener is attached', async () => {
     const stream = await connectSocket({ path });
     stream.write('login: ');
     await once(stream, 'readable');
@@ -71,7 +71,7 @@ describe('connectSocket', () => {
     stream.destroy();
   });
 
-  test('says what is wrong with a console that is not there', async () => {
+  test('reports a console socket that does not exist', async () => {
     await expect(connectSocket({ path: join(folder, 'none') })).rejects.toMatchObject({ code: 'BACKEND_FAILED' });
   });
 });

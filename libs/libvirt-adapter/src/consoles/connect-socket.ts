@@ -2,27 +2,27 @@ import { connect, type NetConnectOpts } from 'node:net';
 import { DomainError, type ConsoleStream } from '@headgate/domain-contracts';
 import { ReadBuffers } from './read-buffers.js';
 
-const TIMEOUT_MS = 5000;
+const CONNECT_TIMEOUT_MS = 5000;
 
 /**
- * Connects to a socket of a running guest.
+ * Connects to a console socket of a running VM.
  * @throws DomainError BACKEND_FORBIDDEN, BACKEND_FAILED, BACKEND_TIMEOUT
  */
-export function connectSocket(where: { path: string } | { host: string; port: number }): Promise<ConsoleStream> {
+export function connectSocket(target: { path: string } | { host: string; port: number }): Promise<ConsoleStream> {
   return new Promise((resolve, reject) => {
     const buffers = new ReadBuffers();
     const onread = {
       buffer: () => buffers.next(),
       callback: (length: number): boolean => socket.push(buffers.take(length)),
     };
-    const socket = connect({ ...where, noDelay: true, onread } as NetConnectOpts);
+    const socket = connect({ ...target, noDelay: true, onread } as NetConnectOpts);
     const fail = (error: DomainError): void => {
       socket.destroy();
       reject(error);
     };
     const failed = (error: NodeJS.ErrnoException): void => fail(translate(error));
-    socket.setTimeout(TIMEOUT_MS, () =>
-      fail(new DomainError('BACKEND_TIMEOUT', 'The console of the VM did not answer in time.')),
+    socket.setTimeout(CONNECT_TIMEOUT_MS, () =>
+      fail(new DomainError('BACKEND_TIMEOUT', "The VM's console did not answer in time.")),
     );
     socket.once('error', failed);
     socket.once('connect', () => {

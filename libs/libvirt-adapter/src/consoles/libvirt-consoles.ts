@@ -9,11 +9,12 @@ import {
 import { describeDomain, type DomainDescription } from '../domain-xml/domain-description.js';
 import type { DomainFinder } from '../domains/domain-finder.js';
 import { parseDomainState } from '../domains/domain-state.js';
+import { isRemote } from '../host/host.js';
 import type { Virsh } from '../virsh/virsh.js';
 import { connectSocket } from './connect-socket.js';
 import { openTerminal } from './open-terminal.js';
 import { readSerialLog, withoutOverlap } from './serial-log.js';
-import { isRemote, sshForward, sshTargetOf } from './ssh-forward.js';
+import { sshForward, sshTargetOf } from './ssh-forward.js';
 
 export class LibvirtConsoles extends ConsoleSource {
   override readonly vncViewers = 'many';
@@ -31,42 +32,44 @@ export class LibvirtConsoles extends ConsoleSource {
       const has = graphics.length > 0 ? `only ${graphics.join(' and ')}` : 'none';
       throw new DomainError('NOT_SUPPORTED', `${name} has no VNC console (graphics: ${has}).`);
     }
-    const address = vnc.port === undefined ? undefined : { host: reachable(vnc.address), port: vnc.port };
+    const address = vnc.port === undefined ? undefined : { host: toConnectAddress(vnc.address), port: vnc.port };
     if (isRemote(this.virsh.uri)) return this.openRemoteVnc(name, address);
     if (vnc.socket !== undefined) return connectSocket({ path: vnc.socket });
     if (address) return connectSocket(address);
-    throw new DomainError('NOT_SUPPORTED', `The VNC console of ${name} listens nowhere.`);
+    throw new DomainError('NOT_SUPPORTED', `The VNC console of ${name} does not listen on any socket or port.`);
   }
 
   /**
-   * The line opens before the log is read, so that nothing is lost in between. One client at a time: QEMU serves the next
-   * one when this stream is closed.
+   * Opens the line before reading the log, so that no output is lost in between. QEMU serves one client at a time: the
+   * next one is connected when this stream closes.
    */
   override async openSerial(ref: InstanceRef): Promise<SerialLine> {
     const { name, serial } = await this.running(ref);
     if (isRemote(this.virsh.uri)) {
       throw new DomainError(
         'NOT_SUPPORTED',
-        `The serial console of ${name} is on another machine: only the graphical console can be reached over ssh.`,
+        `The serial console of ${name} is on another machine. Only the graphical console can be reached over ssh.`,
       );
     }
     if (serial?.path === undefined || !['unix', 'pty'].includes(serial.type)) {
       throw new DomainError(
         'NOT_SUPPORTED',
-        `${name} has no serial console that can be opened (it needs one of type pty or unix).`,
+        `${name} has no serial console of type pty or unix, so it can't be opened.`,
       );
     }
     const stream = serial.type === 'unix' ? await connectSocket({ path: serial.path }) : openTerminal(serial.path);
     stream.read(0);
     const log = await readSerialLog(serial.logFile);
-    // Looked at and put back: the stream stays as unread as it was, neither flowing nor paused.
+    // Peek without consuming: the stream must reach the caller unread, neither flowing nor paused.
     const delivered = (stream.read() as Buffer | null) ?? Buffer.alloc(0);
     if (delivered.length > 0) stream.unshift(delivered);
     return { stream, backlog: withoutOverlap(log, delivered) };
   }
 
   override openShell(): Promise<Shell> {
-    return Promise.reject(new DomainError('NOT_SUPPORTED', 'libvirt runs no containers: there is no shell to open.'));
+    return Promise.reject(
+      new DomainError('NOT_SUPPORTED', 'libvirt does not run containers, so there is no shell to open.'),
+    );
   }
 
   private openRemoteVnc(
@@ -77,12 +80,12 @@ export class LibvirtConsoles extends ConsoleSource {
     if (!target)
       throw new DomainError(
         'NOT_SUPPORTED',
-        'Consoles of another machine are reached over ssh only: use a qemu+ssh:// URI.',
+        'Consoles on another machine are available over ssh only: use a qemu+ssh:// URI.',
       );
     if (!address) {
       throw new DomainError(
         'NOT_SUPPORTED',
-        `The VNC console of ${name} is a socket on another machine: let it listen on 127.0.0.1 there.`,
+        `The VNC console of ${name} is a unix socket on another machine: configure it to listen on 127.0.0.1 there.`,
       );
     }
     return sshForward(target, address);
@@ -94,13 +97,13 @@ export class LibvirtConsoles extends ConsoleSource {
       ['dumpxml', uuid],
       ['domstate', uuid],
     ]);
-    if (xml.trim() === '') throw new DomainError('INSTANCE_NOT_FOUND', `There is no domain ${name} any more.`);
+    if (xml.trim() === '') throw new DomainError('INSTANCE_NOT_FOUND', `The domain ${name} no longer exists.`);
     if (!parseDomainState(state).isActive)
-      throw new DomainError('WRONG_STATE', `${name} does not run, so it has no console: start it.`);
+      throw new DomainError('WRONG_STATE', `${name} is not running, so it has no console: start it first.`);
     return describeDomain(xml);
   }
 }
 
-/** QEMU that listens everywhere is reached at home. */
-const reachable = (address: string | undefined): string =>
+/** A wildcard listen address is reached through loopback. */
+const toConnectAddress = (address: string | undefined): string =>
   address === undefined || address === '0.0.0.0' ? '127.0.0.1' : address === '::' ? '::1' : address;

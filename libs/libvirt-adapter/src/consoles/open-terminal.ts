@@ -4,14 +4,14 @@ import { ReadStream } from 'node:tty';
 import { DomainError } from '@headgate/domain-contracts';
 
 /**
- * Opens a terminal device as raw bytes both ways. It closes when the machine stops.
+ * Opens a terminal device as a raw byte stream in both directions. It closes when the VM stops.
  * @throws DomainError BACKEND_FAILED when it can't be opened
  */
 export function openTerminal(path: string): Duplex {
   try {
-    // Named for its use on standard input; over a descriptor that is open for both, it writes too.
+    // Despite its name, a tty.ReadStream also writes when its descriptor is open for both.
     const terminal = new ReadStream(openSync(path, constants.O_RDWR | constants.O_NOCTTY | constants.O_NONBLOCK));
-    // No echo, no line editing, no signals: the guest does all that.
+    // No echo, line editing or signals: the guest's terminal handles those.
     terminal.setRawMode(true);
     return terminal;
   } catch (error) {

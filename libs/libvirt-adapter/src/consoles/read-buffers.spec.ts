@@ -2,7 +2,7 @@ import { ReadBuffers } from './read-buffers.js';
 
 const WHOLE = 65_536;
 
-/** Reads so many bytes of one value. */
+/** Simulates a read that fills `length` bytes with one value. */
 function read(buffers: ReadBuffers, value: number, length = WHOLE): Buffer {
   buffers.next().fill(value, 0, length);
   return buffers.take(length);
@@ -11,7 +11,7 @@ function read(buffers: ReadBuffers, value: number, length = WHOLE): Buffer {
 const isAll = (data: Buffer, value: number): boolean => data.equals(Buffer.alloc(data.length, value));
 
 describe('ReadBuffers', () => {
-  test('leaves what was read alone until it comes back, and reads into it again then', () => {
+  test('never overwrites a lent buffer, and reuses it after it is recycled', () => {
     const buffers = new ReadBuffers();
     const first = read(buffers, 1);
     const second = read(buffers, 2);
@@ -22,7 +22,7 @@ describe('ReadBuffers', () => {
     expect([isAll(second, 2), fourth.buffer === first.buffer]).toEqual([true, true]);
   });
 
-  test('copies a small read out, which so holds no whole buffer', () => {
+  test('copies a small read instead of lending a whole buffer', () => {
     const buffers = new ReadBuffers();
     const target = buffers.next();
     const small = read(buffers, 1, 16_383);
@@ -36,7 +36,7 @@ describe('ReadBuffers', () => {
     ['a part', (lent) => [lent.subarray(0, WHOLE / 2), lent.subarray(1)]],
     ['the same twice', (lent) => [lent, lent]],
     ["another stream's buffer", () => [read(new ReadBuffers(), 9)]],
-  ])('hands out no bytes that somebody else has when given back is %s', (_what, givenBack) => {
+  ])('never lends the same bytes twice after recycling %s', (_what, givenBack) => {
     const buffers = new ReadBuffers();
     const lent = read(buffers, 1);
     for (const data of givenBack(lent)) buffers.recycle(data);
@@ -45,7 +45,7 @@ describe('ReadBuffers', () => {
     expect(later.every((data, index) => isAll(data, 2 + index))).toBe(true);
   });
 
-  test('keeps a part of what is lent from being read over', () => {
+  test('does not reuse a buffer of which only a slice was recycled', () => {
     const buffers = new ReadBuffers();
     const lent = read(buffers, 1);
     buffers.recycle(lent.subarray(0, WHOLE / 2));

@@ -1,11 +1,11 @@
 import { open, type FileHandle } from 'node:fs/promises';
 
-/** How much of what scrolled by is worth showing. */
+/** The amount of earlier output that is shown when a console opens. */
 const BACKLOG_BYTES = 256 * 1024;
 
 /**
- * The end of the file in which virtlogd keeps what a guest prints on its serial line.
- * @returns empty when there is none, or this user may not read it
+ * The end of the file to which virtlogd writes the output of a guest's serial line.
+ * @returns an empty buffer when there is no such file or this user may not read it
  */
 export async function readSerialLog(file: string | undefined, maxBytes = BACKLOG_BYTES): Promise<Buffer> {
   if (file === undefined) return Buffer.alloc(0);
@@ -24,8 +24,8 @@ export async function readSerialLog(file: string | undefined, maxBytes = BACKLOG
 }
 
 /**
- * Cuts off the end of the log what the open line delivers again: bytes printed between the opening of the line and the
- * reading of the log are in both.
+ * Removes from the end of the log the bytes that the open line delivers as well: output between opening the line and
+ * reading the log is in both.
  */
 export function withoutOverlap(log: Buffer, delivered: Buffer): Buffer {
   for (let length = Math.min(log.length, delivered.length); length > 0; length--) {

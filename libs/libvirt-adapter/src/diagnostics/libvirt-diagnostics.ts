@@ -1,11 +1,10 @@
 import { Diagnostics, DomainError, formatBytes, messageOf, type DiagnosticCheck } from '@headgate/domain-contracts';
-import { versionText } from '../cluster/libvirt-cluster.js';
-import { DEFAULT_NETWORK, type Accelerator } from '../provisioning/host.js';
+import { DEFAULT_NETWORK, versionText, type Accelerator } from '../host/host.js';
 import type { StoragePool } from '../storage/storage-pool.js';
 import type { Virsh } from '../virsh/virsh.js';
-import { answersVirtlogd } from './virtlogd-socket.js';
+import { isVirtlogdListening } from './virtlogd-socket.js';
 
-export interface DiagnosticsParts {
+export interface LibvirtDiagnosticsDeps {
   readonly virsh: Virsh;
   readonly pool: StoragePool;
   readonly accelerator: () => Promise<Accelerator>;
@@ -21,11 +20,11 @@ interface Check {
   fix?(): Promise<unknown>;
 }
 
-/** Below this much room in the pool, the next VM may not fit. */
-const LITTLE_SPACE_BYTES = 5 * 1024 ** 3;
+/** With less free space than this in the pool, the next VM may not fit. */
+const LOW_SPACE_BYTES = 5 * 1024 ** 3;
 
 export class LibvirtDiagnostics extends Diagnostics {
-  constructor(private readonly parts: DiagnosticsParts) {
+  constructor(private readonly deps: LibvirtDiagnosticsDeps) {
     super();
   }
 
@@ -37,7 +36,7 @@ export class LibvirtDiagnostics extends Diagnostics {
     const fixed: string[] = [];
     for (const check of this.all()) {
       if (!check.fix || !(await run(check)).fixable) continue;
-      // Whether it helped is what the check says afterwards.
+      // The check that runs next decides whether the fix worked.
       await check.fix().catch(() => undefined);
       if ((await run(check)).status === 'ok') fixed.push(check.name);
     }
@@ -45,7 +44,7 @@ export class LibvirtDiagnostics extends Diagnostics {
   }
 
   private all(): Check[] {
-    const { pool } = this.parts;
+    const { pool } = this.deps;
     return [
       { name: 'libvirt', find: () => this.libvirt() },
       { name: 'qemu', find: () => this.qemu() },
@@ -53,59 +52,59 @@ export class LibvirtDiagnostics extends Diagnostics {
       { name: 'storage-pool', find: () => this.storage(), fix: () => pool.ensure() },
       { name: 'network', find: () => this.network(), fix: () => this.startNetwork() },
       { name: 'disc-writer', find: () => this.discWriter() },
-      ...(this.parts.isRemote ? [] : [{ name: 'virtlogd', find: () => this.virtlogd() }]),
+      ...(this.deps.isRemote ? [] : [{ name: 'virtlogd', find: () => this.virtlogd() }]),
     ];
   }
 
   private async libvirt(): Promise<Finding> {
-    const version = versionText(await this.parts.virsh.run(['version'], { timeoutMs: 10_000 }));
-    return { status: 'ok', message: `${version} answers.` };
+    const version = versionText(await this.deps.virsh.run(['version'], { timeoutMs: 10_000 }));
+    return { status: 'ok', message: `${version} responds.` };
   }
 
   private async qemu(): Promise<Finding> {
-    const capabilities = await this.parts.virsh.run(['domcapabilities'], { timeoutMs: 20_000 });
+    const capabilities = await this.deps.virsh.run(['domcapabilities'], { timeoutMs: 20_000 });
     return { status: 'ok', message: `${/<path>([^<]+)<\/path>/.exec(capabilities)?.[1] ?? 'QEMU'} runs guests.` };
   }
 
   private async acceleration(): Promise<Finding> {
-    if ((await this.parts.accelerator()) === 'kvm')
-      return { status: 'ok', message: 'KVM runs guests on the processor.' };
+    if ((await this.deps.accelerator()) === 'kvm')
+      return { status: 'ok', message: 'KVM is available: VMs run with hardware acceleration.' };
     return {
       status: 'warning',
-      message: 'KVM was tried and does not run a guest here: VMs are emulated in software, which works and is slow.',
+      message: "KVM can't run a guest on this machine, so VMs use software emulation, which is slow.",
       remedy:
-        'Turn on virtualization in the firmware, load the kvm module, or, in a virtual machine, turn on nested virtualization.',
+        'Enable virtualization in the firmware, load the kvm module or, inside a virtual machine, enable nested virtualization.',
     };
   }
 
   private async storage(): Promise<Finding> {
-    const { pool } = this.parts;
+    const { pool } = this.deps;
     const state = await pool.state();
     if (!state)
       return {
         status: 'warning',
-        message: `The storage pool ${pool.name} is not there yet: the first VM makes it.`,
+        message: `The storage pool ${pool.name} does not exist yet. It is created with the first VM.`,
         fixable: true,
-        remedy: 'Fix makes it now.',
+        remedy: 'Run the fix to create it now.',
       };
     if (!state.isActive)
       return {
         status: 'error',
         message: `The storage pool ${pool.name} is not active.`,
         fixable: true,
-        remedy: 'Fix starts it.',
+        remedy: 'Run the fix to start it.',
       };
-    const free = `The storage pool ${pool.name} has ${formatBytes(state.availableBytes)} left`;
-    if (state.availableBytes >= LITTLE_SPACE_BYTES) return { status: 'ok', message: `${free}.` };
+    const free = `The storage pool ${pool.name} has ${formatBytes(state.availableBytes)} free`;
+    if (state.availableBytes >= LOW_SPACE_BYTES) return { status: 'ok', message: `${free}.` };
     return {
       status: 'warning',
-      message: `${free}, which is little.`,
-      remedy: 'Delete VMs or files, or give the machine a larger disk.',
+      message: `${free}, which may not be enough for the next VM.`,
+      remedy: 'Delete VMs or files, or add disk space to this machine.',
     };
   }
 
   private async network(): Promise<Finding> {
-    const { virsh } = this.parts;
+    const { virsh } = this.deps;
     const [active, all] = [await virsh.run(['net-list', '--name']), await virsh.run(['net-list', '--all', '--name'])];
     if (has(active, DEFAULT_NETWORK))
       return { status: 'ok', message: `libvirt's network "${DEFAULT_NETWORK}" is active.` };
@@ -118,27 +117,27 @@ export class LibvirtDiagnostics extends Diagnostics {
   }
 
   private async startNetwork(): Promise<void> {
-    await this.parts.virsh.run(['net-start', DEFAULT_NETWORK]);
-    await this.parts.virsh.run(['net-autostart', DEFAULT_NETWORK]);
+    await this.deps.virsh.run(['net-start', DEFAULT_NETWORK]);
+    await this.deps.virsh.run(['net-autostart', DEFAULT_NETWORK]);
   }
 
   private async discWriter(): Promise<Finding> {
-    const writer = await this.parts.findDiscWriter();
-    if (writer !== undefined) return { status: 'ok', message: `${writer} writes cloud-init discs.` };
+    const writer = await this.deps.findDiscWriter();
+    if (writer !== undefined) return { status: 'ok', message: `${writer} is available for cloud-init discs.` };
     return {
       status: 'warning',
-      message: 'No program that writes discs is installed: VMs get no cloud-init data.',
+      message: 'No program that writes ISO images is installed, so VMs get no cloud-init data.',
       remedy: 'Install xorriso.',
     };
   }
 
   private async virtlogd(): Promise<Finding> {
-    // virt-admin would need more rights than the service has: the socket that libvirtd itself uses says enough.
-    if (await answersVirtlogd(this.parts.virsh.uri))
-      return { status: 'ok', message: 'virtlogd keeps the serial logs of guests.' };
+    // virt-admin needs more rights than the service has. Probing the socket that libvirtd itself uses is enough.
+    if (await isVirtlogdListening(this.deps.virsh.uri))
+      return { status: 'ok', message: 'virtlogd is running and records serial consoles.' };
     return {
       status: 'error',
-      message: 'virtlogd does not answer, and no guest starts without it.',
+      message: "virtlogd is not running. VMs can't start without it.",
       remedy: 'Start it: `systemctl start virtlogd`, or `npm start -- --local`.',
     };
   }
@@ -149,7 +148,7 @@ async function run({ name, find }: Check): Promise<DiagnosticCheck> {
     return { name, fixable: false, remedy: '', ...(await find()) };
   } catch (error) {
     const remedy = DomainError.is(error, 'BACKEND_UNREACHABLE')
-      ? 'Type `npm start -- --local` on that machine.'
+      ? 'Run `npm start -- --local` on that machine.'
       : 'See the message.';
     return { name, status: 'error', message: messageOf(error), fixable: false, remedy };
   }

@@ -1,24 +1,24 @@
 import { connect } from 'node:net';
 
-/** Where virtlogd listens for libvirtd. A session's own is started by libvirtd when it is needed. */
+/** Sockets on which the system's virtlogd listens. libvirtd starts the one of a user session on demand. */
 const SYSTEM_SOCKETS = ['/run/libvirt/virtlogd-sock', '/var/run/libvirt/virtlogd-sock'];
 
-/** Whether the log daemon answers, or answers when it is needed. */
-export async function answersVirtlogd(uri: string): Promise<boolean> {
+/** Whether virtlogd accepts connections, or will be started on demand. */
+export async function isVirtlogdListening(uri: string): Promise<boolean> {
   if (!/\/system(?:\?|$)/.test(uri)) return true;
   for (const socket of SYSTEM_SOCKETS) if (await isListening(socket)) return true;
   return false;
 }
 
-/** One that may not be asked is there all the same. */
+/** A socket that refuses this user is still listening. */
 function isListening(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(path);
-    const answer = (is: boolean) => (): void => {
+    const settle = (isUp: boolean) => (): void => {
       socket.destroy();
-      resolve(is);
+      resolve(isUp);
     };
-    socket.once('connect', answer(true));
-    socket.once('error', (error: NodeJS.ErrnoException) => answer(error.code === 'EACCES')());
+    socket.once('connect', settle(true));
+    socket.once('error', (error: NodeJS.ErrnoException) => settle(error.code === 'EACCES')());
   });
 }

@@ -1,4 +1,4 @@
-import type { Accelerator } from '../provisioning/host.js';
+import type { Accelerator } from '../host/host.js';
 import { INSTANCE_PREFIX, INSTANCE_XMLNS, metadataElement, type InstanceMetadata } from './instance-metadata.js';
 import { formatXml, type XmlElement } from './xml.js';
 
@@ -16,19 +16,19 @@ export interface DomainSpec {
   readonly arch: string;
   readonly accelerator: Accelerator;
   readonly disk: DiskSpec;
-  /** An installer's disc, booted from while the disk is blank. */
+  /** Path of the installation ISO, which is booted while the disk is blank. */
   readonly installer?: string;
-  /** The disc with cloud-init's data. */
+  /** Path of the ISO with the cloud-init data. */
   readonly seed?: string;
   /** A virtual network of libvirt; absent: user-mode networking. */
   readonly network?: string;
   readonly serial: { readonly socket: string; readonly log: string };
-  /** VNC on a unix socket, or on TCP at home where the socket is on another machine. */
+  /** VNC on a unix socket, or on a loopback TCP port where libvirt is on another machine. */
   readonly vnc: 'socket' | 'loopback';
   readonly metadata: InstanceMetadata;
 }
 
-/** The description of a new machine. https://libvirt.org/formatdomain.html */
+/** The XML of a new domain. https://libvirt.org/formatdomain.html */
 export function buildDomainXml(spec: DomainSpec): string {
   const { name, uuid, cpu, memoryBytes, arch, accelerator, metadata } = spec;
   const isX86 = arch === 'x86_64';
@@ -50,7 +50,7 @@ export function buildDomainXml(spec: DomainSpec): string {
         type: { '@arch': arch, '@machine': isX86 ? 'q35' : 'virt', '#text': 'hvm' },
       },
       features: { acpi: '', ...(isX86 ? { apic: '' } : {}) },
-      // Software emulation gives the guest all it can emulate: distributions ask for more than the oldest processor.
+      // Under emulation the guest gets every CPU feature QEMU can emulate: current distributions need more than the baseline.
       cpu: accelerator === 'kvm' ? { '@mode': 'host-passthrough', '@migratable': 'on' } : { '@mode': 'maximum' },
       clock: { '@offset': 'utc' },
       on_poweroff: 'destroy',
@@ -63,7 +63,7 @@ export function buildDomainXml(spec: DomainSpec): string {
 
 function devices({ disk, installer, seed, network, serial, vnc }: DomainSpec): XmlElement {
   return {
-    // The blank disk of an installation is not bootable, so the first boot falls through to the disc, and later ones don't.
+    // A blank disk is not bootable, so the first boot falls through to the installation ISO and later boots don't.
     disk: [
       diskElement(disk),
       ...(installer === undefined ? [] : [discElement(installer)]),
@@ -95,7 +95,7 @@ function devices({ disk, installer, seed, network, serial, vnc }: DomainSpec): X
             '@autoport': 'yes',
             listen: { '@type': 'address', '@address': '127.0.0.1' },
           },
-    // Text mode needs no driver in the guest: the smallest kernels show something.
+    // VGA text mode needs no guest driver, so even minimal kernels show output.
     video: { model: { '@type': 'vga' } },
     memballoon: { '@model': 'virtio' },
     rng: { '@model': 'virtio', backend: { '@model': 'random', '#text': '/dev/urandom' } },
@@ -111,7 +111,7 @@ const diskElement = ({ path, format }: DiskSpec): XmlElement => ({
   boot: { '@order': '1' },
 });
 
-/** An installer expects a drive of the oldest kind. */
+/** Installers support a SATA CD-ROM without extra drivers. */
 const discElement = (path: string): XmlElement => ({
   '@type': 'file',
   '@device': 'cdrom',
@@ -122,7 +122,7 @@ const discElement = (path: string): XmlElement => ({
   boot: { '@order': '2' },
 });
 
-/** Cloud kernels have no driver for such drives, but one for the disk that they boot from: the seed is a disk like it. */
+/** Cloud kernels have no SATA driver but always the driver of their boot disk, so the seed is a disk on the same bus. */
 const seedElement = (path: string): XmlElement => ({
   '@type': 'file',
   '@device': 'disk',

@@ -29,12 +29,12 @@ export interface SerialDescription {
 export interface VncDescription {
   readonly socket?: string;
   readonly address?: string;
-  /** Absent while the domain does not run. */
+  /** Absent while the domain is not running. */
   readonly port?: number;
   readonly websocketOnly?: boolean;
 }
 
-/** What the service needs of a domain's description. */
+/** The parts of a domain's XML that the service uses. */
 export interface DomainDescription {
   readonly name: string;
   readonly uuid: string;
@@ -48,17 +48,17 @@ export interface DomainDescription {
   readonly serial?: SerialDescription;
   readonly vnc?: VncDescription;
   readonly graphics: readonly string[];
-  /** Whether a channel for the guest agent is there, and whether the agent holds it open. */
+  /** Whether the domain has a guest agent channel, and whether an agent is connected to it. */
   readonly agent: 'none' | 'disconnected' | 'connected';
   readonly metadata: InstanceMetadata;
   readonly document: XmlElement;
 }
 
-/** @throws Error when it is no domain XML */
+/** @throws Error when the text is not domain XML */
 export function describeDomain(xml: string): DomainDescription {
   const domain = element(parseXml(xml), 'domain');
   const uuid = text(domain, 'uuid');
-  if (!domain || !uuid) throw new Error('libvirt answered something else than a domain description.');
+  if (!domain || !uuid) throw new Error('libvirt returned something other than domain XML.');
   const devices = element(domain, 'devices');
   const graphics = elements(devices, 'graphics');
   const vcpu = element(domain, 'vcpu');
@@ -80,7 +80,7 @@ export function describeDomain(xml: string): DomainDescription {
   };
 }
 
-/** The disk that the machine boots from: the one with the lowest boot order, or the first. */
+/** The disk that the VM boots from: the one with the lowest boot order, or else the first. */
 export const bootDisk = ({ disks }: Pick<DomainDescription, 'disks'>): DiskDescription | undefined =>
   disks
     .filter(({ device }) => device === 'disk' || device === 'lun')

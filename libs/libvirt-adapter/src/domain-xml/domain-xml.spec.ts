@@ -1,14 +1,14 @@
 import { maskSecrets } from '../inventory/mask-secrets.js';
-import { ourDomainXml, UUID } from '../testing/domain-xml.js';
-import { fileDisk, foreignDomainXml } from '../testing/foreign-domain.js';
+import { ownDomainXml, UUID } from '../testing/domain-xml.js';
+import { fileDisk, foreignDomainXml } from '../testing/domain-xml.js';
 import { bootDisk, describeDomain } from './domain-description.js';
 import { formatMetadata, INSTANCE_XMLNS, NO_METADATA } from './instance-metadata.js';
 import { hasPendingChanges } from './pending-changes.js';
 import { element, parseXml } from './xml.js';
 
-describe('a domain of ours', () => {
-  test('reads back as it was built', () => {
-    const description = describeDomain(ourDomainXml());
+describe('a domain that the service created', () => {
+  test('round-trips through the parser', () => {
+    const description = describeDomain(ownDomainXml());
     expect(description).toMatchObject({
       name: 'web',
       uuid: UUID,
@@ -28,46 +28,46 @@ describe('a domain of ours', () => {
     });
   });
 
-  test('escapes what the caller chose', () => {
+  test('escapes values from the caller', () => {
     const path = `/images/"<&'>.qcow2`;
-    expect(bootDisk(describeDomain(ourDomainXml({ disk: { path, format: 'raw' } })))?.path).toBe(path);
+    expect(bootDisk(describeDomain(ownDomainXml({ disk: { path, format: 'raw' } })))?.path).toBe(path);
   });
 
-  test('boots from its disk, and from the disc while there is nothing on the disk', () => {
-    const { disks } = describeDomain(ourDomainXml({ installer: '/images/installer.iso' }));
+  test('boots from its disk, and falls back to the installation ISO while the disk is blank', () => {
+    const { disks } = describeDomain(ownDomainXml({ installer: '/images/installer.iso' }));
     expect(disks.map(({ device, bootOrder }) => [device, bootOrder])).toEqual([
       ['disk', 1],
       ['cdrom', 2],
     ]);
   });
 
-  test('gives the guest its cloud-init data on the bus of the disk that it boots from', () => {
-    const xml = ourDomainXml({ seed: '/images/seed.iso' });
+  test('attaches the cloud-init seed on the bus of the boot disk', () => {
+    const xml = ownDomainXml({ seed: '/images/seed.iso' });
     expect(xml).toMatch(/<source file="\/images\/seed\.iso"\/?>(<\/source>)?\s*<target dev="vdb" bus="virtio"/);
     expect(bootDisk(describeDomain(xml))?.path).toBe('/images/headgate/web-2c749204.qcow2');
   });
 
-  test('listens for VNC on a socket, and on TCP at home where libvirt is far away', () => {
-    expect(ourDomainXml()).toMatch(/<graphics type="vnc">\s*<listen type="socket"/);
-    expect(ourDomainXml({ vnc: 'loopback' })).toContain('address="127.0.0.1"');
+  test('serves VNC on a unix socket, and on loopback TCP where libvirt is remote', () => {
+    expect(ownDomainXml()).toMatch(/<graphics type="vnc">\s*<listen type="socket"/);
+    expect(ownDomainXml({ vnc: 'loopback' })).toContain('address="127.0.0.1"');
   });
 
-  test('uses KVM only where it works', () => {
-    expect(ourDomainXml({ accelerator: 'kvm' })).toContain('<domain type="kvm"');
-    expect(ourDomainXml({ accelerator: 'tcg' })).toContain('<domain type="qemu"');
+  test('uses KVM only when the host supports it', () => {
+    expect(ownDomainXml({ accelerator: 'kvm' })).toContain('<domain type="kvm"');
+    expect(ownDomainXml({ accelerator: 'tcg' })).toContain('<domain type="qemu"');
   });
 });
 
-describe('the note in a description', () => {
-  // What virsh 9.0 makes of `virsh metadata --set`: the prefix on the element, none on its children.
+describe("the service's metadata in domain XML", () => {
+  // The output of virsh 9.0 after `virsh metadata --set`: a prefix on the element, none on its children.
   const noted = `<metadata><x:instance xmlns:x="${INSTANCE_XMLNS}" owner="${UUID}"><tag>b</tag><tag>a</tag></x:instance></metadata>`;
 
-  test('is found by its namespace, whatever its prefix', () => {
+  test('is found by its namespace, regardless of its prefix', () => {
     const xml = foreignDomainXml({ name: 'a', uuid: UUID, metadata: noted.replace(/<\/?metadata>/g, '') });
     expect(describeDomain(xml).metadata).toMatchObject({ owner: UUID, tags: ['a', 'b'] });
   });
 
-  test('of another namespace is none of ours', () => {
+  test('is ignored when it has another namespace', () => {
     const xml = foreignDomainXml({
       name: 'a',
       uuid: UUID,
@@ -76,7 +76,7 @@ describe('the note in a description', () => {
     expect(describeDomain(xml).metadata).toEqual(NO_METADATA);
   });
 
-  test('is written so that it reads back', () => {
+  test('round-trips through the formatter', () => {
     const text = formatMetadata({ ...NO_METADATA, owner: UUID, tags: ['a<b'], isTemplate: true });
     expect(element(parseXml(text), 'instance')).toMatchObject({ '@owner': UUID, '@template': 'yes', tag: ['a<b'] });
   });
@@ -84,9 +84,9 @@ describe('the note in a description', () => {
 
 describe('hasPendingChanges', () => {
   const of = (memoryBytes: number, disks = '') =>
-    describeDomain(ourDomainXml({ memoryBytes }).replace('</devices>', `${disks}</devices>`));
+    describeDomain(ownDomainXml({ memoryBytes }).replace('</devices>', `${disks}</devices>`));
 
-  test('sees another memory size and another disk', () => {
+  test('detects a different memory size and an added disk', () => {
     expect(hasPendingChanges(of(1024), of(1024))).toBe(false);
     expect(hasPendingChanges(of(1024), of(2048))).toBe(true);
     expect(hasPendingChanges(of(1024), of(1024, fileDisk('/images/b.qcow2', 'qcow2', 'vdb')))).toBe(true);
@@ -94,7 +94,7 @@ describe('hasPendingChanges', () => {
 });
 
 describe('maskSecrets', () => {
-  test('hides passwords and free text, and leaves the rest', () => {
+  test('masks passwords and free text, and leaves the rest', () => {
     const document = parseXml(`<domain>
       <name>web</name>
       <devices><graphics type='vnc' passwd='s3cret'/><disk type='network'><auth username='u'><secret type='ceph' uuid='1-2'/></auth></disk></devices>

@@ -1,29 +1,29 @@
 import { attribute, element, elements, formatXml, text, type XmlElement } from './xml.js';
 
-/** The namespace of what the service notes in a domain's description. */
+/** The XML namespace of the service's metadata in a domain. */
 export const INSTANCE_XMLNS = 'https://headgate.dev/xmlns/instance/1';
 export const INSTANCE_PREFIX = 'headgate';
 
 export type VolumeRole = 'disk' | 'seed' | 'cdrom' | 'serial-log';
 
-/** A volume that the service made for one domain. */
+/** A volume that the service created for one domain. */
 export interface OwnedVolume {
   readonly pool: string;
   readonly name: string;
   readonly role: VolumeRole;
-  /** The size that it was asked for; shown until the volume is there. */
+  /** The requested size, shown until the volume exists. */
   readonly bytes?: number;
 }
 
 export interface InstanceMetadata {
-  /** UUID of the domain that this was written for. Another one's means that somebody copied the domain: nothing is owned then. */
+  /** UUID of the domain that this was written for. A different UUID means that the domain is a copy, which owns nothing. */
   readonly owner: string;
   /** ISO 8601. */
   readonly createdAt?: string;
   readonly tags: readonly string[];
   readonly isTemplate: boolean;
   readonly isProtected: boolean;
-  /** The disk is still being filled, by the run of the service that this names. */
+  /** Identity of the service that is still filling the disk. */
   readonly provisioning?: string;
   readonly volumes: readonly OwnedVolume[];
 }
@@ -36,7 +36,7 @@ export const NO_METADATA: InstanceMetadata = {
   volumes: [],
 };
 
-/** What the service noted in a parsed `<domain>`. */
+/** Reads the service's metadata from a parsed `<domain>`. */
 export function readMetadata(domain: XmlElement): InstanceMetadata {
   const found = findInstance(element(domain, 'metadata'));
   if (!found) return NO_METADATA;
@@ -60,7 +60,7 @@ export function readMetadata(domain: XmlElement): InstanceMetadata {
   };
 }
 
-/** The element without a prefix; libvirt puts the prefix on itself when it is set with `virsh metadata`. */
+/** The element without a prefix: `virsh metadata --set` adds the prefix. */
 export const formatMetadata = (metadata: InstanceMetadata): string =>
   formatXml({ instance: metadataElement(metadata) });
 
@@ -92,14 +92,14 @@ function sizeOf(volume: XmlElement): { bytes?: number } {
   return Number.isSafeInteger(bytes) ? { bytes } : {};
 }
 
-/** Finds our element by its namespace: prefixes are whatever the writer chose. */
+/** Finds the element by its namespace, because the prefix is up to the writer. */
 function findInstance(metadata: XmlElement | undefined) {
   for (const name of Object.keys(metadata ?? {})) {
     const [prefix, local] = name.includes(':') ? (name.split(':') as [string, string]) : ['', name];
     if (local !== 'instance') continue;
     const root = element(metadata, name);
     if (attribute(root, prefix === '' ? 'xmlns' : `xmlns:${prefix}`) !== INSTANCE_XMLNS) continue;
-    // Children may carry the prefix or not.
+    // The children may or may not have the prefix.
     const children = (child: string): string => (root && `${prefix}:${child}` in root ? `${prefix}:${child}` : child);
     return { root: root as XmlElement, children };
   }

@@ -1,10 +1,10 @@
 import type { DomainDescription } from './domain-description.js';
 
-/** Whether the description kept for the next start differs from the running machine in something that only a restart brings about. */
-export const hasPendingChanges = (live: DomainDescription, kept: DomainDescription): boolean =>
-  JSON.stringify(hardware(live)) !== JSON.stringify(hardware(kept));
+/** Whether the persistent configuration differs from the running domain in something that takes effect only after a restart. */
+export const hasPendingChanges = (live: DomainDescription, persistent: DomainDescription): boolean =>
+  JSON.stringify(hardware(live)) !== JSON.stringify(hardware(persistent));
 
-/** What the operator configures; libvirt itself adds the rest (aliases, addresses, chosen paths) when a machine starts. */
+/** The settings that the operator configures. libvirt adds the rest (aliases, addresses, paths) when a domain starts. */
 const hardware = ({ cpu, memoryBytes, disks, nics, graphics }: DomainDescription) => ({
   cpu,
   memoryBytes,
@@ -12,7 +12,7 @@ const hardware = ({ cpu, memoryBytes, disks, nics, graphics }: DomainDescription
   disks: disks.map(({ target, device, path, pool, volume, bootOrder }) => ({
     target,
     device,
-    // A disc is put in and taken out while the machine runs.
+    // Media can be changed while the VM runs.
     source: device === 'cdrom' ? '' : pool === undefined ? path : `${pool}/${volume}`,
     bootOrder,
   })),

@@ -1,13 +1,13 @@
 import { XMLBuilder, XMLParser } from 'fast-xml-parser';
 import type { Json, JsonObject } from '@headgate/domain-contracts';
 
-/** An element as an object: attributes begin with `@`, text stands under `#text`, and what may repeat is always an array. */
+/** An element as an object: attributes begin with `@`, text is under `#text`, and repeatable elements are always arrays. */
 export type XmlElement = { [name: string]: XmlValue };
 export type XmlValue = string | XmlElement | readonly XmlValue[];
 
 const ATTRIBUTE = '@';
 
-/** Elements that a description may hold several of, by name; read as arrays however many there are. */
+/** Names of repeatable elements, which are read as arrays even when there is only one. */
 const REPEATED = new Set([
   'disk',
   'interface',
@@ -40,7 +40,7 @@ const shared = { ignoreAttributes: false, attributeNamePrefix: ATTRIBUTE } as co
 
 const parser = new XMLParser({
   ...shared,
-  // Values stay text: a name of digits or a version must not become a number.
+  // Values stay text: a version, or a name that consists of digits, must not become a number.
   parseTagValue: false,
   parseAttributeValue: false,
   isArray: (name, _path, _leaf, isAttribute) => !isAttribute && REPEATED.has(name.slice(name.indexOf(':') + 1)),
@@ -48,7 +48,7 @@ const parser = new XMLParser({
 
 const builder = new XMLBuilder({ ...shared, suppressEmptyNode: true, format: true, suppressBooleanAttributes: false });
 
-/** @throws Error when it is no XML */
+/** @throws Error when the text is not well-formed XML */
 export const parseXml = (text: string): XmlElement => parser.parse(text, true) as XmlElement;
 
 /** Escapes every value. */

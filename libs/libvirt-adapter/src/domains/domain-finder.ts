@@ -4,11 +4,11 @@ import { instanceNameOf, LOCAL_NAMESPACE } from './instance-name.js';
 
 export interface DomainId {
   readonly uuid: string;
-  /** libvirt's own name of it. */
+  /** Its name in libvirt. */
   readonly name: string;
 }
 
-/** Finds the domain that a ref means. */
+/** Resolves refs to domains. */
 export class DomainFinder {
   constructor(
     private readonly context: string,
@@ -22,7 +22,7 @@ export class DomainFinder {
   /** @throws DomainError INSTANCE_NOT_FOUND, BACKEND_UNREACHABLE */
   async find(ref: InstanceRef): Promise<DomainId> {
     const domain =
-      this.isHere(ref) && (await this.all()).find(({ name, uuid }) => instanceNameOf(name, uuid) === ref.name);
+      this.isInContext(ref) && (await this.all()).find(({ name, uuid }) => instanceNameOf(name, uuid) === ref.name);
     if (domain) return domain;
     throw new DomainError('INSTANCE_NOT_FOUND', `There is no VM ${ref.namespace}/${ref.name} in ${this.context}.`);
   }
@@ -31,7 +31,7 @@ export class DomainFinder {
     return { kind: 'vm', context: this.context, namespace: LOCAL_NAMESPACE, name: instanceNameOf(name, uuid) };
   }
 
-  private isHere({ kind, context, namespace }: InstanceRef): boolean {
+  private isInContext({ kind, context, namespace }: InstanceRef): boolean {
     return kind === 'vm' && context === this.context && namespace === LOCAL_NAMESPACE;
   }
 }

@@ -4,30 +4,30 @@ import type { Virsh } from '../virsh/virsh.js';
 import type { DomainId } from './domain-finder.js';
 import { parseDomainState, type DomainState } from './domain-state.js';
 
-/** One domain as libvirt has it at one moment. */
+/** The state of one domain at one moment. */
 export interface DomainSnapshot {
   readonly description: DomainDescription;
   readonly state: DomainState;
-  /** Size of the boot disk as the guest sees it; 0 when there is none or it is gone. */
+  /** Virtual size of the boot disk; 0 when there is none or its file is missing. */
   readonly diskBytes: number;
   readonly hasPendingChanges: boolean;
 }
 
-// Bounds the length of one command line.
-const PER_CALL = 20;
+// Keeps a command line within its length limit.
+const DOMAINS_PER_BATCH = 20;
 
-/** Reads domains, several over one connection. */
+/** Reads domains in batches, each over one connection. */
 export class DomainReader {
   constructor(private readonly virsh: Virsh) {}
 
-  /** Those that are gone by now are left out. */
+  /** Leaves out domains that no longer exist. */
   async read(ids: readonly Pick<DomainId, 'uuid'>[]): Promise<DomainSnapshot[]> {
     const snapshots: DomainSnapshot[] = [];
-    for (let from = 0; from < ids.length; from += PER_CALL) {
-      const chunk = ids.slice(from, from + PER_CALL);
+    for (let from = 0; from < ids.length; from += DOMAINS_PER_BATCH) {
+      const chunk = ids.slice(from, from + DOMAINS_PER_BATCH);
       const outputs = await this.virsh.batch(chunk.flatMap(({ uuid }) => commandsFor(uuid)));
-      for (let i = 0; i < outputs.length; i += COMMANDS) {
-        const snapshot = toSnapshot(outputs.slice(i, i + COMMANDS));
+      for (let i = 0; i < outputs.length; i += COMMANDS_PER_DOMAIN) {
+        const snapshot = toSnapshot(outputs.slice(i, i + COMMANDS_PER_DOMAIN));
         if (snapshot) snapshots.push(snapshot);
       }
     }
@@ -35,7 +35,7 @@ export class DomainReader {
   }
 }
 
-const COMMANDS = 4;
+const COMMANDS_PER_DOMAIN = 4;
 
 const commandsFor = (uuid: string): string[][] => [
   ['dumpxml', uuid],
@@ -44,8 +44,9 @@ const commandsFor = (uuid: string): string[][] => [
   ['domblkinfo', uuid, '--all'],
 ];
 
-function toSnapshot([live = '', kept = '', state = '', disks = '']: readonly string[]): DomainSnapshot | undefined {
-  // It went away between the commands.
+function toSnapshot([live = '', persistent = '', state = '', disks = '']: readonly string[]):
+  DomainSnapshot | undefined {
+  // The domain was removed between the commands.
   if (live.trim() === '' || state.trim() === '') return undefined;
   const description = describeDomain(live);
   const parsedState = parseDomainState(state);
@@ -54,11 +55,11 @@ function toSnapshot([live = '', kept = '', state = '', disks = '']: readonly str
     state: parsedState,
     diskBytes: capacityOf(disks, bootDisk(description)?.target),
     hasPendingChanges:
-      parsedState.isActive && kept.trim() !== '' && hasPendingChanges(description, describeDomain(kept)),
+      parsedState.isActive && persistent.trim() !== '' && hasPendingChanges(description, describeDomain(persistent)),
   };
 }
 
-/** From the table of `domblkinfo --all`: target, capacity, allocation, physical. */
+/** Parses the table of `domblkinfo --all`: target, capacity, allocation, physical. */
 function capacityOf(table: string, target: string | undefined): number {
   for (const line of table.split('\n')) {
     const [name, capacity] = line.trim().split(/\s+/);

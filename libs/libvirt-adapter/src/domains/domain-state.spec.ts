@@ -11,13 +11,13 @@ describe('domain state', () => {
     ['crashed (panicked)\n', 'CrashLoopBackOff', false],
     ['pmsuspended (unknown)\n', 'Paused', true],
     ['no state\n', 'Unknown', false],
-  ])('reads %j as %s', (output, status, isActive) => {
+  ])('maps %j to %s', (output, status, isActive) => {
     const state = parseDomainState(output);
     expect(statusOf(state).status).toBe(status);
     expect(state.isActive).toBe(isActive);
   });
 
-  test('says what is wrong where the state is a problem', () => {
+  test('gives a reason for a state that is a problem', () => {
     expect(statusOf(parseDomainState('paused (I/O error)')).reason).toContain('no space left');
     expect(statusOf(parseDomainState('shut off (crashed)'))).toEqual({
       status: 'Stopped',

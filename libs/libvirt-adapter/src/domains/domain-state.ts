@@ -1,11 +1,11 @@
 import type { VmStatus } from '@headgate/domain-contracts';
 
-/** What `domstate --reason` says. */
+/** The parsed output of `domstate --reason`. */
 export interface DomainState {
-  /** libvirt's word: `running`, `paused`, `shut off`, … */
+  /** libvirt's name of the state: `running`, `paused`, `shut off`, … */
   readonly word: string;
   readonly reason: string;
-  /** Whether its QEMU process is there. */
+  /** Whether it has a QEMU process. */
   readonly isActive: boolean;
 }
 
@@ -19,7 +19,7 @@ export interface StatusAndReason {
   readonly reason?: string;
 }
 
-/** Words of libvirt's tools: https://gitlab.com/libvirt/libvirt/-/blob/v9.0.0/tools/virsh-domain-monitor.c */
+/** States as virsh prints them: https://gitlab.com/libvirt/libvirt/-/blob/v9.0.0/tools/virsh-domain-monitor.c */
 export function statusOf({ word, reason }: DomainState): StatusAndReason {
   switch (word) {
     case 'running':
@@ -31,19 +31,19 @@ export function statusOf({ word, reason }: DomainState): StatusAndReason {
     case 'in shutdown':
       return { status: 'Stopping' };
     case 'pmsuspended':
-      return { status: 'Paused', reason: 'The guest has put itself to sleep: resume it to wake it up.' };
+      return { status: 'Paused', reason: 'The guest suspended itself: resume it to wake it up.' };
     case 'shut off':
       return { status: 'Stopped', ...(reason in STOPPED_BADLY && { reason: STOPPED_BADLY[reason] }) };
     case 'crashed':
-      return { status: 'CrashLoopBackOff', reason: 'The guest has crashed: stop it with force, then start it again.' };
+      return { status: 'CrashLoopBackOff', reason: 'The guest crashed: force stop it, then start it again.' };
     default:
       return { status: 'Unknown' };
   }
 }
 
 const STOPPED_BADLY: Readonly<Record<string, string>> = {
-  crashed: "The machine's QEMU process ended by itself: its log is in libvirt's log folder.",
-  failed: "The last start failed: its log is in libvirt's log folder.",
+  crashed: "The QEMU process exited unexpectedly: see its log in libvirt's log folder.",
+  failed: "The last start failed: see the QEMU log in libvirt's log folder.",
 };
 
 function paused(reason: string): StatusAndReason {
@@ -56,10 +56,10 @@ function paused(reason: string): StatusAndReason {
       return {
         status: 'Paused',
         reason:
-          'A disk of the guest fails, often because the host has no space left: free some, then resume the guest.',
+          'A disk reported I/O errors, often because the host has no space left: free some space, then resume the VM.',
       };
     case 'crashed':
-      return { status: 'CrashLoopBackOff', reason: 'The guest has crashed: stop it with force, then start it again.' };
+      return { status: 'CrashLoopBackOff', reason: 'The guest crashed: force stop it, then start it again.' };
     case 'shutting down':
       return { status: 'Stopping' };
     default:

@@ -5,10 +5,10 @@ import { parseDomainList } from './domain-finder.js';
 const UUID = '2c749204-8322-4dfd-b324-cb2e556e0e9a';
 
 describe('instanceNameOf', () => {
-  test('leaves a name alone that the API takes', () => expect(instanceNameOf('web-1', UUID)).toBe('web-1'));
+  test('keeps a name that the API allows', () => expect(instanceNameOf('web-1', UUID)).toBe('web-1'));
 
   test.each(['Win 10', 'web_1', 'über', '-', 'a'.repeat(80), '../../etc'])(
-    'gives %j a name that the API takes',
+    'converts %j to a name that the API allows',
     (name) => {
       const shown = instanceNameOf(name, UUID);
       expect(isInstanceName(shown)).toBe(true);
@@ -18,7 +18,7 @@ describe('instanceNameOf', () => {
 });
 
 describe('parseDomainList', () => {
-  test('reads what virsh prints, with spaces in names', () => {
+  test('parses virsh output, including names with spaces', () => {
     expect(parseDomainList(` ${UUID} Win 10 \n6f1b0b45-9d35-4e1b-8a0f-0c5f4f9d5a11 web\n\n`)).toEqual([
       { uuid: UUID, name: 'Win 10' },
       { uuid: '6f1b0b45-9d35-4e1b-8a0f-0c5f4f9d5a11', name: 'web' },

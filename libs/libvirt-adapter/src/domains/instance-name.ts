@@ -1,11 +1,11 @@
 import { isInstanceName, MAX_NAME_LENGTH } from '@headgate/domain-contracts';
 
-/** The namespace that every domain of a libvirt context stands in. */
+/** The namespace of every domain in a libvirt context. */
 export const LOCAL_NAMESPACE = 'local';
 
 /**
- * The name under which the API shows a domain. libvirt takes any name (`Win 10`); one that the API's rules refuse is
- * shown in their letters, with the beginning of its UUID so that it stays unique.
+ * The name of a domain in the API. libvirt allows any name (`Win 10`). A name that the API does not allow is converted to
+ * allowed characters and gets the beginning of its UUID, so that it stays unique.
  */
 export function instanceNameOf(domainName: string, uuid: string): string {
   if (isInstanceName(domainName)) return domainName;

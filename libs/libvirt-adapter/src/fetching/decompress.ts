@@ -10,40 +10,40 @@ const MAGIC: readonly (readonly [Compression, string])[] = [
   ['zstd', '28b52ffd'],
   ['xz', 'fd377a585a00'],
 ];
-const LONGEST_MAGIC = 6;
+const LONGEST_MAGIC_BYTES = 6;
 
-/** The stream's content, unpacked when it is packed; what it says of itself in names and types does not count. */
+/** The decompressed content of a stream. The format is detected from the data; file names and content types are ignored. */
 export async function decompress(source: Readable): Promise<Readable> {
-  const head = await readHead(source, LONGEST_MAGIC);
+  const head = await readHead(source, LONGEST_MAGIC_BYTES);
   const compression = MAGIC.find(([, magic]) => head.toString('hex').startsWith(magic))?.[0] ?? 'none';
-  const unpacker = unpackerOf(compression);
-  // An error on either side ends both.
-  source.on('error', (error) => unpacker.destroy(error));
-  unpacker.on('close', () => source.destroy());
-  source.pipe(unpacker);
-  return unpacker;
+  const decompressor = createDecompressor(compression);
+  // An error on either side destroys both.
+  source.on('error', (error) => decompressor.destroy(error));
+  decompressor.on('close', () => source.destroy());
+  source.pipe(decompressor);
+  return decompressor;
 }
 
-function unpackerOf(compression: Compression): Duplex {
+function createDecompressor(compression: Compression): Duplex {
   switch (compression) {
     case 'gzip':
       return createGunzip();
     case 'zstd':
       return createZstdDecompress();
     case 'xz':
-      return unxz();
+      return createXzDecompressor();
     case 'none':
       return new PassThrough();
   }
 }
 
-/** There is no xz in Node. */
-function unxz(): Duplex {
+/** Node has no xz support, so the xz program does it. */
+function createXzDecompressor(): Duplex {
   const child = spawn('xz', ['--decompress', '--stdout'], { stdio: ['pipe', 'pipe', 'ignore'] });
   const stream = Duplex.from({ writable: child.stdin, readable: child.stdout });
   child.on('error', (cause) =>
     stream.destroy(
-      new DomainError('NOT_SUPPORTED', 'The image is packed with xz, which is not installed here: install xz-utils.', {
+      new DomainError('NOT_SUPPORTED', 'The image is compressed with xz, which is not installed: install xz-utils.', {
         cause,
       }),
     ),
@@ -51,13 +51,14 @@ function unxz(): Duplex {
   child.on(
     'close',
     (code) =>
-      code !== 0 && stream.destroy(new DomainError('INVALID_SOURCE', 'The image is damaged: xz could not unpack it.')),
+      code !== 0 &&
+      stream.destroy(new DomainError('INVALID_SOURCE', 'The image is damaged: xz could not decompress it.')),
   );
   stream.on('close', () => child.kill('SIGKILL'));
   return stream;
 }
 
-/** Looks at the first bytes and puts them back. */
+/** Reads the first bytes and unshifts them. */
 function readHead(source: Readable, bytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     let head = Buffer.alloc(0);

@@ -31,7 +31,7 @@ describe('downloadImage', () => {
   const download = (url: string, signal = new AbortController().signal) =>
     downloadImage({ fetch, clock }, url, file, { signal, onBytes: (...bytes) => void seen.push(bytes) });
 
-  test('stores what the server sends, and tells how much has come', async () => {
+  test('stores the response body and reports progress', async () => {
     server.serve('/a.img', IMAGE);
     await download(server.url('/a.img'));
     expect((await readFile(file)).equals(IMAGE)).toBe(true);
@@ -42,7 +42,7 @@ describe('downloadImage', () => {
   test.each([
     ['gzip', gzipSync(IMAGE)],
     ['zstd', zstdCompressSync(IMAGE)],
-  ])('unpacks %s, whatever the name says', async (_name, packed) => {
+  ])('decompresses %s, regardless of the file name', async (_name, packed) => {
     server.serve('/a.img', packed);
     await download(server.url('/a.img'));
     expect((await readFile(file)).equals(IMAGE)).toBe(true);
@@ -52,21 +52,21 @@ describe('downloadImage', () => {
     server.routes.set('/a.img', (_request, response) => void response.writeHead(302, { location: '/b.img' }).end());
     server.serve('/b.img', IMAGE);
     await download(server.url('/a.img'));
-    expect(server.asked).toEqual(['/a.img', '/b.img']);
+    expect(server.requests).toEqual(['/a.img', '/b.img']);
   });
 
-  test('refuses a body that ends before its length', async () => {
+  test('rejects a body that is shorter than its content length', async () => {
     server.routes.set('/a.img', (_request, response) => {
       response.writeHead(200, { 'content-length': String(IMAGE.length) });
       response.write(IMAGE.subarray(0, 100_000), () => response.destroy());
     });
     await expect(download(server.url('/a.img'))).rejects.toMatchObject({
       code: 'BACKEND_UNREACHABLE',
-      message: expect.stringContaining('broke off'),
+      message: expect.stringContaining('interrupted'),
     });
   });
 
-  test('takes what has the checksum in the URL, and refuses anything else', async () => {
+  test('accepts a download that matches the checksum in the URL and rejects any other', async () => {
     server.serve('/a.img', IMAGE);
     const digest = createHash('sha256').update(IMAGE).digest('hex');
     await download(`${server.url('/a.img')}#sha256:${digest}`);
@@ -76,7 +76,7 @@ describe('downloadImage', () => {
     });
   });
 
-  test('says what the server answered instead of the image', async () => {
+  test('reports a response that is not an image', async () => {
     await expect(download(server.url('/none'))).rejects.toMatchObject({
       code: 'INVALID_SOURCE',
       message: expect.stringContaining('404'),
@@ -90,7 +90,7 @@ describe('downloadImage', () => {
     });
   });
 
-  test('refuses a packed image that is damaged', async () => {
+  test('rejects a damaged compressed image', async () => {
     server.serve('/a.gz', gzipSync(IMAGE).subarray(0, 200));
     await expect(download(server.url('/a.gz'))).rejects.toMatchObject({
       code: 'INVALID_SOURCE',
@@ -98,7 +98,7 @@ describe('downloadImage', () => {
     });
   });
 
-  test('gives the password in a URL to the server, and to nobody else', async () => {
+  test('sends the password of a URL to the server and never reveals it in errors', async () => {
     server.routes.set('/a.img', (request, response) => {
       if (request.headers.authorization !== `Basic ${Buffer.from('u:s3cret').toString('base64')}`)
         return void response.writeHead(403).end();
@@ -110,11 +110,11 @@ describe('downloadImage', () => {
     expect(String(refused)).not.toContain('s3cret');
   });
 
-  test('says that nobody answers', async () => {
+  test("reports a server that can't be reached", async () => {
     await expect(download('http://127.0.0.1:1/a.img')).rejects.toMatchObject({ code: 'BACKEND_UNREACHABLE' });
   });
 
-  test('ends when it is cancelled', async () => {
+  test('stops when it is canceled', async () => {
     const cancel = new AbortController();
     server.routes.set('/a.img', (_request, response) => {
       response.writeHead(200, { 'content-length': '1000000' });
@@ -123,7 +123,7 @@ describe('downloadImage', () => {
     await expect(download(server.url('/a.img'), cancel.signal)).rejects.toMatchObject({ code: 'CONFLICT' });
   });
 
-  test('gives up on a server that has fallen silent', async () => {
+  test('times out when the server stops sending', async () => {
     server.routes.set('/a.img', (_request, response) => {
       response.writeHead(200, { 'content-length': '1000000' });
       response.write(IMAGE, () => setImmediate(() => clock.advance(60_000)));
@@ -133,7 +133,7 @@ describe('downloadImage', () => {
 });
 
 describe('parseImageUrl', () => {
-  test.each(['ftp://host/a', 'file:///etc/passwd', 'a.img', 'http://host/a#md5:00'])('refuses %s', (url) => {
+  test.each(['ftp://host/a', 'file:///etc/passwd', 'a.img', 'http://host/a#md5:00'])('rejects %s', (url) => {
     expect(() => parseImageUrl(url)).toThrow(expect.objectContaining({ code: 'INVALID_SOURCE' }));
   });
 });

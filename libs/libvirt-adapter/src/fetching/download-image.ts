@@ -12,27 +12,27 @@ export interface DownloadOptions {
 }
 
 interface ImageUrl {
-  /** Without a user, a password and a checksum. */
+  /** Without user, password and checksum. */
   readonly url: URL;
-  /** What the URL said of them: fetch takes no URL with a password in it, and quotes it when it refuses. */
+  /** Credentials of the URL as a header: fetch rejects URLs with a password and quotes them in its error. */
   readonly authorization?: string;
   readonly digest?: string;
 }
 
 /**
- * An image's URL; `#sha256:<hex>` at its end is the checksum of what the server sends.
+ * Parses an image URL. A fragment `#sha256:<hex>` is the checksum of the download.
  * @throws DomainError INVALID_SOURCE
  */
 export function parseImageUrl(text: string): ImageUrl {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !['http:', 'https:'].includes(url.protocol)) {
-    throw new DomainError('INVALID_SOURCE', 'The image must be given as an http:// or https:// URL.');
+    throw new DomainError('INVALID_SOURCE', 'The image must be an http:// or https:// URL.');
   }
   const digest = url.hash.slice(1).replace('=', ':');
   if (digest !== '' && !isDigest(digest)) {
     throw new DomainError(
       'INVALID_SOURCE',
-      'What follows # in the URL must be a checksum such as sha256:<64 hex digits>.',
+      'The part of the URL after # must be a checksum such as sha256:<64 hex digits>.',
     );
   }
   const [user, password] = [decodeURIComponent(url.username), decodeURIComponent(url.password)];
@@ -43,8 +43,8 @@ export function parseImageUrl(text: string): ImageUrl {
 }
 
 /**
- * Downloads an image into a file, unpacked when it came packed with gzip, xz or zstd.
- * @throws DomainError INVALID_SOURCE, BACKEND_UNREACHABLE, BACKEND_FAILED, INSUFFICIENT_STORAGE, CONFLICT when it was cancelled
+ * Downloads an image into a file and decompresses gzip, xz and zstd.
+ * @throws DomainError INVALID_SOURCE, BACKEND_UNREACHABLE, BACKEND_FAILED, INSUFFICIENT_STORAGE, CONFLICT when it is canceled
  */
 export async function downloadImage(
   http: HttpGet,
@@ -59,10 +59,10 @@ export async function downloadImage(
     body.destroy();
     throw new DomainError(
       'INVALID_SOURCE',
-      `${url.host} answers a web page instead of an image: give the URL of the file itself.`,
+      `${url.host} returned a web page instead of an image: use the URL of the file itself.`,
     );
   }
-  await intoFile(async () => {
+  await translateWriteErrors(async () => {
     const counted = body.pipe(countBytes(bytes, onBytes));
     body.on('error', (error) => counted.destroy(error));
     const verified = digest === undefined ? counted : counted.pipe(verifyDigest(digest));
@@ -81,13 +81,13 @@ async function open(http: HttpGet, url: URL, request: RequestInit & { signal: Ab
   }
 }
 
-/** Says in the service's words what went wrong on the way from the network to the disk. */
-export async function intoFile(write: () => Promise<void>, signal: AbortSignal): Promise<void> {
+/** Translates errors between the network and the disk into domain errors. */
+export async function translateWriteErrors(write: () => Promise<void>, signal: AbortSignal): Promise<void> {
   try {
     await write();
   } catch (error) {
     if (error instanceof DomainError) throw error;
-    if (signal.aborted) throw new DomainError('CONFLICT', 'The operation was cancelled.', { cause: error });
+    if (signal.aborted) throw new DomainError('CONFLICT', 'The operation was canceled.', { cause: error });
     const { code = '', message } = error as NodeJS.ErrnoException;
     if (code === 'ENOSPC' || code === 'EDQUOT') {
       throw new DomainError(
@@ -97,7 +97,7 @@ export async function intoFile(write: () => Promise<void>, signal: AbortSignal):
       );
     }
     if (code.startsWith('Z_') || code.startsWith('ZSTD_')) {
-      throw new DomainError('INVALID_SOURCE', `The image is damaged: it could not be unpacked (${message}).`, {
+      throw new DomainError('INVALID_SOURCE', `The image is damaged: it could not be decompressed (${message}).`, {
         cause: error,
       });
     }

@@ -9,28 +9,28 @@ export interface HttpGet {
 
 export interface HttpBody {
   readonly body: Readable;
-  /** Absent when the server does not say it. */
+  /** Absent when the server does not report it. */
   readonly bytes?: number;
   readonly headers: Headers;
 }
 
-/** A server that says nothing for so long will not say anything more. */
-const SILENCE_MS = 60_000;
+/** A transfer without any data for this long has stalled. */
+const STALL_TIMEOUT_MS = 60_000;
 
-/** What a server answers instead of the thing that was asked for. */
+/** An HTTP response other than a success. */
 export class HttpFailure extends Error {
   constructor(
     readonly response: Response,
     url: URL,
   ) {
-    super(`${url.host} answers ${response.status} ${response.statusText}`.trimEnd());
+    super(`${url.host} returned ${response.status} ${response.statusText}`.trimEnd());
   }
 }
 
 /**
- * Opens the body of a URL; redirects are followed.
- * @throws HttpFailure when the status is no success
- * @throws DomainError BACKEND_UNREACHABLE when nobody answers, CONFLICT when it was cancelled
+ * Opens the body of a URL and follows redirects.
+ * @throws HttpFailure when the status is not a success
+ * @throws DomainError BACKEND_UNREACHABLE when the server does not respond, CONFLICT when the signal is aborted
  */
 export async function httpGet(
   { fetch, clock }: HttpGet,
@@ -38,21 +38,21 @@ export async function httpGet(
   init: RequestInit & { signal: AbortSignal },
 ): Promise<HttpBody> {
   const end = new AbortController();
-  let isSilent = false;
-  const listen = (): (() => void) =>
-    clock.after(SILENCE_MS, () => {
-      isSilent = true;
+  let hasStalled = false;
+  const startStallTimer = (): (() => void) =>
+    clock.after(STALL_TIMEOUT_MS, () => {
+      hasStalled = true;
       end.abort();
     });
-  let patience = listen();
-  const heard = (): void => {
-    patience();
-    patience = listen();
+  let cancelStallTimer = startStallTimer();
+  const onChunk = (): void => {
+    cancelStallTimer();
+    cancelStallTimer = startStallTimer();
   };
   const translate = (error: unknown): DomainError => {
-    if (init.signal.aborted) return new DomainError('CONFLICT', 'The operation was cancelled.', { cause: error });
-    if (isSilent) return new DomainError('BACKEND_TIMEOUT', `${url.host} stopped sending.`, { cause: error });
-    return new DomainError('BACKEND_UNREACHABLE', `The download from ${url.host} broke off: ${causeOf(error)}.`, {
+    if (init.signal.aborted) return new DomainError('CONFLICT', 'The operation was canceled.', { cause: error });
+    if (hasStalled) return new DomainError('BACKEND_TIMEOUT', `${url.host} stopped sending.`, { cause: error });
+    return new DomainError('BACKEND_UNREACHABLE', `The download from ${url.host} was interrupted: ${causeOf(error)}.`, {
       cause: error,
     });
   };
@@ -63,31 +63,31 @@ export async function httpGet(
       throw new HttpFailure(response, url);
     }
     const length = response.headers.get('content-length');
-    // A body that was packed for the way is not as long as its header says.
-    const isPlain = response.headers.get('content-encoding') === null;
-    const body = Readable.from(listened(response.body as ReadableStream<Uint8Array>, heard, translate), {
+    // With a content encoding, the decoded body has a different length than the header.
+    const isUnencoded = response.headers.get('content-encoding') === null;
+    const body = Readable.from(readChunks(response.body as ReadableStream<Uint8Array>, onChunk, translate), {
       objectMode: false,
     });
-    // Also when nobody ever read it.
+    // Runs even if the body was never read.
     body.once('close', () => {
-      patience();
+      cancelStallTimer();
       end.abort();
     });
-    return { body, headers: response.headers, ...(length !== null && isPlain && { bytes: Number(length) }) };
+    return { body, headers: response.headers, ...(length !== null && isUnencoded && { bytes: Number(length) }) };
   } catch (error) {
-    patience();
+    cancelStallTimer();
     throw error instanceof HttpFailure ? error : translate(error);
   }
 }
 
-async function* listened(
+async function* readChunks(
   body: ReadableStream<Uint8Array>,
-  heard: () => void,
+  onChunk: () => void,
   translate: (error: unknown) => DomainError,
 ): AsyncGenerator<Buffer> {
   try {
     for await (const chunk of body) {
-      heard();
+      onChunk();
       yield Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     }
   } catch (error) {
@@ -95,7 +95,7 @@ async function* listened(
   }
 }
 
-/** undici says only "fetch failed" or "terminated"; why stands in the cause. */
+/** undici reports only "fetch failed" or "terminated"; the reason is in the cause. */
 function causeOf(error: unknown): string {
   const cause = (error as Error).cause;
   return cause === undefined

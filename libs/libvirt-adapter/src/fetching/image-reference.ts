@@ -1,8 +1,8 @@
 import { DomainError } from '@headgate/domain-contracts';
 
-/** Where an image is in a registry. */
+/** The location of an image in a registry. */
 export interface ImageReference {
-  /** Host, with its port when it has one. */
+  /** Host, with the port if there is one. */
   readonly registry: string;
   readonly repository: string;
   /** A tag, or a digest. */
@@ -14,7 +14,7 @@ const TAG = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/;
 const DIGEST = /^sha(?:256:[0-9a-f]{64}|512:[0-9a-f]{128})$/;
 
 /**
- * `host[:port]/repository[:tag][@digest]`. The registry has to be named: which one is meant by a short name is a setting of other tools.
+ * `host[:port]/repository[:tag][@digest]`. The registry is required, because short names depend on the configuration of other tools.
  * Source: https://pkg.go.dev/github.com/distribution/reference
  * @throws DomainError INVALID_SOURCE
  */
@@ -34,12 +34,12 @@ export function parseImageReference(text: string): ImageReference {
   if (!REPOSITORY.test(repository) || !(digest === undefined ? TAG.test(reference) : DIGEST.test(digest))) {
     throw new DomainError(
       'INVALID_SOURCE',
-      `${text.slice(0, 120)} is no image: it must look like registry.example/path/name:tag.`,
+      `${text.slice(0, 120)} is not an image reference: it must look like registry.example/path/name:tag.`,
     );
   }
   return { registry, repository, reference };
 }
 
-/** Registries on this machine are spoken to without TLS, as container tools do. */
+/** Loopback registries are used without TLS, as container tools do. */
 export const registryUrl = (registry: string): string =>
   `${/^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::\d+)?$/.test(registry) ? 'http' : 'https'}://${registry}`;

@@ -27,7 +27,7 @@ const ACCEPT = [
 
 const MAX_MANIFEST_BYTES = 4 * 1024 ** 2;
 
-/** Reads one image from a registry, as somebody without an account. Source: https://github.com/opencontainers/distribution-spec */
+/** Reads one image from a registry anonymously. Source: https://github.com/opencontainers/distribution-spec */
 export class OciRegistry {
   private token?: string;
 
@@ -39,7 +39,7 @@ export class OciRegistry {
 
   /**
    * The layers of the image for one architecture, lowest first.
-   * @param architecture in Go's words: `amd64`, `arm64`
+   * @param architecture as Go names it: `amd64`, `arm64`
    */
   async layers(architecture: string): Promise<readonly OciDescriptor[]> {
     const manifest = await this.manifest(this.image.reference);
@@ -51,7 +51,7 @@ export class OciRegistry {
     return this.layersOf(await this.manifest(found.digest));
   }
 
-  /** A layer as it is stored. The stream fails at its end when the bytes are not those of the digest. */
+  /** A layer as stored. The stream fails at its end if the bytes do not match the digest. */
   async blob({ digest }: OciDescriptor): Promise<Readable> {
     const { body } = await this.get(`blobs/${digest}`, 'application/octet-stream');
     const verified = verifyDigest(digest);
@@ -62,7 +62,7 @@ export class OciRegistry {
 
   private layersOf({ layers }: Manifest): readonly OciDescriptor[] {
     if (!Array.isArray(layers) || !layers.every(({ digest }) => typeof digest === 'string' && isDigest(digest))) {
-      throw new DomainError('INVALID_SOURCE', `${this.image.repository} is no container image.`);
+      throw new DomainError('INVALID_SOURCE', `${this.image.repository} is not a container image.`);
     }
     return layers;
   }
@@ -82,7 +82,7 @@ export class OciRegistry {
     try {
       return JSON.parse(Buffer.concat(chunks).toString('utf8')) as Manifest;
     } catch (cause) {
-      throw new DomainError('INVALID_SOURCE', `${this.image.registry} answers something else than a manifest.`, {
+      throw new DomainError('INVALID_SOURCE', `${this.image.registry} returned something other than a manifest.`, {
         cause,
       });
     }
@@ -96,7 +96,7 @@ export class OciRegistry {
     } catch (error) {
       const challenge =
         error instanceof HttpFailure && error.response.status === 401 && error.response.headers.get('www-authenticate');
-      // A token that was refused is not asked for again.
+      // A rejected token is not requested again.
       if (!challenge || this.token !== undefined) throw this.translate(error);
       this.token = await this.anonymousToken(challenge);
       return await this.request(url, accept).catch((again: unknown) => {
@@ -145,7 +145,7 @@ export class OciRegistry {
   private notPublic(): DomainError {
     return new DomainError(
       'INVALID_SOURCE',
-      `${this.image.registry} does not give ${this.image.repository} to everybody: the image must be public.`,
+      `${this.image.registry} requires a login for ${this.image.repository}: the image must be public.`,
     );
   }
 }

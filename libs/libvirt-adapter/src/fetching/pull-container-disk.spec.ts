@@ -26,22 +26,22 @@ describe('pullContainerDisk', () => {
   });
 
   const pull = (image: string) =>
-    pullContainerDisk({ fetch, clock: new FixedClock() }, image, 'x86_64', file, {
-      signal: new AbortController().signal,
-      onBytes: () => undefined,
-    });
+    pullContainerDisk(
+      { http: { fetch, clock: new FixedClock() }, image, arch: 'x86_64', file },
+      { signal: new AbortController().signal, onBytes: () => undefined },
+    );
 
   test.each([
     ['plain', (layer: Buffer) => layer],
     ['gzip', gzipSync],
     ['zstd', zstdCompressSync],
-  ])('finds the disk in a %s layer of the image for this architecture', async (_name, packed) => {
+  ])("finds the disk in a %s layer of the image for the host's architecture", async (_name, packed) => {
     serveImage(server, 'lab/tiny', [packed(await layerOf({ 'etc/motd': Buffer.from('hi'), 'disk/tiny.qcow2': DISK }))]);
     await pull(`${server.host}/lab/tiny`);
     expect((await readFile(file)).equals(DISK)).toBe(true);
   });
 
-  test('takes the disk of the highest layer', async () => {
+  test('uses the disk of the topmost layer', async () => {
     serveImage(server, 'tiny', [
       await layerOf({ 'disk/a.img': Buffer.from('old') }),
       await layerOf({ './disk/b.img': DISK }),
@@ -51,7 +51,7 @@ describe('pullContainerDisk', () => {
     expect((await readFile(file)).equals(DISK)).toBe(true);
   });
 
-  test('fetches a token where the registry wants one of everybody', async () => {
+  test('fetches an anonymous token when the registry requires one', async () => {
     serveImage(server, 'tiny', [await layerOf({ 'disk/a.img': DISK })]);
     const open = new Map(server.routes);
     for (const [path, route] of open) {
@@ -66,10 +66,10 @@ describe('pullContainerDisk', () => {
     }
     server.serve('/token', JSON.stringify({ token: 't0ken' }));
     await pull(`${server.host}/tiny`);
-    expect(server.asked.filter((path) => path === '/token')).toHaveLength(1);
+    expect(server.requests.filter((path) => path === '/token')).toHaveLength(1);
   });
 
-  test('refuses an image that is not public', async () => {
+  test('rejects an image that is not public', async () => {
     server.routes.set('/v2/tiny/manifests/latest', (_request, response) => void response.writeHead(401).end());
     await expect(pull(`${server.host}/tiny`)).rejects.toMatchObject({
       code: 'INVALID_SOURCE',
@@ -77,7 +77,7 @@ describe('pullContainerDisk', () => {
     });
   });
 
-  test('refuses a layer that is not what its digest says', async () => {
+  test('rejects a layer that does not match its digest', async () => {
     const layer = await layerOf({ 'disk/a.img': DISK });
     serveImage(server, 'tiny', [layer]);
     server.serve(`/v2/tiny/blobs/${digestOf(layer)}`, await layerOf({ 'disk/a.img': Buffer.alloc(200_000, 'evil') }));
@@ -89,9 +89,9 @@ describe('pullContainerDisk', () => {
 
   test.each([
     ['an image without a disk', { 'etc/motd': DISK }],
-    ['a disk in a folder below', { 'disk/deeper/a.img': DISK }],
-    ['a mark that a disk was removed', { 'disk/.wh.a.img': DISK }],
-  ])('refuses %s', async (_title, files) => {
+    ['a disk in a subfolder', { 'disk/deeper/a.img': DISK }],
+    ['a whiteout of a disk', { 'disk/.wh.a.img': DISK }],
+  ])('rejects %s', async (_title, files) => {
     serveImage(server, 'tiny', [await layerOf(files)]);
     await expect(pull(`${server.host}/tiny`)).rejects.toMatchObject({
       code: 'INVALID_SOURCE',
@@ -99,7 +99,7 @@ describe('pullContainerDisk', () => {
     });
   });
 
-  test('refuses an image for other architectures only, and one that is not there', async () => {
+  test('rejects an image for other architectures, and one that does not exist', async () => {
     serveImage(server, 'arm', [await layerOf({ 'disk/a.img': DISK })], { architecture: 'arm64' });
     await expect(pull(`${server.host}/arm`)).rejects.toMatchObject({
       code: 'INVALID_SOURCE',
@@ -113,7 +113,7 @@ describe('pullContainerDisk', () => {
 });
 
 describe('parseImageReference', () => {
-  test('takes tags, digests and ports', () => {
+  test('accepts tags, digests and ports', () => {
     expect(parseImageReference('registry.example:5000/a/b:v1')).toEqual({
       registry: 'registry.example:5000',
       repository: 'a/b',
@@ -136,7 +136,7 @@ describe('parseImageReference', () => {
     'registry.example/a:b c',
     '',
     'r.example/a@sha256:12',
-  ])('refuses %j', (image) =>
+  ])('rejects %j', (image) =>
     expect(() => parseImageReference(image)).toThrow(expect.objectContaining({ code: 'INVALID_SOURCE' })),
   );
 });

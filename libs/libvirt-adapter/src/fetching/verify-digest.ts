@@ -9,12 +9,12 @@ export const isDigest = (text: string): boolean => {
   return ALGORITHMS[algorithm] === hex.length;
 };
 
-/** Passes bytes on, and fails at their end when they are not those of the digest `algorithm:hex`. */
+/** Passes bytes through and fails at the end if they do not match the digest `algorithm:hex`. */
 export function verifyDigest(digest: string): Transform {
   if (!isDigest(digest))
     throw new DomainError(
       'INVALID_SOURCE',
-      `${digest.slice(0, 80)} is no digest: it must look like sha256:<64 hex digits>.`,
+      `${digest.slice(0, 80)} is not a digest: it must look like sha256:<64 hex digits>.`,
     );
   const [algorithm = 'sha256', expected] = digest.split(':');
   const hash = createHash(algorithm);
@@ -29,7 +29,7 @@ export function verifyDigest(digest: string): Transform {
       done(
         new DomainError(
           'BACKEND_FAILED',
-          `What was downloaded has the checksum ${algorithm}:${actual}, not ${digest}: it was changed or broken on the way.`,
+          `The download has the checksum ${algorithm}:${actual}, not ${digest}: it was modified or damaged in transit.`,
         ),
       );
     },

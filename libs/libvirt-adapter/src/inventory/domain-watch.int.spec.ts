@@ -1,18 +1,19 @@
 import { SystemClock } from '@headgate/domain-contracts';
 import { InventoryRecorder } from '@headgate/testing';
 import { LibvirtBackend } from '../libvirt-backend.js';
-import { foreignDomainXml } from '../testing/foreign-domain.js';
-import { whyNoLibvirt } from '../testing/libvirt-under-test.js';
+import { foreignDomainXml } from '../testing/domain-xml.js';
+import { whyLibvirtIsUnavailable } from '../testing/libvirt-under-test.js';
 import { PrivateLibvirtd } from '../testing/private-libvirtd.js';
 import { Virsh } from '../virsh/virsh.js';
 
 const missing =
-  (await whyNoLibvirt()) ?? (process.getuid?.() === 0 ? undefined : 'only root can start a libvirtd as somebody else');
+  (await whyLibvirtIsUnavailable()) ??
+  (process.getuid?.() === 0 ? undefined : 'only root can start a libvirtd as another user');
 const describeWithLibvirt = missing === undefined ? describe : describe.skip;
 const timeoutMs = 120_000;
 
 describeWithLibvirt(
-  `a libvirtd that ends and comes back${missing === undefined ? '' : `: skipped, ${missing}`}`,
+  `a libvirtd that stops and comes back${missing === undefined ? '' : `: skipped, ${missing}`}`,
   () => {
     let daemon: PrivateLibvirtd;
     let backend: LibvirtBackend;
@@ -41,7 +42,7 @@ describeWithLibvirt(
       new Virsh({ uri: daemon.uri }).withXml(xml, (file) => ['define', file]);
 
     test(
-      'is told as lost, and listed anew within 5 s of its return',
+      'is reported as lost, and listed again within 5 s of its return',
       async () => {
         await daemon.kill();
         await recorder.until(() => recorder.calls.includes('lost BACKEND_UNREACHABLE'));
@@ -60,7 +61,7 @@ describeWithLibvirt(
     );
 
     test(
-      'is told as lost within 10 s when it hangs, and listed anew when it goes on',
+      'is reported as lost within 10 s when it hangs, and listed again when it resumes',
       async () => {
         const frozen = Date.now();
         daemon.freeze();

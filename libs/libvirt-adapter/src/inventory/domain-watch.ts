@@ -11,12 +11,12 @@ import type { DomainFinder } from '../domains/domain-finder.js';
 import type { DomainReader } from '../domains/domain-reader.js';
 import type { StopRequests } from '../power/stop-requests.js';
 import type { Virsh } from '../virsh/virsh.js';
-import { mayChangeInventory } from './event-line.js';
+import { mayChangeInventory } from './event-stream.js';
 import { EventStream } from './event-stream.js';
 import { GuestAddresses } from './guest-addresses.js';
 import { LiveDomains } from './live-domains.js';
 
-export interface DomainWatchParts {
+export interface DomainWatchDeps {
   readonly context: string;
   readonly virsh: Virsh;
   readonly finder: DomainFinder;
@@ -24,21 +24,21 @@ export interface DomainWatchParts {
   readonly stops: StopRequests;
   readonly clock: Clock;
   readonly log: Log;
-  /** Hears of each domain when a connection begins. */
-  readonly met: (domain: DomainDescription) => void;
-  /** 0 to 1; spreads the reconnections of many. */
+  /** Called with each domain when a connection is established. */
+  readonly onDiscovered: (domain: DomainDescription) => void;
+  /** Returns 0 to 1; spreads the reconnections of many clients. */
   readonly random?: () => number;
 }
 
-const FIRST_PAUSE_MS = 250;
-const LONGEST_PAUSE_MS = 2000;
+const MIN_BACKOFF_MS = 250;
+const MAX_BACKOFF_MS = 2000;
 /**
- * `virsh event` does not say when it has begun to listen. What happened between the first list and that moment is found by
- * reading everything again, twice, this many milliseconds after the connection.
+ * `virsh event` does not report when it has subscribed. Changes between the first list and that moment are found by
+ * reading all domains again at these times after the connection.
  */
-const READ_AGAIN_AFTER_MS = [1000, 10_000];
+const RECONCILE_DELAYS_MS = [1000, 10_000];
 
-/** Keeps one connection to libvirt and takes it up again whenever it breaks. */
+/** Keeps one connection to libvirt and reconnects whenever it breaks. */
 export class DomainWatch implements InventoryWatch {
   private isStopped = false;
   private isLost = false;
@@ -47,77 +47,85 @@ export class DomainWatch implements InventoryWatch {
   private events?: EventStream;
   private readonly timers = new Set<() => void>();
   private readonly addresses: GuestAddresses;
-  private readonly forgetStops: () => void;
+  private readonly unsubscribeStops: () => void;
 
   constructor(
-    private readonly parts: DomainWatchParts,
+    private readonly deps: DomainWatchDeps,
     private readonly listener: InventoryListener,
   ) {
     const refresh = (uuid: string): void => this.live?.refresh(uuid);
-    this.addresses = new GuestAddresses(parts.virsh, parts.clock, refresh);
-    this.forgetStops = parts.stops.onChange(refresh);
+    this.addresses = new GuestAddresses(deps.virsh, deps.clock, refresh);
+    this.unsubscribeStops = deps.stops.onChange(refresh);
     void this.connect();
   }
 
   async stop(): Promise<void> {
     this.isStopped = true;
-    this.forgetStops();
+    this.unsubscribeStops();
     this.addresses.stop();
     await this.disconnect();
   }
 
   private async connect(): Promise<void> {
-    const { virsh, finder, reader, stops, met } = this.parts;
-    // A connection that has been replaced has nothing to say any more.
-    const failed = (error: unknown): void => {
+    const { virsh, finder, reader, stops, onDiscovered } = this.deps;
+    // Errors of a connection that has been replaced are ignored.
+    const onFailure = (error: unknown): void => {
       if (this.events === events) this.connectionFailed(error);
     };
     let live: LiveDomains | undefined;
-    const early: Parameters<LiveDomains['handle']>[0][] = [];
+    const queued: Parameters<LiveDomains['handle']>[0][] = [];
     const events: EventStream = new EventStream(virsh, {
       event: (event) => {
         if (!mayChangeInventory(event)) return;
         if (live) live.handle(event);
-        else early.push(event);
+        else queued.push(event);
       },
-      ended: failed,
+      ended: onFailure,
     });
     this.events = events;
     try {
       const host = (await virsh.run(['hostname'])).trim();
       if (this.events !== events) return;
       live = new LiveDomains(
-        { finder, reader, stops, met, addresses: this.addresses, listener: this.tellUnlessStopped(), failed },
+        {
+          finder,
+          reader,
+          stops,
+          onDiscovered,
+          addresses: this.addresses,
+          listener: this.listenerUntilStopped(),
+          onFailure,
+        },
         host,
       );
       this.live = live;
       await live.load();
-      for (const event of early) live.handle(event);
+      for (const event of queued) live.handle(event);
     } catch (error) {
-      return failed(error);
+      return onFailure(error);
     }
     if (this.events === events) this.connected(live);
   }
 
   private connected(live: LiveDomains): void {
-    if (this.isLost) this.parts.log.info({}, 'libvirt is back');
+    if (this.isLost) this.deps.log.info({}, 'libvirt is reachable again');
     this.isLost = false;
     this.failures = 0;
-    for (const ms of READ_AGAIN_AFTER_MS) this.later(ms, () => live.reconcile());
+    for (const ms of RECONCILE_DELAYS_MS) this.later(ms, () => live.reconcile());
   }
 
   private connectionFailed(error: unknown): void {
     void this.disconnect();
     if (this.isStopped) return;
-    const { log, random = Math.random } = this.parts;
+    const { log, random = Math.random } = this.deps;
     if (!this.isLost) {
-      log.warn({ reason: messageOf(error) }, 'libvirt is lost');
+      log.warn({ reason: messageOf(error) }, 'libvirt is unreachable');
       this.isLost = true;
       this.listener.lost(
         error instanceof DomainError ? error : new DomainError('BACKEND_FAILED', messageOf(error), { cause: error }),
       );
     }
-    const pause = Math.min(FIRST_PAUSE_MS * 2 ** this.failures++, LONGEST_PAUSE_MS);
+    const pause = Math.min(MIN_BACKOFF_MS * 2 ** this.failures++, MAX_BACKOFF_MS);
     this.later(pause * (0.75 + random() / 2), () => void this.connect());
   }
 
@@ -132,14 +140,14 @@ export class DomainWatch implements InventoryWatch {
   }
 
   private later(ms: number, callback: () => void): void {
-    const cancel = this.parts.clock.after(ms, () => {
+    const cancel = this.deps.clock.after(ms, () => {
       this.timers.delete(cancel);
       callback();
     });
     this.timers.add(cancel);
   }
 
-  private tellUnlessStopped(): InventoryListener {
+  private listenerUntilStopped(): InventoryListener {
     return {
       listed: (instances) => this.isStopped || this.listener.listed(instances),
       changed: (instance) => this.isStopped || this.listener.changed(instance),

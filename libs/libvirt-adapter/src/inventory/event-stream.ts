@@ -2,15 +2,40 @@ import { createInterface } from 'node:readline';
 import type { DomainError } from '@headgate/domain-contracts';
 import { translateFailure } from '../virsh/virsh-errors.js';
 import type { Virsh } from '../virsh/virsh.js';
-import { parseEventLine, type DomainEvent } from './event-line.js';
+
+/** One line of `virsh event --all --loop --timestamp`. */
+export interface DomainEvent {
+  /** `lifecycle`, `agent-lifecycle`, … */
+  readonly kind: string;
+  readonly domain: string;
+  readonly detail: string;
+}
+
+export function parseEventLine(line: string): DomainEvent | undefined {
+  const [, kind, domain, detail] = /event '([a-z0-9-]+)' for domain '(.*)': (.*)$/.exec(line) ?? [];
+  return kind === undefined || domain === undefined ? undefined : { kind, domain, detail: detail ?? '' };
+}
+
+/** Events that never change an inventory entry; some are emitted every second. */
+const IRRELEVANT = new Set([
+  'balloon-change',
+  'rtc-change',
+  'graphics',
+  'block-threshold',
+  'migration-iteration',
+  'tray-change',
+  'tunable',
+]);
+
+export const mayChangeInventory = ({ kind }: DomainEvent): boolean => !IRRELEVANT.has(kind);
 
 export interface EventStreamListener {
   event(event: DomainEvent): void;
-  /** Called once, when the stream has ended by itself. */
+  /** Called once if the stream ends without `stop()`. */
   ended(error: DomainError): void;
 }
 
-/** One `virsh event` process. It ends as soon as the connection to libvirt does; a keep-alive notices a silent one within 6 s. */
+/** One `virsh event` process. It ends with its connection to libvirt; keepalives detect a hanging connection within 6 s. */
 export class EventStream {
   private stopped = false;
   private readonly child;

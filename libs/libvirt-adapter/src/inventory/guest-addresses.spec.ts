@@ -1,14 +1,14 @@
 import { FixedClock } from '@headgate/testing';
 import { describeDomain } from '../domain-xml/domain-description.js';
-import { ourDomainXml, UUID } from '../testing/domain-xml.js';
+import { ownDomainXml, UUID } from '../testing/domain-xml.js';
 import { Virsh } from '../virsh/virsh.js';
-import { GuestAddresses } from './guest-addresses.js';
+import { GuestAddresses, pickAddress } from './guest-addresses.js';
 
 const TABLE = ' eth0       52:54:00:22:e5:72    ipv4         10.0.2.15/24\n';
 const withAgent = describeDomain(
-  ourDomainXml().replace('name="org.qemu.guest_agent.0"', 'name="org.qemu.guest_agent.0" state="connected"'),
+  ownDomainXml().replace('name="org.qemu.guest_agent.0"', 'name="org.qemu.guest_agent.0" state="connected"'),
 );
-const withoutAgent = describeDomain(ourDomainXml());
+const withoutAgent = describeDomain(ownDomainXml());
 
 describe('GuestAddresses', () => {
   let clock: FixedClock;
@@ -30,13 +30,13 @@ describe('GuestAddresses', () => {
     addresses = new GuestAddresses(virsh, clock, (uuid) => void found.push(uuid));
   });
 
-  /** Lets the time pass, and what was asked be answered. */
+  /** Advances the clock and lets pending lookups finish. */
   const pass = async (ms: number): Promise<void> => {
     clock.advance(ms);
     await new Promise((resolve) => setImmediate(resolve));
   };
 
-  test('asks the agent until it knows, and then no more', async () => {
+  test('queries the agent until it reports an address, and then stops', async () => {
     answers = ['', TABLE];
     addresses.observe(withAgent, true);
     await pass(0);
@@ -48,7 +48,7 @@ describe('GuestAddresses', () => {
     expect(asked).toBe(2);
   });
 
-  test('asks a guest that has none a bounded number of times', async () => {
+  test('stops after a limited number of lookups when a guest has no address', async () => {
     addresses.observe(withAgent, true);
     for (let i = 0; i < 20; i++) await pass(60_000);
     expect(asked).toBeGreaterThan(3);
@@ -56,13 +56,13 @@ describe('GuestAddresses', () => {
     expect(clock.pending).toBe(0);
   });
 
-  test('asks nobody where there is neither an agent nor a network of libvirt', async () => {
+  test('does not look up guests that have neither an agent nor a libvirt network', async () => {
     addresses.observe(withoutAgent, true);
     await pass(60_000);
     expect(asked).toBe(0);
   });
 
-  test('forgets the address when the guest stops', async () => {
+  test('discards the address when the guest stops', async () => {
     answers = [TABLE];
     addresses.observe(withAgent, true);
     await pass(0);
@@ -70,4 +70,23 @@ describe('GuestAddresses', () => {
     expect(addresses.of(UUID)).toBeUndefined();
     expect(clock.pending).toBe(0);
   });
+});
+
+describe('pickAddress', () => {
+  test('picks the first IPv4 address that is reachable from outside', () => {
+    expect(
+      pickAddress(` lo         00:00:00:00:00:00    ipv4         127.0.0.1/8
+ -          -                    ipv6         ::1/128
+ eth0       52:54:00:22:e5:72    ipv6         fe80::5054:ff:fe22:e572/64
+ -          -                    ipv4         10.0.2.15/24
+`),
+    ).toBe('10.0.2.15');
+  });
+
+  test('falls back to a global IPv6 address', () => {
+    expect(pickAddress(' eth0  52:54:00:22:e5:72  ipv6  2001:db8::7/64\n')).toBe('2001:db8::7');
+  });
+
+  test('returns undefined when there is no address yet', () =>
+    expect(pickAddress('\n eth0       52:54:00:22:e5:72    N/A          N/A\n')).toBeUndefined());
 });

@@ -1,18 +1,18 @@
+import { isIPv4 } from 'node:net';
 import type { Clock } from '@headgate/domain-contracts';
 import type { DomainDescription } from '../domain-xml/domain-description.js';
 import type { Virsh } from '../virsh/virsh.js';
-import { pickAddress } from './guest-address.js';
 
-/** Milliseconds between the questions about one guest; a guest that has no address after the last one is not asked again until an event tells of it. */
-const PAUSES = [0, 500, 1000, 2000, 4000, 8000, 15_000, 30_000, 60_000];
+/** Delays between lookups for one guest. After the last one, the next event of the guest starts a new search. */
+const LOOKUP_DELAYS_MS = [0, 500, 1000, 2000, 4000, 8000, 15_000, 30_000, 60_000];
 
 interface Search {
-  /** Where it asks. */
+  /** The source of addresses. */
   readonly source: 'agent' | 'lease';
   cancel: () => void;
 }
 
-/** Finds out the addresses of running guests: asked after events, a bounded number of times. */
+/** Looks up the addresses of running guests, a limited number of times after each event. */
 export class GuestAddresses {
   private readonly addresses = new Map<string, string>();
   private readonly searches = new Map<string, Search>();
@@ -20,20 +20,20 @@ export class GuestAddresses {
   constructor(
     private readonly virsh: Virsh,
     private readonly clock: Clock,
-    /** The address of a domain was found. */
-    private readonly found: (uuid: string) => void,
+    /** Called when the address of a domain was found or has changed. */
+    private readonly onFound: (uuid: string) => void,
   ) {}
 
   of(uuid: string): string | undefined {
     return this.addresses.get(uuid);
   }
 
-  /** Looks at a domain that was just read, and asks for its address when there is somebody to ask. */
+  /** Starts a search for a running domain that has a source of addresses. */
   observe({ uuid, agent, nics }: DomainDescription, isActive: boolean): void {
     if (!isActive) return this.forget(uuid);
     const source = agent === 'connected' ? 'agent' : nics.some(({ type }) => type === 'network') ? 'lease' : undefined;
     const current = this.searches.get(uuid);
-    // The agent knows best: a search among the leases ends when it comes.
+    // The agent is the better source, so it replaces a search among the DHCP leases.
     if (source === undefined || current?.source === source) return;
     current?.cancel();
     const search: Search = { source, cancel: () => undefined };
@@ -41,7 +41,7 @@ export class GuestAddresses {
     this.ask(uuid, search, 0);
   }
 
-  /** Drops what is known: the guest has stopped, or begins anew. */
+  /** Discards the address of a guest that stopped or restarted. */
   forget(uuid: string): void {
     this.searches.get(uuid)?.cancel();
     this.searches.delete(uuid);
@@ -53,7 +53,7 @@ export class GuestAddresses {
   }
 
   private ask(uuid: string, search: Search, attempt: number): void {
-    const pause = PAUSES[attempt];
+    const pause = LOOKUP_DELAYS_MS[attempt];
     if (pause === undefined) return;
     search.cancel = this.clock.after(pause, () => {
       void this.lookUp(uuid, search.source).then((address) => {
@@ -61,7 +61,7 @@ export class GuestAddresses {
         if (address === undefined) return this.ask(uuid, search, attempt + 1);
         if (this.addresses.get(uuid) === address) return;
         this.addresses.set(uuid, address);
-        this.found(uuid);
+        this.onFound(uuid);
       });
     });
   }
@@ -72,8 +72,22 @@ export class GuestAddresses {
         await this.virsh.run(['domifaddr', uuid, '--source', source, '--full'], { timeoutMs: 10_000 }),
       );
     } catch {
-      // No answer is no address: the agent is starting, or the guest is going down.
+      // The agent may still be starting, or the guest is shutting down.
       return undefined;
     }
   }
+}
+
+/**
+ * Picks the address to show from the table of `domifaddr`: name, MAC, protocol, address/prefix.
+ * IPv4 is preferred; loopback and link-local addresses are skipped.
+ */
+export function pickAddress(table: string): string | undefined {
+  const addresses = table
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/))
+    .filter((cells) => cells[0] !== 'lo')
+    .map((cells) => cells.at(-1)?.split('/')[0] ?? '')
+    .filter((address) => /^[0-9a-f.:]+$/i.test(address) && !/^(127\.|169\.254\.|::1$|fe80:)/i.test(address));
+  return addresses.find((address) => isIPv4(address)) ?? addresses.find((address) => address.includes(':'));
 }

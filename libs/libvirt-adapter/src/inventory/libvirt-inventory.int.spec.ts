@@ -1,8 +1,8 @@
 import { InventoryRecorder, readUntil } from '@headgate/testing';
-import { foreignDomainXml } from '../testing/foreign-domain.js';
-import { LibvirtUnderTest, whyNoLibvirt } from '../testing/libvirt-under-test.js';
+import { foreignDomainXml } from '../testing/domain-xml.js';
+import { LibvirtUnderTest, whyLibvirtIsUnavailable } from '../testing/libvirt-under-test.js';
 
-const missing = await whyNoLibvirt();
+const missing = await whyLibvirtIsUnavailable();
 const describeWithLibvirt = missing === undefined ? describe : describe.skip;
 
 describeWithLibvirt(`a foreign domain on libvirt${missing === undefined ? '' : `: skipped, ${missing}`}`, () => {
@@ -10,7 +10,7 @@ describeWithLibvirt(`a foreign domain on libvirt${missing === undefined ? '' : `
   beforeEach(async () => void (libvirt = await LibvirtUnderTest.open()));
   afterEach(() => libvirt?.close());
 
-  test('is shown, followed and operated like any other', async () => {
+  test('is listed, watched and operated like any other', async () => {
     const backend = libvirt.backend();
     const recorder = InventoryRecorder.over(backend.require('inventory'));
     await recorder.whenListed();

@@ -6,18 +6,18 @@ import {
   type Json,
 } from '@headgate/domain-contracts';
 import { element, parseXml, toJson } from '../domain-xml/xml.js';
-import { DomainWatch, type DomainWatchParts } from './domain-watch.js';
+import { DomainWatch, type DomainWatchDeps } from './domain-watch.js';
 import { maskSecrets } from './mask-secrets.js';
 
 export class LibvirtInventory extends InstanceInventory {
   private readonly watches = new Set<InventoryWatch>();
 
-  constructor(private readonly parts: DomainWatchParts) {
+  constructor(private readonly deps: DomainWatchDeps) {
     super();
   }
 
   override watch(listener: InventoryListener): InventoryWatch {
-    const watch = new DomainWatch(this.parts, listener);
+    const watch = new DomainWatch(this.deps, listener);
     this.watches.add(watch);
     return {
       stop: async () => {
@@ -27,10 +27,10 @@ export class LibvirtInventory extends InstanceInventory {
     };
   }
 
-  /** The domain's description (https://libvirt.org/formatdomain.html) as `{domain: …}`: attributes begin with `@`, text stands under `#text`. */
+  /** The domain's description (https://libvirt.org/formatdomain.html) as `{domain: …}`: attributes begin with `@`, text is under `#text`. */
   override async manifest(ref: InstanceRef, { masked }: { masked: boolean }): Promise<Json> {
-    const { uuid } = await this.parts.finder.find(ref);
-    const xml = await this.parts.virsh.run(['dumpxml', uuid, ...(masked ? [] : ['--security-info'])]);
+    const { uuid } = await this.deps.finder.find(ref);
+    const xml = await this.deps.virsh.run(['dumpxml', uuid, ...(masked ? [] : ['--security-info'])]);
     const domain = element(parseXml(xml), 'domain') ?? {};
     return toJson({ domain: masked ? maskSecrets(domain) : domain });
   }

@@ -3,20 +3,20 @@ import type { DomainDescription } from '../domain-xml/domain-description.js';
 import type { DomainFinder } from '../domains/domain-finder.js';
 import type { DomainReader, DomainSnapshot } from '../domains/domain-reader.js';
 import type { StopRequests } from '../power/stop-requests.js';
-import type { DomainEvent } from './event-line.js';
+import type { DomainEvent } from './event-stream.js';
 import type { GuestAddresses } from './guest-addresses.js';
 import { toVirtualMachine } from './to-virtual-machine.js';
 
-export interface LiveDomainsParts {
+export interface LiveDomainsDeps {
   readonly finder: DomainFinder;
   readonly reader: DomainReader;
   readonly stops: StopRequests;
   readonly addresses: GuestAddresses;
   readonly listener: InventoryListener;
-  /** Hears of each domain at the beginning. */
-  readonly met: (domain: DomainDescription) => void;
-  /** A read failed: the connection is of no use any more. */
-  readonly failed: (error: unknown) => void;
+  /** Called with each domain of the first list. */
+  readonly onDiscovered: (domain: DomainDescription) => void;
+  /** Called when a read fails, which makes the connection unusable. */
+  readonly onFailure: (error: unknown) => void;
 }
 
 interface Known {
@@ -24,28 +24,28 @@ interface Known {
   readonly shown: VirtualMachine;
 }
 
-/** What one connection knows of the domains, kept right by reading again what an event names. */
+/** The domains of one connection, kept up to date by reading a domain again after each of its events. */
 export class LiveDomains {
   private readonly known = new Map<string, Known>();
   private readonly dirty = new Set<string>();
-  private everythingIsDirty = false;
+  private isEverythingDirty = false;
   private isReading = false;
   private isClosed = false;
 
   constructor(
-    private readonly parts: LiveDomainsParts,
+    private readonly deps: LiveDomainsDeps,
     private readonly host: string,
   ) {}
 
-  /** Reads everything and tells it. Events that come meanwhile are read afterwards. */
+  /** Reads all domains and reports them as a list. Events that arrive meanwhile are handled afterwards. */
   async load(): Promise<void> {
     this.isReading = true;
     try {
-      const snapshots = await this.parts.reader.read(await this.parts.finder.all());
+      const snapshots = await this.deps.reader.read(await this.deps.finder.all());
       if (this.isClosed) return;
       for (const snapshot of snapshots) this.keep(snapshot);
-      for (const { description } of snapshots) this.parts.met(description);
-      this.parts.listener.listed([...this.known.values()].map(({ shown }) => shown));
+      for (const { description } of snapshots) this.deps.onDiscovered(description);
+      this.deps.listener.listed([...this.known.values()].map(({ shown }) => shown));
     } finally {
       this.isReading = false;
     }
@@ -53,18 +53,18 @@ export class LiveDomains {
   }
 
   handle({ kind, domain, detail }: DomainEvent): void {
-    if (kind === 'lifecycle' && detail.startsWith('Started')) this.beginAnew(domain);
+    if (kind === 'lifecycle' && detail.startsWith('Started')) this.forgetEarlierRun(domain);
     this.dirty.add(domain);
     this.readDirty();
   }
 
-  /** Reads everything again, and tells what differs. */
+  /** Reads all domains again and reports differences. */
   reconcile(): void {
-    this.everythingIsDirty = true;
+    this.isEverythingDirty = true;
     this.readDirty();
   }
 
-  /** Tells a domain again from what is known; for what libvirt does not report. */
+  /** Reports a domain from its last snapshot, for changes that libvirt does not emit. */
   refresh(uuid: string): void {
     const known = this.known.get(uuid);
     if (known && !this.isClosed) this.publish(known.snapshot);
@@ -75,7 +75,7 @@ export class LiveDomains {
   }
 
   private readDirty(): void {
-    if (this.isReading || this.isClosed || (this.dirty.size === 0 && !this.everythingIsDirty)) return;
+    if (this.isReading || this.isClosed || (this.dirty.size === 0 && !this.isEverythingDirty)) return;
     this.isReading = true;
     void this.readOnce().then(
       () => {
@@ -83,20 +83,20 @@ export class LiveDomains {
         this.readDirty();
       },
       (error: unknown) => {
-        if (!this.isClosed) this.parts.failed(error);
+        if (!this.isClosed) this.deps.onFailure(error);
       },
     );
   }
 
-  /** One round: whatever becomes dirty while it reads is for the next one, so that a burst of events costs two reads. */
+  /** Domains that become dirty during a read are left to the next one, so that a burst of events costs two reads. */
   private async readOnce(): Promise<void> {
     const names = new Set(this.dirty);
-    const everything = this.everythingIsDirty;
+    const everything = this.isEverythingDirty;
     this.dirty.clear();
-    this.everythingIsDirty = false;
+    this.isEverythingDirty = false;
 
-    const all = await this.parts.finder.all();
-    const snapshots = await this.parts.reader.read(everything ? all : all.filter(({ name }) => names.has(name)));
+    const all = await this.deps.finder.all();
+    const snapshots = await this.deps.reader.read(everything ? all : all.filter(({ name }) => names.has(name)));
     if (this.isClosed) return;
 
     const present = new Set(all.map(({ uuid }) => uuid));
@@ -108,12 +108,12 @@ export class LiveDomains {
     const before = this.known.get(snapshot.description.uuid);
     const after = this.keep(snapshot);
     const renamed = before && before.shown.ref.name !== after.shown.ref.name;
-    if (renamed) this.parts.listener.removed(before.shown.ref);
-    if (!before || renamed || !isSameInstance(before.shown, after.shown)) this.parts.listener.changed(after.shown);
+    if (renamed) this.deps.listener.removed(before.shown.ref);
+    if (!before || renamed || !isSameInstance(before.shown, after.shown)) this.deps.listener.changed(after.shown);
   }
 
   private keep(snapshot: DomainSnapshot): Known {
-    const { stops, addresses, finder } = this.parts;
+    const { stops, addresses, finder } = this.deps;
     const { description, state } = snapshot;
     const { uuid } = description;
     if (!state.isActive) stops.end(uuid);
@@ -132,16 +132,16 @@ export class LiveDomains {
   private drop(uuid: string): void {
     const known = this.known.get(uuid);
     this.known.delete(uuid);
-    this.parts.addresses.forget(uuid);
-    this.parts.stops.end(uuid);
-    if (known) this.parts.listener.removed(known.shown.ref);
+    this.deps.addresses.forget(uuid);
+    this.deps.stops.end(uuid);
+    if (known) this.deps.listener.removed(known.shown.ref);
   }
 
-  private beginAnew(domain: string): void {
+  private forgetEarlierRun(domain: string): void {
     for (const { snapshot } of this.known.values()) {
       if (snapshot.description.name !== domain) continue;
-      this.parts.addresses.forget(snapshot.description.uuid);
-      this.parts.stops.end(snapshot.description.uuid);
+      this.deps.addresses.forget(snapshot.description.uuid);
+      this.deps.stops.end(snapshot.description.uuid);
     }
   }
 }

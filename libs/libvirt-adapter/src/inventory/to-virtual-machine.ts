@@ -2,13 +2,13 @@ import type { InstanceRef, VirtualMachine } from '@headgate/domain-contracts';
 import { statusOf, type StatusAndReason } from '../domains/domain-state.js';
 import type { DomainSnapshot } from '../domains/domain-reader.js';
 
-/** What is known about a domain beside libvirt's own description. */
+/** Facts about a domain that are not in its XML. */
 export interface Observations {
   readonly ref: InstanceRef & { readonly kind: 'vm' };
-  /** Name of the machine that libvirt runs on. */
+  /** Host name of the libvirt node. */
   readonly host: string;
   readonly ip?: string;
-  /** A graceful stop under way, and what to say about it. */
+  /** Present during a graceful shutdown, with its problem if there is one. */
   readonly stopping?: { readonly reason?: string };
 }
 
@@ -39,13 +39,13 @@ export function toVirtualMachine(snapshot: DomainSnapshot, { ref, host, ip, stop
   };
 }
 
-/** The disk of a VM that is being made is not there yet. */
+/** The requested size, while the disk is still being created. */
 const plannedBytes = ({ description: { metadata } }: DomainSnapshot): number =>
   (metadata.provisioning !== undefined && metadata.volumes.find(({ role }) => role === 'disk')?.bytes) || 0;
 
 function shownStatus({ state, description }: DomainSnapshot, stopping: Observations['stopping']): StatusAndReason {
   if (!state.isActive && description.metadata.provisioning !== undefined) return { status: 'Provisioning' };
   const shown = statusOf(state);
-  // libvirt goes on saying "running" until the guest has gone down.
+  // libvirt reports "running" until the guest has shut down.
   return shown.status === 'Running' && stopping ? { status: 'Stopping', reason: stopping.reason } : shown;
 }

@@ -2,9 +2,9 @@ import type { InstanceRef, PowerAction } from '@headgate/domain-contracts';
 import { FixedClock } from '@headgate/testing';
 import { NO_METADATA } from '../domain-xml/instance-metadata.js';
 import { DomainFinder } from '../domains/domain-finder.js';
-import { ourDomainXml, UUID } from '../testing/domain-xml.js';
+import { ownDomainXml, UUID } from '../testing/domain-xml.js';
 import { FakeLibvirt } from '../testing/fake-libvirt.js';
-import { KeyedLock } from '../virsh/keyed-lock.js';
+import { KeyedLock } from '../virsh/concurrency.js';
 import { LibvirtPower } from './libvirt-power.js';
 import { StopRequests } from './stop-requests.js';
 
@@ -39,8 +39,8 @@ describe('LibvirtPower', () => {
     ['shut off (shutdown)', 'start', false, ['start']],
     ['shut off (shutdown)', 'stop', false, []],
     ['shut off (shutdown)', 'stop', true, []],
-  ])('on a domain that is %s, %s (force: %s) does %j', async (state, action, force, commands) => {
-    libvirt.add(ourDomainXml(), state);
+  ])('in state %s, %s with force %s runs %j', async (state, action, force, commands) => {
+    libvirt.add(ownDomainXml(), state);
     await power.apply(REF, action, { force });
     expect(libvirt.changes).toEqual(commands.map((command) => `${command} ${UUID}`));
     stops.close();
@@ -52,31 +52,31 @@ describe('LibvirtPower', () => {
     ['shut off (shutdown)', 'unpause'],
     ['paused (user)', 'stop'],
     ['paused (user)', 'restart'],
-  ])('on a domain that is %s, refuses to %s', async (state, action) => {
-    libvirt.add(ourDomainXml(), state);
+  ])('in state %s, refuses to %s', async (state, action) => {
+    libvirt.add(ownDomainXml(), state);
     await expect(power.apply(REF, action)).rejects.toMatchObject({ code: 'WRONG_STATE' });
     expect(libvirt.changes).toEqual([]);
   });
 
-  test('leaves a machine alone whose disk is still being filled', async () => {
-    libvirt.add(ourDomainXml({ metadata: { ...NO_METADATA, owner: UUID, provisioning: 'somebody' } }));
+  test('refuses to start a VM while its disk is still being filled', async () => {
+    libvirt.add(ownDomainXml({ metadata: { ...NO_METADATA, owner: UUID, provisioning: 'another-service' } }));
     await expect(power.apply(REF, 'start')).rejects.toMatchObject({ code: 'BUSY' });
   });
 
-  test('presses the button again, and in the end says that the guest ignores it', async () => {
-    libvirt.add(ourDomainXml(), 'running (booted)');
+  test('repeats the shutdown request and finally reports that the guest ignores it', async () => {
+    libvirt.add(ownDomainXml(), 'running (booted)');
     await power.apply(REF, 'stop');
     expect(stops.of(UUID)?.reason).toBeUndefined();
     clock.advance(60_000);
-    expect(stops.of(UUID)?.reason).toContain('stop it with force');
+    expect(stops.of(UUID)?.reason).toContain('force stop it');
     await power.apply(REF, 'stop', { force: true });
     expect(stops.of(UUID)).toBeUndefined();
     expect(libvirt.changes.filter((change) => change === `shutdown ${UUID}`)).toHaveLength(4);
     expect(clock.pending).toBe(0);
   });
 
-  test.each(['default', 'Local'])('knows no domain in the namespace %s', async (namespace) => {
-    libvirt.add(ourDomainXml());
+  test.each(['default', 'Local'])('finds no domain in the namespace %s', async (namespace) => {
+    libvirt.add(ownDomainXml());
     await expect(power.apply({ ...REF, namespace }, 'start')).rejects.toMatchObject({ code: 'INSTANCE_NOT_FOUND' });
   });
 });

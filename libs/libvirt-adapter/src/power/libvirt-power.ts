@@ -8,29 +8,29 @@ import {
 import { describeDomain } from '../domain-xml/domain-description.js';
 import type { DomainFinder, DomainId } from '../domains/domain-finder.js';
 import { parseDomainState, type DomainState } from '../domains/domain-state.js';
-import type { KeyedLock } from '../virsh/keyed-lock.js';
+import type { KeyedLock } from '../virsh/concurrency.js';
 import type { Virsh } from '../virsh/virsh.js';
 import type { StopRequests } from './stop-requests.js';
 
-export interface PowerParts {
+export interface LibvirtPowerDeps {
   readonly virsh: Virsh;
   readonly finder: DomainFinder;
   readonly stops: StopRequests;
-  /** One operation on a domain at a time. */
+  /** Serializes operations on a domain. */
   readonly lock: KeyedLock;
 }
 
-/** Starting QEMU under load, with its disks on a slow machine, takes its time. */
+/** Starting QEMU can take long on a slow or busy machine. */
 const START_TIMEOUT_MS = 90_000;
 
 export class LibvirtPower extends InstancePower {
-  constructor(private readonly parts: PowerParts) {
+  constructor(private readonly deps: LibvirtPowerDeps) {
     super();
   }
 
   override async apply(ref: InstanceRef, action: PowerAction, { force = false }: PowerOptions = {}): Promise<void> {
-    const domain = await this.parts.finder.find(ref);
-    await this.parts.lock.run(domain.uuid, async () => {
+    const domain = await this.deps.finder.find(ref);
+    await this.deps.lock.run(domain.uuid, async () => {
       const state = await this.stateOf(domain);
       await this[action](domain, state, force);
     });
@@ -43,64 +43,64 @@ export class LibvirtPower extends InstancePower {
   }
 
   private async stop({ uuid, name }: DomainId, state: DomainState, force: boolean): Promise<void> {
-    // A crashed machine that was kept for inspection still has its QEMU.
+    // A crashed domain that was preserved for inspection still has its QEMU process.
     if (!state.isActive && state.word !== 'crashed') return;
     if (force) {
       await this.virsh(['destroy', uuid]);
-      return this.parts.stops.end(uuid);
+      return this.deps.stops.end(uuid);
     }
     if (isFrozen(state)) {
       throw new DomainError(
         'WRONG_STATE',
-        `${name} is paused and can't react to its power button: unpause it first, or stop it with force.`,
+        `${name} is paused and can't shut down: unpause it first, or force stop it.`,
       );
     }
     await this.virsh(['shutdown', uuid]);
-    // It may have gone down meanwhile: then there is nothing to press.
-    this.parts.stops.begin(uuid, () => void this.virsh(['shutdown', uuid]).catch(() => undefined));
+    // Fails harmlessly if the guest has shut down meanwhile.
+    this.deps.stops.begin(uuid, () => void this.virsh(['shutdown', uuid]).catch(() => undefined));
   }
 
   private async restart({ uuid, name }: DomainId, state: DomainState, force: boolean): Promise<void> {
     if (!state.isActive)
-      throw new DomainError('WRONG_STATE', `${name} does not run, so it can't be restarted: start it.`);
+      throw new DomainError('WRONG_STATE', `${name} is not running, so it can't be restarted: start it instead.`);
     if (force) {
       await this.virsh(['destroy', uuid]);
-      this.parts.stops.end(uuid);
+      this.deps.stops.end(uuid);
       await this.virsh(['start', uuid], START_TIMEOUT_MS);
       return;
     }
     if (isFrozen(state))
-      throw new DomainError('WRONG_STATE', `${name} is paused: unpause it first, or restart it with force.`);
+      throw new DomainError('WRONG_STATE', `${name} is paused: unpause it first, or force a restart.`);
     await this.virsh(['reboot', uuid]);
   }
 
   private async pause({ uuid, name }: DomainId, state: DomainState): Promise<void> {
-    if (!state.isActive) throw new DomainError('WRONG_STATE', `${name} does not run, so it can't be paused.`);
+    if (!state.isActive) throw new DomainError('WRONG_STATE', `${name} is not running, so it can't be paused.`);
     if (!isFrozen(state)) await this.virsh(['suspend', uuid]);
   }
 
   private async unpause({ uuid, name }: DomainId, state: DomainState): Promise<void> {
     if (!state.isActive)
-      throw new DomainError('WRONG_STATE', `${name} does not run, so it can't be unpaused: start it.`);
+      throw new DomainError('WRONG_STATE', `${name} is not running, so it can't be unpaused: start it instead.`);
     if (state.word === 'pmsuspended') await this.virsh(['dompmwakeup', uuid]);
     else if (isFrozen(state)) await this.virsh(['resume', uuid]);
   }
 
   /** @throws DomainError BUSY while its disk is being filled */
   private async stateOf({ uuid, name }: DomainId): Promise<DomainState> {
-    const [state = '', xml = ''] = await this.parts.virsh.batch([
+    const [state = '', xml = ''] = await this.deps.virsh.batch([
       ['domstate', uuid, '--reason'],
       ['dumpxml', uuid],
     ]);
-    if (xml.trim() === '') throw new DomainError('INSTANCE_NOT_FOUND', `There is no domain ${name} any more.`);
+    if (xml.trim() === '') throw new DomainError('INSTANCE_NOT_FOUND', `The domain ${name} no longer exists.`);
     if (describeDomain(xml).metadata.provisioning !== undefined) {
-      throw new DomainError('BUSY', `${name} is still being made: wait until its disk is there.`);
+      throw new DomainError('BUSY', `${name} is still being created: wait until its disk is ready.`);
     }
     return parseDomainState(state);
   }
 
   private virsh(args: readonly string[], timeoutMs?: number): Promise<string> {
-    return this.parts.virsh.run(args, { timeoutMs });
+    return this.deps.virsh.run(args, { timeoutMs });
   }
 }
 

@@ -1,26 +1,26 @@
 import type { Clock } from '@headgate/domain-contracts';
 
-/** After this many milliseconds a guest counts as one that ignores its power button. */
-const GUEST_MAY_TAKE_MS = 60_000;
+/** A guest that still runs after this time is considered to ignore the request. */
+const SHUTDOWN_GRACE_MS = 60_000;
 
-/** A guest that is still starting drops the press of its power button: it is pressed again after so many milliseconds. */
-const PRESS_AGAIN_AFTER_MS = [5000, 15_000, 30_000];
+/** A booting guest drops ACPI power button events, so the request is repeated after these delays. */
+const RETRY_DELAYS_MS = [5000, 15_000, 30_000];
 
-const IGNORED = 'The guest does not react to its power button: stop it with force.';
+const IGNORED = 'The guest ignores the shutdown request: force stop it.';
 
 interface StopRequest {
   reason?: string;
   cancel: () => void;
 }
 
-/** The graceful stops under way. libvirt shows a guest that goes down as running; this says that it was asked to. */
+/** Graceful shutdowns in progress. libvirt reports a guest that is shutting down as running; this records the request. */
 export class StopRequests {
   private readonly requests = new Map<string, StopRequest>();
   private readonly listeners = new Set<(uuid: string) => void>();
 
   constructor(private readonly clock: Clock) {}
 
-  /** Hears of every domain whose stop begins, is taken back or turns out to be ignored. */
+  /** Called with each domain whose shutdown begins, ends or turns out to be ignored. */
   onChange(listener: (uuid: string) => void): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
@@ -30,19 +30,19 @@ export class StopRequests {
     return this.requests.get(uuid);
   }
 
-  /** @param pressAgain presses the guest's power button once more */
-  begin(uuid: string, pressAgain: () => void): void {
+  /** @param retry sends the shutdown request again */
+  begin(uuid: string, retry: () => void): void {
     this.requests.get(uuid)?.cancel();
-    const timers = PRESS_AGAIN_AFTER_MS.map((ms) => this.clock.after(ms, pressAgain));
+    const timers = RETRY_DELAYS_MS.map((ms) => this.clock.after(ms, retry));
     const request: StopRequest = { cancel: () => timers.forEach((cancel) => cancel()) };
     timers.push(
-      this.clock.after(GUEST_MAY_TAKE_MS, () => {
+      this.clock.after(SHUTDOWN_GRACE_MS, () => {
         request.reason = IGNORED;
-        this.tell(uuid);
+        this.notify(uuid);
       }),
     );
     this.requests.set(uuid, request);
-    this.tell(uuid);
+    this.notify(uuid);
   }
 
   end(uuid: string): void {
@@ -50,7 +50,7 @@ export class StopRequests {
     if (!request) return;
     request.cancel();
     this.requests.delete(uuid);
-    this.tell(uuid);
+    this.notify(uuid);
   }
 
   close(): void {
@@ -59,7 +59,7 @@ export class StopRequests {
     this.listeners.clear();
   }
 
-  private tell(uuid: string): void {
+  private notify(uuid: string): void {
     for (const listener of this.listeners) listener(uuid);
   }
 }

@@ -1,11 +1,11 @@
 import { DomainError, type VmSource, type VmSpec } from '@headgate/domain-contracts';
 import { DomainFinder } from '../domains/domain-finder.js';
 import { StoragePool } from '../storage/storage-pool.js';
-import { ourDomainXml } from '../testing/domain-xml.js';
+import { ownDomainXml } from '../testing/domain-xml.js';
 import { FakeLibvirt } from '../testing/fake-libvirt.js';
 import { TINY_ENTRY } from '../testing/tiny-guest.js';
-import { planCreation, throwFirstRefusal, type PlanningParts } from './creation-plan.js';
-import type { Host } from './host.js';
+import { planCreation, throwFirstRefusal, type CreationPlanDeps } from './creation-plan.js';
+import type { Host } from '../host/host.js';
 
 const HOST: Host = {
   name: 'host-1',
@@ -34,7 +34,7 @@ describe('planCreation', () => {
     start: false,
     ...overrides,
   });
-  const parts = (overrides: Partial<PlanningParts> = {}): PlanningParts => ({
+  const deps = (overrides: Partial<CreationPlanDeps> = {}): CreationPlanDeps => ({
     finder: new DomainFinder('local', libvirt.virsh()),
     pool: new StoragePool(libvirt.virsh(), 'headgate', '/images/headgate'),
     describeHost: () => Promise.resolve(HOST),
@@ -44,11 +44,11 @@ describe('planCreation', () => {
     usersOf: () => Promise.resolve([]),
     ...overrides,
   });
-  const codes = async (wanted: VmSpec, with_: Partial<PlanningParts> = {}) =>
-    (await planCreation(wanted, parts(with_))).refusals.map(({ code }) => code);
+  const codes = async (wanted: VmSpec, overrides: Partial<CreationPlanDeps> = {}) =>
+    (await planCreation(wanted, deps(overrides))).refusals.map(({ code }) => code);
 
-  test('names its steps in their order, and changes nothing', async () => {
-    const plan = await planCreation(spec({ start: true }), parts());
+  test('lists its steps in order and changes nothing', async () => {
+    const plan = await planCreation(spec({ start: true }), deps());
     expect(plan).toMatchObject({ refusals: [], warnings: [], hasSeed: true });
     expect(plan.steps.map(({ name }) => name)).toEqual(['define', 'build', 'disk', 'seed', 'start']);
     expect(libvirt.changes).toEqual([]);
@@ -65,16 +65,16 @@ describe('planCreation', () => {
     ['an instancetype', { instancetype: 'u1.small' }, 'NOT_SUPPORTED'],
     ['a preference', { preference: 'debian' }, 'NOT_SUPPORTED'],
     ['a bootc image', { source: { kind: 'bootc', image: 'registry.example/a' } }, 'NOT_SUPPORTED'],
-    ['a volume that is not there', { source: { kind: 'pvc', claim: 'gone' } }, 'VOLUME_NOT_FOUND'],
-    ['a URL that is none', { source: { kind: 'import', url: 'file:///etc/passwd' } }, 'INVALID_SOURCE'],
+    ['a volume that does not exist', { source: { kind: 'pvc', claim: 'gone' } }, 'VOLUME_NOT_FOUND'],
+    ['a URL with an unsupported scheme', { source: { kind: 'import', url: 'file:///etc/passwd' } }, 'INVALID_SOURCE'],
     ['an image without a registry', { source: { kind: 'containerDisk', image: 'debian' } }, 'INVALID_SOURCE'],
   ])('refuses %s', async (_title, overrides, code) => {
-    libvirt.add(ourDomainXml());
+    libvirt.add(ownDomainXml());
     expect(await codes(spec(overrides))).toEqual([code]);
   });
 
-  test('names all refusals at once, and throws the first', async () => {
-    const plan = await planCreation(spec({ node: 'host-2', instancetype: 'u1.small' }), parts());
+  test('reports all refusals at once, and throws the first', async () => {
+    const plan = await planCreation(spec({ node: 'host-2', instancetype: 'u1.small' }), deps());
     expect(plan.refusals).toHaveLength(2);
     expect(plan.steps).toEqual([]);
     expect(() => throwFirstRefusal(plan)).toThrow(expect.objectContaining({ code: 'NODE_NOT_FOUND' }));
@@ -85,36 +85,36 @@ describe('planCreation', () => {
       findClaim: () => Promise.resolve({ path: '/images/a', format: 'raw', bytes: 1 }),
       usersOf: () => Promise.resolve(['db']),
     };
-    const { refusals } = await planCreation(spec({ source: { kind: 'pvc', claim: 'a' } }), parts(found));
+    const { refusals } = await planCreation(spec({ source: { kind: 'pvc', claim: 'a' } }), deps(found));
     expect(refusals).toEqual([expect.objectContaining({ code: 'BUSY', reason: expect.stringContaining('db') })]);
   });
 
-  test('refuses when the disk of this machine is full, and warns when it may become so', async () => {
+  test('refuses when the storage pool is full, and warns when it may fill up', async () => {
     const pool = libvirt.pools.get('headgate')!;
     pool.availableBytes = 512 * 1024 ** 2;
-    expect((await planCreation(spec(), parts())).warnings).toEqual([expect.stringContaining('may grow')]);
+    expect((await planCreation(spec(), deps())).warnings).toEqual([expect.stringContaining('may grow')]);
     pool.availableBytes = 1024 ** 2;
     expect(await codes(spec())).toEqual(['INSUFFICIENT_STORAGE']);
   });
 
-  test('refuses user data where nothing can write the disc, and does without a seed otherwise', async () => {
+  test('refuses user data when no ISO writer is installed, and otherwise skips the seed', async () => {
     const none = { findDiscWriter: () => Promise.resolve(undefined) };
     expect(await codes(spec({ cloudInit: '#cloud-config' }), none)).toEqual(['NOT_SUPPORTED']);
-    expect(await planCreation(spec(), parts(none))).toMatchObject({ refusals: [], hasSeed: false });
+    expect(await planCreation(spec(), deps(none))).toMatchObject({ refusals: [], hasSeed: false });
   });
 
-  test('warns of software emulation and of a network that is off', async () => {
+  test('warns about software emulation and an inactive network', async () => {
     const slow = { describeHost: () => Promise.resolve({ ...HOST, accelerator: 'tcg' as const, network: undefined }) };
-    expect((await planCreation(spec(), parts(slow))).warnings).toEqual([
+    expect((await planCreation(spec(), deps(slow))).warnings).toEqual([
       expect.stringContaining('KVM'),
       expect.stringContaining('network'),
     ]);
   });
 
-  test('tells no password that stands in a URL', async () => {
+  test('never reveals a password in a URL', async () => {
     const plan = await planCreation(
       spec({ source: { kind: 'import', url: 'https://u:s3cret@host.example/a.img?token=s3cret' } }),
-      parts(),
+      deps(),
     );
     expect(JSON.stringify(plan)).not.toContain('s3cret');
   });

@@ -11,85 +11,89 @@ import type { DomainFinder } from '../domains/domain-finder.js';
 import type { ExistingVolume } from '../storage/find-volume.js';
 import type { StoragePool } from '../storage/storage-pool.js';
 import { creationSteps } from './creation-steps.js';
-import type { Host } from './host.js';
-import { planSource, type Refuse, type SourcePlanningParts } from './plan-source.js';
+import type { Host } from '../host/host.js';
+import { planSource, type Refuse, type SourcePlanDeps } from './plan-source.js';
 import { NO_DISC_WRITER } from './seed-iso.js';
 
-export interface PlanningParts extends SourcePlanningParts {
+export interface CreationPlanDeps extends SourcePlanDeps {
   readonly finder: DomainFinder;
   readonly pool: StoragePool;
   readonly describeHost: () => Promise<Host>;
   readonly findDiscWriter: () => Promise<string | undefined>;
 }
 
-/** A plan, with what finding it out has learned. */
+/** A plan, with the facts that were gathered for it. */
 export interface CreationPlan extends Plan {
   readonly host: Host;
   readonly claim?: ExistingVolume;
-  /** Whether the machine gets a cloud-init disc. */
+  /** Whether the VM gets a cloud-init seed. */
   readonly hasSeed: boolean;
 }
 
-/** Room that libvirt and QEMU need for the first steps of any VM. */
-const LEAST_SPACE_BYTES = 64 * 1024 ** 2;
+/** Free space that libvirt and QEMU need to create any VM. */
+const MIN_FREE_BYTES = 64 * 1024 ** 2;
 
-/** Finds out everything that can be foreseen. Changes nothing. */
-export async function planCreation(spec: VmSpec, parts: PlanningParts): Promise<CreationPlan> {
+/** Checks everything that can be checked in advance. Changes nothing. */
+export async function planCreation(spec: VmSpec, deps: CreationPlanDeps): Promise<CreationPlan> {
   const refusals: Refusal[] = [];
   const warnings: string[] = [];
   const refuse: Refuse = (code, reason, remedy) => void refusals.push({ code, reason, remedy });
 
   const [host, domains, pool, writer] = await Promise.all([
-    parts.describeHost(),
-    parts.finder.all(),
-    parts.pool.state(),
-    parts.findDiscWriter(),
+    deps.describeHost(),
+    deps.finder.all(),
+    deps.pool.state(),
+    deps.findDiscWriter(),
   ]);
   const { name, namespace } = spec.ref;
   if (namespace !== LOCAL_NAMESPACE) {
     refuse(
       'INVALID_INPUT',
-      `namespace must be "${LOCAL_NAMESPACE}": libvirt has no other.`,
-      `Leave namespace out, or say "${LOCAL_NAMESPACE}".`,
+      `namespace must be "${LOCAL_NAMESPACE}": it is the only namespace of a libvirt context.`,
+      `Omit namespace, or use "${LOCAL_NAMESPACE}".`,
     );
   }
   if (domains.some((domain) => domain.name === name || instanceNameOf(domain.name, domain.uuid) === name)) {
-    refuse('ALREADY_EXISTS', `There is a VM ${name} already.`, 'Choose another name.');
+    refuse('ALREADY_EXISTS', `A VM named ${name} already exists.`, 'Choose another name.');
   }
   if (spec.node !== undefined && spec.node !== host.name) {
     refuse(
       'NODE_NOT_FOUND',
-      `There is no node ${spec.node}: this libvirt is ${host.name}.`,
-      `Leave node out, or say ${host.name}.`,
+      `There is no node ${spec.node}: the only node is ${host.name}.`,
+      `Omit node, or use ${host.name}.`,
     );
   }
   for (const field of ['instancetype', 'preference'] as const) {
     if (spec[field] !== undefined)
-      refuse('NOT_SUPPORTED', `${field} needs KubeVirt: libvirt has none.`, `Leave ${field} out and give cpu and mem.`);
+      refuse('NOT_SUPPORTED', `${field} requires KubeVirt.`, `Omit ${field} and set cpu and mem.`);
   }
   if (!['x86_64', 'aarch64'].includes(host.arch))
     refuse('NOT_SUPPORTED', `VMs on ${host.arch} machines are not supported.`, 'Use an x86_64 or aarch64 machine.');
 
-  const claim = await planSource(spec, parts, refuse);
+  const claim = await planSource(spec, deps, refuse);
   const hasSeed = spec.cloudInit !== undefined || (writer !== undefined && !['pvc', 'iso'].includes(spec.source.kind));
   if (spec.cloudInit !== undefined && writer === undefined)
-    refuse('NOT_SUPPORTED', NO_DISC_WRITER, 'Install xorriso, or leave cloudInit out.');
+    refuse('NOT_SUPPORTED', NO_DISC_WRITER, 'Install xorriso, or omit cloudInit.');
 
-  if (pool?.isActive && pool.availableBytes < LEAST_SPACE_BYTES) {
+  if (pool?.isActive && pool.availableBytes < MIN_FREE_BYTES) {
     refuse(
       'INSUFFICIENT_STORAGE',
-      `The storage pool ${parts.pool.name} has only ${formatBytes(pool.availableBytes)} left.`,
+      `The storage pool ${deps.pool.name} has only ${formatBytes(pool.availableBytes)} free.`,
       'Free some space on this machine.',
     );
   } else if (pool?.isActive && claim === undefined && pool.availableBytes < spec.diskBytes) {
-    warnings.push(`The disk may grow to ${formatBytes(spec.diskBytes)}, more than the storage pool has left now.`);
+    warnings.push(
+      `The disk may grow to ${formatBytes(spec.diskBytes)}, which is more than the free space in the storage pool.`,
+    );
   }
   if (host.accelerator === 'tcg')
-    warnings.push('KVM does not work on this machine: the VM is emulated in software and slow.');
+    warnings.push('KVM is not available on this machine, so the VM uses software emulation, which is slow.');
   if (host.memoryBytes > 0 && spec.memoryBytes > host.memoryBytes)
     warnings.push('The VM gets more memory than this machine has.');
   if (host.network === undefined)
-    warnings.push('libvirt\'s network "default" is not active: the VM reaches the network, and nothing reaches it.');
+    warnings.push(
+      'libvirt\'s network "default" is not active, so the VM uses user-mode networking and can\'t be reached from the network.',
+    );
 
   return {
     steps: refusals.length > 0 ? [] : creationSteps(spec, hasSeed),
@@ -101,7 +105,7 @@ export async function planCreation(spec: VmSpec, parts: PlanningParts): Promise<
   };
 }
 
-/** What stands in the way first, as an error. */
+/** Throws the first refusal of a plan, with all of them in its details. */
 export function throwFirstRefusal({ refusals }: Plan): void {
   const [first] = refusals;
   if (first) throw new DomainError(first.code as ErrorCode, first.reason, { details: { refusals } });

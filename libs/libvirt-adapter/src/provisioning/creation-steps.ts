@@ -1,35 +1,35 @@
 import { formatBytes, type PlanStep, type VmSource, type VmSpec } from '@headgate/domain-contracts';
 
-/** What making a machine consists of, for people. */
+/** The steps of creating a VM, as shown to the user. */
 export function creationSteps(spec: VmSpec, hasSeed: boolean): PlanStep[] {
   const { name } = spec.ref;
   return [
     { name: 'define', detail: `Define the VM ${name} in libvirt.` },
     ...sourceSteps(spec),
-    ...(hasSeed ? [{ name: 'seed', detail: 'Write the cloud-init disc.' }] : []),
+    ...(hasSeed ? [{ name: 'seed', detail: 'Write the cloud-init seed.' }] : []),
     ...(spec.start ? [{ name: 'start', detail: `Start ${name}.` }] : []),
   ];
 }
 
 function sourceSteps({ source, diskBytes }: VmSpec): PlanStep[] {
-  const disk = { name: 'disk', detail: `Make its disk of ${formatBytes(diskBytes)}.` };
+  const disk = { name: 'disk', detail: `Create its disk of ${formatBytes(diskBytes)}.` };
   switch (source.kind) {
     case 'pvc':
       return [{ name: 'disk', detail: `Use the volume ${source.claim} as its disk.` }];
     case 'iso':
-      return [{ name: 'download', detail: `Download the disc ${redactUrl(source.url)}.` }, disk];
+      return [{ name: 'download', detail: `Download the ISO ${redactUrl(source.url)}.` }, disk];
     case 'import':
       return [{ name: 'download', detail: `Download the image ${redactUrl(source.url)}.` }, disk];
     case 'image':
       if (source.entry.builtLocally !== undefined)
-        return [{ name: 'build', detail: `Take the image ${source.entry.name}, built on this machine.` }, disk];
+        return [{ name: 'build', detail: `Use the image ${source.entry.name}, which is built on this machine.` }, disk];
       return [{ name: 'pull', detail: `Pull the container disk ${containerDiskOf(source)}.` }, disk];
     default:
       return [{ name: 'pull', detail: `Pull the container disk ${source.image}.` }, disk];
   }
 }
 
-/** A URL without what may be a password or a token in it. */
+/** A URL without the parts that may contain a password or token. */
 function redactUrl(text: string): string {
   if (!URL.canParse(text)) return text;
   const url = new URL(text);

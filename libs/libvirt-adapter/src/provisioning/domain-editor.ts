@@ -15,7 +15,7 @@ export interface EditableDomain {
   readonly isPersistent: boolean;
 }
 
-/** Reads and changes what the service notes in a domain's description. Callers hold the domain's lock. */
+/** Reads and updates the service's metadata in a domain. Callers hold the domain's lock. */
 export class DomainEditor {
   constructor(private readonly virsh: Virsh) {}
 
@@ -26,7 +26,7 @@ export class DomainEditor {
       ['domstate', uuid],
       ['dominfo', uuid],
     ]);
-    if (xml.trim() === '') throw new DomainError('INSTANCE_NOT_FOUND', 'The VM is not there any more.');
+    if (xml.trim() === '') throw new DomainError('INSTANCE_NOT_FOUND', 'The VM no longer exists.');
     return {
       description: describeDomain(xml),
       isActive: parseDomainState(state).isActive,
@@ -34,13 +34,13 @@ export class DomainEditor {
     };
   }
 
-  /** Changes the note; libvirt tells everybody who listens. */
-  async note(uuid: string, change: (metadata: InstanceMetadata) => InstanceMetadata): Promise<void> {
+  /** Updates the metadata; libvirt emits an event for it. */
+  async updateMetadata(uuid: string, change: (metadata: InstanceMetadata) => InstanceMetadata): Promise<void> {
     const { description, isActive, isPersistent } = await this.read(uuid);
     const { metadata } = description;
-    // A domain of somebody else's gets a note of its own. One copied from ours keeps the owner it was copied with, and so owns nothing.
-    const noted = change(metadata.owner === '' ? { ...metadata, owner: uuid } : metadata);
-    const where = [...(isPersistent ? ['--config'] : []), ...(isActive ? ['--live'] : [])];
+    // A foreign domain gets metadata of its own. A copy of one of the service's domains keeps the original owner, and so owns nothing.
+    const updated = change(metadata.owner === '' ? { ...metadata, owner: uuid } : metadata);
+    const scope = [...(isPersistent ? ['--config'] : []), ...(isActive ? ['--live'] : [])];
     await this.virsh.run([
       'metadata',
       uuid,
@@ -48,8 +48,8 @@ export class DomainEditor {
       '--key',
       INSTANCE_PREFIX,
       '--set',
-      formatMetadata(noted),
-      ...where,
+      formatMetadata(updated),
+      ...scope,
     ]);
   }
 }

@@ -1,5 +1,5 @@
-import { fileDisk, foreignDomainXml } from '../testing/foreign-domain.js';
-import { ourDomainXml, UUID } from '../testing/domain-xml.js';
+import { fileDisk, foreignDomainXml } from '../testing/domain-xml.js';
+import { ownDomainXml, UUID } from '../testing/domain-xml.js';
 import { FakeLibvirt } from '../testing/fake-libvirt.js';
 import { DomainFinder } from '../domains/domain-finder.js';
 import { StoragePool } from '../storage/storage-pool.js';
@@ -35,8 +35,8 @@ describe('DomainRemover', () => {
 
   const removedVolumes = () => libvirt.changes.filter((change) => change.startsWith('vol-delete'));
 
-  test('removes the domain with the volumes that were made for it, the older parts of its log too', async () => {
-    libvirt.add(ourDomainXml(), 'running (booted)');
+  test('removes the domain with the volumes that were created for it, including rotated logs', async () => {
+    libvirt.add(ownDomainXml(), 'running (booted)');
     await remover.remove(UUID);
     expect(libvirt.changes).toEqual([
       `destroy ${UUID}`,
@@ -48,25 +48,25 @@ describe('DomainRemover', () => {
     expect([...(libvirt.pools.get('headgate')?.volumes ?? [])]).toEqual(['kept.qcow2']);
   });
 
-  test('removes no volume of a domain that somebody copied from one of ours', async () => {
-    // virt-clone copies the note, and with it the UUID of the domain that it was written for.
-    libvirt.add(ourDomainXml().replaceAll(`<uuid>${UUID}`, `<uuid>${OTHER}`));
+  test('removes no volumes of a copied domain', async () => {
+    // virt-clone copies the metadata, including the UUID of the original domain.
+    libvirt.add(ownDomainXml().replaceAll(`<uuid>${UUID}`, `<uuid>${OTHER}`));
     await remover.remove(OTHER);
     expect(removedVolumes()).toEqual([]);
     expect(libvirt.domains.size).toBe(0);
   });
 
-  test('removes no disk of a domain that somebody else defined', async () => {
+  test('removes no disks of a foreign domain', async () => {
     libvirt.add(foreignDomainXml({ name: 'old', uuid: OTHER, disks: fileDisk('/images/headgate/kept.qcow2') }));
     expect((await remover.plan(OTHER)).kept).toEqual(['/images/headgate/kept.qcow2']);
     await remover.remove(OTHER);
     expect(removedVolumes()).toEqual([]);
   });
 
-  test('keeps a volume of ours that another domain uses by now', async () => {
-    libvirt.add(ourDomainXml());
+  test('keeps a volume that another domain uses', async () => {
+    libvirt.add(ownDomainXml());
     libvirt.add(
-      foreignDomainXml({ name: 'thief', uuid: OTHER, disks: fileDisk('/images/headgate/web-2c749204.qcow2') }),
+      foreignDomainXml({ name: 'other', uuid: OTHER, disks: fileDisk('/images/headgate/web-2c749204.qcow2') }),
     );
     expect((await remover.plan(UUID)).kept).toEqual(['/images/headgate/web-2c749204.qcow2']);
     await remover.remove(UUID);
@@ -76,9 +76,9 @@ describe('DomainRemover', () => {
   test.each([
     ['another pool', 'default', 'web-2c749204.qcow2'],
     ['a path instead of a name', 'headgate', '../web-2c749204.qcow2'],
-  ])('removes nothing that the note claims in %s', async (_title, pool, name) => {
+  ])('ignores metadata that names %s', async (_title, pool, name) => {
     libvirt.add(
-      ourDomainXml({
+      ownDomainXml({
         metadata: {
           owner: UUID,
           tags: [],
@@ -92,13 +92,13 @@ describe('DomainRemover', () => {
     expect(removedVolumes()).toEqual([]);
   });
 
-  test('leaves the disk of an attached volume that was there before', async () => {
-    libvirt.add(ourDomainXml({ disk: { path: '/images/data.qcow2', format: 'qcow2' } }));
+  test('keeps a disk that existed before the VM', async () => {
+    libvirt.add(ownDomainXml({ disk: { path: '/images/data.qcow2', format: 'qcow2' } }));
     expect((await remover.plan(UUID)).kept).toEqual(['/images/data.qcow2']);
   });
 
-  test('can be done again after it was interrupted: volumes that are gone are passed over', async () => {
-    libvirt.add(ourDomainXml());
+  test('can be repeated after an interruption and skips missing volumes', async () => {
+    libvirt.add(ownDomainXml());
     libvirt.pools.get('headgate')?.volumes.delete('web-2c749204.qcow2');
     await remover.remove(UUID);
     expect(libvirt.domains.size).toBe(0);

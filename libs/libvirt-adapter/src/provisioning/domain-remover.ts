@@ -9,13 +9,13 @@ import type { DomainEditor, EditableDomain } from './domain-editor.js';
 
 export interface RemovalPlan {
   readonly domain: EditableDomain;
-  /** Volumes that go with it. */
+  /** Volumes to remove. */
   readonly volumes: readonly OwnedVolume[];
-  /** Paths of disks that stay, because somebody else made them or still uses them. */
+  /** Paths of disks to keep: not created by the service, or used by another domain. */
   readonly kept: readonly string[];
 }
 
-/** Removes domains with what was made for them, and nothing that was not. */
+/** Removes domains with the volumes that were created for them, and nothing else. */
 export class DomainRemover {
   constructor(
     private readonly virsh: Virsh,
@@ -26,20 +26,20 @@ export class DomainRemover {
 
   async plan(uuid: string): Promise<RemovalPlan> {
     const domain = await this.editor.read(uuid);
-    const noted = ownVolumes(domain.description, this.pool.name);
-    if (noted.length === 0) return { domain, volumes: [], kept: diskPaths(domain.description) };
+    const owned = ownVolumes(domain.description, this.pool.name);
+    if (owned.length === 0) return { domain, volumes: [], kept: diskPaths(domain.description) };
     const folder = await this.pool.path().catch(() => undefined);
     if (folder === undefined) return { domain, volumes: [], kept: diskPaths(domain.description) };
     const others = await this.descriptionsOfOthers(uuid);
     const pathOf = ({ name }: OwnedVolume): string => `${folder}/${name}`;
-    // Whoever names the path anywhere, as a disk, a disc or what a disk is based on, would lose it.
-    const volumes = noted.filter((volume) => !others.some((xml) => xml.includes(pathOf(volume))));
-    const going = new Set(volumes.map(pathOf));
-    return { domain, volumes, kept: diskPaths(domain.description).filter((path) => !going.has(path)) };
+    // Another domain may use the path as a disk, a CD-ROM or a backing file.
+    const volumes = owned.filter((volume) => !others.some((xml) => xml.includes(pathOf(volume))));
+    const removedPaths = new Set(volumes.map(pathOf));
+    return { domain, volumes, kept: diskPaths(domain.description).filter((path) => !removedPaths.has(path)) };
   }
 
   /**
-   * Volumes go before the domain that remembers them: when this is interrupted, it can be done again and nothing is orphaned.
+   * Removes the volumes before the domain that lists them, so that an interrupted removal can be repeated without orphans.
    */
   async remove(uuid: string): Promise<void> {
     const { domain, volumes } = await this.plan(uuid);
@@ -55,7 +55,7 @@ export class DomainRemover {
 
   private async removeVolumes(volumes: readonly OwnedVolume[]): Promise<void> {
     if (volumes.length === 0) return;
-    // A look at the folder finds what was written beside libvirt: the serial log and its older parts.
+    // Refreshing the pool finds files that libvirt did not create as volumes: the serial log and its rotated parts.
     const present = await this.pool.volumes();
     for (const { name, role } of volumes) {
       const parts =
@@ -64,7 +64,7 @@ export class DomainRemover {
     }
   }
 
-  /** QEMU removes its own; one that was killed does not. */
+  /** QEMU removes its sockets, unless it was killed. */
   private async removeSocket({ serial, metadata }: DomainDescription, uuid: string): Promise<void> {
     const isOurs = metadata.owner === uuid && serial?.type === 'unix' && serial.path?.endsWith(`/${uuid}.serial`);
     if (isOurs && serial.path !== undefined) await unlink(serial.path).catch(() => undefined);
@@ -84,7 +84,7 @@ export class DomainRemover {
   }
 }
 
-/** Volumes that were made for this very domain: noted by the service, for this UUID, in its own pool. A copied domain copies the note too. */
+/** Volumes that were created for this domain: listed in metadata with its UUID, in the service's pool. Copies of a domain contain its metadata as well. */
 const ownVolumes = ({ uuid, metadata }: DomainDescription, pool: string): readonly OwnedVolume[] =>
   metadata.owner === uuid
     ? metadata.volumes.filter((volume) => volume.pool === pool && !volume.name.includes('/'))
@@ -95,6 +95,6 @@ const diskPaths = ({ disks }: DomainDescription): string[] =>
     .map(({ path, pool, volume }) => path ?? (pool === undefined ? '' : `${pool}/${volume}`))
     .filter((path) => path !== '');
 
-/** virtlogd keeps older parts as `name.0`, `name.1`, … */
+/** virtlogd names rotated logs `name.0`, `name.1`, … */
 const isRotated = (entry: string, name: string): boolean =>
   entry.startsWith(`${name}.`) && /^\d+$/.test(entry.slice(name.length + 1));

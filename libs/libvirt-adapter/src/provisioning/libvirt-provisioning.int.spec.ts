@@ -7,13 +7,13 @@ import type { Backend, VmSource, VmSpec } from '@headgate/domain-contracts';
 import { readUntil, InventoryRecorder, recordingReporter } from '@headgate/testing';
 import { describeDomain } from '../domain-xml/domain-description.js';
 import { POOL_NAME } from '../libvirt-backend.js';
-import { fileDisk, foreignDomainXml } from '../testing/foreign-domain.js';
+import { fileDisk, foreignDomainXml } from '../testing/domain-xml.js';
 import { HttpServer } from '../testing/http-server.js';
-import { LibvirtUnderTest, whyNoLibvirt } from '../testing/libvirt-under-test.js';
+import { LibvirtUnderTest, whyLibvirtIsUnavailable } from '../testing/libvirt-under-test.js';
 import { layerOf, serveImage } from '../testing/oci-image.js';
 import { TINY_ENTRY, TINY_LOGIN, tinyGuest } from '../testing/tiny-guest.js';
 
-const missing = await whyNoLibvirt();
+const missing = await whyLibvirtIsUnavailable();
 const describeWithLibvirt = missing === undefined ? describe : describe.skip;
 const MIB = 1024 ** 2;
 const BOOT_MS = 240_000;
@@ -48,7 +48,7 @@ describeWithLibvirt(`LibvirtProvisioning on libvirt${missing === undefined ? '' 
     ...overrides,
   });
   const tiny: VmSource = { kind: 'image', entry: TINY_ENTRY };
-  const make = async (wanted: VmSpec) => {
+  const create = async (wanted: VmSpec) => {
     const report = recordingReporter();
     await (await backend.require('provisioning').create(wanted)).remaining?.(report);
     return report;
@@ -59,10 +59,10 @@ describeWithLibvirt(`LibvirtProvisioning on libvirt${missing === undefined ? '' 
   };
 
   test(
-    'makes a tiny VM that boots, reads its seed, is logged in to on its serial console, and leaves nothing when it is deleted',
+    'creates a tiny VM that boots, reads its seed, accepts a login on its serial console, and leaves nothing when it is deleted',
     async () => {
       const wanted = spec(tiny, { start: true, cloudInit: '#cloud-config\nhostname: seeded\n' });
-      await make(wanted);
+      await create(wanted);
       const { uid } = await recorder.untilVm(wanted.ref, ({ status }) => status === 'Running');
       const { stream, backlog } = await backend.require('consoles').openSerial(wanted.ref);
       const boot = await readUntil(stream, /seeded login: /, backlog.toString('latin1'));
@@ -110,15 +110,15 @@ describeWithLibvirt(`LibvirtProvisioning on libvirt${missing === undefined ? '' 
     expect(report.fractions.at(-1)).toBe(1);
   });
 
-  test('imports an image from a URL, and an installation disc beside a blank disk', async () => {
+  test('imports an image from a URL, and an installation ISO with a blank disk', async () => {
     server.serve('/tiny.qcow2', await readFile(image));
     server.serve('/installer.iso', Buffer.alloc(2 * MIB));
     const [imported, installed] = [
       spec({ kind: 'import', url: server.url('/tiny.qcow2') }),
       spec({ kind: 'iso', url: server.url('/installer.iso') }),
     ];
-    await make(imported);
-    await make(installed);
+    await create(imported);
+    await create(installed);
     for (const { ref } of [imported, installed]) {
       await recorder.untilVm(ref, ({ status, diskBytes }) => status === 'Stopped' && diskBytes === 128 * MIB);
       await backend.require('provisioning').delete(ref);
@@ -126,7 +126,7 @@ describeWithLibvirt(`LibvirtProvisioning on libvirt${missing === undefined ? '' 
     await expectNothingLeft();
   });
 
-  test('leaves nothing of an import that fails', async () => {
+  test('leaves nothing after a failed import', async () => {
     const backed = join(libvirt.sharedDir, 'backed.qcow2');
     await promisify(execFile)('qemu-img', [
       'create',
@@ -146,7 +146,8 @@ describeWithLibvirt(`LibvirtProvisioning on libvirt${missing === undefined ? '' 
       response.writeHead(200, { 'content-length': '1000000' });
       response.write(Buffer.alloc(1000), () => response.destroy());
     });
-    const imported = (path: string, overrides = {}) => make(spec({ kind: 'import', url: server.url(path) }, overrides));
+    const imported = (path: string, overrides = {}) =>
+      create(spec({ kind: 'import', url: server.url(path) }, overrides));
     await expect(imported('/backed.qcow2')).rejects.toMatchObject({
       code: 'INVALID_SOURCE',
       message: expect.stringContaining('backing file'),
@@ -168,7 +169,7 @@ describeWithLibvirt(`LibvirtProvisioning on libvirt${missing === undefined ? '' 
       response.write(Buffer.alloc(1000), isAsked);
     });
     const wanted = spec({ kind: 'import', url: server.url('/slow.img') });
-    const work = make(wanted);
+    const work = create(wanted);
     const failure = expect(work).rejects.toMatchObject({ code: 'CONFLICT' });
     await asked;
     await backend.require('provisioning').delete(wanted.ref);
@@ -176,7 +177,7 @@ describeWithLibvirt(`LibvirtProvisioning on libvirt${missing === undefined ? '' 
     await expectNothingLeft();
   });
 
-  test("removes what its own earlier run left half-made, and nothing of another service's", async () => {
+  test('removes VMs that its own earlier run left incomplete, and none of another service', async () => {
     const wanted = spec({ kind: 'import', url: server.url('/never.img') });
     await backend.require('provisioning').create(wanted);
     await recorder.untilVm(wanted.ref, ({ status }) => status === 'Provisioning');
@@ -193,19 +194,19 @@ describeWithLibvirt(`LibvirtProvisioning on libvirt${missing === undefined ? '' 
     await expectNothingLeft();
   });
 
-  test('uses an existing volume, gives it to one VM only, and leaves it when that is deleted', async () => {
+  test('uses an existing volume for one VM only, and keeps it when that VM is deleted', async () => {
     const claim = libvirt.freshName();
     await libvirt.virsh.run(['vol-create-as', POOL_NAME, `${claim}.qcow2`, String(64 * MIB), '--format', 'qcow2']);
     const [first, second] = [spec({ kind: 'pvc', claim }), spec({ kind: 'pvc', claim })];
-    await make(first);
-    await expect(make(second)).rejects.toMatchObject({ code: 'BUSY' });
+    await create(first);
+    await expect(create(second)).rejects.toMatchObject({ code: 'BUSY' });
     const { warnings } = await backend.require('provisioning').planDelete(first.ref);
     expect(warnings.join()).toContain(`${claim}.qcow2`);
     await backend.require('provisioning').delete(first.ref);
     expect(await libvirt.volumes()).toEqual([`${claim}.qcow2`]);
   });
 
-  test('deletes a domain of somebody else and leaves its disk', async () => {
+  test('deletes a foreign domain and keeps its disk', async () => {
     const disk = join(libvirt.sharedDir, 'theirs.qcow2');
     await copyFile(image, disk);
     const ref = libvirt.refOf(libvirt.freshName());
@@ -215,9 +216,9 @@ describeWithLibvirt(`LibvirtProvisioning on libvirt${missing === undefined ? '' 
     await access(disk);
   });
 
-  test('says which disk is gone', async () => {
+  test('names the missing disk', async () => {
     const wanted = spec(tiny);
-    await make(wanted);
+    await create(wanted);
     const [disk = ''] = (await libvirt.volumes()).filter((name) => name.endsWith('.qcow2'));
     await libvirt.virsh.run(['vol-delete', disk, '--pool', POOL_NAME]);
     await expect(backend.require('power').apply(wanted.ref, 'start')).rejects.toMatchObject({

@@ -11,21 +11,21 @@ import {
   type VmSpec,
 } from '@headgate/domain-contracts';
 import type { DomainDescription } from '../domain-xml/domain-description.js';
-import { planCreation, throwFirstRefusal, type PlanningParts } from './creation-plan.js';
-import { MachineMaker, type MakingParts } from './machine-maker.js';
+import { planCreation, throwFirstRefusal, type CreationPlanDeps } from './creation-plan.js';
+import { DomainCreator, type DomainCreatorDeps } from './domain-creator.js';
 import { BOOTC_REFUSAL } from './plan-source.js';
 
-export interface ProvisioningParts extends PlanningParts, MakingParts {
-  /** Whether the image that is built on the spot is there already. */
+export interface LibvirtProvisioningDeps extends CreationPlanDeps, DomainCreatorDeps {
+  /** Whether the local image has been built already. */
   readonly isTinyGuestBuilt: () => Promise<boolean>;
 }
 
 export class LibvirtProvisioning extends InstanceProvisioning {
-  private readonly maker: MachineMaker;
+  private readonly creator: DomainCreator;
 
-  constructor(private readonly parts: ProvisioningParts) {
+  constructor(private readonly deps: LibvirtProvisioningDeps) {
     super();
-    this.maker = new MachineMaker(parts);
+    this.creator = new DomainCreator(deps);
   }
 
   override sources(): Readonly<Record<VmSourceKind, true | string>> {
@@ -33,95 +33,95 @@ export class LibvirtProvisioning extends InstanceProvisioning {
   }
 
   override async planCreate(spec: VmSpec): Promise<Plan> {
-    const { steps, warnings, refusals } = await planCreation(spec, this.parts);
+    const { steps, warnings, refusals } = await planCreation(spec, this.deps);
     return { steps, warnings, refusals };
   }
 
-  /** Defines the machine first: the name is taken, or refused, before anything is fetched. */
+  /** Defines the domain first, which reserves its name before anything is downloaded. */
   override async create(spec: VmSpec): Promise<Creation> {
-    const plan = await planCreation(spec, this.parts);
+    const plan = await planCreation(spec, this.deps);
     throwFirstRefusal(plan);
-    await this.parts.pool.ensure();
-    const draft = await this.exclusively(spec, () => this.maker.define(spec, plan));
-    if (await this.isLong(spec)) return { remaining: (report) => this.maker.fill(draft, report) };
-    await this.maker.fill(draft, QUIET);
+    await this.deps.pool.ensure();
+    const draft = await this.withClaimLock(spec, () => this.creator.define(spec, plan));
+    if (await this.needsTask(spec)) return { remaining: (report) => this.creator.fill(draft, report) };
+    await this.creator.fill(draft, SILENT_REPORT);
     return {};
   }
 
   override async planDelete(ref: InstanceRef): Promise<Plan> {
-    const { uuid, name } = await this.parts.finder.find(ref);
-    const { domain, volumes, kept } = await this.parts.remover.plan(uuid);
+    const { uuid, name } = await this.deps.finder.find(ref);
+    const { domain, volumes, kept } = await this.deps.remover.plan(uuid);
     return buildPlan(
       [
-        ...(domain.isActive ? [{ name: 'stop', detail: `Pull the plug of ${name}.` }] : []),
+        ...(domain.isActive ? [{ name: 'stop', detail: `Force stop ${name}.` }] : []),
         ...volumes.map((volume) => ({ name: 'volume', detail: `Remove the volume ${volume.pool}/${volume.name}.` })),
         {
           name: 'undefine',
-          detail: `Remove ${name} from libvirt, with its saved state and the notes of its snapshots.`,
+          detail: `Remove ${name} from libvirt, with its saved state and snapshot metadata.`,
         },
       ],
       {
-        warnings: kept.map((path) => `${path} stays: it was not made for this VM by this service.`),
+        warnings: kept.map((path) => `${path} is kept, because this service did not create it for this VM.`),
         refusals: domain.description.metadata.isProtected ? [protectedRefusal(name)] : [],
       },
     );
   }
 
   override async delete(ref: InstanceRef): Promise<void> {
-    const { uuid, name } = await this.parts.finder.find(ref);
-    // What is being filled is stopped first; it removes itself, and the rest is done here.
-    await this.parts.progress.cancel(uuid);
-    await this.parts.lock.run(uuid, async () => {
-      const still = (await this.parts.finder.all()).find((domain) => domain.uuid === uuid);
-      if (!still) return;
-      const { description } = await this.parts.editor.read(uuid);
+    const { uuid, name } = await this.deps.finder.find(ref);
+    // A running creation is canceled first and cleans up after itself.
+    await this.deps.progress.cancel(uuid);
+    await this.deps.lock.run(uuid, async () => {
+      const existing = (await this.deps.finder.all()).find((domain) => domain.uuid === uuid);
+      if (!existing) return;
+      const { description } = await this.deps.editor.read(uuid);
       if (description.metadata.isProtected) throw new DomainError('WRONG_STATE', protectedRefusal(name).reason);
-      await this.parts.remover.remove(uuid);
+      await this.deps.remover.remove(uuid);
     });
   }
 
   override async setTag(ref: InstanceRef, tag: string, on: boolean): Promise<void> {
-    const { uuid } = await this.parts.finder.find(ref);
-    await this.parts.lock.run(uuid, () =>
-      this.parts.editor.note(uuid, (metadata) => {
+    const { uuid } = await this.deps.finder.find(ref);
+    await this.deps.lock.run(uuid, () =>
+      this.deps.editor.updateMetadata(uuid, (metadata) => {
         const others = metadata.tags.filter((other) => other !== tag);
         return { ...metadata, tags: on ? [...others, tag].sort() : others };
       }),
     );
   }
 
-  /** Removes what an earlier run of this service left half-made. */
+  /** Removes a VM whose creation was interrupted by the end of an earlier run. */
   async removeInterrupted({ uuid, name, metadata }: DomainDescription): Promise<void> {
-    const { progress, lock, remover, log } = this.parts;
+    const { progress, lock, remover, log } = this.deps;
     if (!progress.isInterrupted(metadata, uuid)) return;
-    log.warn({ domain: name }, 'a VM whose making was interrupted is removed');
+    log.warn({ domain: name }, 'removing a VM whose creation was interrupted');
     try {
       await lock.run(uuid, () => remover.remove(uuid));
     } catch (error) {
-      log.warn({ domain: name, reason: messageOf(error) }, 'what was left of it could not be removed');
+      log.warn({ domain: name, reason: messageOf(error) }, 'the interrupted VM could not be removed');
     }
   }
 
-  /** Two machines that ask for one volume at the same time are told apart: the second sees the first. */
-  private async exclusively<T>(spec: VmSpec, work: () => Promise<T>): Promise<T> {
+  /** Serializes creations that claim the same volume, so that the second one finds the volume in use. */
+  private async withClaimLock<T>(spec: VmSpec, work: () => Promise<T>): Promise<T> {
     if (spec.source.kind !== 'pvc') return work();
-    return this.parts.lock.run(`claim ${spec.source.claim}`, async () => {
-      throwFirstRefusal(await planCreation(spec, this.parts));
+    return this.deps.lock.run(`claim ${spec.source.claim}`, async () => {
+      throwFirstRefusal(await planCreation(spec, this.deps));
       return work();
     });
   }
 
-  private async isLong({ source }: VmSpec): Promise<boolean> {
+  private async needsTask({ source }: VmSpec): Promise<boolean> {
     if (source.kind === 'pvc') return false;
     return !(
       source.kind === 'image' &&
       source.entry.builtLocally !== undefined &&
-      (await this.parts.isTinyGuestBuilt())
+      (await this.deps.isTinyGuestBuilt())
     );
   }
 }
 
-const QUIET: TaskReporter = {
+const SILENT_REPORT: TaskReporter = {
   step: () => undefined,
   log: () => undefined,
   progress: () => undefined,
@@ -131,5 +131,5 @@ const QUIET: TaskReporter = {
 const protectedRefusal = (name: string) => ({
   code: 'WRONG_STATE',
   reason: `${name} is protected against deletion.`,
-  remedy: 'Take the protection away in its description first.',
+  remedy: 'Remove the protection from its metadata first.',
 });

@@ -3,24 +3,24 @@ import { parseImageUrl } from '../fetching/download-image.js';
 import { parseImageReference } from '../fetching/image-reference.js';
 import type { ExistingVolume } from '../storage/find-volume.js';
 
-export interface SourcePlanningParts {
+export interface SourcePlanDeps {
   readonly hasTinyGuest: boolean;
   readonly findClaim: (claim: string) => Promise<ExistingVolume>;
   /** Names of the domains that use a disk. */
   readonly usersOf: (path: string) => Promise<readonly string[]>;
 }
 
-export const BOOTC_REFUSAL = 'Building a VM from a bootc image needs the bootc plugin, which is not installed.';
+export const BOOTC_REFUSAL = 'Building a VM from a bootc image requires the bootc plugin, which is not installed.';
 
 export type Refuse = (code: ErrorCode, reason: string, remedy: string) => void;
 
 /**
  * Refuses a source that can't be used.
- * @returns the volume that the machine is to boot from, where it is there already
+ * @returns the existing volume that the VM boots from, if the source is one
  */
 export async function planSource(
   { source }: VmSpec,
-  parts: SourcePlanningParts,
+  deps: SourcePlanDeps,
   refuse: Refuse,
 ): Promise<ExistingVolume | undefined> {
   switch (source.kind) {
@@ -29,10 +29,10 @@ export async function planSource(
       return undefined;
     case 'image':
       if (source.entry.builtLocally === undefined) check(() => parseImageReference(source.entry.containerDisk), refuse);
-      else if (!parts.hasTinyGuest) {
+      else if (!deps.hasTinyGuest) {
         refuse(
           'NOT_SUPPORTED',
-          `This service can't build the image ${source.entry.name}.`,
+          `The image ${source.entry.name} can't be built on this machine.`,
           'Choose another catalog entry.',
         );
       }
@@ -45,13 +45,13 @@ export async function planSource(
       check(() => parseImageUrl(source.url), refuse);
       return undefined;
     case 'pvc':
-      return planClaim(source.claim, parts, refuse);
+      return planClaim(source.claim, deps, refuse);
   }
 }
 
 async function planClaim(
   claim: string,
-  { findClaim, usersOf }: SourcePlanningParts,
+  { findClaim, usersOf }: SourcePlanDeps,
   refuse: Refuse,
 ): Promise<ExistingVolume | undefined> {
   try {

@@ -6,13 +6,13 @@ import type { InstanceMetadata } from '../domain-xml/instance-metadata.js';
 
 interface Work {
   readonly cancel: AbortController;
-  /** Resolves when nothing of it runs any more. */
+  /** Resolves when the work has stopped. */
   finished: Promise<unknown>;
 }
 
 /**
- * The VMs that this process is filling right now. A domain's description names the service that fills it, by an identity
- * kept in the data folder: what such a mark is left on after a crash can be told from another service's work.
+ * The VMs that this process is currently creating. The metadata of such a domain names the service by an identity that is
+ * kept in the data folder, which distinguishes leftovers of a crash from the work of another service.
  */
 export class WorkInProgress {
   private readonly running = new Map<string, Work>();
@@ -21,7 +21,7 @@ export class WorkInProgress {
   /** @param folder private to one context of one service */
   constructor(private readonly folder: string) {}
 
-  /** What marks a domain as being filled by this service. */
+  /** The mark of domains that this service is filling. */
   mark(): string {
     this.identity ??= this.readIdentity() ?? this.writeIdentity();
     return this.identity;
@@ -31,12 +31,12 @@ export class WorkInProgress {
     this.running.set(uuid, { cancel: new AbortController(), finished: Promise.resolve() });
   }
 
-  /** Aborted when the VM is removed while it is being filled; undefined when it was removed before. */
+  /** Aborted when the VM is removed while it is being filled; undefined if it was removed already. */
   signal(uuid: string): AbortSignal | undefined {
     return this.running.get(uuid)?.cancel.signal;
   }
 
-  /** The part that runs now; a removal of the VM waits for it. */
+  /** Registers the running work; a removal of the VM waits for it. */
   track<T>(uuid: string, work: Promise<T>): Promise<T> {
     const entry = this.running.get(uuid);
     if (entry) entry.finished = work.catch(() => undefined);
@@ -59,19 +59,19 @@ export class WorkInProgress {
     await Promise.all([...this.running.keys()].map((uuid) => this.cancel(uuid)));
   }
 
-  /** Whether a domain was being filled by this service when it ended the last time. */
+  /** Whether an earlier run of this service ended while it was filling the domain. */
   isInterrupted({ owner, provisioning }: InstanceMetadata, uuid: string): boolean {
     return owner === uuid && provisioning !== undefined && provisioning === this.mark() && !this.running.has(uuid);
   }
 
-  /** A private folder for what is being fetched. */
-  async makeFolder(): Promise<string> {
+  /** Creates a private folder for one download. */
+  async createFolder(): Promise<string> {
     const parent = join(this.folder, 'fetching');
     await mkdir(parent, { recursive: true, mode: 0o700 });
     return mkdtemp(join(parent, 'image-'));
   }
 
-  /** What an earlier run was fetching is of no use. */
+  /** Removes downloads of an earlier run. */
   clearFolders(): void {
     rmSync(join(this.folder, 'fetching'), { recursive: true, force: true });
   }

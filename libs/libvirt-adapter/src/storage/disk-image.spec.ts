@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspectImage } from './disk-image.js';
 
-/** A qcow2 header of version 3 for a disk of 1 GiB, with what the test says laid over it. */
+/** A qcow2 version 3 header for a disk of 1 GiB, with overrides. */
 function qcow2({ version = 3, backing = 0n, encryption = 0, incompatible = 0n, bytes = 1024n ** 3n } = {}): Buffer {
   const header = Buffer.alloc(104);
   header.write('QFI\xfb', 'latin1');
@@ -27,21 +27,21 @@ describe('inspectImage', () => {
     return inspectImage(file);
   };
 
-  test('reads the size that a guest sees', async () => {
+  test('reads the virtual size', async () => {
     expect(await inspect(qcow2())).toEqual({ format: 'qcow2', bytes: 1024 ** 3 });
     expect(await inspect(Buffer.alloc(4096))).toEqual({ format: 'raw', bytes: 4096 });
   });
 
   test.each([
     ['names a backing file', qcow2({ backing: 512n }), 'backing file'],
-    ['keeps its data elsewhere', qcow2({ incompatible: 4n }), 'another file'],
+    ['has an external data file', qcow2({ incompatible: 4n }), 'another file'],
     ['is encrypted', qcow2({ encryption: 2 }), 'encrypted'],
-    ['is of an unknown version', qcow2({ version: 4 }), 'version 4'],
+    ['has an unknown version', qcow2({ version: 4 }), 'version 4'],
     ['claims an impossible size', qcow2({ bytes: 2n ** 63n }), 'impossible'],
     ['ends within its header', qcow2().subarray(0, 40), 'header'],
     ['is a VMDK', Buffer.from('KDMV....'), 'VMDK'],
     ['is empty', Buffer.alloc(0), 'empty'],
-  ])('refuses an image that %s', async (_title, content, mention) => {
+  ])('rejects an image that %s', async (_title, content, mention) => {
     await expect(inspect(content)).rejects.toMatchObject({
       code: 'INVALID_SOURCE',
       message: expect.stringContaining(mention),

@@ -3,16 +3,16 @@ import { DomainError } from '@headgate/domain-contracts';
 
 export interface DiskImage {
   readonly format: 'qcow2' | 'raw';
-  /** The size that a guest sees. */
+  /** The virtual size. */
   readonly bytes: number;
 }
 
 const HEADER_BYTES = 104;
-/** Bit of `incompatible_features`: the data is in another file. */
+/** Bit in `incompatible_features`: the data is in an external file. */
 const EXTERNAL_DATA_FILE = 1n << 2n;
 
-/** Formats that would otherwise pass for a raw disk with nothing bootable on it. */
-const FOREIGN: readonly (readonly [name: string, magic: Buffer])[] = [
+/** Formats that would otherwise be accepted as raw disks. */
+const UNSUPPORTED_FORMATS: readonly (readonly [name: string, magic: Buffer])[] = [
   ['VMDK', Buffer.from('KDMV')],
   ['VHDX', Buffer.from('vhdxfile')],
   ['VHD', Buffer.from('conectix')],
@@ -22,8 +22,8 @@ const FOREIGN: readonly (readonly [name: string, magic: Buffer])[] = [
 ];
 
 /**
- * Reads the beginning of an image that comes from outside. A qcow2 image can name other files of this machine as its
- * backing or data file; one that does is refused before any program opens it.
+ * Reads the header of an untrusted image. A qcow2 image can name other files of this machine as its backing or data file;
+ * such an image is rejected before any program opens it.
  * Source: https://gitlab.com/qemu-project/qemu/-/blob/master/docs/interop/qcow2.txt
  * @throws DomainError INVALID_SOURCE
  */
@@ -31,13 +31,13 @@ export async function inspectImage(file: string): Promise<DiskImage> {
   const handle = await open(file, 'r');
   try {
     const { size } = await handle.stat();
-    if (size === 0) throw refused('The image is empty.');
+    if (size === 0) throw invalid('The image is empty.');
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(HEADER_BYTES), 0, HEADER_BYTES, 0);
     const header = buffer.subarray(0, bytesRead);
     if (header.subarray(0, 4).equals(Buffer.from('QFI\xfb', 'latin1'))) return inspectQcow2(header);
-    for (const [name, magic] of FOREIGN) {
+    for (const [name, magic] of UNSUPPORTED_FORMATS) {
       if (header.subarray(0, magic.length).equals(magic))
-        throw refused(`The image is a ${name} file: convert it to qcow2 or raw first.`);
+        throw invalid(`The image is a ${name} file: convert it to qcow2 or raw first.`);
     }
     return { format: 'raw', bytes: size };
   } finally {
@@ -46,20 +46,20 @@ export async function inspectImage(file: string): Promise<DiskImage> {
 }
 
 function inspectQcow2(header: Buffer): DiskImage {
-  if (header.length < 72) throw refused('The qcow2 image ends within its header.');
+  if (header.length < 72) throw invalid('The qcow2 image ends within its header.');
   const version = header.readUInt32BE(4);
   if (version !== 2 && version !== 3)
-    throw refused(`The image is qcow2 of version ${version}: only 2 and 3 are known.`);
+    throw invalid(`The image is qcow2 version ${version}: only versions 2 and 3 are supported.`);
   if (header.readBigUInt64BE(8) !== 0n)
-    throw refused('The qcow2 image has a backing file: flatten it with `qemu-img convert` first.');
-  if (header.readUInt32BE(32) !== 0) throw refused('The qcow2 image is encrypted: decrypt it first.');
+    throw invalid('The qcow2 image has a backing file: flatten it with `qemu-img convert` first.');
+  if (header.readUInt32BE(32) !== 0) throw invalid('The qcow2 image is encrypted: decrypt it first.');
   if (version === 3 && header.length >= 80 && (header.readBigUInt64BE(72) & EXTERNAL_DATA_FILE) !== 0n) {
-    throw refused('The qcow2 image keeps its data in another file: make it one file with `qemu-img convert` first.');
+    throw invalid('The qcow2 image keeps its data in another file: make it one file with `qemu-img convert` first.');
   }
   const bytes = header.readBigUInt64BE(24);
   if (bytes === 0n || bytes > BigInt(Number.MAX_SAFE_INTEGER))
-    throw refused('The qcow2 image claims an impossible size.');
+    throw invalid('The qcow2 image claims an impossible size.');
   return { format: 'qcow2', bytes: Number(bytes) };
 }
 
-const refused = (message: string): DomainError => new DomainError('INVALID_SOURCE', message);
+const invalid = (message: string): DomainError => new DomainError('INVALID_SOURCE', message);

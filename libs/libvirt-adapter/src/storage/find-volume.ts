@@ -11,9 +11,9 @@ export interface ExistingVolume {
 }
 
 /**
- * A volume by its name in one of libvirt's active pools; the ending of a file name may be left out.
- * @param ownPool looked into first
- * @throws DomainError VOLUME_NOT_FOUND, CONFLICT when several pools have one of that name
+ * Finds a volume by name in libvirt's active pools; the file extension may be omitted.
+ * @param ownPool the preferred pool
+ * @throws DomainError VOLUME_NOT_FOUND, CONFLICT when several pools have a volume of that name
  */
 export async function findVolume(virsh: Virsh, claim: string, ownPool: string): Promise<ExistingVolume> {
   const pools = lines(await virsh.run(['pool-list', '--name']));
@@ -29,8 +29,8 @@ export async function findVolume(virsh: Virsh, claim: string, ownPool: string): 
   const [volume, other] = candidates;
   if (!volume) throw new DomainError('VOLUME_NOT_FOUND', `There is no volume ${claim} in a storage pool of libvirt.`);
   if (other) {
-    const places = candidates.map(({ pool, name }) => `${pool}/${name}`).join(', ');
-    throw new DomainError('CONFLICT', `Several volumes are called ${claim} (${places}): rename one.`);
+    const locations = candidates.map(({ pool, name }) => `${pool}/${name}`).join(', ');
+    throw new DomainError('CONFLICT', `Several volumes are named ${claim} (${locations}): rename one.`);
   }
   return describeVolume(await virsh.run(['vol-dumpxml', volume.name, '--pool', volume.pool]));
 }

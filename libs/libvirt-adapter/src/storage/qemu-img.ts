@@ -4,19 +4,19 @@ import { translateFailure } from '../virsh/virsh-errors.js';
 import type { DiskImage } from './disk-image.js';
 
 const CONVERT_TIMEOUT_MS = 6 * 60 * 60_000;
-const LOOK_TIMEOUT_MS = 30_000;
+const INSPECT_TIMEOUT_MS = 30_000;
 
-/** QEMU's image tool on local files. The format is always said, never guessed from an image that comes from outside. */
+/** qemu-img on local files. The format is always given explicitly, never probed from an untrusted image. */
 export class QemuImg {
   constructor(private readonly run: RunProgram = runProgram) {}
 
   /**
-   * A second look at an image whose header was read, by the program that will open it.
-   * @throws DomainError INVALID_SOURCE when it refers to other files, or is damaged
+   * Checks an image, whose header was inspected before, with the program that will open it.
+   * @throws DomainError INVALID_SOURCE when it refers to other files or is damaged
    */
   async check(file: string, { format }: DiskImage): Promise<void> {
     const result = await this.run('qemu-img', ['info', '-f', format, '--output=json', file], {
-      timeoutMs: LOOK_TIMEOUT_MS,
+      timeoutMs: INSPECT_TIMEOUT_MS,
     });
     if (result.missing) throw translateFailure('qemu-img', result);
     if (result.code !== 0) throw damaged(result.stderr);
@@ -31,13 +31,13 @@ export class QemuImg {
     if (data?.corrupt === true) throw damaged('it is marked as corrupt');
   }
 
-  /** Copies the guest's view of a disk into a qcow2 image of our own: no snapshots, no zeros, nothing of its maker's settings. */
+  /** Converts the guest-visible content into a new qcow2 image without snapshots, zero blocks or custom options. */
   async convert(from: string, { format }: DiskImage, to: string, signal?: AbortSignal): Promise<void> {
     await this.call(['convert', '-f', format, '-O', 'qcow2', from, to], { timeoutMs: CONVERT_TIMEOUT_MS, signal });
   }
 
   async grow(file: string, bytes: number): Promise<void> {
-    await this.call(['resize', '-q', '-f', 'qcow2', file, String(bytes)], { timeoutMs: LOOK_TIMEOUT_MS });
+    await this.call(['resize', '-q', '-f', 'qcow2', file, String(bytes)], { timeoutMs: INSPECT_TIMEOUT_MS });
   }
 
   private async call(args: readonly string[], options: { timeoutMs: number; signal?: AbortSignal }): Promise<void> {

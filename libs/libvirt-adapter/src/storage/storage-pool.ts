@@ -7,19 +7,19 @@ export interface PoolState {
   readonly availableBytes: number;
 }
 
-/** Copying a disk of many gigabytes into the pool takes long. */
+/** Uploading a disk of many gigabytes takes long. */
 const COPY_TIMEOUT_MS = 6 * 60 * 60_000;
 
-/** The folder of disks that libvirt manages for this service. Everything in it that the service made is named after one domain's UUID. */
+/** The directory pool for the service's volumes. Names of volumes that the service created contain part of their domain's UUID. */
 export class StoragePool {
   constructor(
     private readonly virsh: Virsh,
     readonly name: string,
-    /** Where it is made when there is none. */
+    /** Location of the pool if it has to be created. */
     private readonly defaultPath: string,
   ) {}
 
-  /** @returns undefined when there is none yet */
+  /** @returns undefined when the pool does not exist */
   async state(): Promise<PoolState | undefined> {
     try {
       const info = await this.virsh.run(['pool-info', this.name, '--bytes']);
@@ -33,19 +33,19 @@ export class StoragePool {
     }
   }
 
-  /** Makes it, or starts it, when it is not there. */
+  /** Creates or starts the pool if necessary. */
   async ensure(): Promise<void> {
     const state = await this.state();
     if (state?.isActive) return;
     if (!state) {
-      // A private folder above it belongs to this user, not to libvirt.
+      // The parent may be a private folder of this user, which libvirt must be able to traverse.
       await mkdir(this.defaultPath, { recursive: true, mode: 0o711 }).catch(() => undefined);
       await this.ignoring('ALREADY_EXISTS', ['pool-define-as', this.name, 'dir', '--target', this.defaultPath]);
       await this.virsh.run(['pool-autostart', this.name]);
     }
     await this.virsh.run(['pool-build', this.name]);
     await this.virsh.run(['pool-start', this.name]).catch(async (error: unknown) => {
-      // Somebody else was quicker.
+      // Another client may have started it meanwhile.
       if (!(await this.state())?.isActive) throw error;
     });
   }
@@ -55,23 +55,23 @@ export class StoragePool {
     return /<path>([^<]+)<\/path>/.exec(xml)?.[1] ?? this.defaultPath;
   }
 
-  /** An empty disk that takes space as it is written to. */
+  /** Creates a blank, thinly provisioned disk. */
   async createBlank(volume: string, bytes: number): Promise<void> {
     await this.virsh.run(['vol-create-as', this.name, volume, String(bytes), '--format', 'qcow2']);
   }
 
-  /** A volume with the content of a file; its format is read from that content. */
+  /** Creates a volume with the content of a file. libvirt detects its format from the content. */
   async createFrom(volume: string, file: string, { signal }: CallOptions = {}): Promise<void> {
     await this.virsh.run(['vol-create-as', this.name, volume, '0', '--format', 'raw'], { signal });
     await this.virsh.run(['vol-upload', volume, file, '--pool', this.name], { signal, timeoutMs: COPY_TIMEOUT_MS });
   }
 
-  /** Gone already is as good as removed. */
+  /** Removes a volume; a missing volume is not an error. */
   async remove(volume: string): Promise<void> {
     await this.ignoring('VOLUME_NOT_FOUND', ['vol-delete', volume, '--pool', this.name]);
   }
 
-  /** Volumes by name, after a look at what is really in the folder. */
+  /** Names of the volumes after refreshing the pool from its folder. */
   async volumes(): Promise<string[]> {
     await this.virsh.run(['pool-refresh', this.name]);
     return volumeNames(await this.virsh.run(['vol-list', this.name]));
@@ -86,13 +86,13 @@ export class StoragePool {
   }
 }
 
-/** First column of `vol-list`; the second is the path, which ends the line. */
+/** Parses `vol-list`, whose columns are name and path. */
 export const volumeNames = (table: string): string[] =>
   table
     .split('\n')
     .map((line) => /^\s*(.*?)\s{2,}\/.*$/.exec(line)?.[1] ?? '')
     .filter((name) => name !== '');
 
-/** Beside the images of libvirt's own default pool; a session's daemon belongs to one user and can't write there. */
+/** Next to the images of libvirt's default pool, or in a private folder for a session daemon, which can't write there. */
 export const defaultPoolPath = (uri: string, privateFolder: string): string =>
   /\/session(?:\?|$)/.test(uri) ? `${privateFolder}/images` : '/var/lib/libvirt/images/headgate';

@@ -3,8 +3,8 @@ import { NO_METADATA } from '../domain-xml/instance-metadata.js';
 
 export const UUID = '2c749204-8322-4dfd-b324-cb2e556e0e9a';
 
-/** The description of a machine of ours, with what the test says laid over it. */
-export const ourDomainXml = (overrides: Partial<DomainSpec> = {}): string => {
+/** The XML of a domain that the service created, with overrides. */
+export const ownDomainXml = (overrides: Partial<DomainSpec> = {}): string => {
   const uuid = overrides.uuid ?? UUID;
   return buildDomainXml({
     name: 'web',
@@ -28,3 +28,35 @@ export const ourDomainXml = (overrides: Partial<DomainSpec> = {}): string => {
     ...overrides,
   });
 };
+
+export interface ForeignDomain {
+  readonly name: string;
+  readonly uuid?: string;
+  readonly metadata?: string;
+  /** The `<disk>` elements. */
+  readonly disks?: string;
+  readonly log?: string;
+}
+
+/** A domain that the service did not create: machine type pc, VNC on TCP, a pty. */
+export const foreignDomainXml = ({ name, uuid, metadata = '', disks = '', log }: ForeignDomain): string => `
+<domain type='qemu'>
+  <name>${name}</name>
+  ${uuid === undefined ? '' : `<uuid>${uuid}</uuid>`}
+  <metadata>${metadata}</metadata>
+  <memory unit='MiB'>128</memory>
+  <vcpu>1</vcpu>
+  <os><type arch='x86_64' machine='pc'>hvm</type><bios useserial='yes'/></os>
+  <features><acpi/></features>
+  <devices>
+    ${disks}
+    <interface type='user'><model type='virtio'/></interface>
+    <serial type='pty'>${log === undefined ? '' : `<log file='${log}' append='on'/>`}<target port='0'/></serial>
+    <channel type='unix'><target type='virtio' name='org.qemu.guest_agent.0'/></channel>
+    <graphics type='vnc' port='-1' autoport='yes' listen='127.0.0.1'/>
+    <video><model type='vga'/></video>
+  </devices>
+</domain>`;
+
+export const fileDisk = (path: string, format = 'qcow2', target = 'vda'): string =>
+  `<disk type='file' device='disk'><driver name='qemu' type='${format}'/><source file='${path}'/><target dev='${target}' bus='virtio'/></disk>`;

@@ -8,23 +8,23 @@ interface FakeDomain {
 }
 
 /**
- * A simulated virsh over a few domains and volumes: answers in the words of virsh 9.0, for what the specs ask. What it
- * does not know fails the test.
+ * A simulated virsh with a few domains and volumes. It prints what virsh 9.0 prints for the commands that the specs use;
+ * any other command fails the test.
  */
 export class FakeLibvirt {
   readonly domains = new Map<string, FakeDomain>();
   /** Paths of pools by name, and names of volumes by pool. */
   readonly pools = new Map<string, { path: string; volumes: Set<string>; availableBytes: number }>();
-  /** Commands that change something, as they came. */
+  /** Commands that change state, in order. */
   readonly changes: string[] = [];
-  /** Answers of single commands, instead of what would be said. */
+  /** Overrides the results of individual commands. */
   readonly scripted = new Map<string, Partial<ProgramResult>>();
 
   readonly run: RunProgram = (program, args) => {
     if (program !== 'virsh') return Promise.resolve({ code: null, stdout: '', stderr: '', missing: true });
     const words = args.slice(args.indexOf('--connect') + 2);
     const isScript = words.length === 1 && words[0]?.includes('; echo =');
-    return Promise.resolve(isScript ? this.script(words[0] ?? '') : this.answer(words));
+    return Promise.resolve(isScript ? this.script(words[0] ?? '') : this.execute(words));
   };
 
   virsh(): Virsh {
@@ -46,7 +46,7 @@ export class FakeLibvirt {
     const mark = /echo (=[^=]+=)$/.exec(text)?.[1] ?? '';
     const commands = text.split(`; echo ${mark}`).filter((command) => command !== '');
     const answers = commands.map((command) =>
-      this.answer([...command.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, word = '']) => word.replace(/\\(.)/g, '$1'))),
+      this.execute([...command.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, word = '']) => word.replace(/\\(.)/g, '$1'))),
     );
     return {
       code: 0,
@@ -55,12 +55,12 @@ export class FakeLibvirt {
     };
   }
 
-  private answer(words: readonly string[]): ProgramResult {
+  private execute(words: readonly string[]): ProgramResult {
     const scripted = this.scripted.get(words[0] ?? '');
     if (scripted) return { code: 0, stdout: '', stderr: '', ...scripted };
     const [command = '', first = '', ...rest] = words;
     const handler = this.handlers[command];
-    if (!handler) throw new Error(`The simulated virsh does not know: ${words.join(' ')}`);
+    if (!handler) throw new Error(`The simulated virsh does not support: ${words.join(' ')}`);
     return handler(first, rest);
   }
 
@@ -109,18 +109,18 @@ export class FakeLibvirt {
     metadata: (uuid, rest) => this.change(`metadata ${rest.join(' ')}`, uuid, () => undefined),
   };
 
-  private ofDomain(uuid: string, tell: (domain: FakeDomain) => string): ProgramResult {
+  private ofDomain(uuid: string, print: (domain: FakeDomain) => string): ProgramResult {
     const domain = this.domains.get(uuid);
-    return domain ? ok(tell(domain)) : failed(`error: failed to get domain '${uuid}'\n`);
+    return domain ? ok(print(domain)) : failed(`error: failed to get domain '${uuid}'\n`);
   }
 
   private ofPool(
     name: string,
-    tell: (pool: { path: string; volumes: Set<string>; availableBytes: number }) => string,
+    print: (pool: { path: string; volumes: Set<string>; availableBytes: number }) => string,
   ): ProgramResult {
     const pool = this.pools.get(name);
     return pool
-      ? ok(tell(pool))
+      ? ok(print(pool))
       : failed(
           `error: failed to get pool '${name}'\nerror: Storage pool not found: no storage pool with matching name '${name}'\n`,
         );

@@ -3,18 +3,18 @@ import type { AddressInfo } from 'node:net';
 
 export type Route = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** A web server on a free port of this machine, with the routes that a test gives it. */
+/** A web server on a free loopback port, with routes that the test adds. */
 export class HttpServer {
   readonly routes = new Map<string, Route>();
-  /** Paths in the order in which they were asked for. */
-  readonly asked: string[] = [];
+  /** Requested paths, in order. */
+  readonly requests: string[] = [];
 
   private constructor(private readonly server: Server) {}
 
   static async listen(): Promise<HttpServer> {
     const server = createServer((request, response) => {
       const path = new URL(request.url ?? '/', 'http://host').pathname;
-      http.asked.push(path);
+      http.requests.push(path);
       const route = http.routes.get(path);
       if (route) return route(request, response);
       response.writeHead(404).end();

@@ -2,11 +2,11 @@ import type { Backend, InstanceRef } from '@headgate/domain-contracts';
 import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readUntil, InventoryRecorder, type BackendHarness } from '@headgate/testing';
-import { fileDisk, foreignDomainXml } from './foreign-domain.js';
+import { fileDisk, foreignDomainXml } from './domain-xml.js';
 import { LibvirtUnderTest } from './libvirt-under-test.js';
 import { TINY_ENTRY, tinyGuest } from './tiny-guest.js';
 
-/** The contract suites' harness over real libvirt: VMs made behind the adapter's back boot the tiny guest. */
+/** The harness of the contract suites over real libvirt. VMs that are created outside the adapter boot the tiny guest. */
 export async function openHarness(): Promise<BackendHarness> {
   const libvirt = await LibvirtUnderTest.open();
   const image = await tinyGuest();

@@ -12,8 +12,8 @@ import { Virsh } from '../virsh/virsh.js';
 export const TEST_URI = process.env['HEADGATE_TEST_LIBVIRT_URI'] ?? 'qemu:///system';
 const CONTEXT = 'local';
 
-/** Why the integration tests can't run on this machine; undefined where they can. */
-export async function whyNoLibvirt(): Promise<string | undefined> {
+/** The reason why the integration tests can't run on this machine; undefined if they can. */
+export async function whyLibvirtIsUnavailable(): Promise<string | undefined> {
   try {
     await new Virsh({ uri: TEST_URI }).run(['version'], { timeoutMs: 20_000 });
     return undefined;
@@ -22,17 +22,17 @@ export async function whyNoLibvirt(): Promise<string | undefined> {
   }
 }
 
-/** The libvirt of this machine, with everything that a test makes there removed at the end. */
+/** The libvirt of this machine. Removes everything that a test created. */
 export class LibvirtUnderTest {
   readonly virsh = new Virsh({ uri: TEST_URI });
-  /** Names of every domain made here begin with it. */
+  /** Prefix of the names of all test domains. */
   readonly prefix = `hgtest-${randomBytes(4).toString('hex')}`;
   private readonly backends: LibvirtBackend[] = [];
   private count = 0;
 
   private constructor(
     readonly dataDir: string,
-    /** For disks that the service did not make: QEMU's user can read it. */
+    /** For disks that the service did not create; readable by QEMU's user. */
     readonly sharedDir: string,
   ) {}
 
@@ -76,7 +76,7 @@ export class LibvirtUnderTest {
       .filter((name) => name.startsWith(this.prefix));
   }
 
-  /** Names of the volumes that the adapter made for domains of this test. */
+  /** Names of the volumes that the adapter created for domains of this test. */
   async volumes(): Promise<string[]> {
     const names = await new StoragePool(this.virsh, POOL_NAME, '').volumes();
     return names.filter((name) => name.startsWith(this.prefix));

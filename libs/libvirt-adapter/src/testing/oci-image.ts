@@ -6,7 +6,7 @@ import type { HttpServer } from './http-server.js';
 export const digestOf = (content: Buffer | string): string =>
   `sha256:${createHash('sha256').update(content).digest('hex')}`;
 
-/** A layer that holds the files, as a plain archive. */
+/** An uncompressed layer with the given files. */
 export async function layerOf(files: Record<string, Buffer>): Promise<Buffer> {
   const tar = pack();
   for (const [name, content] of Object.entries(files)) tar.entry({ name }, content);
@@ -14,7 +14,7 @@ export async function layerOf(files: Record<string, Buffer>): Promise<Buffer> {
   return buffer(tar);
 }
 
-/** Serves a repository: an index by platform under the tag, its manifest and its layers. */
+/** Serves a repository: an index by platform as the tag `latest`, its manifest and its layers. */
 export function serveImage(
   server: HttpServer,
   repository: string,

@@ -4,10 +4,10 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** The user `nobody`: a daemon of an ordinary user keeps away from the machine's own libvirt. */
-const NOBODY = 65534;
+/** User and group of the unprivileged system account: its session daemon is separate from the machine's libvirt. */
+const UNPRIVILEGED_ID = 65534;
 
-/** A libvirt daemon that only one test knows, so that it may be killed. Needs root to become somebody else. */
+/** A libvirt daemon that belongs to one test, so that it can be killed. Requires root to switch users. */
 export class PrivateLibvirtd {
   private child?: ChildProcess;
 
@@ -18,7 +18,7 @@ export class PrivateLibvirtd {
     await chmod(folder, 0o755);
     for (const name of ['run', 'home']) {
       await mkdir(join(folder, name));
-      await chown(join(folder, name), NOBODY, NOBODY);
+      await chown(join(folder, name), UNPRIVILEGED_ID, UNPRIVILEGED_ID);
     }
     return new PrivateLibvirtd(folder);
   }
@@ -29,15 +29,15 @@ export class PrivateLibvirtd {
 
   async start(): Promise<void> {
     this.child = spawn('libvirtd', [], {
-      uid: NOBODY,
-      gid: NOBODY,
+      uid: UNPRIVILEGED_ID,
+      gid: UNPRIVILEGED_ID,
       stdio: 'ignore',
       env: { ...process.env, HOME: join(this.folder, 'home'), XDG_RUNTIME_DIR: join(this.folder, 'run') },
     });
-    while (!(await this.answers())) await new Promise((resolve) => setTimeout(resolve, 20));
+    while (!(await this.isListening())) await new Promise((resolve) => setTimeout(resolve, 20));
   }
 
-  /** Pulls its plug. */
+  /** Kills the daemon. */
   async kill(): Promise<void> {
     const { child } = this;
     if (!child || child.exitCode !== null) return;
@@ -46,7 +46,7 @@ export class PrivateLibvirtd {
     await exited;
   }
 
-  /** It takes connections and answers nothing, until it is thawed. */
+  /** Suspends the daemon: it accepts connections and does not respond until `thaw()`. */
   freeze(): void {
     this.child?.kill('SIGSTOP');
   }
@@ -64,7 +64,7 @@ export class PrivateLibvirtd {
     return join(this.folder, 'run', 'libvirt', 'libvirt-sock');
   }
 
-  private answers(): Promise<boolean> {
+  private isListening(): Promise<boolean> {
     return new Promise((resolve) => {
       const socket = connect(this.socket, () => resolve(true)).on('error', () => resolve(false));
       socket.once('connect', () => socket.destroy());

@@ -2,10 +2,10 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-/** From the recipe of the tiny guest. */
+/** The default account of the tiny guest. */
 export const TINY_LOGIN = { user: 'headgate', password: 'headgate' };
 
-/** The entry that the application's catalog has for it. */
+/** Its entry in the application's catalog. */
 export const TINY_ENTRY = {
   name: 'tiny',
   description: 'Tiny guest',
@@ -16,7 +16,7 @@ export const TINY_ENTRY = {
 
 const RECIPE = join(import.meta.dirname, '../../../../tools/tiny-guest/build.mjs');
 
-/** Path of the tiny guest's image; built when this machine has none yet. */
+/** Path of the tiny guest's image, which is built if necessary. */
 export async function tinyGuest(): Promise<string> {
   const { stdout } = await promisify(execFile)(process.execPath, [RECIPE], {
     env: { ...process.env, NODE_OPTIONS: '' },

@@ -1,15 +1,15 @@
 import { execFile } from 'node:child_process';
 
 export interface RunOptions {
-  /** Milliseconds until the program is ended. */
+  /** The program is killed after this time. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;
-  /** The program is ended when it prints more. */
+  /** The program is killed when it prints more. */
   readonly maxBytes?: number;
 }
 
 export interface ProgramResult {
-  /** The exit code, or null when the program did not end by itself. */
+  /** The exit code, or null when the program was killed or could not be started. */
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
@@ -18,18 +18,18 @@ export interface ProgramResult {
   readonly missing?: boolean;
 }
 
-/** Runs one program with an argument array. Never rejects: what went wrong is in the result. */
+/** Runs one program with an argument array. Never rejects: the result describes the failure. */
 export type RunProgram = (program: string, args: readonly string[], options: RunOptions) => Promise<ProgramResult>;
 
 const MAX_OUTPUT_BYTES = 64 * 1024 ** 2;
 
-/** Runs it on this machine, without a shell, in English, with nothing on its standard input. */
+/** Runs a program on this machine without a shell, in the C locale, with an empty standard input. */
 export const runProgram: RunProgram = (program, args, { timeoutMs, signal, maxBytes = MAX_OUTPUT_BYTES }) =>
   new Promise((resolve) => {
     const child = execFile(
       program,
       [...args],
-      // SIGKILL: a virsh that waits for a silent daemon does not heed SIGTERM in time.
+      // SIGKILL, because a virsh that waits for a hanging daemon does not handle SIGTERM in time.
       { timeout: timeoutMs, maxBuffer: maxBytes, signal, killSignal: 'SIGKILL', env: englishEnvironment() },
       (error, stdout, stderr) => {
         if (!error) return resolve({ code: 0, stdout, stderr });

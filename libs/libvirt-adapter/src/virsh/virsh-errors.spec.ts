@@ -4,7 +4,7 @@ import { translateFailure } from './virsh-errors.js';
 const failed = (stderr: string) => ({ code: 1, stdout: '', stderr });
 
 describe('translateFailure', () => {
-  // What virsh 9.0 printed.
+  // Output of virsh 9.0.
   test.each<[string, ErrorCode, string]>([
     ["error: failed to get domain 'nope'\n", 'INSTANCE_NOT_FOUND', 'nope'],
     [
@@ -61,13 +61,13 @@ describe('translateFailure', () => {
       'no such bus',
     ],
     ['error: something new\n', 'BACKEND_FAILED', 'something new'],
-  ])('reads %j as %s', (stderr, code, mention) => {
+  ])('translates %j to %s', (stderr, code, mention) => {
     const error = translateFailure('virsh', failed(stderr));
     expect(error.code).toBe(code);
     expect(error.message).toContain(mention);
   });
 
-  test('says how to install what is missing', () => {
+  test('explains how to install a missing program', () => {
     const error = translateFailure('virsh', { ...failed(''), code: null, missing: true });
     expect(error).toMatchObject({
       code: 'BACKEND_UNREACHABLE',
@@ -75,7 +75,7 @@ describe('translateFailure', () => {
     });
   });
 
-  test('tells a libvirt that hangs from one that is away', () => {
+  test('distinguishes a hanging libvirt from an unreachable one', () => {
     expect(translateFailure('virsh', { ...failed(''), code: null, ended: 'timeout' }).code).toBe('BACKEND_TIMEOUT');
   });
 });

@@ -1,12 +1,12 @@
 import { DomainError, type ErrorCode } from '@headgate/domain-contracts';
 import type { ProgramResult } from './run-program.js';
 
-/** What a program of libvirt or QEMU said when it failed, as the service's own error. The one place that reads their messages. */
+/** Translates the error output of a libvirt or QEMU program into a domain error. The only place that parses these messages. */
 export function translateFailure(program: string, result: ProgramResult): DomainError {
   if (result.missing) return missingProgram(program);
-  if (result.ended === 'aborted') return new DomainError('CONFLICT', 'The operation was cancelled.');
+  if (result.ended === 'aborted') return new DomainError('CONFLICT', 'The operation was canceled.');
   if (result.ended === 'too-much-output') {
-    return new DomainError('BACKEND_FAILED', `${program} answered more than the service reads.`);
+    return new DomainError('BACKEND_FAILED', `${program} printed more output than the service reads.`);
   }
   const text = result.stderr;
   for (const [pattern, code, message] of TRANSLATIONS) {
@@ -16,12 +16,12 @@ export function translateFailure(program: string, result: ProgramResult): Domain
   if (result.ended === 'timeout') {
     return new DomainError(
       'BACKEND_TIMEOUT',
-      'libvirt did not answer in time: see whether libvirtd hangs, and restart it.',
+      'libvirt did not respond in time: check whether libvirtd hangs, and restart it.',
     );
   }
   return new DomainError(
     'BACKEND_FAILED',
-    `libvirt: ${lastSentence(text) || `${program} ended with code ${result.code}`}`,
+    `libvirt: ${lastErrorLine(text) || `${program} exited with code ${result.code}`}`,
   );
 }
 
@@ -34,11 +34,11 @@ const missingProgram = (program: string): DomainError =>
 type Message = string | ((match: RegExpExecArray) => string);
 
 const STOPPED_DAEMON =
-  'libvirt does not answer: libvirtd is stopped. Start it (`systemctl start libvirtd`, or `npm start -- --local`).';
+  'libvirt is not responding: libvirtd is stopped. Start it (`systemctl start libvirtd`, or `npm start -- --local`).';
 
-/** Read from the top: what says more about the cause stands before what says less. */
+/** In order of precedence: the more specific patterns come first. */
 const TRANSLATIONS: readonly (readonly [RegExp, ErrorCode, Message])[] = [
-  // the way to libvirt
+  // connection
   [
     /ssh: (.*?)(?:: Connection reset by peer)?$/m,
     'BACKEND_UNREACHABLE',
@@ -47,7 +47,7 @@ const TRANSLATIONS: readonly (readonly [RegExp, ErrorCode, Message])[] = [
   [
     /Host key verification failed/,
     'BACKEND_UNREACHABLE',
-    "libvirt's machine can't be reached over ssh: its host key is not known. Connect to it once by hand.",
+    "libvirt's machine can't be reached over ssh: its host key is unknown. Connect to it once manually.",
   ],
   [
     /Permission denied \(publickey/,
@@ -72,7 +72,7 @@ const TRANSLATIONS: readonly (readonly [RegExp, ErrorCode, Message])[] = [
   [
     /Failed to connect socket to '[^']*virtlogd[^']*'/,
     'BACKEND_FAILED',
-    'virtlogd is stopped, and no guest starts without it: start it (`systemctl start virtlogd`, or `npm start -- --local`).',
+    "virtlogd is stopped, and VMs can't start without it: start it (`systemctl start virtlogd`, or `npm start -- --local`).",
   ],
   [
     /client socket is closed|due to end of file|due to keepalive timeout|Cannot (?:recv|write) data|End of file while reading data|Broken pipe/,
@@ -94,15 +94,15 @@ const TRANSLATIONS: readonly (readonly [RegExp, ErrorCode, Message])[] = [
   [
     /cannot set up guest memory|Cannot allocate memory/,
     'BACKEND_FAILED',
-    'This machine has not enough free memory for the VM: stop another VM or give this one less.',
+    'This machine does not have enough free memory for the VM: stop another VM or give this one less memory.',
   ],
   // the accelerator
   [
     /Could not access KVM kernel module|failed to initialize kvm|domaintype=kvm|domain type 'kvm'|KVM is not available|requires (?:KVM|hardware virtualization)/i,
     'BACKEND_FAILED',
-    'KVM does not work on this machine: see the doctor, and make the VM anew so that it is emulated in software.',
+    'KVM does not work on this machine: check the doctor, and recreate the VM so that it uses software emulation.',
   ],
-  // what is not there
+  // missing objects
   [
     /(?:failed to get domain|Domain not found)[^']*(?:'([^']*)')?/,
     'INSTANCE_NOT_FOUND',
@@ -111,17 +111,17 @@ const TRANSLATIONS: readonly (readonly [RegExp, ErrorCode, Message])[] = [
   [
     /Cannot access (?:storage file|backing file) '([^']+)'.*: No such file/,
     'VOLUME_NOT_FOUND',
-    ([, path]) => `The disk ${path} is gone: put it back, or delete the VM.`,
+    ([, path]) => `The disk ${path} is missing: restore it, or delete the VM.`,
   ],
   [
     /Could not open '([^']+)': No such file/,
     'VOLUME_NOT_FOUND',
-    ([, path]) => `The disk ${path} is gone: put it back, or delete the VM.`,
+    ([, path]) => `The disk ${path} is missing: restore it, or delete the VM.`,
   ],
   [
     /Cannot access (?:storage|backing) file '([^']+)'.*Permission denied/,
     'BACKEND_FORBIDDEN',
-    ([, path]) => `QEMU may not read the disk ${path}: give its user access to the file and its folders.`,
+    ([, path]) => `QEMU is not allowed to read the disk ${path}: grant its user access to the file and its folders.`,
   ],
   [
     /no storage vol with matching (?:path|name) '([^']*)'/,
@@ -133,52 +133,56 @@ const TRANSLATIONS: readonly (readonly [RegExp, ErrorCode, Message])[] = [
     'VOLUME_NOT_FOUND',
     ([, name]) => `There is no storage pool ${name}.`,
   ],
-  // what stands in the way
+  // conflicts
   [
     /domain '([^']*)' already exists/,
     'ALREADY_EXISTS',
-    ([, name]) => `There is a domain ${name} already: choose another name.`,
+    ([, name]) => `A domain named ${name} already exists: choose another name.`,
   ],
   [
     /storage vol(?:ume)? (?:name )?'([^']*)' (?:exists already|already in use)/,
     'ALREADY_EXISTS',
-    ([, name]) => `There is a volume ${name} already.`,
+    ([, name]) => `A volume named ${name} already exists.`,
   ],
   [
     /Failed to get "?(?:write|shared "write"|consistent read)"? lock|Is another process using the image/,
     'BUSY',
-    'The disk is in use by another VM or program: stop that one first.',
+    'The disk is in use by another VM or program: stop it first.',
   ],
   [
     /cannot acquire state change lock|another migration job|domain has active block job/,
     'BUSY',
-    'The VM is busy with another operation: try again when that is done.',
+    'The VM is busy with another operation: try again when it has finished.',
   ],
-  [/is marked for auto destroy/, 'WRONG_STATE', 'The VM belongs to another program that will destroy it.'],
-  [/domain is already (?:running|active)/, 'WRONG_STATE', 'The VM runs already.'],
-  [/domain is not running|is not active|domain is not paused/, 'WRONG_STATE', 'The VM does not run.'],
+  [/is marked for auto destroy/, 'WRONG_STATE', 'The VM belongs to another program, which will destroy it.'],
+  [/domain is already (?:running|active)/, 'WRONG_STATE', 'The VM is already running.'],
+  [/domain is not running|is not active|domain is not paused/, 'WRONG_STATE', 'The VM is not running.'],
   [
     /Refusing to undefine|cannot undefine/i,
     'WRONG_STATE',
-    'libvirt refuses to remove the VM as long as something depends on it.',
+    'libvirt refuses to remove the VM while something depends on it.',
   ],
   // the guest
   [
     /[Gg]uest agent is not (?:responding|connected)|QEMU guest agent is not (?:connected|configured|available)/,
     'GUEST_AGENT_UNREACHABLE',
-    'The guest agent does not answer.',
+    'The guest agent does not respond.',
   ],
-  // what libvirt does not take
+  // rejected input
   [
     /^error: (XML error: .*|unsupported configuration: .*|invalid argument: .*|.*XML document failed to validate.*)$/m,
     'REJECTED_BY_BACKEND',
-    ([, why]) => `libvirt refuses this: ${why}.`,
+    ([, why]) => `libvirt rejected the configuration: ${why}.`,
   ],
-  [/[Oo]peration not supported|this function is not supported/, 'NOT_SUPPORTED', 'This libvirt can not do that.'],
+  [
+    /[Oo]peration not supported|this function is not supported/,
+    'NOT_SUPPORTED',
+    'This version of libvirt does not support the operation.',
+  ],
 ];
 
-/** virsh says what it wanted to do first, and why it failed last. */
-function lastSentence(stderr: string): string {
+/** virsh prints the failed command first and the cause last. */
+function lastErrorLine(stderr: string): string {
   const lines = stderr.split('\n').filter((line) => line.startsWith('error: '));
   return (lines.at(-1)?.slice('error: '.length) ?? stderr.trim().split('\n').at(-1) ?? '').slice(0, 300);
 }

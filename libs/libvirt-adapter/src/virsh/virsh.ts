@@ -5,14 +5,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { englishEnvironment, runProgram, type RunProgram } from './run-program.js';
-import { Slots } from './slots.js';
+import { Slots } from './concurrency.js';
 import { translateFailure } from './virsh-errors.js';
 
 export interface VirshOptions {
   readonly uri: string;
   readonly run?: RunProgram;
-  /** How many virsh run at once. */
-  readonly atOnce?: number;
+  /** Maximum number of concurrent virsh processes. */
+  readonly maxConcurrent?: number;
 }
 
 export interface CallOptions {
@@ -20,22 +20,22 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
-/** One connection to libvirt, by its own command line client. No argument ever carries a secret: a process list shows them. */
+/** A client for one libvirt connection that runs virsh. Arguments never contain secrets, because process lists show them. */
 export class Virsh {
   readonly uri: string;
   private readonly program: RunProgram;
   private readonly slots: Slots;
 
-  constructor({ uri, run = runProgram, atOnce = 6 }: VirshOptions) {
+  constructor({ uri, run = runProgram, maxConcurrent = 6 }: VirshOptions) {
     this.uri = uri;
     this.program = run;
-    this.slots = new Slots(atOnce);
+    this.slots = new Slots(maxConcurrent);
   }
 
   /**
    * Runs one command.
-   * @returns what it printed
-   * @throws DomainError as `translateFailure` reads it
+   * @returns its standard output
+   * @throws DomainError, see `translateFailure`
    */
   async run(args: readonly string[], { timeoutMs = CALL_TIMEOUT_MS, signal }: CallOptions = {}): Promise<string> {
     const result = await this.slots.run(() =>
@@ -46,19 +46,19 @@ export class Virsh {
   }
 
   /**
-   * Runs commands one after another over one connection, which is what costs time on a remote machine.
-   * @returns what each printed; empty for one that failed
+   * Runs commands one after another over a single connection, because connecting to a remote machine is slow.
+   * @returns the output of each command; empty for a failed one
    * @throws DomainError when libvirt can't be reached
    */
   async batch(commands: readonly (readonly string[])[], options: CallOptions = {}): Promise<string[]> {
     const outputs: string[] = [];
-    for (let from = 0; from < commands.length; from += BATCH_SIZE) {
-      outputs.push(...(await this.script(commands.slice(from, from + BATCH_SIZE), options)));
+    for (let from = 0; from < commands.length; from += MAX_BATCH_COMMANDS) {
+      outputs.push(...(await this.script(commands.slice(from, from + MAX_BATCH_COMMANDS), options)));
     }
     return outputs;
   }
 
-  /** Runs a command that reads an XML document from a file, which only this user can read. */
+  /** Runs a command with an XML document in a temporary file that only this user can read. */
   async withXml(xml: string, command: (file: string) => readonly string[], options?: CallOptions): Promise<string> {
     const folder = await mkdtemp(join(tmpdir(), 'headgate-xml-'));
     try {
@@ -70,7 +70,7 @@ export class Virsh {
     }
   }
 
-  /** Starts a command that goes on until it is killed. Not counted among those that run at once. */
+  /** Starts a command that runs until it is killed. It does not count toward `maxConcurrent`. */
   follow(args: readonly string[]): ChildProcessByStdio<null, Readable, Readable> {
     const keepAlive = ['--keepalive-interval', '2', '--keepalive-count', '2'];
     return spawn('virsh', [...this.options(), ...keepAlive, ...args], {
@@ -83,14 +83,14 @@ export class Virsh {
     commands: readonly (readonly string[])[],
     { timeoutMs = CALL_TIMEOUT_MS, signal }: CallOptions,
   ): Promise<string[]> {
-    // A new mark each time: nothing that a domain's description says can pass for one.
-    const mark = `=${randomUUID()}=`;
-    const script = commands.map((command) => `${command.map(quote).join(' ')}; echo ${mark}`).join('; ');
+    // A random markerer, so that no domain XML can contain it.
+    const marker = `=${randomUUID()}=`;
+    const script = commands.map((command) => `${command.map(quote).join(' ')}; echo ${marker}`).join('; ');
     const result = await this.slots.run(() =>
       this.program('virsh', [...this.options(), script], { timeoutMs, signal }),
     );
-    const parts = result.stdout.split(mark);
-    // One mark for each command, whether or not it failed: fewer tell of a connection that was never there, or broke.
+    const parts = result.stdout.split(marker);
+    // Each command prints a markerer even if it fails. A missing markerer means that the connection failed.
     if (result.ended || parts.length <= commands.length || isDisconnected(result.stderr)) {
       throw translateFailure('virsh', result);
     }
@@ -103,11 +103,11 @@ export class Virsh {
 }
 
 const CALL_TIMEOUT_MS = 30_000;
-/** Linux takes at most 128 KiB in one argument. */
-const BATCH_SIZE = 100;
+/** Linux limits one argument to 128 KiB. */
+const MAX_BATCH_COMMANDS = 100;
 
 const isDisconnected = (stderr: string): boolean =>
   /failed to connect to the hypervisor|client socket is closed|due to end of file/.test(stderr);
 
-/** One word of virsh's own command parser: no shell reads it. */
+/** Quotes a word for virsh's own command parser; no shell is involved. */
 const quote = (word: string): string => `"${word.replace(/["\\]/g, '\\$&')}"`;

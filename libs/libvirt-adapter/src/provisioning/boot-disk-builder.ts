@@ -10,27 +10,36 @@ import type { QemuImg } from '../storage/qemu-img.js';
 import type { StoragePool } from '../storage/storage-pool.js';
 import { containerDiskOf } from './creation-steps.js';
 
-/** What is told while a disk is made. */
-export interface DiskReport {
+/** Receives the progress of building a disk. */
+export interface DiskProgress {
   readonly signal: AbortSignal;
   step(name: string): void;
   log(line: string): void;
   progress(fraction: number): void;
 }
 
-export interface DiskOrder {
+export interface DiskRequest {
   readonly spec: VmSpec;
-  /** The machine's architecture in libvirt's words. */
+  /** The guest architecture as libvirt names it. */
   readonly arch: string;
-  /** A private folder that is removed afterwards. */
+  /** A private folder that the caller removes afterwards. */
   readonly folder: string;
   readonly disk: string;
-  /** Volume of the installation disc, for a source of kind `iso`. */
+  /** Volume of the installation ISO, for a source of kind `iso`. */
   readonly cdrom: string;
 }
 
-/** Fills the volumes of a new machine from where its source says. */
-export class BootDiskMaker {
+interface ImageToStore {
+  /** Path of the image. */
+  readonly image: string;
+  readonly diskBytes: number;
+  readonly folder: string;
+  /** Name of the new volume. */
+  readonly disk: string;
+}
+
+/** Creates the volumes of a new domain from its source. */
+export class BootDiskBuilder {
   constructor(
     private readonly pool: StoragePool,
     private readonly images: QemuImg,
@@ -38,29 +47,29 @@ export class BootDiskMaker {
     private readonly tinyGuest: (() => Promise<string>) | undefined,
   ) {}
 
-  async make(order: DiskOrder, report: DiskReport): Promise<void> {
-    const { spec, folder, disk, cdrom } = order;
+  async build(request: DiskRequest, report: DiskProgress): Promise<void> {
+    const { spec, folder, disk, cdrom } = request;
     const { source } = spec;
     if (source.kind === 'pvc') return;
     if (source.kind === 'iso') {
       const disc = join(folder, 'disc.iso');
-      report.step('Downloading the disc');
-      await downloadImage(this.http, source.url, disc, this.listening(report));
-      report.step('Storing the disc');
+      report.step('Downloading the ISO');
+      await downloadImage(this.http, source.url, disc, this.downloadOptions(report));
+      report.step('Storing the ISO');
       await this.pool.createFrom(cdrom, disc, report);
       await this.pool.createBlank(disk, spec.diskBytes);
       return;
     }
-    const image = await this.fetch(order, report);
-    await this.store(image, spec, folder, disk, report);
+    const image = await this.fetch(request, report);
+    await this.store({ image, diskBytes: spec.diskBytes, folder, disk }, report);
   }
 
-  /** @returns the path of the image as it came */
-  private async fetch({ spec: { source }, arch, folder }: DiskOrder, report: DiskReport): Promise<string> {
+  /** @returns the path of the downloaded image */
+  private async fetch({ spec: { source }, arch, folder }: DiskRequest, report: DiskProgress): Promise<string> {
     const file = join(folder, 'source');
     if (source.kind === 'import') {
       report.step('Downloading the image');
-      await downloadImage(this.http, source.url, file, this.listening(report));
+      await downloadImage(this.http, source.url, file, this.downloadOptions(report));
       return file;
     }
     if (source.kind === 'image' && source.entry.builtLocally !== undefined && this.tinyGuest) {
@@ -68,39 +77,34 @@ export class BootDiskMaker {
       return this.tinyGuest();
     }
     if (source.kind !== 'image' && source.kind !== 'containerDisk')
-      throw new DomainError('NOT_SUPPORTED', 'This source makes no disk.');
+      throw new DomainError('NOT_SUPPORTED', "A disk can't be created from this source.");
     report.step('Pulling the container disk');
-    await pullContainerDisk(this.http, containerDiskOf(source), arch, file, this.listening(report));
+    const image = containerDiskOf(source);
+    await pullContainerDisk({ http: this.http, image, arch, file }, this.downloadOptions(report));
     return file;
   }
 
-  private async store(
-    image: string,
-    { diskBytes }: VmSpec,
-    folder: string,
-    disk: string,
-    report: DiskReport,
-  ): Promise<void> {
+  private async store({ image, diskBytes, folder, disk }: ImageToStore, report: DiskProgress): Promise<void> {
     report.step('Checking the image');
     const found = await inspectImage(image);
     await this.images.check(image, found);
     if (found.bytes > diskBytes) {
       throw new DomainError(
         'INVALID_QUANTITY',
-        `disk must be at least ${formatBytes(found.bytes)}: that is the size of the image.`,
+        `disk must be at least ${formatBytes(found.bytes)}, the size of the image.`,
       );
     }
     report.step('Converting the image');
     const converted = join(folder, 'disk.qcow2');
     await this.images.convert(image, found, converted, report.signal);
-    // The room is needed for the copy in the pool.
+    // Makes room for the copy in the pool.
     if (image.startsWith(folder)) await rm(image, { force: true });
     if (diskBytes > found.bytes) await this.images.grow(converted, diskBytes);
     report.step('Storing the disk');
     await this.pool.createFrom(disk, converted, report);
   }
 
-  private listening(report: DiskReport): { signal: AbortSignal; onBytes: BytesListener } {
+  private downloadOptions(report: DiskProgress): { signal: AbortSignal; onBytes: BytesListener } {
     return {
       signal: report.signal,
       onBytes: (received, total) => {

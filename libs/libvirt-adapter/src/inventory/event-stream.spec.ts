@@ -1,7 +1,7 @@
-import { mayChangeInventory, parseEventLine } from './event-line.js';
+import { mayChangeInventory, parseEventLine } from './event-stream.js';
 
 describe('parseEventLine', () => {
-  test('reads kind, domain and detail', () => {
+  test('parses kind, domain and detail', () => {
     expect(parseEventLine("2026-11-21 09:24:01.028+0000: event 'lifecycle' for domain 'web': Started Booted")).toEqual({
       kind: 'lifecycle',
       domain: 'web',
@@ -9,7 +9,7 @@ describe('parseEventLine', () => {
     });
   });
 
-  test('reads a domain whose name holds quotes and colons', () => {
+  test('parses a domain name that contains quotes and colons', () => {
     expect(parseEventLine("2026-11-21 09:24:01.028+0000: event 'reboot' for domain 'it's: mine': ")?.domain).toBe(
       "it's: mine",
     );
@@ -17,7 +17,7 @@ describe('parseEventLine', () => {
 
   test('ignores any other line', () => expect(parseEventLine('events received: 0')).toBeUndefined());
 
-  test('passes over what comes every second and changes nothing shown', () => {
+  test('recognizes events that change no inventory entry', () => {
     expect(mayChangeInventory({ kind: 'balloon-change', domain: 'web', detail: '' })).toBe(false);
     expect(mayChangeInventory({ kind: 'metadata-change', domain: 'web', detail: '' })).toBe(true);
   });

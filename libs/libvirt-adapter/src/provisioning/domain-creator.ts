@@ -10,22 +10,22 @@ import {
 } from '@headgate/domain-contracts';
 import { buildDomainXml } from '../domain-xml/build-domain-xml.js';
 import type { StoragePool } from '../storage/storage-pool.js';
-import type { KeyedLock } from '../virsh/keyed-lock.js';
+import type { KeyedLock } from '../virsh/concurrency.js';
 import type { Virsh } from '../virsh/virsh.js';
-import type { BootDiskMaker } from './boot-disk-maker.js';
+import type { BootDiskBuilder } from './boot-disk-builder.js';
 import type { CreationPlan } from './creation-plan.js';
 import type { DomainEditor } from './domain-editor.js';
 import type { DomainRemover } from './domain-remover.js';
-import { nameVolumes, type MachineFiles } from './machine-files.js';
+import { nameVolumes, type DomainFiles } from './domain-files.js';
 import type { writeSeedIso } from './seed-iso.js';
 import type { WorkInProgress } from './work-in-progress.js';
 
-export interface MakingParts {
+export interface DomainCreatorDeps {
   readonly virsh: Virsh;
   readonly pool: StoragePool;
   readonly editor: DomainEditor;
   readonly remover: DomainRemover;
-  readonly disks: BootDiskMaker;
+  readonly disks: BootDiskBuilder;
   readonly progress: WorkInProgress;
   readonly lock: KeyedLock;
   readonly writeSeed: typeof writeSeedIso;
@@ -33,21 +33,24 @@ export interface MakingParts {
   readonly log: Log;
 }
 
-/** A machine that is defined and waits for its disk. */
+/** Starting QEMU can take long on a slow or busy machine. */
+const START_TIMEOUT_MS = 90_000;
+
+/** A domain that is defined and waits for its disk. */
 export interface Draft {
   readonly spec: VmSpec;
   readonly uuid: string;
   readonly plan: CreationPlan;
-  readonly files: MachineFiles;
+  readonly files: DomainFiles;
 }
 
-/** Makes a machine as it was planned: defined first, so that its name is taken, then filled. */
-export class MachineMaker {
-  constructor(private readonly parts: MakingParts) {}
+/** Creates a domain as planned: it is defined first, which reserves its name, and then gets its disks. */
+export class DomainCreator {
+  constructor(private readonly deps: DomainCreatorDeps) {}
 
-  /** Marked as work in progress, which the service removes when it finds it interrupted. */
+  /** Defines the domain, marked as work in progress. The service removes a marked domain after an interruption. */
   async define(spec: VmSpec, plan: CreationPlan): Promise<Draft> {
-    const { pool, progress, virsh, clock } = this.parts;
+    const { pool, progress, virsh, clock } = this.deps;
     const uuid = randomUUID();
     const files = nameVolumes({ spec, uuid, pool: pool.name, folder: await pool.path(), plan });
     progress.begin(uuid);
@@ -83,15 +86,15 @@ export class MachineMaker {
     }
   }
 
-  /** Makes the disks, takes the mark away and starts the machine; or leaves nothing. */
+  /** Creates the disks, removes the mark and starts the VM. A failure removes everything. */
   fill(draft: Draft, report: TaskReporter): Promise<void> {
-    const { progress, remover, lock, log } = this.parts;
+    const { progress, remover, lock, log } = this.deps;
     const { uuid, spec } = draft;
-    const cancelled = progress.signal(uuid);
-    const signal = cancelled ? AbortSignal.any([report.signal, cancelled]) : AbortSignal.abort();
+    const canceled = progress.signal(uuid);
+    const signal = canceled ? AbortSignal.any([report.signal, canceled]) : AbortSignal.abort();
     const work = async (): Promise<void> => {
       try {
-        await this.makeDisks(draft, { ...forward(report), signal });
+        await this.createDisks(draft, { ...forward(report), signal });
         signal.throwIfAborted();
         await this.complete(draft, report);
       } catch (error) {
@@ -99,10 +102,10 @@ export class MachineMaker {
           .run(uuid, () => remover.remove(uuid))
           .catch((failure: unknown) => {
             if (!DomainError.is(failure, 'INSTANCE_NOT_FOUND'))
-              log.warn({ domain: spec.ref.name, reason: messageOf(failure) }, 'a half-made VM could not be removed');
+              log.warn({ domain: spec.ref.name, reason: messageOf(failure) }, 'an incomplete VM could not be removed');
           });
         throw signal.aborted && !(error instanceof DomainError)
-          ? new DomainError('CONFLICT', `Making ${spec.ref.name} was cancelled.`)
+          ? new DomainError('CONFLICT', `The creation of ${spec.ref.name} was canceled.`)
           : error;
       } finally {
         progress.end(uuid);
@@ -111,16 +114,16 @@ export class MachineMaker {
     return progress.track(uuid, work());
   }
 
-  private async makeDisks({ spec, uuid, plan, files }: Draft, report: TaskReporter): Promise<void> {
-    const { progress, disks, pool, writeSeed } = this.parts;
-    const folder = await progress.makeFolder();
+  private async createDisks({ spec, uuid, plan, files }: Draft, report: TaskReporter): Promise<void> {
+    const { progress, disks, pool, writeSeed } = this.deps;
+    const folder = await progress.createFolder();
     try {
-      await disks.make(
+      await disks.build(
         { spec, arch: plan.host.arch, folder, disk: files.names.disk, cdrom: files.names.cdrom },
         report,
       );
       if (!plan.hasSeed) return;
-      report.step('Writing the cloud-init disc');
+      report.step('Writing the cloud-init seed');
       const seed = await writeSeed({ uuid, hostname: spec.ref.name, userData: spec.cloudInit }, folder);
       await pool.createFrom(files.names.seed, seed, report);
     } finally {
@@ -129,17 +132,17 @@ export class MachineMaker {
   }
 
   private async complete({ uuid, spec }: Draft, report: TaskReporter): Promise<void> {
-    const { editor, lock, virsh } = this.parts;
+    const { editor, lock, virsh } = this.deps;
     await lock.run(uuid, async () => {
-      await editor.note(uuid, ({ provisioning: _done, ...metadata }) => metadata);
+      await editor.updateMetadata(uuid, ({ provisioning: _done, ...metadata }) => metadata);
       if (!spec.start) return;
       report.step('Starting the VM');
-      await virsh.run(['start', uuid], { timeoutMs: 90_000 });
+      await virsh.run(['start', uuid], { timeoutMs: START_TIMEOUT_MS });
     });
   }
 }
 
-/** A report may be an object of a class: spreading it would lose its methods. */
+/** Spreading a report would lose the methods of a class instance. */
 const forward = (report: TaskReporter): Omit<TaskReporter, 'signal'> => ({
   step: (name) => report.step(name),
   log: (line) => report.log(line),

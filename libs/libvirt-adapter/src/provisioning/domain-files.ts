@@ -3,19 +3,19 @@ import type { DiskSpec } from '../domain-xml/build-domain-xml.js';
 import type { OwnedVolume, VolumeRole } from '../domain-xml/instance-metadata.js';
 import type { CreationPlan } from './creation-plan.js';
 
-/** The files of one machine: where they are, and which of them belong to it. */
-export interface MachineFiles {
+/** The files of one domain: their paths, and the volumes that it owns. */
+export interface DomainFiles {
   readonly names: Readonly<Record<'disk' | 'seed' | 'cdrom', string>>;
   readonly disk: DiskSpec;
-  /** The installer's disc. */
+  /** Path of the installation ISO. */
   readonly installer?: string;
-  /** The disc with cloud-init's data. */
+  /** Path of the ISO with the cloud-init data. */
   readonly seed?: string;
   readonly serial: { readonly socket: string; readonly log: string };
   readonly volumes: readonly OwnedVolume[];
 }
 
-interface Machine {
+interface NewDomain {
   readonly spec: VmSpec;
   readonly uuid: string;
   readonly pool: string;
@@ -23,8 +23,8 @@ interface Machine {
   readonly plan: CreationPlan;
 }
 
-/** Names begin with the machine's, for people, and carry its UUID's beginning, so that they never meet what is there. */
-export function nameVolumes({ spec, uuid, pool, folder, plan }: Machine): MachineFiles {
+/** Names begin with the VM's name for readability and contain part of its UUID, so that they never collide with existing files. */
+export function nameVolumes({ spec, uuid, pool, folder, plan }: NewDomain): DomainFiles {
   const base = `${spec.ref.name}-${uuid.slice(0, 8)}`;
   const names = {
     disk: `${base}.qcow2`,
@@ -42,7 +42,7 @@ export function nameVolumes({ spec, uuid, pool, folder, plan }: Machine): Machin
       : { path: path(names.disk), format: 'qcow2' },
     installer: isInstallation ? path(names.cdrom) : undefined,
     seed: plan.hasSeed ? path(names.seed) : undefined,
-    // Short: a socket's path has 107 characters at most.
+    // Short, because a socket path is limited to 107 characters.
     serial: { socket: path(`${uuid}.serial`), log: path(names.log) },
     volumes: [
       ...(plan.claim ? [] : [{ ...own(names.disk, 'disk'), bytes: spec.diskBytes }]),
