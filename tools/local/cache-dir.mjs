@@ -2,8 +2,8 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 
 /**
- * Where what can be made again is kept: HEADGATE_CACHE_DIR, or the system's cache for root, or the user's own.
- * @param {{ env?: Record<string, string | undefined>, root?: boolean, home?: string }} [who]
+ * The folder for reproducible files: HEADGATE_CACHE_DIR, or the system cache for root, or else the user's cache.
+ * @param {{ env?: Record<string, string | undefined>, root?: boolean, home?: string }} [options]
  * @returns {string}
  */
 export function cacheDir({ env = process.env, root = process.getuid?.() === 0, home = homedir() } = {}) {

@@ -1,5 +1,5 @@
-// node tools/local/install.mjs            installs what the local backend lacks
-// node tools/local/install.mjs --check    only says what is missing
+// node tools/local/install.mjs            installs the missing requirements of the local backend
+// node tools/local/install.mjs --check    only lists the missing requirements
 import { existsSync, readFileSync } from 'node:fs';
 import { describeMachine, findProgram } from './machine.mjs';
 import { packagesFor, REQUIREMENTS } from './packages.mjs';
@@ -16,11 +16,13 @@ import { lastLine, runCommand } from './run-command.mjs';
  * @property {(line: string) => void} log
  */
 
-/** libvirtd from Debian's packages runs its guests as this user and does not start without it. */
+/** Debian's libvirtd runs guests as this user and does not start without it. */
 const GUEST_USER = 'libvirt-qemu';
 
+const INSTALL_TIMEOUT_MS = 15 * 60_000;
+
 /**
- * The requirements that this machine does not meet.
+ * The unmet requirements of this machine.
  * @param {Pick<InstallPorts, 'find' | 'hasUser' | 'machine'>} ports
  * @returns {Requirement[]}
  */
@@ -32,20 +34,20 @@ export function findMissing({ find, hasUser, machine }) {
 }
 
 /**
- * Installs what is missing from the distribution, when that is allowed.
+ * Installs missing requirements from the distribution, if permitted.
  * @param {InstallPorts} ports
- * @returns {Promise<{ installed: string[], problem?: string }>} `problem` is one sentence that says what to do
+ * @returns {Promise<{ installed: string[], problem?: string }>} `problem` is one sentence with the remedy
  */
 export async function installMissing(ports) {
   const { machine, run, log } = ports;
   const missing = findMissing(ports);
   if (missing.length === 0) return { installed: [] };
 
-  const lacks = missing.map(({ what }) => what).join(', ');
+  const missingNames = missing.map(({ what }) => what).join(', ');
   if (!machine.packager) {
     return {
       installed: [],
-      problem: `${machine.name} lacks ${lacks}: install them with its package tool, then try again (only Debian, Ubuntu and Fedora are done by themselves).`,
+      problem: `${machine.name} does not have ${missingNames}: install them with its package manager, then try again (automatic installation supports Debian, Ubuntu and Fedora).`,
     };
   }
   const packages = packagesFor(missing, machine.packager, machine.systemd);
@@ -53,17 +55,21 @@ export async function installMissing(ports) {
   if (!machine.elevate) {
     return {
       installed: [],
-      problem: `This machine lacks ${lacks}: type \`sudo ${command.join(' ')}\`, then try again.`,
+      problem: `This machine does not have ${missingNames}: run \`sudo ${command.join(' ')}\`, then try again.`,
     };
   }
 
   log(`Installing ${packages.join(' ')} …`);
   if (machine.packager === 'apt') await refreshLists(ports, packages);
   const result = await runElevated(ports, command, (line) => isProgress(line) && log(`  ${line}`));
-  const still = findMissing(ports);
-  if (result.code !== 0 || still.length > 0) {
-    const why = result.code === 0 ? `${still.map(({ what }) => what).join(', ')} still missing` : lastLine(result);
-    return { installed: [], problem: `Installing failed (${why}): type \`sudo ${command.join(' ')}\` to see why.` };
+  const stillMissing = findMissing(ports);
+  if (result.code !== 0 || stillMissing.length > 0) {
+    const reason =
+      result.code === 0 ? `${stillMissing.map(({ what }) => what).join(', ')} still missing` : lastLine(result);
+    return {
+      installed: [],
+      problem: `The installation failed (${reason}): run \`sudo ${command.join(' ')}\` for details.`,
+    };
   }
   return { installed: packages };
 }
@@ -78,7 +84,7 @@ const installCommand = (packager, packages) =>
     : ['dnf', 'install', '-y', '--setopt=install_weak_deps=False', ...packages];
 
 /**
- * A container image often ships without package lists: they are fetched when a package is not known.
+ * Container images often have no package lists. They are updated only if a package is unknown.
  * @param {InstallPorts} ports
  * @param {string[]} packages
  */
@@ -86,7 +92,7 @@ async function refreshLists(ports, packages) {
   const known = await ports.run('apt-cache', ['policy', ...packages], { timeoutMs: 60_000 });
   const candidates = [...known.stdout.matchAll(/^ {2}Candidate: (?!\(none\))/gm)].length;
   if (known.code === 0 && candidates === packages.length) return;
-  ports.log('  fetching the package lists …');
+  ports.log('  updating the package lists …');
   await runElevated(ports, ['apt-get', 'update']);
 }
 
@@ -96,9 +102,9 @@ async function refreshLists(ports, packages) {
  * @param {(line: string) => void} [onLine]
  */
 function runElevated({ machine, run }, command, onLine) {
-  // sudo drops the environment, so the variable travels as an argument of `env`.
+  // sudo drops the environment, so `env` sets the variable.
   const [file, ...args] = [...(machine.elevate ?? []), 'env', 'DEBIAN_FRONTEND=noninteractive', ...command];
-  return run(/** @type {string} */ (file), args, { timeoutMs: 15 * 60_000, onLine });
+  return run(/** @type {string} */ (file), args, { timeoutMs: INSTALL_TIMEOUT_MS, onLine });
 }
 
 /** @param {string} line */
@@ -112,7 +118,7 @@ const hasUser = (user) =>
     .some((line) => line.startsWith(`${user}:`));
 
 /**
- * The ports of this very machine.
+ * The ports of this machine.
  * @param {(line: string) => void} log
  * @returns {Promise<InstallPorts>}
  */

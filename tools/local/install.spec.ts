@@ -5,17 +5,17 @@ import type { InstallPorts } from './install.mjs';
 const ALL = ['qemu-system-x86_64', 'qemu-img', 'virsh', 'libvirtd', 'virtlogd', 'xorriso', 'mke2fs'];
 const succeeded = { code: 0, stdout: '', stderr: '', timedOut: false, missing: false };
 
-/** A machine with some programs, on which commands only leave a trace. `brings` appear when the install runs. */
+/** A simulated machine that records commands. The programs in `provides` appear after an installation. */
 function buildPorts({
   has = ALL,
-  brings = ALL,
+  provides = ALL,
   users = ['libvirt-qemu'],
   machine = {},
   installCode = 0,
   knownPackages = true,
 }: {
   has?: string[];
-  brings?: string[];
+  provides?: string[];
   users?: string[];
   machine?: Partial<InstallPorts['machine']>;
   installCode?: number;
@@ -42,7 +42,7 @@ function buildPorts({
       }
       if (args.includes('install')) {
         if (installCode !== 0) return { ...succeeded, code: installCode, stderr: 'E: Unable to locate package\n' };
-        brings.forEach((program) => programs.add(program));
+        provides.forEach((program) => programs.add(program));
         known.add('libvirt-qemu');
       }
       return succeeded;
@@ -52,18 +52,18 @@ function buildPorts({
 }
 
 describe('findMissing', () => {
-  test('finds nothing on a complete machine', () => {
+  test('finds nothing missing on a complete machine', () => {
     expect(findMissing(buildPorts().ports)).toEqual([]);
   });
 
-  test('takes any of several programs that do the same', () => {
+  test('accepts any of several equivalent programs', () => {
     const { ports } = buildPorts({
       has: [...ALL.filter((name) => !['xorriso', 'libvirtd'].includes(name)), 'genisoimage', 'virtqemud'],
     });
     expect(findMissing(ports)).toEqual([]);
   });
 
-  test('takes a libvirt without the user of its guests for missing on Debian, where it would end at its start', () => {
+  test('treats libvirt without its guest user as missing on Debian, where libvirtd would exit during startup', () => {
     expect(findMissing(buildPorts({ users: [] }).ports).map(({ what }) => what)).toEqual(['libvirt']);
     expect(findMissing(buildPorts({ users: [], machine: { packager: 'dnf' } }).ports)).toEqual([]);
   });
@@ -84,7 +84,7 @@ describe('installMissing', () => {
     );
   });
 
-  test('fetches the package lists only when a package is not known', async () => {
+  test('updates the package lists only if a package is unknown', async () => {
     const known = buildPorts({ has: [] });
     await installMissing(known.ports);
     expect(known.commands.some((command) => command.includes('apt-get update'))).toBe(false);
@@ -93,7 +93,7 @@ describe('installMissing', () => {
     expect(unknown.commands.some((command) => command.includes('apt-get update'))).toBe(true);
   });
 
-  test('takes the half of libvirt that needs no systemd where systemd does not run', async () => {
+  test('installs the SysV variant of libvirt without systemd', async () => {
     const without = await installMissing(buildPorts({ has: [], machine: { systemd: false } }).ports);
     expect(without.installed).toContain('libvirt-daemon-system-sysv');
     const withSystemd = await installMissing(buildPorts({ has: [] }).ports);
@@ -106,13 +106,13 @@ describe('installMissing', () => {
     expect(commands.at(-1)).toContain('dnf install -y --setopt=install_weak_deps=False qemu-system-x86-core');
   });
 
-  test('goes through sudo where that works without a password', async () => {
+  test('uses sudo if it works without a password', async () => {
     const { ports, commands } = buildPorts({ has: [], machine: { root: false, elevate: ['sudo', '-n'] } });
     await installMissing(ports);
     expect(commands.at(-1)).toMatch(/^sudo -n env DEBIAN_FRONTEND=noninteractive apt-get install/);
   });
 
-  test('says what to type where it may not install', async () => {
+  test('reports the command to run if it may not install', async () => {
     const { ports, commands } = buildPorts({
       has: ALL.filter((name) => name !== 'virsh'),
       machine: { root: false, elevate: undefined },
@@ -122,20 +122,20 @@ describe('installMissing', () => {
     expect(commands).toEqual([]);
   });
 
-  test('names what is missing on a distribution it does not know', async () => {
+  test('names the missing requirements on an unknown distribution', async () => {
     const { problem } = await installMissing(
       buildPorts({ has: [], machine: { packager: undefined, name: 'Alpine' } }).ports,
     );
-    expect(problem).toMatch(/^Alpine lacks QEMU, qemu-img/);
+    expect(problem).toMatch(/^Alpine does not have QEMU, qemu-img/);
   });
 
-  test('says why the package tool failed', async () => {
+  test('reports why the package manager failed', async () => {
     const { problem } = await installMissing(buildPorts({ has: [], installCode: 100 }).ports);
     expect(problem).toContain('E: Unable to locate package');
   });
 
-  test('is not content with a package tool that succeeded and brought nothing', async () => {
-    const { problem } = await installMissing(buildPorts({ has: [], brings: ['virsh'] }).ports);
+  test('reports a package manager that succeeded without installing everything', async () => {
+    const { problem } = await installMissing(buildPorts({ has: [], provides: ['virsh'] }).ports);
     expect(problem).toContain('QEMU');
   });
 });
@@ -148,7 +148,7 @@ describe('packagerOf', () => {
     ['ID=fedora\nVERSION_ID=43', 'dnf'],
     ['ID=alpine', undefined],
     ['', undefined],
-  ])('knows the package tool of %j', (text, packager) => {
+  ])('detects the package manager from %j', (text, packager) => {
     expect(packagerOf(parseOsRelease(text))).toBe(packager);
   });
 });

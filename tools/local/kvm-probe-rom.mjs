@@ -1,13 +1,13 @@
-/** What the program below hands to the port 0xf4 when every instruction did what it should. */
+/** The value that the program below writes to port 0xf4 if every instruction worked. */
 const RESULT = 243;
 
-/** QEMU's isa-debug-exit ends with (value << 1) | 1, of which a process keeps eight bits. */
+/** QEMU's isa-debug-exit exits with (value << 1) | 1, truncated to eight bits. */
 export const PROBE_EXIT_CODE = ((RESULT << 1) | 1) & 0xff;
 
 /**
- * Takes the processor the way every kernel does (real mode, protected mode, paging, long mode) and then runs five
- * million turns of a generator of numbers through memory. A handful of instructions would not do: there are machines on
- * which KVM does run them, but so slowly that a guest never gets anywhere. Software emulation needs 0.1 s for it.
+ * Boots like a kernel (real mode, protected mode, paging, long mode) and then runs five million rounds of a random number
+ * generator through memory. A few instructions are not enough: on some machines KVM executes them, but so slowly that no
+ * guest boots. Software emulation takes 0.1 s for this.
  */
 const PROGRAM = [
   // 16 bit, at F000:0000
@@ -41,16 +41,16 @@ const PROGRAM = [
   'f4', //                      hlt
 ].join('');
 
-/** The segments: none, 32-bit code, data, 64-bit code; then their length and address, which lgdtl reads at 0xc8. */
+/** The segment descriptors (null, 32-bit code, data, 64-bit code), followed by their size and address, which lgdtl reads at 0xc8. */
 const SEGMENTS = '0000000000000000' + 'ffff0000009bcf00' + 'ffff00000093cf00' + 'ffff0000009baf00' + '1f00a8000f00';
 const SEGMENTS_AT = 0xa8;
 
-/** An x86 begins sixteen bytes below the end of its ROM: ljmpw $0xf000, $0x0000. */
+/** An x86 CPU starts sixteen bytes below the end of its ROM: ljmpw $0xf000, $0x0000. */
 const RESET_VECTOR = 'ea000000f0';
 const RESET_VECTOR_AT = 0xfff0;
 
 /**
- * A BIOS of 64 KiB that does nothing but the probe.
+ * A 64 KiB BIOS that contains only the probe.
  * @returns {Buffer}
  */
 export function probeRom() {

@@ -13,13 +13,13 @@ withQemu('probeKvm with the real QEMU', () => {
   });
   afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-  test('its program runs to the end on a processor that works', async () => {
-    // Software emulation is such a processor; the device only has to be there.
+  test('its program completes on a working processor', async () => {
+    // Software emulation is a working processor; the device only has to exist.
     const answer = await probeKvm({ directory, accelerator: 'tcg', device: '/dev/null', timeoutMs: 60_000 });
     expect(answer).toEqual({ usable: true, reason: expect.any(String), cached: false });
   });
 
-  test('answers for this very machine, and from memory the second time', async () => {
+  test('probes this machine, and caches the result', async () => {
     const first = await probeKvm({ directory, timeoutMs: 3_000 });
     const second = await probeKvm({ directory, timeoutMs: 3_000 });
     expect(second.usable).toBe(first.usable);

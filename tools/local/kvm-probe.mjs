@@ -18,25 +18,25 @@ import { cacheDir } from './cache-dir.mjs';
 import { PROBE_EXIT_CODE, probeRom } from './kvm-probe-rom.mjs';
 
 /**
- * `reason` is one sentence. `cached` tells that an answer of this boot, kernel and QEMU was remembered.
- * @typedef {{ usable: boolean, reason: string, cached: boolean }} KvmAnswer
+ * `reason` is one sentence. `cached` is true for a result of the same boot, kernel and QEMU version.
+ * @typedef {{ usable: boolean, reason: string, cached: boolean }} KvmResult
  */
 
 /**
  * @typedef {object} ProbeOptions
- * @property {string} [qemu] the program
- * @property {string} [directory] where the answer is remembered
- * @property {boolean} [fresh] run the probe even if its answer is remembered
- * @property {number} [timeoutMs] how long the probe may take: real KVM needs 0.1 s
+ * @property {string} [qemu] the QEMU program
+ * @property {string} [directory] the folder of the cached result
+ * @property {boolean} [fresh] ignore a cached result
+ * @property {number} [timeoutMs] time limit of the probe; KVM takes 0.1 s
  * @property {string} [device]
  * @property {string} [accelerator] for tests, on machines without KVM
  */
 
 /**
- * Whether KVM runs guests on this machine: `/dev/kvm` may be there and hang, so a guest without any software is run. It
- * never rejects; the first call takes up to `timeoutMs`, later ones a few milliseconds.
+ * Whether KVM can run guests on this machine. `/dev/kvm` may exist and hang, so this runs a minimal guest. Never rejects.
+ * The first call takes up to `timeoutMs`, later ones a few milliseconds.
  * @param {ProbeOptions} [options]
- * @returns {Promise<KvmAnswer>}
+ * @returns {Promise<KvmResult>}
  */
 export async function probeKvm({
   qemu = 'qemu-system-x86_64',
@@ -46,28 +46,28 @@ export async function probeKvm({
   device = '/dev/kvm',
   accelerator = 'kvm',
 } = {}) {
-  const hindrance = whyNot(device);
-  if (hindrance) return { usable: false, reason: hindrance, cached: false };
+  const obstacle = whyUnusable(device);
+  if (obstacle) return { usable: false, reason: obstacle, cached: false };
   const version = await versionOf(qemu);
   if (version === undefined) return { usable: false, reason: `${qemu} cannot be run.`, cached: false };
 
   const key = [bootId(), release(), version, accelerator].join(' ');
-  const memory = join(directory, 'kvm-probe.json');
-  const remembered = fresh ? undefined : recall(memory, key);
-  if (remembered) return { ...remembered, cached: true };
-  const answer = await runProbe(qemu, accelerator, timeoutMs);
-  remember(memory, key, answer);
-  return { ...answer, cached: false };
+  const cacheFile = join(directory, 'kvm-probe.json');
+  const cached = fresh ? undefined : readCache(cacheFile, key);
+  if (cached) return { ...cached, cached: true };
+  const result = await runProbe(qemu, accelerator, timeoutMs);
+  writeCache(cacheFile, key, result);
+  return { ...result, cached: false };
 }
 
 /** @param {string} device */
-function whyNot(device) {
+function whyUnusable(device) {
   if (!existsSync(device)) return `This machine has no ${device}.`;
   try {
     accessSync(device, constants.R_OK | constants.W_OK);
     return undefined;
   } catch {
-    return `This user may not open ${device}: type \`sudo usermod -aG kvm $USER\` and log in again.`;
+    return `This user may not open ${device}: run \`sudo usermod -aG kvm $USER\` and log in again.`;
   }
 }
 
@@ -82,15 +82,15 @@ async function runProbe(qemu, accelerator, timeoutMs) {
   try {
     const rom = join(folder, 'probe.rom');
     writeFileSync(rom, probeRom());
-    const { code, timedOut, stderr } = await runUpTo(timeoutMs, qemu, [
+    const { code, timedOut, stderr } = await runWithTimeout(timeoutMs, qemu, [
       ...['-accel', accelerator, '-cpu', 'max', '-machine', 'pc', '-m', '16', '-bios', rom],
       ...['-nodefaults', '-no-user-config', '-display', 'none', '-no-reboot'],
       ...['-device', 'isa-debug-exit,iobase=0xf4,iosize=1'],
     ]);
-    if (timedOut) return { usable: false, reason: `KVM did not run a small program within ${timeoutMs / 1000} s.` };
-    if (code === PROBE_EXIT_CODE) return { usable: true, reason: 'KVM ran a small program as it should.' };
-    const said = stderr.trim().split('\n').at(-1) || `exit code ${code}`;
-    return { usable: false, reason: `KVM did not run a small program as it should (${said}).` };
+    if (timedOut) return { usable: false, reason: `KVM did not finish a test program within ${timeoutMs / 1000} s.` };
+    if (code === PROBE_EXIT_CODE) return { usable: true, reason: 'KVM ran a test program successfully.' };
+    const detail = stderr.trim().split('\n').at(-1) || `exit code ${code}`;
+    return { usable: false, reason: `KVM did not run a test program correctly (${detail}).` };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -102,14 +102,14 @@ async function runProbe(qemu, accelerator, timeoutMs) {
  * @param {string[]} args
  * @returns {Promise<{ code: number | null, timedOut: boolean, stderr: string }>}
  */
-function runUpTo(timeoutMs, file, args) {
+function runWithTimeout(timeoutMs, file, args) {
   return new Promise((resolve) => {
     const child = spawn(file, args, { stdio: ['ignore', 'ignore', 'pipe'] });
     let stderr = '';
     child.stderr.setEncoding('utf8').on('data', (text) => (stderr += text));
     const timer = setTimeout(() => {
       child.kill('SIGKILL');
-      // A process that hangs inside the kernel may not even end now: it is not waited for.
+      // A process that hangs in the kernel may not exit even now, so it is not awaited.
       child.unref();
       child.stderr.destroy();
       resolve({ code: null, timedOut: true, stderr });
@@ -145,10 +145,10 @@ function bootId() {
  * @param {string} key
  * @returns {{ usable: boolean, reason: string } | undefined}
  */
-function recall(file, key) {
+function readCache(file, key) {
   try {
-    const { key: known, usable, reason } = JSON.parse(readFileSync(file, 'utf8'));
-    return known === key && typeof usable === 'boolean' ? { usable, reason: String(reason) } : undefined;
+    const { key: cachedKey, usable, reason } = JSON.parse(readFileSync(file, 'utf8'));
+    return cachedKey === key && typeof usable === 'boolean' ? { usable, reason: String(reason) } : undefined;
   } catch {
     return undefined;
   }
@@ -157,16 +157,16 @@ function recall(file, key) {
 /**
  * @param {string} file
  * @param {string} key
- * @param {{ usable: boolean, reason: string }} answer
+ * @param {{ usable: boolean, reason: string }} result
  */
-function remember(file, key, answer) {
+function writeCache(file, key, result) {
   try {
     mkdirSync(join(file, '..'), { recursive: true });
     const temporary = `${file}.${process.pid}`;
-    writeFileSync(temporary, JSON.stringify({ key, ...answer }));
+    writeFileSync(temporary, JSON.stringify({ key, ...result }));
     renameSync(temporary, file);
   } catch {
-    // A cache that cannot be written costs the next caller the probe, nothing else.
+    // Without a writable cache, the next call probes again.
   }
 }
 

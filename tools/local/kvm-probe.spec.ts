@@ -13,80 +13,80 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-/** A program in QEMU's place: it answers --version, and does `whenRun` for a probe, which it counts. */
-function qemuThat(whenRun: string, version = 'QEMU emulator version 7.2.22'): string {
+/** A fake QEMU that supports --version, counts its probe runs and executes `script` for each. */
+function fakeQemu(script: string, version = 'QEMU emulator version 7.2.22'): string {
   const file = join(directory, 'qemu');
-  const lines = ['#!/bin/sh', `[ "$1" = --version ] && { echo "${version}"; exit 0; }`, `echo run >> ${runs}`, whenRun];
+  const lines = ['#!/bin/sh', `[ "$1" = --version ] && { echo "${version}"; exit 0; }`, `echo run >> ${runs}`, script];
   writeFileSync(file, lines.join('\n'));
   chmodSync(file, 0o755);
   return file;
 }
 
-/** `/dev/null` stands for a device that may be opened. */
+/** `/dev/null` is a device that can be opened. */
 const probe = (qemu: string, options = {}) => probeKvm({ qemu, directory, device: '/dev/null', ...options });
 const countRuns = () => (existsSync(runs) ? readFileSync(runs, 'utf8').trim().split('\n').length : 0);
 
 describe('probeKvm', () => {
-  test('calls KVM usable when the program ends with the number it computes', async () => {
-    const answer = await probe(qemuThat(`exit ${PROBE_EXIT_CODE}`));
-    expect(answer).toEqual({ usable: true, reason: expect.stringContaining('as it should'), cached: false });
+  test('reports KVM as usable if the program exits with the computed value', async () => {
+    const answer = await probe(fakeQemu(`exit ${PROBE_EXIT_CODE}`));
+    expect(answer).toEqual({ usable: true, reason: expect.stringContaining('successfully'), cached: false });
   });
 
-  test('calls KVM unusable when the program computes something else', async () => {
-    const answer = await probe(qemuThat('exit 1'));
+  test('reports KVM as unusable if the program computes another value', async () => {
+    const answer = await probe(fakeQemu('exit 1'));
     expect(answer).toEqual({ usable: false, reason: expect.stringContaining('exit code 1'), cached: false });
   });
 
-  test('says what QEMU says when it refuses', async () => {
-    const answer = await probe(qemuThat('echo "failed to initialize kvm: No such device" >&2; exit 1'));
+  test("includes QEMU's error message", async () => {
+    const answer = await probe(fakeQemu('echo "failed to initialize kvm: No such device" >&2; exit 1'));
     expect(answer.reason).toContain('failed to initialize kvm: No such device');
   });
 
-  test('kills a program that hangs, and calls KVM unusable', async () => {
+  test('kills a hanging program and reports KVM as unusable', async () => {
     const pidFile = join(directory, 'pid');
-    const answer = await probe(qemuThat(`echo $$ > ${pidFile}; while :; do :; done`), { timeoutMs: 300 });
+    const answer = await probe(fakeQemu(`echo $$ > ${pidFile}; while :; do :; done`), { timeoutMs: 300 });
     expect(answer).toEqual({ usable: false, reason: expect.stringContaining('within 0.3 s'), cached: false });
     expect(await isGone(Number(readFileSync(pidFile, 'utf8')))).toBe(true);
   });
 
-  test('remembers the answer', async () => {
-    const qemu = qemuThat('exit 1');
+  test('caches the result', async () => {
+    const qemu = fakeQemu('exit 1');
     const first = await probe(qemu);
     expect(await probe(qemu)).toEqual({ ...first, cached: true });
     expect(countRuns()).toBe(1);
   });
 
-  test('asks again when QEMU is another one, when told to, and when what is remembered cannot be read', async () => {
-    await probe(qemuThat('exit 1'));
-    await probe(qemuThat('exit 1', 'QEMU emulator version 10.0.0'));
+  test('probes again for another QEMU version, on request, and if the cache is unreadable', async () => {
+    await probe(fakeQemu('exit 1'));
+    await probe(fakeQemu('exit 1', 'QEMU emulator version 10.0.0'));
     expect(countRuns()).toBe(2);
-    await probe(qemuThat('exit 1', 'QEMU emulator version 10.0.0'), { fresh: true });
+    await probe(fakeQemu('exit 1', 'QEMU emulator version 10.0.0'), { fresh: true });
     expect(countRuns()).toBe(3);
     writeFileSync(join(directory, 'kvm-probe.json'), '{"key":');
-    await probe(qemuThat('exit 1', 'QEMU emulator version 10.0.0'));
+    await probe(fakeQemu('exit 1', 'QEMU emulator version 10.0.0'));
     expect(countRuns()).toBe(4);
   });
 
-  test('runs nothing when the machine has no such device', async () => {
-    const answer = await probe(qemuThat(`exit ${PROBE_EXIT_CODE}`), { device: join(directory, 'kvm') });
+  test('runs nothing if the device does not exist', async () => {
+    const answer = await probe(fakeQemu(`exit ${PROBE_EXIT_CODE}`), { device: join(directory, 'kvm') });
     expect(answer.usable).toBe(false);
     expect(answer.reason).toContain('has no');
     expect(countRuns()).toBe(0);
   });
 
-  test('answers, and does not throw, when QEMU is missing', async () => {
+  test('does not throw if QEMU is missing', async () => {
     const answer = await probe(join(directory, 'no-qemu'));
     expect(answer).toEqual({ usable: false, reason: expect.stringContaining('cannot be run'), cached: false });
   });
 
-  test('answers when its folder cannot be written', async () => {
+  test('works without a writable folder', async () => {
     writeFileSync(join(directory, 'file'), '');
-    const answer = await probe(qemuThat(`exit ${PROBE_EXIT_CODE}`), { directory: join(directory, 'file', 'below') });
+    const answer = await probe(fakeQemu(`exit ${PROBE_EXIT_CODE}`), { directory: join(directory, 'file', 'below') });
     expect(answer.usable).toBe(true);
   });
 });
 
-/** The killed process is a zombie until this process has heard of its end. */
+/** The killed process stays a zombie until this process has reaped it. */
 async function isGone(pid: number): Promise<boolean> {
   for (let turn = 0; turn < 500; turn++) {
     try {

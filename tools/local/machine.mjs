@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { runCommand, searchPath } from './run-command.mjs';
 
 /**
- * What the preparation needs to know about this machine.
+ * The facts about this machine that the preparation needs.
  * @typedef {object} Machine
  * @property {string} name the distribution's own name, such as `Debian GNU/Linux 12 (bookworm)`
- * @property {'apt' | 'dnf' | undefined} packager undefined on a distribution that is not known
+ * @property {'apt' | 'dnf' | undefined} packager undefined on an unknown distribution
  * @property {boolean} root
- * @property {string[] | undefined} elevate what to put before a command that needs root; undefined when that is not possible
- * @property {boolean} systemd whether systemd runs the services
+ * @property {string[] | undefined} elevate prefix of commands that require root; undefined if not possible
+ * @property {boolean} systemd whether systemd is the service manager
  */
 
 /**
@@ -23,7 +23,7 @@ export function parseOsRelease(text) {
 }
 
 /**
- * Which package tool an os-release belongs to: Debian, Ubuntu and what derives from them, or Fedora.
+ * The package manager of an os-release: of Debian, Ubuntu and their derivatives, or of Fedora.
  * @param {Record<string, string>} release
  * @returns {Machine['packager']}
  */
@@ -35,7 +35,7 @@ export function packagerOf(release) {
 }
 
 /**
- * Looks at this machine. Asks sudo only whether it would work without a password.
+ * Inspects this machine. Runs sudo only to find out whether it works without a password.
  * @param {import('./run-command.mjs').RunCommand} [run]
  * @returns {Promise<Machine>}
  */
@@ -53,7 +53,7 @@ export async function describeMachine(run = runCommand) {
 }
 
 /**
- * The full path of a program, or undefined when the machine does not have it.
+ * The full path of a program, or undefined if it is not installed.
  * @param {string} name
  * @returns {string | undefined}
  */

@@ -1,5 +1,5 @@
 /**
- * What the local backend runs, and the packages that bring it. A requirement is met by any one of its programs.
+ * The programs that the local backend needs, and their packages. Any one of its programs meets a requirement.
  * @typedef {{ what: string, programs: string[], apt: string[], dnf: string[] }} Requirement
  * @type {Requirement[]}
  */
@@ -24,8 +24,8 @@ export const REQUIREMENTS = [
 ];
 
 /**
- * Without systemd, Debian's libvirt needs its SysV half: otherwise apt pulls systemd itself in, or upgrades it.
- * It is libvirt-daemon-system that makes the user `libvirt-qemu`; without that user libvirtd ends at its start.
+ * Without systemd, Debian's libvirt needs its SysV variant; otherwise apt installs or upgrades systemd.
+ * libvirt-daemon-system creates the user `libvirt-qemu`, without which libvirtd does not start.
  * @param {Requirement[]} missing
  * @param {'apt' | 'dnf'} packager
  * @param {boolean} systemd

@@ -1,4 +1,4 @@
-// node tools/local/prepare-local.mjs [--data-dir DIR]    prepares this machine; prints what it found as JSON
+// node tools/local/prepare-local.mjs [--data-dir DIR]    prepares this machine; prints the result as JSON
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -11,28 +11,28 @@ import { probeKvm } from './kvm-probe.mjs';
 /**
  * @typedef {object} LocalMachine
  * @property {boolean} ok whether virtual machines can run here
- * @property {string[]} problems what keeps them from it, each one sentence that says what to do
- * @property {string[]} warnings what they run without, likewise
+ * @property {string[]} problems reasons why they can't, one sentence with a remedy each
+ * @property {string[]} warnings limitations, one sentence each
  * @property {'kvm' | 'tcg'} accelerator
  * @property {string} [tinyGuestPath] a qcow2; absent when it could not be built
  * @property {string} [tinyGuestVersion]
  * @property {string[]} installed packages
  * @property {string[]} started daemons
- * @property {() => Promise<string[]>} stop ends the daemons that nothing needs any more, and no guest; tells those it left
+ * @property {() => Promise<string[]>} stop stops the daemons that are no longer needed, without affecting guests; returns the names of those still running
  */
 
 /**
- * The steps, so that a test can put others in their place.
+ * The steps, which a test can replace.
  * @typedef {object} Steps
  * @property {() => Promise<{ installed: string[], problem?: string }>} install
  * @property {() => Promise<import('./daemons.mjs').DaemonsState>} startDaemons
- * @property {() => Promise<import('./kvm-probe.mjs').KvmAnswer>} probe
+ * @property {() => Promise<import('./kvm-probe.mjs').KvmResult>} probe
  * @property {() => Promise<{ path: string, version: string }>} buildGuest
  */
 
 /**
- * Makes this machine ready for real virtual machines: QEMU and libvirt installed and answering, KVM tried, the tiny guest
- * built. A machine that is ready already is done in a fraction of a second.
+ * Prepares this machine for real virtual machines: installs and starts QEMU and libvirt, probes KVM, builds the tiny guest.
+ * On a machine that is ready, this takes a fraction of a second.
  * @param {{ log: (line: string) => void, dataDir: string, steps?: Partial<Steps> }} options
  * @returns {Promise<LocalMachine>}
  */
@@ -58,12 +58,12 @@ export async function prepareLocal({ log, dataDir, steps = {} }) {
   machine.stop = daemons.stop;
   if (daemons.problem) return { ...machine, problems: [daemons.problem] };
 
-  // Neither needs the other, and each takes seconds the first time.
+  // Independent of each other, and slow the first time.
   const [kvm, guest] = await Promise.all([probe(), buildGuest().catch(asError)]);
   machine.ok = true;
   machine.accelerator = kvm.usable ? 'kvm' : 'tcg';
-  if (!kvm.usable) machine.warnings.push(`Guests run in software emulation, which is slow: ${kvm.reason}`);
-  if (guest instanceof Error) machine.warnings.push(`The tiny guest is not there: ${guest.message}`);
+  if (!kvm.usable) machine.warnings.push(`VMs use software emulation, which is slow: ${kvm.reason}`);
+  if (guest instanceof Error) machine.warnings.push(`The tiny guest is not available: ${guest.message}`);
   else {
     machine.tinyGuestPath = guest.path;
     machine.tinyGuestVersion = guest.version;

@@ -11,13 +11,13 @@ const ready = {
 const prepare = (steps: Partial<typeof ready> | Record<string, unknown>) =>
   prepareLocal({ log: () => {}, dataDir: '/nowhere', steps: { ...ready, ...steps } });
 
-/** A step that must not be taken. */
+/** A step that must not run. */
 const never = async () => {
-  throw new Error('This step must not be taken.');
+  throw new Error('This step must not run.');
 };
 
 describe('prepareLocal', () => {
-  test('is ready with KVM and the tiny guest when every step succeeds', async () => {
+  test('is ready with KVM and the tiny guest if every step succeeds', async () => {
     expect(await prepare({})).toEqual({
       ok: true,
       problems: [],
@@ -31,32 +31,32 @@ describe('prepareLocal', () => {
     });
   });
 
-  test('stops at a package that cannot be installed', async () => {
+  test("stops if a package can't be installed", async () => {
     const machine = await prepare({
-      install: async () => ({ installed: [], problem: 'Type sudo apt-get install.' }),
+      install: async () => ({ installed: [], problem: 'Run sudo apt-get install.' }),
       startDaemons: never,
       probe: never,
       buildGuest: never,
     });
-    expect(machine).toMatchObject({ ok: false, problems: ['Type sudo apt-get install.'] });
+    expect(machine).toMatchObject({ ok: false, problems: ['Run sudo apt-get install.'] });
   });
 
-  test('stops at a libvirtd that does not start', async () => {
+  test('stops if libvirtd does not start', async () => {
     const machine = await prepare({
-      startDaemons: async () => ({ started: [], problem: 'libvirtd ended at its start.', stop }),
+      startDaemons: async () => ({ started: [], problem: 'libvirtd exited during startup.', stop }),
       probe: never,
       buildGuest: never,
     });
-    expect(machine).toMatchObject({ ok: false, problems: ['libvirtd ended at its start.'], started: [] });
+    expect(machine).toMatchObject({ ok: false, problems: ['libvirtd exited during startup.'], started: [] });
   });
 
-  test('falls back to software emulation with a warning when KVM does not work', async () => {
+  test('falls back to software emulation with a warning if KVM does not work', async () => {
     const machine = await prepare({ probe: async () => ({ usable: false, reason: 'KVM hangs.', cached: false }) });
     expect(machine).toMatchObject({ ok: true, accelerator: 'tcg' });
     expect(machine.warnings).toEqual([expect.stringContaining('KVM hangs.')]);
   });
 
-  test('goes on without the tiny guest, with a warning, when it cannot be built', async () => {
+  test("continues with a warning if the tiny guest can't be built", async () => {
     const machine = await prepare({
       buildGuest: async () => {
         throw new Error('/cache has no room.');
@@ -64,6 +64,6 @@ describe('prepareLocal', () => {
     });
     expect(machine.ok).toBe(true);
     expect(machine.tinyGuestPath).toBeUndefined();
-    expect(machine.warnings).toEqual(['The tiny guest is not there: /cache has no room.']);
+    expect(machine.warnings).toEqual(['The tiny guest is not available: /cache has no room.']);
   });
 });

@@ -1,12 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 
 /**
- * A process, told apart from a later one with the same id by its start, in clock ticks since the machine's boot.
+ * A process. Its start time in clock ticks since boot distinguishes it from a later process with the same ID.
  * @typedef {{ name: string, pid: number, startTicks: number }} RunningProcess
  */
 
 /**
- * The process behind a pid file, if it runs under that name.
+ * The process of a PID file, if it is running under the given name.
  * @param {string} pidFile
  * @param {string} name
  * @returns {RunningProcess | undefined}
@@ -27,7 +27,7 @@ export function processWithId(pid) {
 }
 
 /**
- * Whether that very process still runs.
+ * Whether exactly this process is still running.
  * @param {RunningProcess} process
  */
 export function isRunning({ pid, startTicks }) {
@@ -36,7 +36,7 @@ export function isRunning({ pid, startTicks }) {
 }
 
 /**
- * Asks a process to end and waits for it.
+ * Sends SIGTERM to a process and waits until it has exited.
  * @param {RunningProcess} target
  * @param {number} timeoutMs
  * @returns {Promise<boolean>} whether it is gone
@@ -57,7 +57,7 @@ export async function endProcess(target, timeoutMs) {
  */
 function statOf(pid) {
   try {
-    // The name stands in brackets and may itself hold brackets and spaces: proc(5), field 2. State is 3, start is 22.
+    // proc(5): field 2 is the name in parentheses, which may contain parentheses and spaces. Field 3 is the state, 22 the start.
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     const close = stat.lastIndexOf(')');
     const fields = stat.slice(close + 2).split(' ');

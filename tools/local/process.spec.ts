@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { noteOf, note } from './daemon-note.mjs';
+import { findOrphans, recordDaemons } from './daemon-record.mjs';
 import { endProcess, isRunning, processOf } from './process.mjs';
 
 let folder: string;
@@ -22,7 +22,7 @@ async function startSleeper() {
 }
 
 describe('processOf', () => {
-  test('finds the process behind a pid file by its name', async () => {
+  test('finds the process of a PID file by its name', async () => {
     const child = await startSleeper();
     expect(processOf(pidFile, 'sleep')).toMatchObject({ name: 'sleep', pid: child.pid });
     expect(processOf(pidFile, 'libvirtd')).toBeUndefined();
@@ -31,20 +31,20 @@ describe('processOf', () => {
     expect(processOf(pidFile, 'sleep')).toBeUndefined();
   });
 
-  test('finds nothing behind a pid file that is not there', () => {
+  test('finds nothing if the PID file does not exist', () => {
     expect(processOf(pidFile, 'sleep')).toBeUndefined();
   });
 });
 
 describe('endProcess', () => {
-  test('ends the process and tells when it is gone', async () => {
+  test('stops the process and returns when it has exited', async () => {
     await startSleeper();
     const sleeper = processOf(pidFile, 'sleep')!;
     expect(await endProcess(sleeper, 10_000)).toBe(true);
     expect(isRunning(sleeper)).toBe(false);
   });
 
-  test('does not touch a later process with the same id', async () => {
+  test('does not signal a later process with the same ID', async () => {
     const child = await startSleeper();
     const sleeper = processOf(pidFile, 'sleep')!;
     expect(await endProcess({ ...sleeper, startTicks: sleeper.startTicks - 1 }, 10_000)).toBe(true);
@@ -54,31 +54,31 @@ describe('endProcess', () => {
   });
 });
 
-describe('noteOf', () => {
-  test('tells the daemons of a run that is gone, as far as they still live', async () => {
+describe('findOrphans', () => {
+  test('returns the daemons of an ended run that are still running', async () => {
     const child = await startSleeper();
     const sleeper = processOf(pidFile, 'sleep')!;
-    note(folder, [sleeper, { ...sleeper, startTicks: 1 }], await idOfAProcessThatEnded());
-    expect(noteOf(folder)).toEqual([sleeper]);
+    recordDaemons(folder, [sleeper, { ...sleeper, startTicks: 1 }], await idOfEndedProcess());
+    expect(findOrphans(folder)).toEqual([sleeper]);
     child.kill();
     await once(child, 'exit');
   });
 
-  test('leaves the daemons of a run that lives to it', async () => {
+  test('ignores the daemons of an active run', async () => {
     const child = await startSleeper();
-    note(folder, [processOf(pidFile, 'sleep')!], process.ppid);
-    expect(noteOf(folder)).toEqual([]);
+    recordDaemons(folder, [processOf(pidFile, 'sleep')!], process.ppid);
+    expect(findOrphans(folder)).toEqual([]);
     child.kill();
     await once(child, 'exit');
   });
 
-  test('takes a note that cannot be read for none', () => {
+  test('ignores an unreadable record', () => {
     writeFileSync(join(folder, 'daemons.json'), '{');
-    expect(noteOf(folder)).toEqual([]);
+    expect(findOrphans(folder)).toEqual([]);
   });
 });
 
-async function idOfAProcessThatEnded(): Promise<number> {
+async function idOfEndedProcess(): Promise<number> {
   const child = spawn('true', { stdio: 'ignore' });
   await once(child, 'exit');
   return child.pid!;

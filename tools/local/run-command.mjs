@@ -1,24 +1,24 @@
 import { spawn } from 'node:child_process';
 
 /**
- * What a command did. `code` is null when it was ended by a signal or could not be started.
+ * The result of a command. `code` is null if it was killed by a signal or could not be started.
  * @typedef {{ code: number | null, stdout: string, stderr: string, timedOut: boolean, missing: boolean }} CommandResult
  * @typedef {{ timeoutMs?: number, env?: Record<string, string>, cwd?: string, onLine?: (line: string) => void }} CommandOptions
  * @typedef {(file: string, args: string[], options?: CommandOptions) => Promise<CommandResult>} RunCommand
  */
 
-/** System tools live there on Debian, but are not on the PATH of everyone who may run them. */
+/** Debian's folders of system tools, which are not on every user's PATH. */
 const SYSTEM_PATH = '/usr/local/sbin:/usr/sbin:/sbin:/usr/libexec';
 
-/** How long after a command's end its output is still read. */
+/** Time after a command's exit during which its output is still read. */
 const LINGER_MS = 1_000;
 
 /** The PATH of this process followed by the folders of system tools. */
 export const searchPath = () => `${process.env['PATH'] ?? '/usr/bin:/bin'}:${SYSTEM_PATH}`;
 
 /**
- * Runs one command without a shell and tells how it ended; it never rejects. A command that is still running after
- * `timeoutMs` is killed. `onLine` hears every line of its output while it runs.
+ * Runs one command without a shell. Never rejects. A command that is still running after `timeoutMs` is killed. `onLine`
+ * receives every line of output while the command runs.
  * @type {RunCommand}
  */
 export function runCommand(file, args, { timeoutMs, env = {}, cwd, onLine } = {}) {
@@ -60,17 +60,17 @@ export function runCommand(file, args, { timeoutMs, env = {}, cwd, onLine } = {}
       end(null, error.code === 'ENOENT');
     });
     child.once('close', (code) => end(code, false));
-    // A background process that the command left behind may hold its output open: that is not waited for.
+    // A background process of the command may keep the pipes open; its output is not awaited.
     child.once('exit', (code) => setTimeout(() => end(code, false), LINGER_MS).unref());
   });
 }
 
 /**
- * The last line a command wrote, to show with a failure.
+ * The last line of output, to show with a failure.
  * @param {CommandResult} result
  */
 export function lastLine({ stdout, stderr, timedOut }) {
-  if (timedOut) return 'it did not answer in time';
+  if (timedOut) return 'it timed out';
   const lines = `${stdout}\n${stderr}`.split('\n').filter((line) => line.trim() !== '');
-  return lines.at(-1)?.trim() ?? 'it said nothing';
+  return lines.at(-1)?.trim() ?? 'no output';
 }

@@ -1,7 +1,7 @@
 import { lastLine } from './run-command.mjs';
 
-/** The one daemon of Debian and Ubuntu, then the daemons per driver of Fedora. */
-const UNITS = [
+/** The units of the monolithic daemon (Debian, Ubuntu), then those of the modular daemons (Fedora). */
+const UNIT_SETS = [
   ['virtlogd.socket', 'libvirtd.socket', 'libvirtd.service'],
   [
     'virtlogd.socket',
@@ -14,50 +14,47 @@ const UNITS = [
 ];
 
 /**
- * Starts libvirt's units. They belong to systemd from then on: nothing here ends them, so no guest-shutdown unit that
- * hangs on them is ever pulled along.
+ * Starts libvirt's units. systemd manages them from then on: stopping them could trigger a unit that shuts guests down.
  * @param {Pick<import('./daemons.mjs').DaemonPorts, 'run' | 'machine' | 'log'>} ports
- * @param {() => Promise<import('./run-command.mjs').CommandResult>} askLibvirt
+ * @param {() => Promise<import('./run-command.mjs').CommandResult>} probeLibvirt
  * @returns {Promise<import('./daemons.mjs').DaemonsState>}
  */
-export async function startUnits({ run, machine, log }, askLibvirt) {
+export async function startUnits({ run, machine, log }, probeLibvirt) {
   const stop = async () => [];
   const units = await installedUnits(run);
   if (units.length === 0) {
     return {
       started: [],
-      problem: 'systemd knows no libvirt unit: install libvirt with `node tools/local/install.mjs`.',
+      problem: 'systemd has no libvirt unit: install libvirt with `node tools/local/install.mjs`.',
       stop,
     };
   }
   const command = ['systemctl', 'start', ...units];
   if (!machine.elevate) {
-    return { started: [], problem: `libvirt is stopped: type \`sudo ${command.join(' ')}\`, then try again.`, stop };
+    return { started: [], problem: `libvirt is stopped: run \`sudo ${command.join(' ')}\`, then try again.`, stop };
   }
   log(`Starting ${units.join(', ')} …`);
   const [file, ...args] = [...machine.elevate, ...command];
   const result = await run(/** @type {string} */ (file), args, { timeoutMs: 60_000 });
-  const answer = await askLibvirt();
-  if (result.code === 0 && answer.code === 0) return { started: units, stop };
-  const why = lastLine(result.code === 0 ? answer : result);
+  const response = await probeLibvirt();
+  if (result.code === 0 && response.code === 0) return { started: units, stop };
+  const reason = lastLine(result.code === 0 ? response : result);
   return {
     started: [],
-    problem: `libvirt did not start (${why}): type \`journalctl -u libvirtd -u virtqemud -n 20\` to see why.`,
+    problem: `libvirt did not start (${reason}): run \`journalctl -u libvirtd -u virtqemud -n 20\` for details.`,
     stop,
   };
 }
 
 /**
- * The units of the first flavour of libvirt that is installed; of Fedora's drivers, those that are.
+ * The installed units of the first set that exists on this machine.
  * @param {import('./run-command.mjs').RunCommand} run
  */
 async function installedUnits(run) {
-  for (const flavour of UNITS) {
-    const listed = await run('systemctl', ['list-unit-files', '--no-legend', ...flavour], { timeoutMs: 10_000 });
-    const known = flavour.filter((unit) =>
-      listed.stdout.split('\n').some((line) => line.trim().startsWith(`${unit} `)),
-    );
-    if (known.includes(/** @type {string} */ (flavour[1]))) return known;
+  for (const units of UNIT_SETS) {
+    const listed = await run('systemctl', ['list-unit-files', '--no-legend', ...units], { timeoutMs: 10_000 });
+    const known = units.filter((unit) => listed.stdout.split('\n').some((line) => line.trim().startsWith(`${unit} `)));
+    if (known.includes(/** @type {string} */ (units[1]))) return known;
   }
   return [];
 }

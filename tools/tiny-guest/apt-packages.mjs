@@ -5,22 +5,22 @@ import { lastLine, runCommand } from '../local/run-command.mjs';
 
 /** @typedef {import('./package-source.mjs').PackageSource} PackageSource */
 
-/** Kernels made for virtual machines come first: they are small and quick to unpack. */
+/** In order of preference: kernels for virtual machines are small and boot quickly. */
 const KERNELS = ['linux-image-cloud-amd64', 'linux-image-virtual', 'linux-image-amd64', 'linux-image-generic'];
 
 /**
  * Packages of Debian and Ubuntu, downloaded with apt and unpacked with dpkg-deb; nothing is installed.
  * @param {{ folder: string, log: (line: string) => void, run?: import('../local/run-command.mjs').RunCommand }} options
- *   `folder` keeps what was downloaded
+ *   `folder` caches the downloads
  * @returns {PackageSource}
  */
 export function aptPackages({ folder, log, run = runCommand }) {
   /** @param {string[]} names */
-  const addresses = async (names) => {
+  const resolveAll = async (names) => {
     const result = await run('apt-get', ['download', '--print-uris', ...names], { timeoutMs: 60_000 });
     const lines = [...result.stdout.matchAll(/^'[^']*' (\S+) (\d+) SHA(256|512):([0-9a-f]+)$/gm)];
     if (result.code !== 0 || lines.length < names.length) {
-      throw new Error(`apt does not know all of ${names.join(', ')}: type \`sudo apt-get update\`, then try again.`);
+      throw new Error(`apt does not know all of ${names.join(', ')}: run \`sudo apt-get update\`, then try again.`);
     }
     return lines.map(([, file, size, bits, sum]) => ({
       file: String(file),
@@ -30,34 +30,36 @@ export function aptPackages({ folder, log, run = runCommand }) {
     }));
   };
 
-  /** Fetches what is not kept yet; one call of apt for all, as each takes seconds. @param {string[]} names */
+  /** Downloads packages that are not cached, in one call of apt, because each call takes seconds. @param {string[]} names */
   const fetchAll = async (names) => {
-    const wanted = await addresses(names);
-    const lacking = wanted.filter(({ file, hash, sum }) => {
-      const kept = join(folder, file);
-      return !existsSync(kept) || digest(kept, hash) !== sum;
+    const wanted = await resolveAll(names);
+    const missing = wanted.filter(({ file, hash, sum }) => {
+      const cached = join(folder, file);
+      return !existsSync(cached) || digest(cached, hash) !== sum;
     });
-    if (lacking.length > 0) await download(lacking);
+    if (missing.length > 0) await download(missing);
     return wanted.map(({ file }) => file);
   };
 
-  /** @param {{ file: string, size: number }[]} lacking */
-  const download = async (lacking) => {
+  /** @param {{ file: string, size: number }[]} missing */
+  const download = async (missing) => {
     mkdirSync(folder, { recursive: true });
-    const names = lacking.map(({ file }) => /** @type {string} */ (file.split('_')[0]));
-    const megabytes = lacking.reduce((sum, { size }) => sum + size, 0) / 1e6;
-    log(`  fetching ${names.join(', ')} (${megabytes.toFixed(1)} MB) …`);
+    const names = missing.map(({ file }) => /** @type {string} */ (file.split('_')[0]));
+    const megabytes = missing.reduce((sum, { size }) => sum + size, 0) / 1e6;
+    log(`  downloading ${names.join(', ')} (${megabytes.toFixed(1)} MB) …`);
     const temporary = mkdtempSync(join(folder, 'part-'));
     try {
-      // As root, apt would fetch as the user _apt, who may not write here.
+      // As root, apt downloads as the user _apt, who may not write to this folder.
       const result = await run('apt-get', ['-o', 'APT::Sandbox::User=root', '-q', 'download', ...names], {
         cwd: temporary,
         timeoutMs: 10 * 60_000,
       });
       if (result.code !== 0) {
-        throw new Error(`${names.join(', ')} could not be fetched (${lastLine(result)}): is the network there?`);
+        throw new Error(
+          `${names.join(', ')} could not be downloaded (${lastLine(result)}): check the network connection.`,
+        );
       }
-      for (const { file } of lacking) renameSync(join(temporary, file), join(folder, file));
+      for (const { file } of missing) renameSync(join(temporary, file), join(folder, file));
     } finally {
       rmSync(temporary, { recursive: true, force: true });
     }
@@ -93,7 +95,7 @@ export function aptPackages({ folder, log, run = runCommand }) {
         const real = [...new Set(images)].filter((image) => !/unsigned|-dbg$/.test(image));
         if (result.code === 0 && real.length > 0) return real;
       }
-      throw new Error('apt knows no kernel package: type `sudo apt-get update`, then try again.');
+      throw new Error('apt has no kernel package: run `sudo apt-get update`, then try again.');
     },
     packages: {
       busybox: ['busybox-static'],

@@ -1,4 +1,4 @@
-// node tools/tiny-guest/build.mjs [--fresh]    builds the tiny guest, or finds it built; prints {"path":…} as JSON
+// node tools/tiny-guest/build.mjs [--fresh]    builds the tiny guest unless it is cached; prints {"path":…} as JSON
 import { createHash } from 'node:crypto';
 import {
   existsSync,
@@ -22,31 +22,31 @@ import { collectParts } from './parts.mjs';
 import { rootfsEntries } from './rootfs.mjs';
 
 /**
- * `path` is a qcow2 of `sizeBytes`; `version` tells two builds from different parts apart.
+ * `path` is a qcow2 image of `sizeBytes`; `version` identifies the components of the build.
  * @typedef {{ path: string, sizeBytes: number, virtualSizeBytes: number, version: string, packages: string[] }} TinyGuest
  */
 
-/** Unpacked packages take most of it; it is free again when the build ends. */
-const ROOM_BYTES = 400 * 1024 * 1024;
+/** Disk space for a build, mostly for unpacked packages; it is released when the build ends. */
+const BUILD_SPACE_BYTES = 400 * 1024 * 1024;
 const VIRTUAL_BYTES = 62 * 1024 * 1024;
 
 /**
- * A small disk image that boots: built from the distribution's kernel, busybox and guest agent when it is not in the
- * cache yet. A build that fails, or is cut off, leaves nothing behind that a later one takes for an image.
- * @param {{ cacheDir?: string, log?: (line: string) => void, fresh?: boolean }} [options] `fresh` builds anew, so that it
- *   takes the distribution's newest kernel
+ * Builds a small bootable disk image from the distribution's kernel, busybox and guest agent, unless it is cached. A failed
+ * or interrupted build never leaves a partial image in the cache.
+ * @param {{ cacheDir?: string, log?: (line: string) => void, fresh?: boolean }} [options] `fresh` ignores the cache and uses
+ *   the distribution's newest kernel
  * @returns {Promise<TinyGuest>}
  */
 export async function buildTinyGuest({ cacheDir = defaultCacheDir(), log = () => {}, fresh = false } = {}) {
   const key = recipeKey();
   const record = join(cacheDir, `tiny-guest-${key}.json`);
-  const built = fresh ? undefined : recall(record);
-  if (built) return built;
+  const cached = fresh ? undefined : readRecord(record);
+  if (cached) return cached;
   if (process.arch !== 'x64')
-    throw new Error(`The tiny guest exists for x86-64 only; this machine is ${process.arch}.`);
+    throw new Error(`The tiny guest is available for x86-64 only; this machine is ${process.arch}.`);
 
   mkdirSync(cacheDir, { recursive: true });
-  expectRoom(cacheDir);
+  checkSpace(cacheDir);
   log('Building the tiny guest …');
   const work = mkdtempSync(join(cacheDir, 'tiny-guest-work-'));
   try {
@@ -76,14 +76,14 @@ export async function buildTinyGuest({ cacheDir = defaultCacheDir(), log = () =>
     return guest;
   } catch (error) {
     if (/** @type {NodeJS.ErrnoException} */ (error).code === 'ENOSPC')
-      throw new Error(noRoom(cacheDir), { cause: error });
+      throw new Error(noSpaceMessage(cacheDir), { cause: error });
     throw error;
   } finally {
     rmSync(work, { recursive: true, force: true });
   }
 }
 
-/** The hash of what makes the image: these sources, and the release whose packages they take. */
+/** A hash of the inputs of a build: these sources, and the distribution release that provides the packages. */
 function recipeKey() {
   const hash = createHash('sha256');
   const files = readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf8' }).sort();
@@ -101,7 +101,7 @@ function recipeKey() {
  * @param {string} record
  * @returns {TinyGuest | undefined}
  */
-function recall(record) {
+function readRecord(record) {
   try {
     const guest = JSON.parse(readFileSync(record, 'utf8'));
     return statSync(guest.path).size === guest.sizeBytes ? guest : undefined;
@@ -111,14 +111,14 @@ function recall(record) {
 }
 
 /** @param {string} folder */
-function expectRoom(folder) {
+function checkSpace(folder) {
   const { bavail, bsize } = statfsSync(folder);
-  if (bavail * bsize < ROOM_BYTES) throw new Error(noRoom(folder));
+  if (bavail * bsize < BUILD_SPACE_BYTES) throw new Error(noSpaceMessage(folder));
 }
 
 /** @param {string} folder */
-const noRoom = (folder) =>
-  `${folder} has no room for the tiny guest, whose build needs ${ROOM_BYTES / 1024 / 1024} MiB: free some, or name another folder in HEADGATE_CACHE_DIR.`;
+const noSpaceMessage = (folder) =>
+  `${folder} does not have the ${BUILD_SPACE_BYTES / 1024 / 1024} MiB of free space that building the tiny guest takes: free some, or set HEADGATE_CACHE_DIR to another folder.`;
 
 if (process.argv[1] === import.meta.filename) {
   try {

@@ -1,5 +1,5 @@
 /**
- * An entry of an archive. Everything belongs to root unless `owner` says otherwise.
+ * An archive entry. It belongs to root unless `owner` is set.
  * @typedef {{ path: string, mode: number, owner?: number, data?: Buffer, link?: string }} ArchiveEntry
  */
 
@@ -8,9 +8,9 @@ const S_IFREG = 0o100000;
 const S_IFLNK = 0o120000;
 
 /**
- * Packs entries the way the kernel reads an initial RAM disk (cpio `newc`, see the kernel's
- * driver-api/early-userspace/buffer-format). Same entries, same bytes.
- * @param {ArchiveEntry[]} entries a folder must stand before what is in it
+ * Packs entries in the format of an initial RAM disk (cpio `newc`, see the kernel's
+ * driver-api/early-userspace/buffer-format). The output is deterministic.
+ * @param {ArchiveEntry[]} entries folders must precede their contents
  * @param {number} mtime seconds since 1970
  * @returns {Buffer}
  */

@@ -11,23 +11,23 @@ import {
 import { join } from 'node:path';
 import { lastLine, runCommand, searchPath } from '../local/run-command.mjs';
 
-const SECTOR = 512;
+const SECTOR_BYTES = 512;
 const MIB = 1024 * 1024;
 
-/** Partitions begin at 1 MiB, as everywhere; the code that starts the first one lies before it. */
-const FIRST_SECTOR = MIB / SECTOR;
+/** The first partition begins at 1 MiB, as usual; the boot code is in front of it. */
+const FIRST_SECTOR = MIB / SECTOR_BYTES;
 
 /** Virtual size of the disk; the file is smaller. */
 const DISK_BYTES = 62 * MIB;
 
-/** Dates and numbers that a file system would else choose by itself: the same parts give the same bytes. */
-const EPOCH = 1_700_000_000;
+/** Fixed values for timestamps and IDs that file systems would otherwise randomize, for reproducible builds. */
+const EPOCH_SECONDS = 1_700_000_000;
 const FAT_SERIAL = '48475447';
 const ROOT_UUID = '6865616d-6761-4474-8000-74696e790001';
 
 /**
- * What the kernel is told. The tests of its ciphers and the places it hides in would cost half a second under software
- * emulation; both consoles get its messages, and the serial one is the main one.
+ * The kernel command line. It disables cipher self-tests and KASLR, which take half a second under software emulation.
+ * Kernel messages go to both consoles; the serial one is the main console.
  */
 const COMMAND_LINE =
   'console=tty0 console=ttyS0,115200 loglevel=7 cryptomgr.notests nokaslr mitigations=off no_timer_check panic=10';
@@ -42,9 +42,9 @@ LABEL tiny
 `;
 
 /**
- * Writes the guest's disk: a boot partition (FAT, with SYSLINUX, the kernel and the RAM disk) and an empty root
- * partition (ext4) which the guest fills at its first boot. No mount, no loop device, no privilege.
- * @param {{ parts: import('./parts.mjs').Parts, initrd: Buffer, work: string, target: string }} options `target` becomes a qcow2
+ * Writes the disk: a boot partition (FAT, with SYSLINUX, the kernel and the RAM disk) and an empty root partition (ext4)
+ * that the guest fills at its first boot. Needs neither mounts nor loop devices nor privileges.
+ * @param {{ parts: import('./parts.mjs').Parts, initrd: Buffer, work: string, target: string }} options `target` is the qcow2 image to write
  */
 export async function writeDiskImage({ parts, initrd, work, target }) {
   const raw = join(work, 'disk.raw');
@@ -53,30 +53,30 @@ export async function writeDiskImage({ parts, initrd, work, target }) {
   const bootBytes = Math.ceil((statSync(parts.kernel).size + initrd.length + MIB) / MIB) * MIB;
   const rootBytes = DISK_BYTES - MIB - bootBytes;
 
-  await makeBootPartition(parts, initrd, work, boot, bootBytes);
-  await makeRootPartition(root, rootBytes);
+  await writeBootPartition({ parts, initrd, work, image: boot, bytes: bootBytes });
+  await writeRootPartition(root, rootBytes);
   const disk = openSync(raw, 'w');
   try {
-    writeSync(disk, bootRecord(readFileSync(parts.boot.mbr), bootBytes / SECTOR, rootBytes / SECTOR), 0, SECTOR, 0);
+    writeSync(
+      disk,
+      bootRecord(readFileSync(parts.boot.mbr), bootBytes / SECTOR_BYTES, rootBytes / SECTOR_BYTES),
+      0,
+      SECTOR_BYTES,
+      0,
+    );
     copyInto(disk, boot, MIB);
     copyInto(disk, root, MIB + bootBytes);
   } finally {
     closeSync(disk);
   }
   truncateSync(raw, DISK_BYTES);
-  await must('qemu-img', ['convert', '-q', '-f', 'raw', '-O', 'qcow2', raw, target]);
+  await runOrThrow('qemu-img', ['convert', '-q', '-f', 'raw', '-O', 'qcow2', raw, target]);
 }
 
-/**
- * @param {import('./parts.mjs').Parts} parts
- * @param {Buffer} initrd
- * @param {string} work
- * @param {string} image
- * @param {number} bytes
- */
-async function makeBootPartition({ boot, kernel }, initrd, work, image, bytes) {
+/** @param {{ parts: import('./parts.mjs').Parts, initrd: Buffer, work: string, image: string, bytes: number }} partition */
+async function writeBootPartition({ parts: { boot, kernel }, initrd, work, image, bytes }) {
   const env = {
-    SOURCE_DATE_EPOCH: String(EPOCH),
+    SOURCE_DATE_EPOCH: String(EPOCH_SECONDS),
     TZ: 'UTC',
     MTOOLS_SKIP_CHECK: '1',
     MTOOLSRC: '/dev/null',
@@ -84,15 +84,19 @@ async function makeBootPartition({ boot, kernel }, initrd, work, image, bytes) {
   };
   writeFileSync(image, '');
   truncateSync(image, bytes);
-  const geometry = ['-H', String(FIRST_SECTOR), '-h', '64', '-s', '32', '-T', String(bytes / SECTOR)];
-  await must(join(boot.tools, 'mformat'), ['-i', image, ...geometry, '-N', FAT_SERIAL, '-v', 'HEADGATE', '::'], env);
-  await must(boot.syslinux, ['--install', image], env);
+  const geometry = ['-H', String(FIRST_SECTOR), '-h', '64', '-s', '32', '-T', String(bytes / SECTOR_BYTES)];
+  await runOrThrow(
+    join(boot.tools, 'mformat'),
+    ['-i', image, ...geometry, '-N', FAT_SERIAL, '-v', 'HEADGATE', '::'],
+    env,
+  );
+  await runOrThrow(boot.syslinux, ['--install', image], env);
   const files = { vmlinuz: readFileSync(kernel), initrd, 'syslinux.cfg': Buffer.from(SYSLINUX_CONFIG) };
   for (const [name, data] of Object.entries(files)) {
     const path = join(work, name);
     writeFileSync(path, data);
-    utimesSync(path, EPOCH, EPOCH);
-    await must(join(boot.tools, 'mcopy'), ['-m', '-i', image, path, `::/${name}`], env);
+    utimesSync(path, EPOCH_SECONDS, EPOCH_SECONDS);
+    await runOrThrow(join(boot.tools, 'mcopy'), ['-m', '-i', image, path, `::/${name}`], env);
   }
 }
 
@@ -100,21 +104,23 @@ async function makeBootPartition({ boot, kernel }, initrd, work, image, bytes) {
  * @param {string} image
  * @param {number} bytes
  */
-async function makeRootPartition(image, bytes) {
+async function writeRootPartition(image, bytes) {
   writeFileSync(image, '');
   truncateSync(image, bytes);
   const fixed = ['-L', 'headgate-root', '-U', ROOT_UUID, '-E', `hash_seed=${ROOT_UUID},root_owner=0:0`];
-  await must('mke2fs', ['-q', '-F', '-t', 'ext4', '-m', '0', ...fixed, image], { E2FSPROGS_FAKE_TIME: String(EPOCH) });
+  await runOrThrow('mke2fs', ['-q', '-F', '-t', 'ext4', '-m', '0', ...fixed, image], {
+    E2FSPROGS_FAKE_TIME: String(EPOCH_SECONDS),
+  });
 }
 
 /**
- * The first sector: code that starts the active partition, and the table of partitions.
+ * The master boot record: boot code and partition table.
  * @param {Buffer} code
  * @param {number} bootSectors
  * @param {number} rootSectors
  */
 function bootRecord(code, bootSectors, rootSectors) {
-  const sector = Buffer.alloc(SECTOR);
+  const sector = Buffer.alloc(SECTOR_BYTES);
   code.copy(sector, 0, 0, 440);
   partition(0x80, 0x0e, FIRST_SECTOR, bootSectors).copy(sector, 446);
   partition(0x00, 0x83, FIRST_SECTOR + bootSectors, rootSectors).copy(sector, 462);
@@ -125,7 +131,7 @@ function bootRecord(code, bootSectors, rootSectors) {
 /** @param {number} flag @param {number} type @param {number} start @param {number} sectors */
 function partition(flag, type, start, sectors) {
   const entry = Buffer.alloc(16);
-  // Cylinders, heads and sectors say «look at the plain numbers» (1023, 254, 63).
+  // The CHS values (1023, 254, 63) mean that the LBA fields apply.
   entry.set([flag, 0xfe, 0xff, 0xff, type, 0xfe, 0xff, 0xff]);
   entry.writeUInt32LE(start, 8);
   entry.writeUInt32LE(sectors, 12);
@@ -143,7 +149,7 @@ function copyInto(disk, file, at) {
  * @param {string[]} args
  * @param {Record<string, string>} [env]
  */
-async function must(program, args, env) {
+async function runOrThrow(program, args, env) {
   const result = await runCommand(program, args, { env, timeoutMs: 120_000 });
   if (result.code !== 0) throw new Error(`${program.split('/').at(-1)} failed (${lastLine(result)}).`);
 }

@@ -12,7 +12,7 @@ export function dnfPackages({ folder, log, run = runCommand }) {
   return {
     async unpack(names, target) {
       mkdirSync(target, { recursive: true });
-      log(`  fetching ${names.join(', ')} …`);
+      log(`  downloading ${names.join(', ')} …`);
       const part = join(folder, names.join('+'));
       const result = await run(
         'dnf',
@@ -23,7 +23,7 @@ export function dnfPackages({ folder, log, run = runCommand }) {
       );
       if (result.code !== 0) {
         throw new Error(
-          `${names.join(', ')} could not be fetched (${lastLine(result)}): is the network there, and dnf-plugins-core installed?`,
+          `${names.join(', ')} could not be downloaded (${lastLine(result)}): check the network connection, and that dnf-plugins-core is installed.`,
         );
       }
       const files = readdirSync(part)

@@ -8,7 +8,7 @@ const DT_NEEDED = 1n;
 const DT_STRTAB = 5n;
 
 /**
- * What a 64-bit little-endian ELF file asks for: the names of its libraries, and its loader when it is a program.
+ * Reads the dependencies of a 64-bit little-endian ELF file: the names of its libraries, and the loader of a program.
  * @param {Buffer} elf
  * @returns {{ needed: string[], interpreter?: string }}
  */
@@ -25,11 +25,11 @@ export function readElf(elf) {
     entries.push({ tag: elf.readBigInt64LE(at), value: Number(elf.readBigUInt64LE(at + 8)) });
   }
   const names = entries.find(({ tag }) => tag === DT_STRTAB)?.value ?? 0;
-  // The table of names is given by its address in memory.
-  const home = segments.find(
+  // The string table is given by its virtual address.
+  const segment = segments.find(
     ({ type, address, size }) => type === PT_LOAD && names >= address && names < address + size,
   );
-  const offset = names - (home?.address ?? 0) + (home?.offset ?? 0);
+  const offset = names - (segment?.address ?? 0) + (segment?.offset ?? 0);
   return {
     needed: entries.filter(({ tag }) => tag === DT_NEEDED).map(({ value }) => textAt(elf, offset + value)),
     interpreter,
@@ -60,18 +60,18 @@ const textAt = (bytes, at) => bytes.toString('latin1', at, bytes.indexOf(0, at))
 const LIBRARY_FOLDERS = ['lib/x86_64-linux-gnu', 'usr/lib/x86_64-linux-gnu', 'lib64', 'usr/lib64', 'lib', 'usr/lib'];
 
 /**
- * All libraries that some programs need, those of the libraries included.
+ * All libraries that programs need, including transitive ones.
  * @param {string[]} programs paths of ELF files
- * @param {string[]} roots where to look, first one first: unpacked packages, then `/`
- * @returns {{ found: Map<string, string>, missing: string[] }} names of libraries with their files; the loader among them
+ * @param {string[]} roots search roots in order: unpacked packages, then `/`
+ * @returns {{ found: Map<string, string>, missing: string[] }} files by library name, including the loader
  */
 export function librariesOf(programs, roots) {
   const folders = roots.flatMap((root) => LIBRARY_FOLDERS.map((folder) => join(root, folder)));
   /** @type {Map<string, string>} */
   const found = new Map();
   const missing = new Set();
-  const open = [...programs];
-  for (let file = open.pop(); file !== undefined; file = open.pop()) {
+  const pending = [...programs];
+  for (let file = pending.pop(); file !== undefined; file = pending.pop()) {
     const { needed, interpreter } = readElf(readFileSync(file));
     for (const name of interpreter ? [...needed, basename(interpreter)] : needed) {
       if (found.has(name) || missing.has(name)) continue;
@@ -79,7 +79,7 @@ export function librariesOf(programs, roots) {
       if (!library) missing.add(name);
       else {
         found.set(name, library);
-        open.push(library);
+        pending.push(library);
       }
     }
   }

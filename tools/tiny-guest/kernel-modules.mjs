@@ -3,13 +3,11 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { searchPath } from '../local/run-command.mjs';
 
-/**
- * Without these the guest has no disk, no network, no agent and no power button.
- */
+/** The modules for disk, network, guest agent and power button. */
 const REQUIRED = ['virtio_pci', 'virtio_blk', 'virtio_net', 'virtio_console', 'button', 'evdev'];
 
-/** Other hardware that a machine may give the guest, as far as the kernel knows it, and the file systems of a seed. */
-const WELCOME = [
+/** Modules for other virtual hardware, if the kernel has them, and for file systems of a seed. */
+const OPTIONAL = [
   ...['virtio_scsi', 'virtio_balloon', 'virtio_rng', 'sd_mod', 'sr_mod', 'ata_piix', 'ata_generic', 'ahci'],
   ...['e1000', 'e1000e', 'xhci_pci', 'uhci_hcd', 'ehci_pci', 'usbhid', 'hid_generic'],
   ...['ext4', 'isofs', 'vfat', 'nls_cp437', 'nls_ascii', 'nls_iso8859_1', 'nls_utf8'],
@@ -17,27 +15,27 @@ const WELCOME = [
 
 /**
  * @typedef {object} ModuleSet
- * @property {Map<string, Buffer>} files the modules by name, uncompressed
- * @property {string} table shell functions: `chain_of MODULE` sets `chain` to what to load, in order; `drivers_of IDENTITY`
- *   calls `load` for each module that drives such a device
+ * @property {Map<string, Buffer>} files uncompressed modules by name
+ * @property {string} table shell functions: `chain_of MODULE` sets `chain` to the modules to load, in order;
+ *   `drivers_of MODALIAS` calls `load` for each matching module
  */
 
 /**
- * The modules that the guest needs, out of a kernel's folder of modules.
+ * Collects the modules that the guest needs from a kernel's module folder.
  * @param {string} folder `…/lib/modules/VERSION`
  * @returns {ModuleSet}
  */
 export function collectModules(folder) {
   const paths = indexModules(folder);
   const builtin = builtinModules(folder);
-  const lost = REQUIRED.filter((name) => !paths.has(name) && !builtin.has(name));
-  if (lost.length > 0) throw new Error(`The kernel ${basename(folder)} has no ${lost.join(', ')}.`);
+  const missing = REQUIRED.filter((name) => !paths.has(name) && !builtin.has(name));
+  if (missing.length > 0) throw new Error(`The kernel ${basename(folder)} has no module ${missing.join(', ')}.`);
 
   /** @type {Map<string, Buffer>} */
   const files = new Map();
   const chains = [];
   const drivers = [];
-  for (const name of [...REQUIRED, ...WELCOME]) {
+  for (const name of [...REQUIRED, ...OPTIONAL]) {
     if (!paths.has(name)) continue;
     chains.push(`${name}) chain='${addWithDependencies(name, paths, files).join(' ')}' ;;`);
     const aliases = modinfo(/** @type {Buffer} */ (files.get(name)), 'alias');
@@ -64,42 +62,44 @@ function addWithDependencies(name, paths, files) {
   const needs = modinfo(/** @type {Buffer} */ (files.get(name)), 'depends').flatMap((list) =>
     list.split(',').filter(Boolean),
   );
-  const chain = needs.flatMap((need) => addWithDependencies(normal(need), paths, files));
+  const chain = needs.flatMap((need) => addWithDependencies(normalizeName(need), paths, files));
   return [...new Set([...chain, name])];
 }
 
-/** A module is called with `_` where its file may have `-`. @param {string} name */
-const normal = (name) => name.replaceAll('-', '_');
+/** Module names use `_` where file names may use `-`. @param {string} name */
+const normalizeName = (name) => name.replaceAll('-', '_');
 
 /** @param {string} folder */
 function indexModules(folder) {
   const files = readdirSync(join(folder, 'kernel'), { recursive: true, encoding: 'utf8' });
   const modules = files.filter((file) => /\.ko(\.xz|\.zst|\.gz)?$/.test(file)).sort();
-  return new Map(modules.map((file) => [normal(basename(file).replace(/\.ko.*$/, '')), join(folder, 'kernel', file)]));
+  return new Map(
+    modules.map((file) => [normalizeName(basename(file).replace(/\.ko.*$/, '')), join(folder, 'kernel', file)]),
+  );
 }
 
 /** @param {string} folder */
 function builtinModules(folder) {
   const list = join(folder, 'modules.builtin');
   const lines = existsSync(list) ? readFileSync(list, 'utf8').split('\n') : [];
-  return new Set(lines.map((line) => normal(basename(line).replace(/\.ko$/, ''))));
+  return new Set(lines.map((line) => normalizeName(basename(line).replace(/\.ko$/, ''))));
 }
 
-/** Debian keeps modules as they are, Ubuntu packs them with zstd, Fedora with xz: busybox loads only plain ones. */
-const UNPACKERS = { '.xz': 'xz', '.zst': 'zstd', '.gz': 'gzip' };
+/** Ubuntu compresses modules with zstd, Fedora with xz; busybox loads only uncompressed ones. */
+const DECOMPRESSORS = { '.xz': 'xz', '.zst': 'zstd', '.gz': 'gzip' };
 
 /** @param {string} path */
 function readModule(path) {
-  const unpacker = Object.entries(UNPACKERS).find(([ending]) => path.endsWith(ending))?.[1];
-  if (!unpacker) return readFileSync(path);
-  return execFileSync(unpacker, ['-dc', path], {
+  const decompressor = Object.entries(DECOMPRESSORS).find(([ending]) => path.endsWith(ending))?.[1];
+  if (!decompressor) return readFileSync(path);
+  return execFileSync(decompressor, ['-dc', path], {
     maxBuffer: 64 * 1024 * 1024,
     env: { ...process.env, PATH: searchPath() },
   });
 }
 
 /**
- * The values of a key in a module's `.modinfo` section, which is a row of `key=value` ended by zero bytes.
+ * The values of a key in a module's `.modinfo` section, a sequence of zero-terminated `key=value` strings.
  * @param {Buffer} module
  * @param {string} key
  * @returns {string[]}

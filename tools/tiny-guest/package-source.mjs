@@ -3,11 +3,11 @@ import { aptPackages } from './apt-packages.mjs';
 import { dnfPackages } from './dnf-packages.mjs';
 
 /**
- * Where the parts of the guest come from: a distribution's packages, fetched and unpacked but never installed.
+ * A source of distribution packages, which are downloaded and unpacked but never installed.
  * @typedef {object} PackageSource
- * @property {(names: string[], target: string) => Promise<string[]>} unpack tells the files it took, which name versions
- * @property {(names: string[]) => Promise<string[]>} dependenciesOf the packages that these need, one by one and in depth
- * @property {() => Promise<string[]>} kernelPackages those of the kernel that suits a guest best
+ * @property {(names: string[], target: string) => Promise<string[]>} unpack returns the names of the package files, which include versions
+ * @property {(names: string[]) => Promise<string[]>} dependenciesOf their dependencies, including transitive ones
+ * @property {() => Promise<string[]>} kernelPackages the packages of the most suitable kernel
  * @property {Record<'busybox' | 'agent' | 'ssh' | 'boot', string[]>} packages
  */
 
@@ -20,5 +20,5 @@ export async function packageSource(options) {
   const { packager, name } = await describeMachine();
   if (packager === 'apt') return aptPackages(options);
   if (packager === 'dnf') return dnfPackages(options);
-  throw new Error(`The tiny guest is built from packages of Debian, Ubuntu or Fedora: ${name} is none of them.`);
+  throw new Error(`The tiny guest can be built on Debian, Ubuntu and Fedora only, not on ${name}.`);
 }

@@ -4,21 +4,21 @@ import { findProgram } from '../local/machine.mjs';
 import { librariesOf, readElf } from './elf-libraries.mjs';
 
 /**
- * What the guest is made of, as files on this machine.
+ * The components of the guest, as files on this machine.
  * @typedef {object} Parts
  * @property {string} kernel a bzImage
  * @property {string} kernelVersion
- * @property {string} modules its folder of modules
- * @property {string} busybox a static one
- * @property {Record<string, string>} programs what is not busybox, by name in the guest
- * @property {Map<string, string>} libraries what those need, by name
+ * @property {string} modules the module folder of the kernel
+ * @property {string} busybox a statically linked busybox
+ * @property {Record<string, string>} programs other programs, by name in the guest
+ * @property {Map<string, string>} libraries their libraries, by name
  * @property {{ syslinux: string, mbr: string, tools: string }} boot `tools` is the folder of the mtools
- * @property {string[]} versions the packages they came from
+ * @property {string[]} versions the package files of the components
  */
 
 /**
- * Finds or fetches the parts. What the machine already has is used when it is known to fit: a static busybox, a kernel
- * made for virtual machines.
+ * Finds or downloads the components. Prefers suitable ones of this machine: a static busybox, a kernel for virtual
+ * machines.
  * @param {import('./package-source.mjs').PackageSource} source
  * @param {string} work a folder for unpacked packages
  * @returns {Promise<Parts>}
@@ -52,7 +52,7 @@ export async function collectParts(source, work) {
   const programs = {
     'qemu-ga': agent,
     dropbear,
-    ...Object.fromEntries(['resize2fs', 'e2fsck'].map((name) => [name, need(name)])),
+    ...Object.fromEntries(['resize2fs', 'e2fsck'].map((name) => [name, requireProgram(name)])),
   };
   const libraries = await findLibraries(source, unpack, work, Object.values(programs));
   return {
@@ -80,18 +80,18 @@ async function findKernel(source, unpack) {
   try {
     folder = await unpack('kernel', await source.kernelPackages());
   } catch (error) {
-    // Without the network, the machine's own kernel does, though it starts more slowly.
+    // Without a network connection, use the machine's own kernel, which boots more slowly.
     const any = kernelsIn('/').at(-1);
     if (any) return any;
     throw error;
   }
   const [unpacked] = kernelsIn(folder);
-  if (!unpacked) throw new Error('The kernel package holds no kernel: the tiny guest cannot be built from it.');
+  if (!unpacked) throw new Error("The kernel package contains no kernel, so the tiny guest can't be built.");
   return unpacked;
 }
 
 /**
- * Kernels with their modules below a root, oldest first. One that this user may not read does not count.
+ * The readable kernels below a root with their modules, oldest first.
  * @param {string} root
  */
 function kernelsIn(root) {
@@ -122,27 +122,29 @@ function isStatic(program) {
 }
 
 /**
- * Libraries that the machine has fit, as the programs come from the same release; the others are fetched.
+ * Uses the machine's libraries, which are compatible because the programs come from the same release, and downloads missing
+ * ones.
  * @param {import('./package-source.mjs').PackageSource} source
  * @param {(name: string, packages: string[]) => Promise<string>} unpack
  * @param {string} work
  * @param {string[]} programs
  */
 async function findLibraries(source, unpack, work, programs) {
-  const fetched = join(work, 'libraries');
-  const atHand = librariesOf(programs, ['/']);
-  if (atHand.missing.length === 0) return atHand.found;
+  const downloaded = join(work, 'libraries');
+  const installed = librariesOf(programs, ['/']);
+  if (installed.missing.length === 0) return installed.found;
   const names = await source.dependenciesOf([...source.packages.agent, ...source.packages.ssh]);
   await unpack('libraries', names);
-  const { found, missing } = librariesOf(programs, ['/', fetched]);
-  if (missing.length > 0) throw new Error(`The guest's programs need ${missing.join(', ')}, which no package brought.`);
+  const { found, missing } = librariesOf(programs, ['/', downloaded]);
+  if (missing.length > 0)
+    throw new Error(`No package provides the libraries ${missing.join(', ')} of the guest's programs.`);
   return found;
 }
 
 /** @param {string} program */
-function need(program) {
+function requireProgram(program) {
   const path = findProgram(program);
-  if (!path) throw new Error(`${program} is missing: install e2fsprogs, then try again.`);
+  if (!path) throw new Error(`${program} is not installed: install e2fsprogs, then try again.`);
   return path;
 }
 
@@ -153,6 +155,8 @@ function need(program) {
 function fileIn(root, candidates) {
   const path = candidates.map((candidate) => join(root, candidate)).find((file) => existsSync(file));
   if (!path)
-    throw new Error(`A package of the distribution lacks ${candidates[0]}: the tiny guest cannot be built from it.`);
+    throw new Error(
+      `A package of the distribution does not contain ${candidates[0]}, so the tiny guest can't be built.`,
+    );
   return path;
 }

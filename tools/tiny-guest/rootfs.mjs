@@ -6,15 +6,15 @@ import { collectModules } from './kernel-modules.mjs';
 
 const OWN_FILES = join(import.meta.dirname, 'rootfs');
 
-/** The account that everybody knows; a cloud-init seed may change its password or lock it. root is locked. */
+/** The documented default account; a cloud-init seed may change its password or lock it. root is locked. */
 export const DEFAULT_USER = 'headgate';
 export const DEFAULT_PASSWORD = 'headgate';
 
-/** DEFAULT_PASSWORD as crypt(3) keeps it: `openssl passwd -6 -salt headgate headgate`. */
+/** The crypt(3) hash of DEFAULT_PASSWORD: `openssl passwd -6 -salt headgate headgate`. */
 const DEFAULT_HASH =
   '$6$headgate$kNnzx8FNqxehxX.tU.tamh0yKkfkyy9Or0pbM7I98qQdgfR.I.3Gc2hMzUWQkxPBL6mLfMOTmiwWCEosM.ywF.';
 
-/** A hash that no password has. A plain `!` would make busybox's login end with «bad salt». */
+/** A hash that matches no password. With a plain `!`, busybox login fails with "bad salt". */
 const LOCKED_HASH = '$6$locked$!';
 
 const USER_ID = 1000;
@@ -25,7 +25,7 @@ const FOLDERS = [
 ];
 
 /**
- * Everything in the guest's file system, which is also the RAM disk it starts from.
+ * All entries of the guest's file system, which is also its initial RAM disk.
  * @param {import('./parts.mjs').Parts} parts
  * @param {string} version
  * @returns {ArchiveEntry[]}
@@ -48,7 +48,7 @@ export function rootfsEntries(parts, version) {
     })),
     ...[...modules.files].map(([name, data]) => ({ path: `lib/modules/tiny/${name}.ko`, mode: 0o644, data })),
     file('lib/modules/tiny/table.sh', modules.table),
-    // One folder for all programs, under each of its names; the loader looks in lib64.
+    // All programs are in one folder with several names. The loader expects lib64.
     ...['sbin'].map((path) => ({ path, mode: 0o777, link: 'bin' })),
     ...['usr/bin', 'usr/sbin'].map((path) => ({ path, mode: 0o777, link: '../bin' })),
     { path: 'lib64', mode: 0o777, link: 'lib/x86_64-linux-gnu' },
@@ -64,7 +64,7 @@ export function rootfsEntries(parts, version) {
 /** @param {string} path @param {string} text @param {number} [mode] */
 const file = (path, text, mode = 0o644) => ({ path, mode, data: Buffer.from(text) });
 
-/** The scripts beside this module. A checkout does not keep their mode: what begins with `#!` is a program. */
+/** The scripts in `rootfs/`. A checkout may not preserve their modes: files that begin with `#!` are executable. */
 function ownFiles() {
   const paths = readdirSync(OWN_FILES, { recursive: true, encoding: 'utf8' }).map((path) => join(OWN_FILES, path));
   return paths
@@ -92,7 +92,7 @@ const settings = (version) => ({
 });
 
 /**
- * Sorted, each folder before what is in it.
+ * Sorts entries so that folders precede their contents.
  * @param {ArchiveEntry[]} entries
  */
 function withFolders(entries) {

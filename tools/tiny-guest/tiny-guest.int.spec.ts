@@ -36,7 +36,7 @@ let folder: string;
 let disk: string;
 let guest: Guest | undefined;
 
-// Where a machine lacks a program that it takes, the suite is skipped and its title says so.
+// The suite is skipped, with the reason in its title, if a required program is missing.
 const missing = ['qemu-system-x86_64', 'qemu-img', 'xorriso', 'apt-get'].filter((program) => !findProgram(program));
 
 beforeAll(async () => {
@@ -56,7 +56,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Starts a guest and waits for its prompt; prints how long that took, which no test depends on. */
+/** Boots a guest up to its login prompt and prints the time, which no test depends on. */
 async function boot(options: Partial<Parameters<typeof Guest.start>[0]> = {}): Promise<Guest> {
   guest = await Guest.start({ disk, ...options });
   await guest.serial.expect(/login: /, 110_000);
@@ -64,10 +64,10 @@ async function boot(options: Partial<Parameters<typeof Guest.start>[0]> = {}): P
   return guest;
 }
 
-const sign = (user = DEFAULT_USER, password = DEFAULT_PASSWORD) => logIn(guest!.serial, user, password);
+const signIn = (user = DEFAULT_USER, password = DEFAULT_PASSWORD) => logIn(guest!.serial, user, password);
 const shell = async (command: string) => (await guest!.serial.shell(command)).output;
 
-/** Waits in the guest, which knows when it is there. */
+/** Waits inside the guest until a shell condition is true. */
 const until = (condition: string) => shell(`until ${condition}; do usleep 50000; done`);
 
 async function powerOff(): Promise<number | null> {
@@ -84,10 +84,10 @@ suite(missing.length > 0 ? `the tiny guest (skipped: no ${missing.join(', ')})` 
     expect(info).toMatchObject({ format: 'qcow2', 'virtual-size': image.virtualSizeBytes });
   });
 
-  test('boots, tells how to log in, gets an address, keeps files over a reboot, and obeys the power button', async () => {
+  test('boots, shows its login, gets an address, keeps files across a reboot, and shuts down on the power button', async () => {
     const { serial } = await boot();
     expect(serial.transcript).toContain(`Log in as ${DEFAULT_USER}, password ${DEFAULT_PASSWORD}.`);
-    expect(await sign()).toBe(true);
+    expect(await signIn()).toBe(true);
     expect(await shell('id -un; hostname')).toBe('headgate\ntiny');
     await until('ip -4 addr show eth0 | grep -q 10.0.2.15');
     await until('grep -q 10.0.2.3 /etc/resolv.conf');
@@ -96,20 +96,20 @@ suite(missing.length > 0 ? `the tiny guest (skipped: no ${missing.join(', ')})` 
     serial.send('reboot\r');
     await serial.expect(/going down/);
     await serial.expect(/login: /, 110_000);
-    expect(await sign()).toBe(true);
+    expect(await signIn()).toBe(true);
     expect(await shell('cat /data/file ~/file')).toBe('kept\nkept');
 
     expect(await powerOff()).toBe(0);
   });
 
-  test('does not let anyone in with a wrong password, nor as root', async () => {
+  test('rejects a wrong password and root', async () => {
     await boot();
-    expect(await sign(DEFAULT_USER, 'wrong')).toBe(false);
+    expect(await signIn(DEFAULT_USER, 'wrong')).toBe(false);
     await guest!.serial.expect(/login: /);
-    expect(await sign('root', '')).toBe(false);
+    expect(await signIn('root', '')).toBe(false);
   });
 
-  test('answers the guest agent, and ends when it says so', async () => {
+  test('responds to the guest agent, and shuts down on its command', async () => {
     await boot();
     const agent = await guest!.agent();
     expect(await agent.call('guest-ping')).toEqual({});
@@ -120,13 +120,13 @@ suite(missing.length > 0 ? `the tiny guest (skipped: no ${missing.join(', ')})` 
     expect(await agent.call('guest-fsfreeze-freeze')).toBeGreaterThan(0);
     expect(await agent.call('guest-fsfreeze-thaw')).toBeGreaterThan(0);
 
-    // The agent answers this one with its end.
+    // The agent exits instead of responding.
     void agent.call('guest-shutdown', { timeoutMs: 1 }).catch(() => undefined);
     expect(await guest!.exit).toBe(0);
     agent.close();
   });
 
-  test('takes host name, passwords, keys and commands from a seed, once for each instance', async () => {
+  test('applies host name, passwords, keys and commands of a seed once per instance ID', async () => {
     const seed = await writeSeedIso(folder, {
       metaData: 'instance-id: i-1\nlocal-hostname: other\n',
       userData: USER_DATA,
@@ -134,7 +134,7 @@ suite(missing.length > 0 ? `the tiny guest (skipped: no ${missing.join(', ')})` 
     await boot({ seed });
     expect(guest!.serial.transcript).toContain('Log in as its cloud-init seed says.');
     expect(guest!.serial.transcript).toContain('web-7 login:');
-    expect(await sign(DEFAULT_USER, "it's #1")).toBe(true);
+    expect(await signIn(DEFAULT_USER, "it's #1")).toBe(true);
     expect(await shell('cat ~/.ssh/authorized_keys')).toBe(KEY);
     expect(await shell('stat -c "%a %U" ~/.ssh ~/.ssh/authorized_keys')).toBe('700 headgate\n600 headgate');
     await until('[ -e "/data/a b" ]');
@@ -142,42 +142,42 @@ suite(missing.length > 0 ? `the tiny guest (skipped: no ${missing.join(', ')})` 
 
     guest!.serial.send('exit\r');
     await guest!.serial.expect(/login: /);
-    expect(await sign('ada', 'countess')).toBe(true);
+    expect(await signIn('ada', 'countess')).toBe(true);
     expect(await shell('cat ~/.ssh/authorized_keys')).toBe(KEY);
     guest!.serial.send('exit\r');
     await guest!.serial.expect(/login: /);
-    expect(await sign('root', 'r00t')).toBe(true);
+    expect(await signIn('root', 'r00t')).toBe(true);
 
-    // The second boot leaves alone what the first one set, and what was changed since.
+    // The second boot does not apply the seed again.
     await shell('echo "headgate:changed" | chpasswd');
     guest!.serial.send('reboot\r');
     await guest!.serial.expect(/login: /, 110_000);
-    expect(await sign(DEFAULT_USER, 'changed')).toBe(true);
+    expect(await signIn(DEFAULT_USER, 'changed')).toBe(true);
     expect(await shell('hostname; cat /data/ran')).toBe('web-7\nran once');
     expect(await powerOff()).toBe(0);
     await guest!.destroy();
 
-    // A clone is told apart by its instance-id.
+    // A clone has a different instance-id.
     const other = { metaData: 'instance-id: i-2\n', userData: '#cloud-config\nhostname: web-8\npassword: second\n' };
     await boot({ seed: await writeSeedIso(folder, other) });
-    expect(await sign(DEFAULT_USER, 'second')).toBe(true);
+    expect(await signIn(DEFAULT_USER, 'second')).toBe(true);
     expect(await shell('hostname')).toBe('web-8');
   }, 400_000);
 
-  test('shows its prompt on the graphical console, and takes what is typed there', async () => {
+  test('shows its prompt on the graphical console, and accepts keyboard input there', async () => {
     await boot();
     const picture = join(folder, 'screen.ppm');
     await guest!.screenshot(picture);
-    expect(colours(picture)).toBeGreaterThan(1);
+    expect(countColors(picture)).toBeGreaterThan(1);
 
-    // The serial console tells what the keyboard does on the other one.
-    expect(await sign()).toBe(true);
+    // The serial console shows the effect of the keyboard on the graphical one.
+    expect(await signIn()).toBe(true);
     await type(`${DEFAULT_USER}\n`);
     await until('[ "$(ps | grep -c \'[l]ogin -- headgate\')" = 2 ]');
-    // The terminal belongs to who has logged in on it.
+    // The terminal belongs to the user who has logged in on it.
     let owner = 'root';
     for (let attempt = 0; owner !== DEFAULT_USER && attempt < 5; attempt++) {
-      // Login empties its input behind its prompt, so that this may be lost.
+      // login flushes its input after the prompt, so this may be lost.
       await type(`${DEFAULT_PASSWORD}\n`);
       await shell('n=0; until [ -O /dev/tty1 ] || [ $n = 60 ]; do usleep 50000; n=$((n + 1)); done');
       owner = await shell('stat -c %U /dev/tty1');
@@ -192,22 +192,22 @@ suite(missing.length > 0 ? `the tiny guest (skipped: no ${missing.join(', ')})` 
     ['q35', 'scsi'],
   ] as const)('boots on a %s machine from a %s disk, and keeps files there', async (machine, bus) => {
     await boot({ machine, bus });
-    expect(await sign()).toBe(true);
+    expect(await signIn()).toBe(true);
     expect(await shell('grep -c " / ext4 " /proc/mounts')).toBe('1');
     expect(await powerOff()).toBe(0);
   });
 
-  test('uses the room of a disk that was enlarged', async () => {
+  test('grows its file system when the disk was enlarged', async () => {
     execFileSync('qemu-img', ['resize', '-q', disk, '256M']);
     await boot();
-    expect(await sign()).toBe(true);
+    expect(await signIn()).toBe(true);
     const kibibytes = Number(await shell("df -k / | awk 'NR == 2 { print $2 }'"));
     expect(kibibytes).toBeGreaterThan(180 * 1024);
     expect(await powerOff()).toBe(0);
   });
 });
 
-/** Types on the guest's keyboard, which takes a key at a time. */
+/** Types on the guest's keyboard, one key at a time. */
 async function type(text: string): Promise<void> {
   for (const key of text) {
     const keys = [{ type: 'qcode', data: key === '\n' ? 'ret' : key }];
@@ -215,8 +215,8 @@ async function type(text: string): Promise<void> {
   }
 }
 
-/** How many different pixels a PPM has. */
-function colours(file: string): number {
+/** Number of distinct colors in a PPM image. */
+function countColors(file: string): number {
   const pixels = readFileSync(file).subarray(15);
   const seen = new Set<number>();
   for (let at = 0; at + 3 <= pixels.length; at += 3) seen.add(pixels.readUIntBE(at, 3));

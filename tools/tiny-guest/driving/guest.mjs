@@ -9,18 +9,18 @@ import { JsonLinesSocket } from './json-lines-socket.mjs';
 
 /**
  * @typedef {object} GuestOptions
- * @property {string} disk a qcow2 that the guest may change
- * @property {string} [seed] a disk or CD with a cloud-init seed
+ * @property {string} disk a writable qcow2 image
+ * @property {string} [seed] an ISO with a cloud-init seed
  * @property {'q35' | 'pc'} [machine]
  * @property {'virtio' | 'ide' | 'scsi'} [bus] of the disk
  * @property {number} [memoryMiB]
  */
 
 /**
- * A guest that QEMU runs in software, without libvirt: a console to read and type on, a monitor, an agent.
+ * A guest in QEMU with software emulation, without libvirt. Provides its serial console, monitor and guest agent.
  */
 export class Guest {
-  /** @param {{ process: import('node:child_process').ChildProcess, serial: ExpectStream, monitor: JsonLinesSocket, folder: string }} parts */
+  /** @param {{ process: import('node:child_process').ChildProcess, serial: ExpectStream, monitor: JsonLinesSocket, folder: string }} deps */
   constructor({ process, serial, monitor, folder }) {
     this.process = process;
     this.serial = serial;
@@ -33,14 +33,14 @@ export class Guest {
   }
 
   /**
-   * Turns a guest on. It is held until its consoles are connected, so that its first word is read.
+   * Starts a guest. Its CPUs are held until the consoles are connected, so that no output is lost.
    * @param {GuestOptions} options
    * @returns {Promise<Guest>}
    */
   static async start({ disk, seed, machine = 'q35', bus = 'virtio', memoryMiB = 128 }) {
     const folder = mkdtempSync(join(tmpdir(), 'headgate-guest-'));
     const at = (/** @type {string} */ name) => join(folder, name);
-    // QEMU connects to sockets that listen already: no file is waited for.
+    // QEMU connects to sockets that already listen, so there is no need to wait for files.
     const serialServer = await listen(at('serial'));
     const monitorServer = await listen(at('monitor'));
     const seedArgs = seed
@@ -61,10 +61,10 @@ export class Guest {
       ],
       { stdio: ['ignore', 'ignore', 'pipe'] },
     );
-    let complaint = '';
-    child.stderr.setEncoding('utf8').on('data', (text) => (complaint += text));
+    let stderr = '';
+    child.stderr.setEncoding('utf8').on('data', (text) => (stderr += text));
     const failed = once(child, 'exit').then(() => {
-      throw new Error(`QEMU ended at its start: ${complaint.trim()}`);
+      throw new Error(`QEMU exited during startup: ${stderr.trim()}`);
     });
     failed.catch(() => {});
     const [serialSocket, monitorSocket] = await Promise.race([
@@ -85,17 +85,17 @@ export class Guest {
     return guest;
   }
 
-  /** Opens the guest agent's channel. @returns {Promise<JsonLinesSocket>} */
+  /** Connects to the guest agent. @returns {Promise<JsonLinesSocket>} */
   agent() {
     return JsonLinesSocket.open(join(this.folder, 'agent'));
   }
 
-  /** Takes a picture of the graphical console. @param {string} file a PPM */
+  /** Saves a screenshot of the graphical console. @param {string} file path of a PPM image */
   async screenshot(file) {
     await this.monitor.call('screendump', { arguments: { filename: file } });
   }
 
-  /** Ends the guest as pulling the plug does, and removes its sockets. */
+  /** Kills the guest and removes its sockets. */
   async destroy() {
     if (this.process.exitCode === null && this.process.signalCode === null) this.process.kill('SIGKILL');
     await this.exit;
@@ -114,7 +114,7 @@ function diskArgs(disk, bus) {
 }
 
 /**
- * A unix socket that takes one connection.
+ * A unix socket that accepts one connection.
  * @param {string} path
  * @returns {Promise<{ connection: Promise<import('node:net').Socket> }>}
  */

@@ -1,30 +1,31 @@
 import { connect } from 'node:net';
 
 /**
- * A connection on which each side writes JSON objects: QEMU's monitor (QMP) and the guest agent both speak so.
+ * A connection with JSON objects in both directions, as used by QEMU's monitor (QMP) and the guest agent.
  */
 export class JsonLinesSocket {
-  #rest = '';
-  /** @type {any[]} */
-  #messages = [];
-  /** @type {Set<() => void>} */
-  #waiting = new Set();
-  /** @type {import('node:net').Socket} */
-  #socket;
+  /** @private */
+  rest = '';
+  /** @private @type {any[]} */
+  messages = [];
+  /** @private @type {Set<() => void>} */
+  waiting = new Set();
+  /** @private @type {import('node:net').Socket} */
+  socket;
 
   /** @param {import('node:net').Socket} socket */
   constructor(socket) {
-    this.#socket = socket;
+    this.socket = socket;
     socket.on('data', (bytes) => {
-      this.#rest += bytes.toString('utf8');
-      const lines = this.#rest.split('\n');
-      this.#rest = lines.pop() ?? '';
+      this.rest += bytes.toString('utf8');
+      const lines = this.rest.split('\n');
+      this.rest = lines.pop() ?? '';
       for (const line of lines) {
-        // The agent marks the start of an answer with a byte that is no JSON.
+        // The agent may send a non-JSON marker byte before a response.
         const text = line.replaceAll('\u00ff', '').replaceAll('\ufffd', '').trim();
-        if (text !== '') this.#messages.push(JSON.parse(text));
+        if (text !== '') this.messages.push(JSON.parse(text));
       }
-      for (const resume of this.#waiting) resume();
+      for (const resume of this.waiting) resume();
     });
     socket.on('error', () => {});
   }
@@ -42,55 +43,55 @@ export class JsonLinesSocket {
   }
 
   /**
-   * Sends a command and waits for its answer; events that come in between are kept.
+   * Sends a command and waits for the response. Events that arrive meanwhile stay in the queue.
    * @param {string} execute
    * @param {object} [options]
    * @param {Record<string, unknown>} [options.arguments]
    * @param {number} [options.timeoutMs]
-   * @returns {Promise<any>} what the answer returns
+   * @returns {Promise<any>} the return value
    */
   async call(execute, { arguments: args, timeoutMs = 30_000 } = {}) {
-    this.#socket.write(`${JSON.stringify({ execute, ...(args && { arguments: args }) })}\n`);
-    const answer = await this.take(
-      `the answer to ${execute}`,
+    this.socket.write(`${JSON.stringify({ execute, ...(args && { arguments: args }) })}\n`);
+    const response = await this.take(
+      `the response to ${execute}`,
       (message) => 'return' in message || 'error' in message,
       timeoutMs,
     );
-    if (answer.error) throw new Error(`${execute}: ${answer.error.desc}`);
-    return answer.return;
+    if (response.error) throw new Error(`${execute}: ${response.error.desc}`);
+    return response.return;
   }
 
   /**
-   * Takes the first message that fits, waiting for it when it has not come yet.
-   * @param {string} what
-   * @param {(message: any) => boolean} fits
+   * Removes and returns the first matching message, waiting for it if necessary.
+   * @param {string} description
+   * @param {(message: any) => boolean} matches
    * @param {number} timeoutMs
    */
-  async take(what, fits, timeoutMs) {
+  async take(description, matches, timeoutMs) {
     const deadline = Date.now() + timeoutMs;
     for (;;) {
-      const index = this.#messages.findIndex(fits);
-      if (index >= 0) return this.#messages.splice(index, 1)[0];
-      const left = deadline - Date.now();
-      if (left <= 0) throw new Error(`Waited ${timeoutMs} ms for ${what}.`);
-      await this.#change(left);
+      const index = this.messages.findIndex(matches);
+      if (index >= 0) return this.messages.splice(index, 1)[0];
+      const remainingMs = deadline - Date.now();
+      if (remainingMs <= 0) throw new Error(`Waited ${timeoutMs} ms for ${description}.`);
+      await this.change(remainingMs);
     }
   }
 
   close() {
-    this.#socket.destroy();
+    this.socket.destroy();
   }
 
-  /** @param {number} timeoutMs @returns {Promise<void>} */
-  #change(timeoutMs) {
+  /** @private @param {number} timeoutMs @returns {Promise<void>} */
+  change(timeoutMs) {
     return new Promise((resolve) => {
       const resume = () => {
         clearTimeout(timer);
-        this.#waiting.delete(resume);
+        this.waiting.delete(resume);
         resolve();
       };
       const timer = setTimeout(resume, timeoutMs);
-      this.#waiting.add(resume);
+      this.waiting.add(resume);
     });
   }
 }

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { lastLine, runCommand } from '../../local/run-command.mjs';
 
 /**
- * Writes a NoCloud seed as a CD image.
- * @param {string} folder where its files and the image go
+ * Writes a NoCloud seed as an ISO image.
+ * @param {string} folder the folder for its files and the image
  * @param {{ metaData: string, userData: string }} seed
- * @returns {Promise<string>} the image
+ * @returns {Promise<string>} path of the image
  */
 export async function writeSeedIso(folder, { metaData, userData }) {
   const files = join(folder, 'seed');

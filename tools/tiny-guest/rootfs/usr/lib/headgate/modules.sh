@@ -1,8 +1,8 @@
-# Kernel modules without modprobe's index, which busybox reads byte by byte: the build wrote the same as shell functions.
+# Loads kernel modules without modprobe's index, which busybox reads slowly: the build generated equivalent shell functions.
 MODULES=/lib/modules/tiny
 . "$MODULES/table.sh"
 
-# load MODULE: with all it needs. One that the kernel has built in, or does not have, is no error.
+# load MODULE: loads it with its dependencies. Built-in and missing modules are skipped.
 load() {
   chain_of "$1"
   for module in $chain; do
@@ -10,7 +10,7 @@ load() {
   done
 }
 
-# A driver for each device there is. A bus driver brings new devices: so it looks again until nothing is new.
+# Loads a driver for each device. Bus drivers add devices, so this repeats until no module is added.
 load_for_devices() {
   before=
   while now=$(echo /sys/module/*) && [ "$now" != "$before" ]; do

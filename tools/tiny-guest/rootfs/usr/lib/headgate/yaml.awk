@@ -1,6 +1,6 @@
-# Turns the YAML that cloud-config is written in into lines `path<TAB>value`: users.0.name, chpasswd.list.1 …
-# It knows blocks of maps and lists, block scalars (a line each, numbered, and `path.#` to tell them from lists), quotes, comments, and maps and lists in
-# brackets on one line. It does not know anchors, tags and several documents.
+# Converts the YAML of cloud-config into lines `path<TAB>value`: users.0.name, chpasswd.list.1 …
+# Supports block maps and lists, block scalars (one numbered line each, with `path.#` to distinguish them from lists), quotes,
+# comments, and single-line flow maps and lists. Does not support anchors, tags and multiple documents.
 
 function trim(text) { sub(/^[ \t]+/, "", text); sub(/[ \t\r]+$/, "", text); return text }
 
@@ -19,7 +19,7 @@ function unquote(text,    quote) {
   return text
 }
 
-# Cuts a comment off, unless it stands in quotes.
+# Removes a comment that is not inside quotes.
 function uncomment(text,    i, c, quote) {
   for (i = 1; i <= length(text); i++) {
     c = substr(text, i, 1)
@@ -71,7 +71,7 @@ function push(indent, list) {
 
 function take(indent, text,    item, rest, column, key, path) {
   item = text == "-" || text ~ /^- /
-  # A list may stand as far left as the key it belongs to: then that key's neighbour ends it.
+  # A list may have the indentation of its key; then the next key ends it.
   while (depth > 0 && (indents[depth] > indent || (indents[depth] == indent && lists[depth] && !item))) depth--
   if (item) {
     if (!(depth > 0 && indents[depth] == indent && lists[depth])) push(indent, 1)

@@ -5,34 +5,34 @@ import { isRunning } from './process.mjs';
 /** @typedef {import('./process.mjs').RunningProcess} RunningProcess */
 
 /** @param {string} dataDir */
-const noteFile = (dataDir) => join(dataDir, 'daemons.json');
+const recordFile = (dataDir) => join(dataDir, 'daemons.json');
 
 /**
- * Notes which daemons this process started, so that a later run can end them if this one is killed.
+ * Records the daemons that this process started, so that a later run can stop them if this one is killed.
  * @param {string} dataDir
- * @param {RunningProcess[]} daemons none removes the note
+ * @param {RunningProcess[]} daemons an empty list removes the record
  * @param {number} [owner]
  */
-export function note(dataDir, daemons, owner = process.pid) {
+export function recordDaemons(dataDir, daemons, owner = process.pid) {
   if (daemons.length === 0) {
-    rmSync(noteFile(dataDir), { force: true });
+    rmSync(recordFile(dataDir), { force: true });
     return;
   }
   mkdirSync(dataDir, { recursive: true });
-  const temporary = `${noteFile(dataDir)}.${process.pid}`;
+  const temporary = `${recordFile(dataDir)}.${process.pid}`;
   writeFileSync(temporary, JSON.stringify({ owner, daemons }));
-  renameSync(temporary, noteFile(dataDir));
+  renameSync(temporary, recordFile(dataDir));
 }
 
 /**
- * Daemons that an earlier run started and left behind. One whose run still lives stays that run's.
+ * The running daemons that an ended run started. Daemons of an active run are not orphans.
  * @param {string} dataDir
  * @returns {RunningProcess[]}
  */
-export function noteOf(dataDir) {
+export function findOrphans(dataDir) {
   try {
-    const { owner, daemons } = JSON.parse(readFileSync(noteFile(dataDir), 'utf8'));
-    if (owner !== process.pid && ownerLives(owner)) return [];
+    const { owner, daemons } = JSON.parse(readFileSync(recordFile(dataDir), 'utf8'));
+    if (owner !== process.pid && isAlive(owner)) return [];
     return daemons.filter(isRunning);
   } catch {
     return [];
@@ -40,7 +40,7 @@ export function noteOf(dataDir) {
 }
 
 /** @param {number} pid */
-function ownerLives(pid) {
+function isAlive(pid) {
   try {
     process.kill(pid, 0);
     return true;
