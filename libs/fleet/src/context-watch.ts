@@ -11,14 +11,14 @@ import {
 } from '@headgate/domain-contracts';
 import type { ContextState } from './fleet-entry.js';
 
-/** What a context's watch tells the fleet. */
+/** Receives the changes of one context. */
 export interface ContextWatchListener {
   upsert(instance: Instance): void;
   remove(instance: Instance): void;
   state(state: ContextState): void;
 }
 
-/** Follows one backend's inventory and hands on only what really changed. */
+/** Watches the inventory of one backend and passes on real changes only. */
 export class ContextWatch implements InventoryListener {
   private readonly known = new Map<string, Instance>();
   private readonly watch: InventoryWatch;
@@ -49,8 +49,8 @@ export class ContextWatch implements InventoryListener {
 
   listed(instances: readonly Instance[]): void {
     const present = new Set(instances.map(({ ref }) => formatRef(ref)));
-    // The state first: entries that come now are live again, not stale.
-    this.become({ context: this.current.context, kind: this.current.kind, state: 'up' });
+    // The state comes first, so that the entries below count as live and not as stale.
+    this.setState({ context: this.current.context, kind: this.current.kind, state: 'up' });
     for (const [key, instance] of this.known) if (!present.has(key)) this.removed(instance.ref);
     for (const instance of instances) this.changed(instance);
   }
@@ -71,10 +71,10 @@ export class ContextWatch implements InventoryListener {
   }
 
   lost(error: DomainError): void {
-    this.become({ context: this.current.context, kind: this.current.kind, state: 'lost', reason: error.message });
+    this.setState({ context: this.current.context, kind: this.current.kind, state: 'lost', reason: error.message });
   }
 
-  private become(next: ContextState): void {
+  private setState(next: ContextState): void {
     if (next.state === this.current.state && next.reason === this.current.reason) return;
     this.current = next;
     this.fleet.state(next);

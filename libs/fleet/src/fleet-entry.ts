@@ -1,23 +1,23 @@
 import type { BackendKind, Instance } from '@headgate/domain-contracts';
 
-/** An instance as the fleet shows it. */
+/** An instance in the fleet. */
 export interface FleetEntry {
   readonly instance: Instance;
-  /** The context is lost; this is what was last known. */
+  /** Whether the context is lost; the instance is then its last known state. */
   readonly stale: boolean;
 }
 
-/** How one context is right now. */
+/** The current state of one context. */
 export interface ContextState {
   readonly context: string;
   readonly kind: BackendKind;
-  /** `connecting` until it was heard of for the first time. */
+  /** `connecting` until it was listed, or found to be lost, for the first time. */
   readonly state: 'connecting' | 'up' | 'lost';
-  /** Why it is lost. */
+  /** The reason why it is lost. */
   readonly reason?: string;
 }
 
-/** What changed in the fleet, one thing at a time. */
+/** One change of the fleet. */
 export type FleetEvent =
   | { readonly type: 'changed'; readonly entry: FleetEntry }
   | { readonly type: 'removed'; readonly instance: Instance }

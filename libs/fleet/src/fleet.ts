@@ -1,7 +1,6 @@
 import {
   DomainError,
   formatRef,
-  InstanceDirectory,
   type Backend,
   type Clock,
   type Instance,
@@ -11,36 +10,27 @@ import {
 } from '@headgate/domain-contracts';
 import { ContextWatch } from './context-watch.js';
 import type { ContextState, FleetEntry, FleetEvent, FleetListener } from './fleet-entry.js';
+import { FleetReader, type FleetList } from './fleet-reader.js';
 import { sortKey } from './sort-key.js';
 import { SortedPages } from './sorted-pages.js';
 
-/** The serialised list of one kind. */
-export interface FleetList {
-  /** A JSON array; must not be written to. */
-  readonly json: Buffer;
-  /** Changes whenever the bytes do. */
-  readonly version: number;
-  /** Whether a context is lost, so that some entries may be stale or missing. */
-  readonly partial: boolean;
-}
-
 export interface FleetOptions {
   readonly clock: Clock;
-  /** What an entry looks like in the serialised list. */
+  /** Turns an entry into its JSON value in the serialized list. */
   readonly present: (entry: FleetEntry) => unknown;
 }
 
-/** How long a write waits for the watch to show it, in milliseconds. */
+/** How long a write waits until the watch reports it, in milliseconds. */
 const WAIT_TIMEOUT_MS = 3000;
 
 /**
- * Every backend's instances in memory, fed by watches. All reads of the service come here; none of them asks a
- * backend. One change costs the same whatever the fleet's size.
+ * The instances of every backend in memory, kept up to date by watches. All reads of the service are answered from here. The
+ * cost of a change does not depend on the size of the fleet.
  */
-export class Fleet extends InstanceDirectory {
+export class Fleet extends FleetReader {
   private readonly contexts = new Map<string, ContextWatch>();
   private readonly entries = new Map<string, FleetEntry>();
-  /** `kind/namespace/name` → refs as text: a name is looked up over all contexts. */
+  /** `kind/namespace/name` → refs as text, because a name is looked up in all contexts. */
   private readonly byName = new Map<string, Set<string>>();
   private readonly lists: Record<InstanceKind, SortedPages<FleetEntry>>;
   private readonly versions: Record<InstanceKind, number> = { vm: 0, ct: 0 };
@@ -51,29 +41,28 @@ export class Fleet extends InstanceDirectory {
     this.lists = { vm: new SortedPages(options.present), ct: new SortedPages(options.present) };
   }
 
-  /** Begins to follow a backend. */
+  /** Starts to watch a backend. */
   attach(backend: Backend): void {
-    if (this.contexts.has(backend.context)) throw new Error(`the context ${backend.context} is attached already`);
+    if (this.contexts.has(backend.context)) throw new Error(`the context ${backend.context} is already attached`);
     const watch = new ContextWatch(backend, {
       upsert: (instance) => this.put({ instance, stale: false }),
       remove: (instance) => this.drop(instance),
-      state: (state) => this.become(state),
+      state: (state) => this.setState(state),
     });
     this.contexts.set(backend.context, watch);
   }
 
-  /** Ends all watches. */
+  /** Stops all watches. */
   async close(): Promise<void> {
     await Promise.all([...this.contexts.values()].map((watch) => watch.stop()));
     this.listeners.clear();
   }
 
-  states(): ContextState[] {
+  override states(): ContextState[] {
     return [...this.contexts.values()].map(({ state }) => state);
   }
 
-  /** Resolves when every context was either listed or found to be lost. */
-  async whenSynced(): Promise<void> {
+  override async whenSynced(): Promise<void> {
     const connecting = (): boolean => this.states().some(({ state }) => state === 'connecting');
     if (!connecting()) return;
     await new Promise<void>((resolve) => {
@@ -85,8 +74,7 @@ export class Fleet extends InstanceDirectory {
     });
   }
 
-  /** @throws DomainError BACKEND_UNREACHABLE when no context at all can be reached */
-  list(kind: InstanceKind): FleetList {
+  override list(kind: InstanceKind): FleetList {
     this.expectSomeContext();
     return {
       json: this.lists[kind].json(),
@@ -95,17 +83,15 @@ export class Fleet extends InstanceDirectory {
     };
   }
 
-  /** All entries of a kind in the list's order. */
-  all(kind: InstanceKind): Iterable<FleetEntry> {
+  override all(kind: InstanceKind): Iterable<FleetEntry> {
     return this.lists[kind].values();
   }
 
-  count(kind: InstanceKind): number {
+  override count(kind: InstanceKind): number {
     return this.lists[kind].size;
   }
 
-  /** Calls back on each change until the answer is called. */
-  subscribe(listener: FleetListener): () => void {
+  override subscribe(listener: FleetListener): () => void {
     this.listeners.add(listener);
     return () => void this.listeners.delete(listener);
   }
@@ -124,7 +110,7 @@ export class Fleet extends InstanceDirectory {
     if (found.length > 1) {
       throw new DomainError(
         'AMBIGUOUS_INSTANCE',
-        `${namespace}/${name} is there in several contexts; add ?context= with one of them.`,
+        `${namespace}/${name} exists in several contexts; add ?context= with one of them.`,
         { details: { candidates: found.map(({ ref }) => formatRef(ref)) } },
       );
     }
@@ -159,7 +145,7 @@ export class Fleet extends InstanceDirectory {
     this.byName.set(named, (this.byName.get(named) ?? new Set()).add(key));
     this.lists[ref.kind].set(sortKey(ref), entry);
     this.versions[ref.kind]++;
-    this.tell({ type: 'changed', entry });
+    this.emit({ type: 'changed', entry });
   }
 
   private drop(instance: Instance): void {
@@ -171,19 +157,19 @@ export class Fleet extends InstanceDirectory {
     if (this.byName.get(named)?.size === 0) this.byName.delete(named);
     this.lists[ref.kind].delete(sortKey(ref));
     this.versions[ref.kind]++;
-    this.tell({ type: 'removed', instance });
+    this.emit({ type: 'removed', instance });
   }
 
-  /** A context went or came back: its entries become stale, or live again. */
-  private become(state: ContextState): void {
+  /** Marks the entries of a lost context as stale, and those of a context that is back as live. */
+  private setState(state: ContextState): void {
     const stale = state.state === 'lost';
     for (const instance of this.contexts.get(state.context)?.instances() ?? []) {
       if (this.entries.get(formatRef(instance.ref))?.stale !== stale) this.put({ instance, stale });
     }
-    this.tell({ type: 'status', state });
+    this.emit({ type: 'status', state });
   }
 
-  private tell(event: FleetEvent): void {
+  private emit(event: FleetEvent): void {
     for (const listener of this.listeners) listener(event);
   }
 

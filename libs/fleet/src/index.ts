@@ -1,3 +1,4 @@
 export * from './fleet.js';
 export * from './fleet-entry.js';
+export * from './fleet-reader.js';
 export * from './query-entries.js';

@@ -6,18 +6,18 @@ export type SortField = 'name' | 'namespace' | 'status' | 'cpu' | 'mem' | 'disk'
 
 export interface EntryQuery {
   readonly context?: string;
-  /** Words that must all be found. */
+  /** Words that must all occur. */
   readonly words?: readonly string[];
   readonly sort?: SortField;
   readonly descending?: boolean;
   readonly limit?: number;
-  /** From the page before. */
+  /** The cursor of the previous page. */
   readonly cursor?: string;
 }
 
 export interface EntryPage {
   readonly entries: readonly FleetEntry[];
-  /** Leads to the next page; absent on the last one. */
+  /** The cursor of the next page; absent on the last one. */
   readonly cursor?: string;
 }
 
@@ -35,7 +35,7 @@ const VALUES: Record<SortField, (entry: FleetEntry) => SortValue> = {
   createdAt: ({ instance }) => instance.createdAt ?? '',
 };
 
-/** The entries that a query asks for, in its order; a page of them where it has a limit. */
+/** The entries that match a query, in its order; one page of them when it has a limit. */
 export function queryEntries(all: Iterable<FleetEntry>, query: EntryQuery): EntryPage {
   const words = (query.words ?? []).map((word) => word.toLowerCase());
   let entries = [...all].filter(
@@ -55,7 +55,7 @@ export function queryEntries(all: Iterable<FleetEntry>, query: EntryQuery): Entr
   return { entries: page, cursor: last && writeCursor(positionOf(last, query.sort), query.sort) };
 }
 
-/** Where an entry stands in an order: its sort value, then context, namespace and name, so that no two stand in one position. */
+/** The position of an entry: its sort value, then context, namespace and name, so that every position is unique. */
 type SortPosition = readonly [SortValue, string];
 
 const positionOf = (entry: FleetEntry, sort: SortField | undefined): SortPosition => [
@@ -81,11 +81,11 @@ function readCursor(cursor: string, sort: SortField | undefined): SortPosition {
       field === (sort ?? '') && (typeof value === 'string' || typeof value === 'number') && typeof ref === 'string';
     if (valid) return [value, ref];
   } catch {
-    // Said below, in the one sentence for every cursor that is none.
+    // The error below covers every invalid cursor.
   }
   throw new DomainError(
     'INVALID_INPUT',
-    'cursor must be the Svc-Cursor of the page before, asked for with the same sort.',
+    'cursor must be the Svc-Cursor of the previous page, requested with the same sort.',
   );
 }
 

@@ -1,23 +1,23 @@
-/** How many entries a page holds before it is cut in two. Small enough that writing one page again is cheap. */
-const PAGE_SIZE = 128;
+/** Entries per page before it is split. Small enough that serializing one page again is cheap. */
+const MAX_PAGE_ENTRIES = 128;
 
 interface Page<T> {
   readonly keys: string[];
   readonly values: T[];
-  /** The values as JSON, joined by commas, or undefined since the page changed. */
+  /** The values as JSON, joined by commas; undefined after the page changed. */
   json: Buffer | undefined;
 }
 
 /**
- * Values in the order of their keys, with the JSON array of all of them at hand. A change costs a binary search and the
- * writing of one page, however many pages there are; the whole is put together when it is asked for.
+ * Values sorted by their keys, with a cached JSON array of all of them. A change costs a binary search and the serialization of
+ * one page; the pages are joined when the array is requested.
  */
 export class SortedPages<T> {
   private pages: Page<T>[] = [];
   private whole: Buffer | undefined;
   private count = 0;
 
-  /** @param present what a value looks like on the wire */
+  /** @param present turns a value into its JSON value */
   constructor(private readonly present: (value: T) => unknown) {}
 
   get size(): number {
@@ -35,7 +35,7 @@ export class SortedPages<T> {
       this.count++;
     }
     this.touch(page);
-    if (page.keys.length > PAGE_SIZE) this.cut(page);
+    if (page.keys.length > MAX_PAGE_ENTRIES) this.split(page);
   }
 
   delete(key: string): boolean {
@@ -55,7 +55,7 @@ export class SortedPages<T> {
     for (const page of this.pages) yield* page.values;
   }
 
-  /** The JSON array of all values. The same buffer until something changes: it must not be written to. */
+  /** The JSON array of all values. The same buffer until something changes: do not write to it. */
   json(): Buffer {
     this.whole ??= this.join();
     return this.whole;
@@ -97,7 +97,7 @@ export class SortedPages<T> {
     return Math.max(0, low - 1);
   }
 
-  private cut(page: Page<T>): void {
+  private split(page: Page<T>): void {
     const half = page.keys.length >>> 1;
     const rest: Page<T> = { keys: page.keys.splice(half), values: page.values.splice(half), json: undefined };
     this.pages.splice(this.pages.indexOf(page) + 1, 0, rest);

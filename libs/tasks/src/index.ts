@@ -1,1 +1,2 @@
 export * from './task-board.js';
+export * from './task-reader.js';

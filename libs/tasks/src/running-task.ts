@@ -9,10 +9,10 @@ import {
 } from '@headgate/domain-contracts';
 import { TaskLog } from './task-log.js';
 
-/** How often progress and log lines are written to the store while nothing else is, in milliseconds. */
-const FLUSH_EVERY = 1000;
+/** How long progress and log lines may wait before they are written to the store, in milliseconds. */
+const FLUSH_INTERVAL_MS = 1000;
 
-/** A task at work: it reports into memory, journals each step before it begins, and writes the rest now and then. */
+/** A running task. It journals each step before the step starts, and writes progress and log lines at intervals. */
 export class RunningTask implements TaskReporter {
   private readonly abort = new AbortController();
   private readonly lines = new TaskLog();
@@ -35,7 +35,7 @@ export class RunningTask implements TaskReporter {
     return this.abort.signal;
   }
 
-  /** Asks the work to end; it ends as an error with this sentence. */
+  /** Aborts the work; the task ends with this error. */
   cancel(reason: Error): void {
     this.abort.abort(reason);
   }
@@ -57,7 +57,7 @@ export class RunningTask implements TaskReporter {
     this.flushSoon();
   }
 
-  /** @returns whether its end is in the store: a full disk must not end the service, or hide how the work ended */
+  /** @returns whether the end is in the store: a full disk must neither stop the service nor hide the outcome */
   end(error?: string): boolean {
     this.cancelFlush?.();
     const now = this.clock.iso();
@@ -74,7 +74,7 @@ export class RunningTask implements TaskReporter {
   }
 
   private flushSoon(): void {
-    this.cancelFlush ??= this.clock.after(FLUSH_EVERY, () => {
+    this.cancelFlush ??= this.clock.after(FLUSH_INTERVAL_MS, () => {
       this.cancelFlush = undefined;
       this.write();
     });
@@ -85,7 +85,7 @@ export class RunningTask implements TaskReporter {
       this.store.put(this.current);
       return true;
     } catch (error) {
-      this.operator.warn({ id: this.task.id, reason: messageOf(error) }, 'task not written');
+      this.operator.warn({ id: this.task.id, reason: messageOf(error) }, 'writing the task failed');
       return false;
     }
   }

@@ -16,12 +16,13 @@ import {
 } from '@headgate/domain-contracts';
 import { RunningTask } from './running-task.js';
 import { newTaskId } from './task-id.js';
+import type { TaskReader } from './task-reader.js';
 
-/** What a task says that a restart of the service cut short. */
+/** The error of a task that a restart of the service interrupted. */
 export const INTERRUPTED = 'interrupted by a restart';
 
-/** Runs long work, answers how far it is, and tells the truth about what a restart cut short. */
-export class TaskBoard extends TaskRunner {
+/** Runs background work as tasks, reports their progress, and marks those that a restart interrupted. */
+export class TaskBoard extends TaskRunner implements TaskReader {
   private readonly running = new Map<string, { task: RunningTask; ended: Promise<void> }>();
 
   constructor(
@@ -32,9 +33,10 @@ export class TaskBoard extends TaskRunner {
     super();
   }
 
-  /** Ends what the store still calls running: nothing of it runs in this process. Call once, before the first start. */
+  /** Marks the tasks of an earlier process that never ended as interrupted. Call once, after the store was opened. */
   recover(): void {
     for (const task of this.store.running()) {
+      if (this.running.has(task.id)) continue;
       const log = task.log === '' ? INTERRUPTED : `${task.log}\n${INTERRUPTED}`;
       this.store.put({ ...task, status: 'error', error: INTERRUPTED, log, finishedAt: this.clock.iso() });
     }
@@ -64,19 +66,17 @@ export class TaskBoard extends TaskRunner {
     return id;
   }
 
-  /** @throws DomainError TASK_NOT_FOUND */
   get(id: string): Task {
     const task = this.running.get(id)?.task.current ?? this.store.get(id);
     if (!task) throw new DomainError('TASK_NOT_FOUND', `There is no task ${id.slice(0, 200)}.`);
     return task;
   }
 
-  /** Newest first. */
   recent(limit: number): Task[] {
     return this.store.recent(limit).map((task) => this.running.get(task.id)?.task.current ?? task);
   }
 
-  /** Asks all work to end and waits for it. */
+  /** Cancels all running work and waits until it ended. */
   async close(): Promise<void> {
     const left = [...this.running.values()];
     for (const { task } of left) task.cancel(new ServiceShutdown(INTERRUPTED));
@@ -85,12 +85,12 @@ export class TaskBoard extends TaskRunner {
 
   private async run(task: RunningTask, work: BackgroundWork): Promise<void> {
     const failed = (error: unknown): boolean => task.end(messageOf(task.signal.aborted ? task.signal.reason : error));
-    // Whoever starts a task gets its id before the work can end it.
+    // The caller of `start` gets the ID before the work can end.
     const written = await Promise.resolve()
       .then(() => work(task))
       .then(() => task.end(), failed);
     const { id, kind, status, error } = task.current;
-    // What the store does not know is answered from here.
+    // A task whose end is not in the store is served from memory.
     if (written) this.running.delete(id);
     this.log.info({ id, kind, status, error }, 'task ended');
   }

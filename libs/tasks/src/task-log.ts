@@ -1,7 +1,7 @@
-/** How much of a log is kept, in characters; the oldest lines go first. */
-const KEPT = 262_144;
+/** The most characters of a log that are kept; the oldest lines are dropped first. */
+const MAX_LOG_CHARS = 262_144;
 
-/** The lines of a task, put together only when somebody reads them. */
+/** The log lines of a task, joined only when they are read. */
 export class TaskLog {
   private lines: string[] = [];
   private length = 0;
@@ -11,8 +11,8 @@ export class TaskLog {
     this.lines.push(line);
     this.length += line.length + 1;
     this.joined = undefined;
-    // Cut to half at once, so that not each further line moves all the others.
-    if (this.length > KEPT) this.cut();
+    // Halves the log, so that not every further line moves all the others.
+    if (this.length > MAX_LOG_CHARS) this.trim();
   }
 
   /** The lines, separated by newline. */
@@ -20,9 +20,10 @@ export class TaskLog {
     return (this.joined ??= this.lines.join('\n'));
   }
 
-  private cut(): void {
+  private trim(): void {
     let from = 0;
-    while (this.length > KEPT / 2 && from < this.lines.length - 1) this.length -= (this.lines[from++]?.length ?? 0) + 1;
+    while (this.length > MAX_LOG_CHARS / 2 && from < this.lines.length - 1)
+      this.length -= (this.lines[from++]?.length ?? 0) + 1;
     this.lines = this.lines.slice(from);
   }
 }

@@ -19,12 +19,12 @@ import { loadSettings } from '../config/load-config.js';
 import { parseCommandLine } from '../config/command-line.js';
 import { createService } from '../create-app.js';
 
-// The service over a fleet in memory, for tools/bench: `fixed-fleet.bench COUNT SOCKET`. Its consoles are the stream that
-// the socket at SOCKET pours out. Says its port in one line and ends with its standard input.
+// The service over a fleet in memory, for tools/bench: `fixed-fleet.bench COUNT SOCKET`. Its consoles print the bytes of the
+// socket at SOCKET. It prints its port in one line and ends with its standard input.
 
 const [count = '0', socket = ''] = process.argv.slice(2);
 
-class PouringConsoles extends ConsoleSource {
+class SocketConsoles extends ConsoleSource {
   override readonly vncViewers = 'many';
 
   override async openVnc(): Promise<ConsoleStream> {
@@ -41,7 +41,7 @@ class PouringConsoles extends ConsoleSource {
 }
 
 class FixedFleet extends MemoryBackend {
-  private readonly consoles = new PouringConsoles();
+  private readonly consoles = new SocketConsoles();
 
   override ability<K extends AbilityName>(name: K): Abilities[K] | UnavailableAbility {
     return name === 'consoles' ? (this.consoles as unknown as Abilities[K]) : super.ability(name);
@@ -66,7 +66,7 @@ const service = await createService({
   log: pino({ level: 'silent' }),
   pageDir: folder,
 });
-await service.listen('127.0.0.1', 0);
+await service.start();
 process.stdout.write(`${service.port()}\n`);
 process.stdin.resume().once('end', () => {
   void service.close().then(() => {

@@ -11,13 +11,13 @@ describe('ReadCapabilities', () => {
 
   beforeEach(() => {
     fleet = new Fleet({ clock: new FixedClock(0), present: ({ instance }) => instance });
-    capabilities = new ReadCapabilities(new Backends([lab, prod]), fleet, new Set());
+    capabilities = new ReadCapabilities(new Backends([lab, prod]), fleet, { simulated: new Set() });
     fleet.attach(lab);
     fleet.attach(prod);
   });
   afterEach(() => fleet.close());
 
-  test('wait until each context was heard of', async () => {
+  test('wait until each context was listed or lost', async () => {
     const late = new MemoryBackend('late');
     fleet.attach(late);
     expect(fleet.states().map(({ state }) => state)).toContain('connecting');

@@ -1,25 +1,29 @@
+import { Inject, Injectable } from '@nestjs/common';
 import type { CapabilitiesView, ContextCapabilitiesView } from '@headgate/api-contracts';
 import {
   ABILITY_NAMES,
   DomainError,
   UnavailableAbility,
   type Backend,
-  type BackendDirectory,
+  BackendDirectory,
   type StorageCapabilities,
 } from '@headgate/domain-contracts';
-import type { Fleet } from '@headgate/fleet';
+import { FleetReader } from '@headgate/fleet';
+import type { ChosenContexts } from '../composition/choose-contexts.js';
+import { CONTEXTS } from '../platform/tokens.js';
 
 const NO_STORAGE: StorageCapabilities = { storageClass: '', canExpand: false, canSnapshot: false };
 
-/** Tells what each context can do, from the one place that knows: the backend's abilities. */
+/** Reports the capabilities of each context, from its backend's traits and abilities. */
+@Injectable()
 export class ReadCapabilities {
   constructor(
     private readonly backends: BackendDirectory,
-    private readonly fleet: Fleet,
-    private readonly simulated: ReadonlySet<string>,
+    private readonly fleet: FleetReader,
+    @Inject(CONTEXTS) private readonly contexts: Pick<ChosenContexts, 'simulated'>,
   ) {}
 
-  /** Waits until each context was heard of. @throws DomainError BACKEND_UNREACHABLE when none can be reached */
+  /** Waits until each context was listed or found to be lost. @throws DomainError BACKEND_UNREACHABLE when none can be reached */
   async read(): Promise<CapabilitiesView> {
     await this.fleet.whenSynced();
     const contexts = this.backends.all().map((backend) => this.contextOf(backend));
@@ -47,13 +51,13 @@ export class ReadCapabilities {
       backend: backend.kind,
       up: state?.state === 'up',
       ...(state?.reason === undefined ? {} : { reason: state.reason }),
-      simulated: this.simulated.has(backend.context),
+      simulated: this.contexts.simulated.has(backend.context),
       abilities: Object.fromEntries(ABILITY_NAMES.map((name) => [name, trueOrReason(backend.ability(name))])),
       sources: provisioning instanceof UnavailableAbility ? {} : { ...provisioning.sources() },
     };
   }
 
-  /** A backend that is away has no storage right now; its `reason` says so. */
+  /** Empty for a backend that can't be reached; its `reason` is reported. */
   private async storageOf(backend: Backend): Promise<StorageCapabilities> {
     const cluster = backend.ability('cluster');
     if (cluster instanceof UnavailableAbility) return NO_STORAGE;

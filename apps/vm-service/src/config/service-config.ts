@@ -1,5 +1,5 @@
 import { isContextName } from '@headgate/domain-contracts';
-import { parseSection, ConfigError, TrustedProxies } from '@headgate/nest-kit';
+import { ConfigError, IsListenAddress, parseSection, TrustedProxies } from '@headgate/nest-kit';
 import { Type } from 'class-transformer';
 import {
   ArrayUnique,
@@ -38,18 +38,6 @@ const IsProxyList = (): PropertyDecorator =>
         }
       },
       defaultMessage: (args) => `${args?.property} must be a list of addresses and CIDRs such as 10.0.0.0/8`,
-    },
-  });
-
-const IsListenAddress = (): PropertyDecorator =>
-  ValidateBy({
-    name: 'isListenAddress',
-    validator: {
-      validate: (value: unknown) => {
-        const port = /^(?:\[[0-9a-fA-F:]+\]|[^\s:]+):(\d{1,5})$/.exec(String(value))?.[1];
-        return port !== undefined && Number(port) <= 65_535;
-      },
-      defaultMessage: (args) => `${args?.property} must be HOST:PORT, such as 127.0.0.1:8006`,
     },
   });
 

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { Injectable } from '@nestjs/common';
 import { ConsoleQuery, InstancePath } from '@headgate/api-contracts';
 import {
   BackendDirectory,
@@ -11,10 +12,10 @@ import {
   type ConsoleSource,
   type Instance,
 } from '@headgate/domain-contracts';
-import type { CallerIdentity } from '../identity/caller-identity.js';
-import { WirePipe } from '../platform/wire.pipe.js';
+import { CallerResolver } from '../identity/caller-resolver.js';
+import { WireValidationPipe } from '../platform/wire-validation.pipe.js';
 
-/** A console that may be opened, and by whom. */
+/** A console that the caller may open. */
 export interface AdmittedConsole {
   readonly instance: Instance;
   readonly source: ConsoleSource;
@@ -24,21 +25,22 @@ export interface AdmittedConsole {
 type UpgradeRequest = Pick<IncomingMessage, 'url' | 'headers' | 'socket'>;
 
 const PATH = /^\/api\/(vnc|tty)\/([^/]+)\/([^/]+)$/;
-const pipe = new WirePipe();
+const pipe = new WireValidationPipe();
 
-/** Reads which console a socket asks for, and says before it is opened when it can't be. */
+/** Determines the console that an upgrade requests, and refuses it before the socket is opened. */
+@Injectable()
 export class ConsoleRequests {
-  /** What the guard of the upgrade admitted, for the gateway that gets the socket: one decision, taken once. */
-  private readonly admitted = new WeakMap<object, AdmittedConsole>();
+  /** The decisions of the guard, for the gateway that receives the socket. */
+  private readonly admitted = new WeakMap<object, Promise<AdmittedConsole>>();
 
   constructor(
     private readonly directory: InstanceDirectory,
     private readonly backends: BackendDirectory,
-    private readonly identity: CallerIdentity,
+    private readonly callers: CallerResolver,
   ) {}
 
-  /** @throws DomainError PATH_NOT_FOUND, INVALID_NAME, INSTANCE_NOT_FOUND, AMBIGUOUS_INSTANCE, NOT_SUPPORTED, WRONG_STATE */
-  admit(request: UpgradeRequest): AdmittedConsole {
+  /** Decides once per request. @throws DomainError PATH_NOT_FOUND, INVALID_NAME, INSTANCE_NOT_FOUND, AMBIGUOUS_INSTANCE, NOT_SUPPORTED, WRONG_STATE */
+  admit(request: UpgradeRequest): Promise<AdmittedConsole> {
     const known = this.admitted.get(request);
     if (known) return known;
     const decided = this.decide(request);
@@ -46,19 +48,19 @@ export class ConsoleRequests {
     return decided;
   }
 
-  private decide(request: UpgradeRequest): AdmittedConsole {
+  private async decide(request: UpgradeRequest): Promise<AdmittedConsole> {
     const url = new URL(request.url ?? '/', 'http://localhost');
     const [, console = '', ns = '', name = ''] = PATH.exec(url.pathname) ?? [];
     if (console === '') throw new DomainError('PATH_NOT_FOUND', 'There is nothing at this path.');
-    const path = pipe.transform({ ns, name }, { type: 'param', metatype: InstancePath }) as InstancePath;
-    const query = pipe.transform(parameters(url), { type: 'query', metatype: ConsoleQuery }) as ConsoleQuery;
+    const path = (await pipe.transform({ ns, name }, { type: 'param', metatype: InstancePath })) as InstancePath;
+    const query = (await pipe.transform(parameters(url), { type: 'query', metatype: ConsoleQuery })) as ConsoleQuery;
     const instance = this.find(console, path, query);
     const source = this.backends.get(instance.ref.context).require('consoles');
     expectRunning(instance);
-    return { instance, source, caller: this.identity.of(request) };
+    return { instance, source, caller: this.callers.of(request) };
   }
 
-  /** A VM wins when a container has the same name; only the serial path leads to containers. */
+  /** The VM when a container has the same name. Only the serial path leads to containers. */
   private find(console: string, { ns, name }: InstancePath, { context, kind }: ConsoleQuery): Instance {
     const query = { namespace: ns, name, context };
     if (console === 'vnc' || kind === 'vm') return this.directory.resolve({ kind: 'vm', ...query });
@@ -78,8 +80,9 @@ const parameters = (url: URL): Record<string, string | string[]> =>
 const one = (values: string[]): string | string[] => (values.length === 1 ? (values[0] ?? '') : values);
 
 function expectRunning(instance: Instance): void {
-  const runs = isContainer(instance)
+  const isRunning = isContainer(instance)
     ? instance.phase === 'Running'
     : isVm(instance) && isRunningStatus(instance.status);
-  if (!runs) throw new DomainError('WRONG_STATE', `${instance.ref.name} does not run; start it to open a console.`);
+  if (!isRunning)
+    throw new DomainError('WRONG_STATE', `${instance.ref.name} does not run; start it to open a console.`);
 }

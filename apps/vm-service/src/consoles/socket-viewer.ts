@@ -3,8 +3,8 @@ import type { TerminalSize } from '@headgate/domain-contracts';
 import type { RawData, WebSocket } from 'ws';
 
 /**
- * A browser's socket as the console broker sees it. Console bytes travel in binary frames; a text frame may carry a new
- * window size. What is typed before the console is there waits for it.
+ * The socket of a browser as a viewer of the console broker. Binary frames carry console bytes; a text frame may carry a new
+ * window size. Input that arrives before the console is open waits for it.
  */
 export class SocketViewer implements ShellViewer {
   constructor(
@@ -52,21 +52,21 @@ export class SocketViewer implements ShellViewer {
   }
 
   close(code: number, reason: string): void {
-    // The other side's farewell has to be read.
+    // The close frame of the other side has to be read.
     this.resume();
     this.socket.close(code, reason);
   }
 }
 
-const MAX_SIDE = 1000;
+const MAX_CELLS_PER_SIDE = 1000;
 
-/** `{"resize":{"columns":80,"rows":24}}`, or undefined for what is plain input. */
+/** The size in `{"resize":{"columns":80,"rows":24}}`, or undefined for plain input. */
 function sizeIn(data: RawData): TerminalSize | undefined {
   const text = String(data);
   if (!text.startsWith('{"resize"')) return undefined;
   try {
     const { columns, rows } = (JSON.parse(text) as { resize: TerminalSize }).resize;
-    const valid = [columns, rows].every((side) => Number.isInteger(side) && side > 0 && side <= MAX_SIDE);
+    const valid = [columns, rows].every((side) => Number.isInteger(side) && side > 0 && side <= MAX_CELLS_PER_SIDE);
     return valid ? { columns, rows } : undefined;
   } catch {
     return undefined;

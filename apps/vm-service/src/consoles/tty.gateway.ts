@@ -6,7 +6,7 @@ import type { WebSocket } from 'ws';
 import { ConsoleRequests } from './console-request.js';
 import { SocketViewer } from './socket-viewer.js';
 
-/** The window of a terminal that has not said yet how large it is. */
+/** The window size of a terminal until it sends its own. */
 const FIRST_SIZE = { columns: 80, rows: 24 };
 
 /** The serial console of a VM, or a shell in a container: raw bytes in binary frames. */
@@ -18,7 +18,7 @@ export class TtyGateway implements OnGatewayConnection {
   ) {}
 
   async handleConnection(socket: WebSocket, request: IncomingMessage): Promise<void> {
-    const { instance, source, caller } = this.requests.admit(request);
+    const { instance, source, caller } = await this.requests.admit(request);
     const viewer = new SocketViewer(socket, !caller.admin);
     if (isContainer(instance)) await this.broker.openShell(instance.ref, source, viewer, FIRST_SIZE);
     else await this.broker.openSerial(instance.ref, source, viewer);

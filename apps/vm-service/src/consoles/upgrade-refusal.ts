@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import { DomainError } from '@headgate/domain-contracts';
 import { errorBody } from '../platform/domain-error.filter.js';
 
-/** Answers an upgrade that is refused in the form of every other error. */
+/** Answers a refused upgrade with the error body of the API. */
 export function refuseUpgrade(error: unknown, _request: IncomingMessage, socket: Duplex): void {
   const { status, body } = errorBody(error ?? new DomainError('PATH_NOT_FOUND', 'There is nothing at this path.'));
   const json = JSON.stringify(body);

@@ -14,7 +14,7 @@ export class VncGateway implements OnGatewayConnection {
   ) {}
 
   async handleConnection(socket: WebSocket, request: IncomingMessage): Promise<void> {
-    const { instance, source, caller } = this.requests.admit(request);
+    const { instance, source, caller } = await this.requests.admit(request);
     await this.broker.openVnc(instance.ref, source, new SocketViewer(socket, !caller.admin));
   }
 }

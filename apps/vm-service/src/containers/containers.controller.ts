@@ -13,7 +13,7 @@ import {
 import { ApplyContainerPower, CONTAINER_ACTIONS, CreateContainer, DeleteContainer } from '@headgate/instances';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { expectAction, instanceQuery, presentCreated } from '../instances/instance-request.js';
-import { ListReader } from '../instances/list-reader.js';
+import { ListReader } from '../fleet/list-reader.js';
 import { answer, answerList, Describe } from '../platform/answers.decorator.js';
 import { Changing, ChangeRequest } from '../platform/change-request.js';
 
@@ -28,7 +28,7 @@ export class ContainersController {
 
   @Get()
   @Describe(
-    'All containers of all contexts; with Accept: text/event-stream a snapshot and then each change.',
+    'All containers of all contexts; with Accept: text/event-stream, a snapshot and then each change.',
     answerList(200, ContainerView),
     answer(200, 'text/event-stream'),
   )
@@ -37,7 +37,7 @@ export class ContainersController {
   }
 
   @Post()
-  @Describe('Makes a container with a persistent data volume.', answer(201, CreatedView))
+  @Describe('Creates a container with a persistent data volume.', answer(201, CreatedView))
   create(
     @Body() body: CreateContainerDto,
     @Query() query: ChangeQuery,
@@ -59,7 +59,7 @@ export class ContainersController {
   }
 
   @Delete(':ns/:name')
-  @Describe('Removes a container with its data volume.', answer(200, StatusView))
+  @Describe('Deletes a container and its data volume.', answer(200, StatusView))
   delete(
     @Param() path: InstancePath,
     @Query() query: ChangeQuery,

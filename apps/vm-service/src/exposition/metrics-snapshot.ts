@@ -1,44 +1,50 @@
-import { isRunningStatus, isVm, type Clock, type Instance } from '@headgate/domain-contracts';
-import type { Fleet } from '@headgate/fleet';
-import type { TaskBoard } from '@headgate/tasks';
-import type { SeriesSet } from './series.js';
+import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
+import { Clock, isRunningStatus, isVm, type Instance } from '@headgate/domain-contracts';
+import { FleetReader } from '@headgate/fleet';
+import { TaskReader } from '@headgate/tasks';
+import type { Settings } from '../config/load-config.js';
+import { SETTINGS } from '../platform/tokens.js';
+import { collectProcessMetrics, createSeries } from './series.js';
 
-/** How old a snapshot may become, in milliseconds. */
-const REFRESH_EVERY = 15_000;
-/** How many tasks are counted. */
-const TASKS = 1000;
+/** How old a snapshot may become. */
+const REFRESH_INTERVAL_MS = 15_000;
+const MAX_COUNTED_TASKS = 1000;
 
 /**
- * The exposition as text, written anew on a timer: a scrape never asks a backend and costs the same whatever the fleet's
- * size. Only the snapshot's age is put in when it is read.
+ * The exposition as text, refreshed on a timer: a scrape never asks a backend, and its cost does not depend on the size of the
+ * fleet. Only the age of the snapshot is computed when it is read.
  */
-export class MetricsSnapshot {
+@Injectable()
+export class MetricsSnapshot implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  private readonly series = createSeries();
   private text = '';
   private takenAt = 0;
-  private end: (() => void) | undefined;
+  private stop: (() => void) | undefined;
 
   constructor(
-    private readonly series: SeriesSet,
-    private readonly fleet: Fleet,
-    private readonly tasks: TaskBoard,
+    private readonly fleet: FleetReader,
+    private readonly tasks: TaskReader,
     private readonly clock: Clock,
+    @Inject(SETTINGS) private readonly settings: Pick<Settings, 'metrics'>,
   ) {}
 
-  /** Begins to collect as soon as every context was heard of, and again whenever one goes or comes back. */
-  start(): void {
+  /** Collects when every context was listed or lost, at an interval, and whenever a context is lost or comes back. */
+  onApplicationBootstrap(): void {
+    if (!this.settings.metrics) return;
+    collectProcessMetrics(this.series);
     void this.fleet.whenSynced().then(() => this.refresh());
-    const stopTimer = this.clock.every(REFRESH_EVERY, () => void this.refresh());
+    const stopTimer = this.clock.every(REFRESH_INTERVAL_MS, () => void this.refresh());
     const unsubscribe = this.fleet.subscribe(({ type }) => {
       if (type === 'status') void this.refresh();
     });
-    this.end = () => {
+    this.stop = () => {
       stopTimer();
       unsubscribe();
     };
   }
 
-  stop(): void {
-    this.end?.();
+  beforeApplicationShutdown(): void {
+    this.stop?.();
   }
 
   get contentType(): string {
@@ -46,13 +52,13 @@ export class MetricsSnapshot {
   }
 
   read(): string {
-    if (this.text === '') return WITHOUT;
+    if (this.text === '') return NOTHING_COLLECTED;
     const age = (this.clock.now() - this.takenAt) / 1000;
     return this.text.replace(/^svc_collection_age_seconds .*$/m, `svc_collection_age_seconds ${age}`);
   }
 
   async refresh(): Promise<void> {
-    const began = this.clock.now();
+    const startedAt = this.clock.now();
     try {
       this.collect();
       this.series.collectionSuccess.set(1);
@@ -61,7 +67,7 @@ export class MetricsSnapshot {
       this.series.collectionSuccess.set(0);
     }
     this.series.collectionAge.set(0);
-    this.series.collectionDuration.set((this.clock.now() - began) / 1000);
+    this.series.collectionDuration.set((this.clock.now() - startedAt) / 1000);
     this.text = await this.series.registry.metrics();
   }
 
@@ -72,7 +78,7 @@ export class MetricsSnapshot {
       backendUp.set({ context, backend: kind }, Number(state === 'up'));
     for (const kind of ['vm', 'ct'] as const)
       for (const { instance } of this.fleet.all(kind)) this.collectInstance(instance);
-    for (const { kind, status } of this.tasks.recent(TASKS)) tasks.inc({ kind, status });
+    for (const { kind, status } of this.tasks.recent(MAX_COUNTED_TASKS)) tasks.inc({ kind, status });
   }
 
   private collectInstance(instance: Instance): void {
@@ -99,8 +105,8 @@ export class MetricsSnapshot {
   }
 }
 
-/** What is said while nothing is collected. */
-export const WITHOUT = `# HELP svc_collection_success Whether the last collection succeeded: 1 or 0.
+/** The exposition while nothing is collected. */
+export const NOTHING_COLLECTED = `# HELP svc_collection_success Whether the last collection succeeded: 1 or 0.
 # TYPE svc_collection_success gauge
 svc_collection_success 0
 `;

@@ -1,12 +1,13 @@
 import { Controller, Get, Header } from '@nestjs/common';
 import { ReadyView } from '@headgate/api-contracts';
 import { DomainError } from '@headgate/domain-contracts';
-import { Registry } from '../composition/registry.js';
+
 import { answer, Describe } from '../platform/answers.decorator.js';
+import { Readiness } from '../platform/readiness.js';
 
 @Controller()
 export class HealthController {
-  constructor(private readonly registry: Registry) {}
+  constructor(private readonly readiness: Readiness) {}
 
   @Get('healthz')
   @Describe('Whether the server responds.', answer(200, 'text/plain'))
@@ -18,7 +19,7 @@ export class HealthController {
   @Get('readyz')
   @Describe('Whether the registry is open.', answer(200, ReadyView))
   ready(): ReadyView {
-    if (!this.registry.isOpen) throw new DomainError('NOT_READY', 'The registry is not open yet.');
+    if (!this.readiness.isReady) throw new DomainError('NOT_READY', 'The registry is not open yet.');
     return { status: 'ready' };
   }
 }

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { WhoamiView } from '@headgate/api-contracts';
 import { DomainError, type Caller } from '@headgate/domain-contracts';
 import { TrustedProxies } from '@headgate/nest-kit';
+import { CallerResolver } from './caller-resolver.js';
 
 export interface IdentityOptions {
   readonly admins: readonly string[];
@@ -10,14 +11,15 @@ export interface IdentityOptions {
   readonly nameHeader: string;
 }
 
-/** What identifies a caller: headers that a trusted proxy added. From anyone else they are ignored. */
-export class CallerIdentity {
+/** Identifies callers by the headers of a trusted proxy. The headers of any other peer are ignored. */
+export class CallerIdentity extends CallerResolver {
   private readonly admins: ReadonlySet<string>;
   private readonly proxies: TrustedProxies;
   private readonly loginHeader: string;
   private readonly nameHeader: string;
 
   constructor({ admins, trustedProxies, loginHeader, nameHeader }: IdentityOptions) {
+    super();
     this.admins = new Set(admins.map((login) => login.toLowerCase()));
     this.proxies = TrustedProxies.of(trustedProxies);
     this.loginHeader = loginHeader.toLowerCase();
@@ -29,10 +31,10 @@ export class CallerIdentity {
     return this.admins.size > 0;
   }
 
-  of(request: Pick<IncomingMessage, 'headers' | 'socket'>): Caller {
-    const believed = this.proxies.trusts(request.socket.remoteAddress ?? '');
-    const login = believed ? single(request.headers[this.loginHeader]) : '';
-    const name = believed ? single(request.headers[this.nameHeader]) : '';
+  override of(request: Pick<IncomingMessage, 'headers' | 'socket'>): Caller {
+    const isTrusted = this.proxies.trusts(request.socket.remoteAddress ?? '');
+    const login = isTrusted ? valueOf(request.headers[this.loginHeader]) : '';
+    const name = isTrusted ? valueOf(request.headers[this.nameHeader]) : '';
     return { login, name, admin: !this.enforced || this.admins.has(login.toLowerCase()) };
   }
 
@@ -41,19 +43,22 @@ export class CallerIdentity {
   }
 
   /** @throws DomainError NOT_PERMITTED */
-  expectAdmin(caller: Caller, what: string): void {
+  expectAdmin(caller: Caller, action: string): void {
     if (!caller.admin)
-      throw new DomainError('NOT_PERMITTED', `${what} is for administrators; ${caller.login || 'nobody'} is none.`);
+      throw new DomainError(
+        'NOT_PERMITTED',
+        `${action} is for administrators; ${caller.login || 'a caller without a login'} is not one.`,
+      );
   }
 }
 
-/** A header that is there twice tells nothing: whichever is the caller's own would be believed. */
-const single = (header: string | string[] | undefined): string => {
+/** Empty for a header that occurs twice: one of the two could be the caller's own. */
+const valueOf = (header: string | string[] | undefined): string => {
   const text = typeof header === 'string' ? header.trim() : '';
   return decodeEncodedWord(text);
 };
 
-/** Names beyond ASCII travel as RFC 2047 encoded words. */
+/** Proxies send names beyond ASCII as encoded words (RFC 2047). */
 function decodeEncodedWord(text: string): string {
   return text.replace(/=\?utf-8\?q\?([^?]*)\?=/gi, (_, words: string) =>
     Buffer.from(

@@ -10,7 +10,7 @@ export const rememberCaller = (request: FastifyRequest, caller: Caller): void =>
   (request as WithCaller)[CALLER] = caller;
 };
 
-/** Who asks, as the identity guard found out. */
+/** The caller, as the identity guard determined it. */
 export function callerOf(request: FastifyRequest): Caller {
   const caller = (request as WithCaller)[CALLER];
   if (!caller) throw new Error('the identity guard did not run');

@@ -1,8 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { DomainError } from '@headgate/domain-contracts';
+import { ListenAddress } from '@headgate/nest-kit';
 
 export interface EdgePolicyOptions {
-  /** HOST:PORT that the service listens on. */
+  /** The listen address, HOST:PORT. */
   readonly listen: string;
   /** Further Host headers, with or without a port. */
   readonly allowedHosts: readonly string[];
@@ -11,16 +12,17 @@ export interface EdgePolicyOptions {
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
 
 /**
- * Whether a browser's page may talk to this service: the Host header must be one of ours, so that nobody's DNS name can
- * be bent onto it, and the Origin of what changes state must be our own page.
+ * Whether the page of a browser may use this service. The Host header must be one of ours, which prevents DNS rebinding, and the
+ * Origin of a change must be our own page.
  */
 export class EdgePolicy {
   private readonly hosts: ReadonlySet<string>;
 
   constructor({ listen, allowedHosts }: EdgePolicyOptions) {
-    const own = hostName(listen);
-    const wildcard = own === '0.0.0.0' || own === '[::]';
-    this.hosts = new Set([...LOOPBACK, ...(wildcard ? [] : [own]), ...allowedHosts].map((host) => host.toLowerCase()));
+    const { isWildcard, urlHost } = ListenAddress.parse(listen);
+    this.hosts = new Set(
+      [...LOOPBACK, ...(isWildcard ? [] : [urlHost]), ...allowedHosts].map((host) => host.toLowerCase()),
+    );
   }
 
   /** @throws DomainError UNKNOWN_HOST */
@@ -29,17 +31,17 @@ export class EdgePolicy {
     if (this.hosts.has(given) || this.hosts.has(hostName(given))) return;
     throw new DomainError(
       'UNKNOWN_HOST',
-      `The Host header is not one of this service's; allow it with SVC_ALLOWED_HOSTS.`,
+      `The Host header is not a name of this service; allow it with SVC_ALLOWED_HOSTS.`,
     );
   }
 
-  /** No Origin is no browser's page. @throws DomainError FOREIGN_ORIGIN */
+  /** A request without an Origin is not from a page. @throws DomainError FOREIGN_ORIGIN */
   checkOrigin({ origin, host }: IncomingHttpHeaders): void {
     if (origin === undefined) return;
     const own = (host ?? '').toLowerCase();
     const given = origin.toLowerCase();
     if (given === `http://${own}` || given === `https://${own}`) return;
-    throw new DomainError('FOREIGN_ORIGIN', "The Origin header is another page than this service's own.");
+    throw new DomainError('FOREIGN_ORIGIN', 'The Origin header is not the page of this service.');
   }
 }
 

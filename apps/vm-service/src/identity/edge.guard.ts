@@ -1,12 +1,13 @@
-import type { CanActivate, ExecutionContext } from '@nestjs/common';
+import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import type { EdgePolicy } from './edge-policy.js';
+import { EdgePolicy } from './edge-policy.js';
 
-/** Probes come by address, from whoever runs the machine, and tell nothing. */
+/** Probes are sent to an IP address by the platform, and their answers hold no data. */
 const PROBES = ['/healthz', '/readyz'];
 export const READS: readonly string[] = ['GET', 'HEAD'];
 
-/** Refuses requests of foreign pages and under foreign names. */
+/** Refuses requests from the pages of other sites and requests for other host names. */
+@Injectable()
 export class EdgeGuard implements CanActivate {
   constructor(private readonly policy: EdgePolicy) {}
 

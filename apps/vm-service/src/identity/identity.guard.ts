@@ -1,10 +1,11 @@
-import type { CanActivate, ExecutionContext } from '@nestjs/common';
+import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import type { CallerIdentity } from './caller-identity.js';
+import { CallerIdentity } from './caller-identity.js';
 import { rememberCaller } from './caller.decorator.js';
 import { READS } from './edge.guard.js';
 
-/** Finds out who asks, and keeps what changes state for administrators while an allowlist exists. */
+/** Identifies the caller. While an allowlist exists, only administrators may change anything. */
+@Injectable()
 export class IdentityGuard implements CanActivate {
   constructor(private readonly identity: CallerIdentity) {}
 
@@ -12,7 +13,7 @@ export class IdentityGuard implements CanActivate {
     const request = context.switchToHttp().getRequest<FastifyRequest>();
     const caller = this.identity.of(request.raw);
     rememberCaller(request, caller);
-    if (!READS.includes(request.method)) this.identity.expectAdmin(caller, 'Changing something');
+    if (!READS.includes(request.method)) this.identity.expectAdmin(caller, 'Changing anything');
     return true;
   }
 }

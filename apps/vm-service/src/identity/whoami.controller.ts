@@ -10,7 +10,7 @@ export class WhoamiController {
   constructor(private readonly identity: CallerIdentity) {}
 
   @Get()
-  @Describe('Who the service takes the caller for.', answer(200, WhoamiView))
+  @Describe('The identity of the caller.', answer(200, WhoamiView))
   whoami(@CurrentCaller() caller: Caller): WhoamiView {
     return this.identity.whoami(caller);
   }

@@ -7,7 +7,7 @@ import {
   type InstanceRef,
 } from '@headgate/domain-contracts';
 
-/** The instance that a path and its query are about. */
+/** The instance that a path and its query name. */
 export const instanceQuery = (
   kind: InstanceKind,
   { ns, name }: InstancePath,
@@ -15,7 +15,7 @@ export const instanceQuery = (
 ): InstanceQuery => ({ kind, namespace: ns, name, context });
 
 /**
- * @param named what the refusal names: the actions, and those that have a route of their own
+ * @param named the actions that the error lists, including those with a route of their own
  * @throws DomainError UNKNOWN_ACTION
  */
 export function expectAction<A extends string>(
@@ -31,7 +31,7 @@ export function expectAction<A extends string>(
   );
 }
 
-/** The answer to a create; a field that is undefined does not travel. */
+/** The response to a creation. JSON omits undefined fields. */
 export const presentCreated = ({ ref, task }: { readonly ref: InstanceRef; readonly task?: string }): CreatedView => ({
   name: ref.name,
   namespace: ref.namespace,

@@ -19,10 +19,10 @@ import { BackendDirectory, InstanceDirectory, POWER_ACTIONS, type Caller, type J
 import { ApplyPower, CreateVm, DeleteVm, MigrateVm, TagVm } from '@headgate/instances';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CurrentCaller } from '../identity/caller.decorator.js';
+import { ListReader } from '../fleet/list-reader.js';
 import { answer, answerList, Describe } from '../platform/answers.decorator.js';
 import { Changing, ChangeRequest } from '../platform/change-request.js';
 import { expectAction, instanceQuery, presentCreated } from './instance-request.js';
-import { ListReader } from './list-reader.js';
 
 @Controller('api/vms')
 export class VmsController {
@@ -39,7 +39,7 @@ export class VmsController {
 
   @Get()
   @Describe(
-    'All VMs of all contexts; with Accept: text/event-stream a snapshot and then each change.',
+    'All VMs of all contexts; with Accept: text/event-stream, a snapshot and then each change.',
     answerList(200, VmView),
     answer(200, 'text/event-stream'),
   )
@@ -48,7 +48,7 @@ export class VmsController {
   }
 
   @Post()
-  @Describe('Makes a VM from exactly one source.', answer(201, CreatedView))
+  @Describe('Creates a VM from exactly one source.', answer(201, CreatedView))
   create(
     @Body() body: CreateVmDto,
     @Query() query: ChangeQuery,
@@ -59,7 +59,7 @@ export class VmsController {
 
   @Get(':ns/:name')
   @Describe(
-    "The backend's own object; secrets in it are masked for callers who are no administrators.",
+    "The backend's own object; secrets are masked for callers who are not administrators.",
     answer(200, 'application/json'),
   )
   async manifest(
@@ -72,7 +72,7 @@ export class VmsController {
   }
 
   @Delete(':ns/:name')
-  @Describe('Removes a VM with everything that belongs to it.', answer(200, StatusView))
+  @Describe('Deletes a VM with everything that belongs to it.', answer(200, StatusView))
   delete(
     @Param() path: InstancePath,
     @Query() query: ChangeQuery,
@@ -95,7 +95,7 @@ export class VmsController {
   }
 
   @Post(':ns/:name/tags')
-  @Describe('Adds a tag, or takes it away.', answer(200, TagDto))
+  @Describe('Adds or removes a tag.', answer(200, TagDto))
   @HttpCode(200)
   tag(
     @Param() path: InstancePath,

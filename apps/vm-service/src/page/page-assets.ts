@@ -7,7 +7,7 @@ import { DomainError } from '@headgate/domain-contracts';
 
 const compress = promisify(gzip);
 
-/** The console is these files and nothing else; the last one is served as a part of app.js. */
+/** The files of the console; the last one is served as a part of app.js. */
 const ASSETS = {
   'index.html': 'text/html; charset=utf-8',
   'style.css': 'text/css; charset=utf-8',
@@ -21,28 +21,27 @@ export interface Asset {
   readonly type: string;
   readonly etag: string;
   readonly body: Buffer;
-  /** Compressed once, when it is first asked for. */
+  /** Compressed once, on first use. */
   gzipped(): Promise<Buffer>;
 }
 
-/** The built console, in memory. */
+/** The built console, held in memory. */
 export class PageAssets {
   private readonly assets: ReadonlyMap<AssetName, Asset>;
 
   constructor(folder: string) {
     this.assets = new Map(
       (Object.keys(ASSETS) as AssetName[]).flatMap((name) => {
-        const body = readIfThere(join(folder, name));
+        const body = readIfExists(join(folder, name));
         return body === undefined ? [] : [[name, assetOf(name, body)] as const];
       }),
     );
   }
 
-  /** @throws DomainError PATH_NOT_FOUND when the console was not built */
+  /** @throws DomainError PATH_NOT_FOUND when the console is not built */
   get(name: AssetName): Asset {
     const asset = this.assets.get(name);
-    if (!asset)
-      throw new DomainError('PATH_NOT_FOUND', 'The console is not built here; the API is. Run npm run build.');
+    if (!asset) throw new DomainError('PATH_NOT_FOUND', 'The web console is not built; run npm run build.');
     return asset;
   }
 }
@@ -57,7 +56,7 @@ function assetOf(name: AssetName, body: Buffer): Asset {
   };
 }
 
-function readIfThere(file: string): Buffer | undefined {
+function readIfExists(file: string): Buffer | undefined {
   try {
     return readFileSync(file);
   } catch (error) {

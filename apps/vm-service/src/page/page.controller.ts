@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { answer, Describe } from '../platform/answers.decorator.js';
 import { PageAssets, type AssetName } from './page-assets.js';
 
-/** The page loads nothing from elsewhere, runs no script but its own, and stands in nobody's frame. */
+/** The page loads nothing from other sites, runs only its own scripts, and can't be framed. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",

@@ -1,9 +1,9 @@
 import 'reflect-metadata';
 
-/** A DTO class, or the media type of what is not JSON. */
+/** A DTO class, or the media type of a body that is not JSON. */
 export type AnswerType = (new () => object) | string;
 
-/** One answer that a route gives when all goes well. */
+/** One successful response of a route. */
 export interface Answer {
   readonly status: number;
   readonly type: AnswerType;
@@ -20,7 +20,7 @@ const DESCRIPTION = 'headgate:route';
 export const answer = (status: number, type: AnswerType): Answer => ({ status, type, array: false });
 export const answerList = (status: number, type: AnswerType): Answer => ({ status, type, array: true });
 
-/** Says what a route does and what it answers; the API document is printed from it. */
+/** Describes a route and its responses for the API document. */
 export const Describe =
   (summary: string, ...answers: Answer[]): MethodDecorator =>
   (_target, _key, descriptor) =>

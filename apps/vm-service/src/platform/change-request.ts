@@ -4,14 +4,14 @@ import type { Caller, Change, Plan } from '@headgate/domain-contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { callerOf } from '../identity/caller.decorator.js';
 
-/** A request that changes something: who asks, and where the answer goes. */
+/** A request for a change, with its caller and its response. */
 export class ChangeRequest {
   constructor(
     private readonly caller: Caller,
     private readonly reply: FastifyReply,
   ) {}
 
-  /** Carries the change out and presents its result; with `dryRun=true` the answer is the plan, and nothing changes. */
+  /** Runs the change and presents its result; with `dryRun=true` returns the plan and changes nothing. */
   async answer<Args extends readonly unknown[], Result, View>(
     { dryRun }: ChangeQuery,
     change: Change<Args, Result>,
@@ -20,13 +20,13 @@ export class ChangeRequest {
   ): Promise<View | PlanView> {
     if (dryRun !== 'true') return present(await change.run(...args, this.caller));
     const plan = presentPlan(await change.plan(...args));
-    // A plan is an answer like any other, whatever status the real thing has.
+    // A plan is 200, whatever the status of the change itself.
     void this.reply.status(200);
     return plan;
   }
 }
 
-/** The request as something to be carried out or rehearsed. */
+/** Injects the request as a ChangeRequest. */
 export const Changing = createParamDecorator((_data: unknown, context: ExecutionContext): ChangeRequest => {
   const http = context.switchToHttp();
   return new ChangeRequest(callerOf(http.getRequest<FastifyRequest>()), http.getResponse<FastifyReply>());

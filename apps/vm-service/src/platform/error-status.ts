@@ -1,6 +1,6 @@
 import type { ErrorCode } from '@headgate/domain-contracts';
 
-/** The HTTP status of each error code. A new code does not compile until it has one here. */
+/** The HTTP status of each error code. A new code compiles only with an entry here. */
 export const STATUS: Readonly<Record<ErrorCode, number>> = {
   INVALID_INPUT: 400,
   INVALID_NAME: 400,

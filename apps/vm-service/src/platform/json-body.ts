@@ -1,8 +1,8 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 
 /**
- * JSON is the only body that is read: anything else is 415, which also keeps forms of foreign pages out. An empty body
- * is no body, whatever its content type says.
+ * Accepts JSON bodies only: anything else is 415, which also keeps out the forms of other sites. An empty body counts as no
+ * body, whatever its content type.
  */
 export function acceptJsonOnly(app: NestFastifyApplication): void {
   const fastify = app.getHttpAdapter().getInstance();

@@ -7,20 +7,20 @@ const BODY_TOO_LARGE: Known = ['BODY_TOO_LARGE', 'The body must not be larger th
 const NOT_JSON: Known = ['UNSUPPORTED_MEDIA_TYPE', 'The body must be JSON, sent as application/json.'];
 const NO_PATH: Known = ['PATH_NOT_FOUND', 'There is nothing at this path.'];
 
-/** Errors of the server under the framework, by their code. */
+/** Errors of Fastify, by their code. */
 const BY_CODE: Readonly<Record<string, Known>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: BODY_TOO_LARGE,
   FST_ERR_CTP_INVALID_MEDIA_TYPE: NOT_JSON,
   FST_ERR_CTP_INVALID_JSON_BODY: ['INVALID_INPUT', 'The body is not valid JSON.'],
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['INVALID_INPUT', 'The body has another length than its header says.'],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['INVALID_INPUT', 'The body is not as long as its Content-Length header says.'],
   FST_ERR_BAD_URL: ['INVALID_INPUT', 'The path is not validly percent-encoded.'],
 };
 
-/** What the framework says with a status alone; any other refusal of it is a bad request. */
+/** Errors of the framework that have only a status; every other one is a bad request. */
 const BY_STATUS: Readonly<Record<number, Known>> = { 404: NO_PATH, 405: NO_PATH, 413: BODY_TOO_LARGE, 415: NOT_JSON };
 const BAD_REQUEST: Known = ['INVALID_INPUT', 'The request could not be understood; a body must be valid JSON.'];
 
-/** Any error as one of ours, so that one form of answer serves all. */
+/** Converts any error into a DomainError. */
 export function toDomainError(error: unknown): DomainError {
   if (error instanceof DomainError) return error;
   const { code, statusCode } = (error ?? {}) as { code?: unknown; statusCode?: unknown };
@@ -29,7 +29,7 @@ export function toDomainError(error: unknown): DomainError {
   if (known) return new DomainError(known[0], known[1], { cause: error });
   return new DomainError(
     'INTERNAL',
-    'Something went wrong inside the service; its log says more under this request id.',
+    'The service failed unexpectedly; its log has the details under this request ID.',
     {
       cause: error,
     },

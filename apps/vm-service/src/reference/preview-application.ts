@@ -9,7 +9,7 @@ import { loadSettings } from '../config/load-config.js';
 /** The service as a graph of modules without instances: enough to read its routes. Opens nothing. */
 export const previewApplication = (): Promise<INestApplication> =>
   NestFactory.create(
-    AppModule.of({
+    AppModule.forRoot({
       settings: loadSettings(parseCommandLine([]), {}),
       contexts: { backends: [], simulated: new Set(), hasTinyGuest: false, notes: [], close: async () => undefined },
       log: pino({ level: 'silent' }),

@@ -1,5 +1,5 @@
 import { ERROR_CODES } from '@headgate/domain-contracts';
-import { makeSeries } from '../exposition/series.js';
+import { createSeries } from '../exposition/series.js';
 import { STATUS } from '../platform/error-status.js';
 
 const row = (...cells: string[]): string => `| ${cells.join(' | ')} |`;
@@ -19,13 +19,13 @@ export const errorCodesPage = (): string =>
 
 /** The series at /metrics with their labels and help texts, as a page. */
 export async function metricsPage(): Promise<string> {
-  const metrics = (await makeSeries().registry.getMetricsAsJSON()) as unknown as {
+  const metrics = (await createSeries().registry.getMetricsAsJSON()) as unknown as {
     name: string;
     help: string;
     type: string;
   }[];
   const labels = new Map(
-    Object.values(makeSeries()).flatMap((series) =>
+    Object.values(createSeries()).flatMap((series) =>
       'labelNames' in series
         ? [[String((series as { name?: string }).name), (series as unknown as { labelNames: string[] }).labelNames]]
         : [],

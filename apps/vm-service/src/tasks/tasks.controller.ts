@@ -1,20 +1,20 @@
 import { Controller, Get, Param } from '@nestjs/common';
 import { TaskView } from '@headgate/api-contracts';
 import type { Task } from '@headgate/domain-contracts';
-import { TaskBoard } from '@headgate/tasks';
+import { TaskReader } from '@headgate/tasks';
 import { answer, answerList, Describe } from '../platform/answers.decorator.js';
 
-/** How many tasks the list shows. */
-const RECENT = 100;
+/** The most tasks in the list. */
+const MAX_LISTED_TASKS = 100;
 
 @Controller('api/tasks')
 export class TasksController {
-  constructor(private readonly tasks: TaskBoard) {}
+  constructor(private readonly tasks: TaskReader) {}
 
   @Get()
-  @Describe('The last tasks, the newest first.', answerList(200, TaskView))
+  @Describe('The last 100 tasks, the newest first.', answerList(200, TaskView))
   recent(): TaskView[] {
-    return this.tasks.recent(RECENT).map(present);
+    return this.tasks.recent(MAX_LISTED_TASKS).map(present);
   }
 
   @Get(':id')

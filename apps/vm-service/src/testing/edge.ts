@@ -25,8 +25,8 @@ const vm = (name: string, context = 'lab', status: 'Stopped' | 'Running' = 'Stop
   withStatus(buildVm({ ref: { context, name } }), status);
 
 /**
- * The whole service over two backends in memory, on a free port of the loopback: `lab` has the VMs `web`, `db` (which
- * runs) and `twin` and the container `box`, `other` has another `twin`.
+ * The whole service over two memory backends, on a free loopback port: `lab` has the VMs `web`, `db` (running) and `twin` and
+ * the container `box`; `other` has another `twin`.
  */
 export class Edge {
   readonly lab = new MemoryBackend('lab');
@@ -54,7 +54,7 @@ export class Edge {
       close: async () => undefined,
     };
     this.service = await createService({ settings, contexts, log: silent, pageDir: page });
-    await this.service.listen('127.0.0.1', 0);
+    await this.service.start();
     return this;
   }
 
@@ -87,7 +87,7 @@ export class Edge {
     return new WebSocket(`ws://${this.base}${path}`, { headers });
   }
 
-  /** Ends the service and serves anew, with other settings. */
+  /** Restarts the service with other settings. */
   async reopen(env: Record<string, string> = {}, args: string[] = []): Promise<void> {
     await this.service.close();
     await this.open(env, args);

@@ -1,21 +1,23 @@
 import { randomBytes } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
 import type { ListQuery, SortField } from '@headgate/api-contracts';
 import { DomainError, type InstanceKind } from '@headgate/domain-contracts';
-import { queryEntries, type Fleet } from '@headgate/fleet';
+import { FleetReader, queryEntries } from '@headgate/fleet';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { EventStreams } from './event-stream.js';
+import { EventStreams } from './event-streams.js';
 import { presentEntry } from './present.js';
 
-/** Largest page. */
+/** Most entries on one page. */
 const MAX_LIMIT = 10_000;
 
-/** Answers the lists from the fleet, and nothing else: no backend is asked. Who wants to follow gets the event stream. */
+/** Serves the lists from the fleet, and the event stream to clients that ask for it. Never asks a backend. */
+@Injectable()
 export class ListReader {
-  /** Versions begin anew with each start of the service; this part of the ETag does not repeat. */
+  /** Part of the ETag, because the versions start from zero with each start of the service. */
   private readonly boot = randomBytes(6).toString('base64url');
 
   constructor(
-    private readonly fleet: Fleet,
+    private readonly fleet: FleetReader,
     private readonly streams: EventStreams,
   ) {}
 

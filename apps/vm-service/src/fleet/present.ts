@@ -9,11 +9,11 @@ import {
 } from '@headgate/domain-contracts';
 import type { FleetEntry } from '@headgate/fleet';
 
-/** A fleet entry as it travels. */
+/** The JSON value of a fleet entry. */
 export const presentEntry = ({ instance, stale }: FleetEntry): VmView | ContainerView =>
   isVm(instance) ? presentVm(instance, stale) : presentContainer(instance, stale);
 
-// Fields that are undefined are left out by JSON.stringify: ip and node of a VM that does not run, for one.
+// JSON.stringify omits undefined fields, such as the ip and node of a stopped VM.
 function presentVm(vm: VirtualMachine, stale: boolean): VmView {
   const running = isRunningStatus(vm.status);
   return {

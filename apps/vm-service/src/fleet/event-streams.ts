@@ -1,19 +1,21 @@
+import { Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
 import type { InstanceKind } from '@headgate/domain-contracts';
 import { formatRef } from '@headgate/domain-contracts';
-import type { ContextState, Fleet, FleetEvent } from '@headgate/fleet';
+import { FleetReader, type ContextState, type FleetEvent } from '@headgate/fleet';
 import type { FastifyReply } from 'fastify';
 import { presentEntry } from './present.js';
 
-/** A reader with more than this waiting is let go; the browser comes back and gets a new snapshot. In bytes. */
-const MAX_WAITING = 33_554_432;
-/** A comment this often tells proxies and readers that the stream lives, in milliseconds. */
-const HEARTBEAT = 15_000;
+/** A client that has more unread data than this is disconnected; the browser reconnects and gets a new snapshot. */
+const MAX_UNREAD_BYTES = 33_554_432;
+/** Interval of the comment that keeps proxies from closing an idle stream. */
+const HEARTBEAT_MS = 15_000;
 
-/** Tells the fleet's changes as server-sent events: one `snapshot`, then `changed`, `removed` and `status`. */
-export class EventStreams {
+/** Sends the changes of the fleet as server-sent events: one `snapshot`, then `changed`, `removed` and `status`. */
+@Injectable()
+export class EventStreams implements BeforeApplicationShutdown {
   private readonly open = new Set<FastifyReply['raw']>();
 
-  constructor(private readonly fleet: Fleet) {}
+  constructor(private readonly fleet: FleetReader) {}
 
   async begin(kind: InstanceKind, reply: FastifyReply): Promise<void> {
     await this.fleet.whenSynced();
@@ -27,8 +29,8 @@ export class EventStreams {
     });
     for (const state of this.fleet.states()) raw.write(event('status', presentState(state)));
     raw.write(snapshot(this.fleet, kind));
-    const unsubscribe = this.fleet.subscribe((change) => this.tell(raw, kind, change));
-    const heartbeat = setInterval(() => raw.write(':\n\n'), HEARTBEAT);
+    const unsubscribe = this.fleet.subscribe((change) => this.send(raw, kind, change));
+    const heartbeat = setInterval(() => raw.write(':\n\n'), HEARTBEAT_MS);
     heartbeat.unref();
     this.open.add(raw);
     raw.once('close', () => {
@@ -38,12 +40,12 @@ export class EventStreams {
     });
   }
 
-  close(): void {
+  beforeApplicationShutdown(): void {
     for (const raw of this.open) raw.end();
   }
 
-  private tell(raw: FastifyReply['raw'], kind: InstanceKind, change: FleetEvent): void {
-    if (raw.writableLength > MAX_WAITING) return void raw.destroy();
+  private send(raw: FastifyReply['raw'], kind: InstanceKind, change: FleetEvent): void {
+    if (raw.writableLength > MAX_UNREAD_BYTES) return void raw.destroy();
     if (change.type === 'status') return void raw.write(event('status', presentState(change.state)));
     const instance = change.type === 'changed' ? change.entry.instance : change.instance;
     if (instance.ref.kind !== kind) return;
@@ -54,10 +56,12 @@ export class EventStreams {
 
 const event = (name: string, data: unknown): string => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
 
-/** The list even when no context can be reached: the stream stays open and says so. */
-function snapshot(fleet: Fleet, kind: InstanceKind): string {
-  const anyContext = fleet.states().some(({ state }) => state !== 'lost');
-  const json = anyContext ? fleet.list(kind).json.toString() : JSON.stringify([...fleet.all(kind)].map(presentEntry));
+/** The list, even when no context can be reached: the stream stays open and reports the state of the contexts. */
+function snapshot(fleet: FleetReader, kind: InstanceKind): string {
+  const isAnyReachable = fleet.states().some(({ state }) => state !== 'lost');
+  const json = isAnyReachable
+    ? fleet.list(kind).json.toString()
+    : JSON.stringify([...fleet.all(kind)].map(presentEntry));
   return `event: snapshot\ndata: ${json}\n\n`;
 }
 

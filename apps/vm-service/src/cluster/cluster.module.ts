@@ -1,0 +1,16 @@
+import { Module } from '@nestjs/common';
+import { BackendDirectory } from '@headgate/domain-contracts';
+import { BackendsModule } from '../composition/backends.module.js';
+import { FleetModule } from '../fleet/fleet.module.js';
+import { provideClass } from '../platform/provide-class.js';
+import { ClusterController } from './cluster.controller.js';
+import { QueryBackends } from './query-backends.js';
+import { ReadCapabilities } from './read-capabilities.js';
+
+/** Nodes, instancetypes and the capabilities of every context. */
+@Module({
+  imports: [BackendsModule, FleetModule],
+  controllers: [ClusterController],
+  providers: [provideClass(QueryBackends, [BackendDirectory]), ReadCapabilities],
+})
+export class ClusterModule {}

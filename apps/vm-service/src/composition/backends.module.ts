@@ -1,0 +1,30 @@
+import { Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
+import { BackendDirectory } from '@headgate/domain-contracts';
+import { CONTEXTS } from '../platform/tokens.js';
+import { StoreModule } from '../store/store.module.js';
+import { Backends } from './backends.js';
+import type { ChosenContexts } from './choose-contexts.js';
+
+/** The configured backends. They work in the data directory of the store, so they close before it. */
+@Module({
+  imports: [StoreModule],
+  providers: [
+    {
+      provide: BackendDirectory,
+      inject: [CONTEXTS],
+      useFactory: ({ backends }: ChosenContexts) => new Backends(backends),
+    },
+  ],
+  exports: [BackendDirectory],
+})
+export class BackendsModule implements OnApplicationShutdown {
+  constructor(
+    private readonly backends: BackendDirectory,
+    @Inject(CONTEXTS) private readonly contexts: ChosenContexts,
+  ) {}
+
+  async onApplicationShutdown(): Promise<void> {
+    await Promise.all(this.backends.all().map((backend) => backend.close()));
+    await this.contexts.close();
+  }
+}

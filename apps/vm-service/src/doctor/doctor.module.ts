@@ -1,0 +1,18 @@
+import { Module } from '@nestjs/common';
+import { CheckBackends, FixBackends } from '@headgate/doctor';
+import { AuditLog, BackendDirectory, Clock } from '@headgate/domain-contracts';
+import { BackendsModule } from '../composition/backends.module.js';
+import { provideClass } from '../platform/provide-class.js';
+import { StoreModule } from '../store/store.module.js';
+import { DoctorController } from './doctor.controller.js';
+
+/** Checks of the backends and their fixes. */
+@Module({
+  imports: [BackendsModule, StoreModule],
+  controllers: [DoctorController],
+  providers: [
+    provideClass(CheckBackends, [BackendDirectory]),
+    provideClass(FixBackends, [BackendDirectory, CheckBackends, AuditLog, Clock]),
+  ],
+})
+export class DoctorModule {}

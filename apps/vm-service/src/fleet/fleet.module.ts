@@ -1,0 +1,30 @@
+import { Module, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { BackendDirectory, Clock, InstanceDirectory } from '@headgate/domain-contracts';
+import { Fleet, FleetReader } from '@headgate/fleet';
+import { BackendsModule } from '../composition/backends.module.js';
+import { presentEntry } from './present.js';
+
+/** The live instances of all backends, for everything that reads. */
+@Module({
+  imports: [BackendsModule],
+  providers: [
+    { provide: Fleet, inject: [Clock], useFactory: (clock: Clock) => new Fleet({ clock, present: presentEntry }) },
+    { provide: FleetReader, useExisting: Fleet },
+    { provide: InstanceDirectory, useExisting: Fleet },
+  ],
+  exports: [FleetReader, InstanceDirectory],
+})
+export class FleetModule implements OnApplicationBootstrap, OnApplicationShutdown {
+  constructor(
+    private readonly fleet: Fleet,
+    private readonly backends: BackendDirectory,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    for (const backend of this.backends.all()) this.fleet.attach(backend);
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.fleet.close();
+  }
+}

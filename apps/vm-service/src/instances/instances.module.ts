@@ -1,0 +1,37 @@
+import { Module } from '@nestjs/common';
+import {
+  AuditLog,
+  BackendDirectory,
+  Clock,
+  ImageCatalog,
+  InstanceDirectory,
+  TaskRunner,
+} from '@headgate/domain-contracts';
+import { ApplyPower, Audit, CreateVm, DeleteVm, MigrateVm, PlaceInstance, TagVm } from '@headgate/instances';
+import { BackendsModule } from '../composition/backends.module.js';
+import { EventStreams } from '../fleet/event-streams.js';
+import { FleetModule } from '../fleet/fleet.module.js';
+import { ListReader } from '../fleet/list-reader.js';
+import { ImagesModule } from '../images/images.module.js';
+import { provideClass } from '../platform/provide-class.js';
+import { StoreModule } from '../store/store.module.js';
+import { TasksModule } from '../tasks/tasks.module.js';
+import { VmsController } from './vms.controller.js';
+
+/** Virtual machines: the list, creation, power, tags, migration, deletion. */
+@Module({
+  imports: [StoreModule, BackendsModule, FleetModule, TasksModule, ImagesModule],
+  controllers: [VmsController],
+  providers: [
+    EventStreams,
+    ListReader,
+    provideClass(Audit, [AuditLog, Clock]),
+    provideClass(PlaceInstance, [BackendDirectory, InstanceDirectory]),
+    provideClass(CreateVm, [PlaceInstance, ImageCatalog, InstanceDirectory, TaskRunner, Audit]),
+    provideClass(DeleteVm, [InstanceDirectory, BackendDirectory, Audit]),
+    provideClass(ApplyPower, [InstanceDirectory, BackendDirectory, Audit]),
+    provideClass(MigrateVm, [InstanceDirectory, BackendDirectory, TaskRunner, Audit]),
+    provideClass(TagVm, [InstanceDirectory, BackendDirectory, Audit]),
+  ],
+})
+export class InstancesModule {}

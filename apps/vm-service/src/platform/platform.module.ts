@@ -1,0 +1,32 @@
+import { Global, Module, type DynamicModule } from '@nestjs/common';
+import { APP_FILTER, APP_PIPE } from '@nestjs/core';
+import { Clock, SystemClock } from '@headgate/domain-contracts';
+import { DomainErrorFilter } from './domain-error.filter.js';
+import { HttpListener } from './http-listener.js';
+import { CONTEXTS, LOGGER, PAGE_DIR, SETTINGS, type AppDeps } from './tokens.js';
+import { WireValidationPipe } from './wire-validation.pipe.js';
+
+/**
+ * The inputs of the application, the clock and the edge of every route. Nest runs the start hooks of a global module first: the
+ * listener is open before anything else is.
+ */
+@Global()
+@Module({})
+export class PlatformModule {
+  static forRoot({ settings, contexts, log, pageDir }: AppDeps): DynamicModule {
+    return {
+      module: PlatformModule,
+      providers: [
+        { provide: SETTINGS, useValue: settings },
+        { provide: CONTEXTS, useValue: contexts },
+        { provide: LOGGER, useValue: log },
+        { provide: PAGE_DIR, useValue: pageDir },
+        { provide: Clock, useClass: SystemClock },
+        HttpListener,
+        { provide: APP_PIPE, useClass: WireValidationPipe },
+        { provide: APP_FILTER, useClass: DomainErrorFilter },
+      ],
+      exports: [SETTINGS, CONTEXTS, LOGGER, PAGE_DIR, Clock],
+    };
+  }
+}

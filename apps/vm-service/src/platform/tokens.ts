@@ -1,0 +1,21 @@
+import type { Logger } from 'pino';
+import type { ChosenContexts } from '../composition/choose-contexts.js';
+import type { Settings } from '../config/load-config.js';
+
+/** The inputs of the application. */
+export interface AppDeps {
+  readonly settings: Settings;
+  readonly contexts: ChosenContexts;
+  readonly log: Logger;
+  /** Folder of the built console. */
+  readonly pageDir: string;
+}
+
+/** Injects `AppDeps['settings']`. */
+export const SETTINGS = Symbol('SETTINGS');
+/** Injects `AppDeps['contexts']`. */
+export const CONTEXTS = Symbol('CONTEXTS');
+/** Injects `AppDeps['log']`. */
+export const LOGGER = Symbol('LOGGER');
+/** Injects `AppDeps['pageDir']`. */
+export const PAGE_DIR = Symbol('PAGE_DIR');

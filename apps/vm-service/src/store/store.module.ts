@@ -1,0 +1,35 @@
+import { join } from 'node:path';
+import { Module, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { AuditLog, TaskStore } from '@headgate/domain-contracts';
+import { RegistryDatabase, SqliteAuditLog, SqliteTaskStore } from '@headgate/registry-store';
+import type { Settings } from '../config/load-config.js';
+import { provideClass } from '../platform/provide-class.js';
+import { Readiness } from '../platform/readiness.js';
+import { SETTINGS } from '../platform/tokens.js';
+import { RegistryReadiness } from './registry-readiness.js';
+
+/** The registry. It opens after the service listens and closes last. */
+@Module({
+  providers: [
+    {
+      provide: RegistryDatabase,
+      inject: [SETTINGS],
+      useFactory: ({ dataDir }: Settings) => new RegistryDatabase(join(dataDir, 'registry.db')),
+    },
+    provideClass(SqliteTaskStore, [RegistryDatabase], TaskStore),
+    provideClass(SqliteAuditLog, [RegistryDatabase], AuditLog),
+    { provide: Readiness, useClass: RegistryReadiness },
+  ],
+  exports: [TaskStore, AuditLog, Readiness],
+})
+export class StoreModule implements OnApplicationBootstrap, OnApplicationShutdown {
+  constructor(private readonly database: RegistryDatabase) {}
+
+  onApplicationBootstrap(): void {
+    this.database.open();
+  }
+
+  onApplicationShutdown(): void {
+    this.database.close();
+  }
+}

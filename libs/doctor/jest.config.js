@@ -1,0 +1,1 @@
+export default { displayName: 'doctor', preset: '../../jest.preset.js' };

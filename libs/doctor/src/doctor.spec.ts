@@ -1,0 +1,109 @@
+import {
+  type Abilities,
+  type AbilityName,
+  type AuditEntry,
+  AuditLog,
+  type BackendDirectory,
+  type Caller,
+  type DiagnosticCheck,
+  Diagnostics,
+  type UnavailableAbility,
+} from '@headgate/domain-contracts';
+import { FixedClock, MemoryBackend } from '@headgate/testing';
+import { CheckBackends } from './check-backends.js';
+import { FixBackends } from './fix-backends.js';
+
+const check = (name: string, overrides: Partial<DiagnosticCheck> = {}): DiagnosticCheck => ({
+  name,
+  status: 'ok',
+  message: '',
+  fixable: false,
+  remedy: '',
+  ...overrides,
+});
+
+/** A backend with the given problems. */
+class FaultyBackend extends MemoryBackend {
+  fixed = 0;
+  failure: Error | undefined;
+
+  constructor(
+    context: string,
+    private readonly found: () => DiagnosticCheck[],
+  ) {
+    super(context);
+  }
+
+  override ability<K extends AbilityName>(name: K): Abilities[K] | UnavailableAbility {
+    if (name !== 'diagnostics') return super.ability(name);
+    const diagnostics: Diagnostics = {
+      checks: async () => this.found(),
+      fix: async () => {
+        if (this.failure) throw this.failure;
+        return [`fixed ${++this.fixed}`];
+      },
+    };
+    return diagnostics as Abilities[K];
+  }
+}
+
+const ann: Caller = { login: 'ann', name: 'Ann', admin: true };
+
+class MemoryAuditLog extends AuditLog {
+  readonly entries: AuditEntry[] = [];
+
+  override append(entry: AuditEntry): void {
+    this.entries.push(entry);
+  }
+
+  override recent(): readonly AuditEntry[] {
+    return this.entries;
+  }
+}
+
+const doctor = (...all: MemoryBackend[]) => {
+  const backends = { all: () => all } as unknown as BackendDirectory;
+  const checks = new CheckBackends(backends);
+  const audit = new MemoryAuditLog();
+  return { checks, audit, fix: new FixBackends(backends, checks, audit, new FixedClock()) };
+};
+
+describe('CheckBackends', () => {
+  test('checks each backend that has diagnostics, and one whose diagnostics throw does not hide the others', async () => {
+    const broken = new FaultyBackend('lab', () => {
+      throw new Error('out of order');
+    });
+    const { checks } = doctor(broken, new MemoryBackend('plain'), new FaultyBackend('local', () => [check('network')]));
+    expect(await checks.run()).toMatchObject([
+      { context: 'lab', name: 'diagnostics', status: 'error', message: 'out of order' },
+      { context: 'local', name: 'network', status: 'ok' },
+    ]);
+  });
+});
+
+describe('FixBackends', () => {
+  test('plans a step for each problem that can be fixed, and changes nothing until it runs', async () => {
+    const backend = new FaultyBackend('lab', () => [
+      check('fine', { fixable: true }),
+      check('namespace', { status: 'error', fixable: true, remedy: 'Create it.' }),
+      check('kvm', { status: 'warning' }),
+    ]);
+    const { fix } = doctor(backend);
+    expect((await fix.plan()).steps).toEqual([{ name: 'namespace', detail: 'Create it.' }]);
+    expect(backend.fixed).toBe(0);
+    expect(await fix.run(ann)).toEqual({ fixed: ['fixed 1'] });
+  });
+
+  test('records each fix with its author, and a failed one with its cause', async () => {
+    const broken = new FaultyBackend('broken', () => []);
+    const { fix, audit } = doctor(new FaultyBackend('lab', () => []), broken, new MemoryBackend('plain'));
+    await fix.run(ann);
+    expect(audit.entries).toEqual([
+      { time: expect.any(String), caller: 'ann', action: 'fix', ref: 'lab', outcome: 'ok', message: 'fixed 1' },
+      { time: expect.any(String), caller: 'ann', action: 'fix', ref: 'broken', outcome: 'ok', message: 'fixed 1' },
+    ]);
+    broken.failure = new Error('out of order');
+    await expect(fix.run(ann)).rejects.toThrow('out of order');
+    expect(audit.entries.at(-1)).toMatchObject({ ref: 'broken', outcome: 'error', message: 'out of order' });
+  });
+});

@@ -1,0 +1,2 @@
+export * from './check-backends.js';
+export * from './fix-backends.js';

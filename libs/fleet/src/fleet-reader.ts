@@ -1,0 +1,32 @@
+import { InstanceDirectory, type InstanceKind } from '@headgate/domain-contracts';
+import type { ContextState, FleetEntry, FleetListener } from './fleet-entry.js';
+
+/** The serialized list of one kind. */
+export interface FleetList {
+  /** A JSON array. Shared between readers: do not write to it. */
+  readonly json: Buffer;
+  /** Changes whenever the bytes do. */
+  readonly version: number;
+  /** Whether a context is lost, so that some entries may be stale or missing. */
+  readonly partial: boolean;
+}
+
+/** Read access to the live instances of every context. Never asks a backend. */
+export abstract class FleetReader extends InstanceDirectory {
+  /** The state of each context, in the order in which they were attached. */
+  abstract states(): ContextState[];
+
+  /** Resolves when every context was listed or found to be lost. */
+  abstract whenSynced(): Promise<void>;
+
+  /** @throws DomainError BACKEND_UNREACHABLE when no context can be reached */
+  abstract list(kind: InstanceKind): FleetList;
+
+  /** All entries of a kind, in the order of the list. */
+  abstract all(kind: InstanceKind): Iterable<FleetEntry>;
+
+  abstract count(kind: InstanceKind): number;
+
+  /** Calls the listener on each change until the returned function is called. */
+  abstract subscribe(listener: FleetListener): () => void;
+}

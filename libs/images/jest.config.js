@@ -1,0 +1,1 @@
+export default { displayName: 'images', preset: '../../jest.preset.js' };

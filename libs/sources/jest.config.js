@@ -1,1 +1,0 @@
-export default { displayName: 'sources', preset: '../../jest.preset.js' };
