@@ -1,19 +1,19 @@
 import { UnavailableAbility, SystemClock } from '@headgate/domain-contracts';
 import { InventoryRecorder } from '@headgate/testing';
 import { KubeBackend } from './kube-backend.js';
-import { NAMESPACE, SandboxHarness, type SandboxSettings } from './testing/sandbox-harness.contract.js';
+import { NAMESPACE, SandboxHarness, type SandboxHarnessOptions } from './testing/sandbox-harness.contract.js';
 
-/** A role of one namespace, as a team gets it that shares a cluster. */
-const CLERK = {
+/** A role for one namespace, as a team of a shared cluster gets it. */
+const TEAM_ROLE = {
   apiVersion: 'rbac.authorization.k8s.io/v1',
   kind: 'Role',
-  metadata: { name: 'clerk', namespace: 'tailvm' },
+  metadata: { name: 'team', namespace: 'tailvm' },
   rules: [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }],
 };
 
-describe('KubeBackend and a cluster in trouble', () => {
+describe('KubeBackend and a failing cluster', () => {
   let harness: SandboxHarness;
-  const open = async (settings?: SandboxSettings): Promise<void> => {
+  const open = async (settings?: SandboxHarnessOptions): Promise<void> => {
     harness = await SandboxHarness.open(settings);
   };
   afterEach(() => harness.close());
@@ -23,7 +23,7 @@ describe('KubeBackend and a cluster in trouble', () => {
   const listedAgain = (times = 2) =>
     harness.recorder.until(() => calls().filter((call) => call === 'listed').length >= times);
 
-  test('tells that the server is lost within 10 s, and that it is back within 5 s, with what changed meanwhile', async () => {
+  test('reports a lost server within 10 s and its return within 5 s, with the changes in between', async () => {
     await open();
     const [gone, kept] = [await harness.givenVm('Stopped'), await harness.givenVm('Stopped')];
     const begun = Date.now();
@@ -39,7 +39,7 @@ describe('KubeBackend and a cluster in trouble', () => {
     expect(harness.recorder.vm(kept)).toMatchObject({ status: 'Stopped' });
   });
 
-  test('lists again what it missed when its place in the history is gone', async () => {
+  test('lists again when its resource version has expired', async () => {
     await open();
     const [gone, kept] = [await harness.givenVm('Stopped'), await harness.givenVm('Stopped')];
     await harness.sandbox.faults.serverDown();
@@ -50,7 +50,7 @@ describe('KubeBackend and a cluster in trouble', () => {
     expect(harness.recorder.vm(kept)).toBeDefined();
   });
 
-  test('goes on through watches that are cut in mid-line, without calling the context lost', async () => {
+  test('resumes watches that are cut off inside a line, without reporting the context as lost', async () => {
     await open();
     const ref = await harness.givenVm('Stopped');
     for (let round = 0; round < 3; round++) {
@@ -61,7 +61,7 @@ describe('KubeBackend and a cluster in trouble', () => {
     expect(calls().some((call) => call.startsWith('lost'))).toBe(false);
   });
 
-  test('makes no VM twice and leaves none half-made when the server dies during a creation', async () => {
+  test('creates no VM twice and leaves none incomplete when the server dies during a creation', async () => {
     await open();
     const source = await harness.quickSource();
     const size = { cpu: 1, memoryBytes: 1024 ** 3, diskBytes: 1024 ** 3, start: false };
@@ -71,7 +71,7 @@ describe('KubeBackend and a cluster in trouble', () => {
         .require('provisioning')
         .create({ ref, source, ...size, cloudInit: index % 2 ? 'x'.repeat(3000) : undefined }),
     );
-    // Behind the first requests, before the last ones.
+    // The server goes away after the first requests and before the last ones.
     harness.sandbox.faults.delay({ verb: 'create' }, 5);
     await harness.recorder.until(() => harness.sandbox.requests.count({ verb: 'create' }) > 0 || calls().length > 1);
     await harness.sandbox.faults.serverDown();
@@ -84,22 +84,22 @@ describe('KubeBackend and a cluster in trouble', () => {
     expect(owners).toHaveLength(results.filter(({ status }) => status === 'fulfilled').length);
   }, 30_000);
 
-  test('tells in one sentence that the account may not list VMs', async () => {
-    await open({ sandbox: { rbac: { nobody: [] } }, user: 'nobody' });
+  test('reports in one sentence that the account may not list VMs', async () => {
+    await open({ sandbox: { rbac: { visitor: [] } }, user: 'visitor' });
     await lost();
     expect(calls()).toEqual(['lost BACKEND_FORBIDDEN']);
     await expect(harness.backend.require('cluster').nodes()).rejects.toMatchObject({
       code: 'BACKEND_FORBIDDEN',
-      message: 'prod does not let nobody list nodes at the cluster scope: grant it that verb.',
+      message: 'prod does not let visitor list nodes at the cluster scope: grant it that verb.',
     });
   });
 
-  test('tells that a token has expired, and comes back when it was renewed', async () => {
+  test('reports an expired token, and does not affect another account', async () => {
     await open();
     harness.sandbox.revoke(harness.sandbox.tokenForUser('kubernetes-admin'));
-    const own = harness.sandbox.kubeconfig('somebody');
+    const own = harness.sandbox.kubeconfig('visitor');
     const backend = KubeBackend.open({ context: 'other', kubeconfig: { text: own }, clock: new SystemClock() });
-    harness.sandbox.revoke(harness.sandbox.tokenForUser('somebody'));
+    harness.sandbox.revoke(harness.sandbox.tokenForUser('visitor'));
     const recorder = InventoryRecorder.over(backend.require('inventory'));
     await recorder.until(() => recorder.calls.includes('lost BACKEND_FORBIDDEN'));
     expect(harness.recorder.calls.at(-1)).not.toMatch(/^lost/);
@@ -107,7 +107,7 @@ describe('KubeBackend and a cluster in trouble', () => {
     await backend.close();
   });
 
-  test('works with containers where there is no KubeVirt, and says what is missing', async () => {
+  test('runs containers without KubeVirt, and names the missing API for the other abilities', async () => {
     await open({ simulation: { without: ['kubevirt', 'cdi', 'snapshots', 'multus', 'metrics'] } });
     expect(calls()).toEqual(['listed']);
     await harness.backend.require('diagnostics').checks();
@@ -120,7 +120,7 @@ describe('KubeBackend and a cluster in trouble', () => {
     await harness.recorder.until(() => harness.recorder.instances.size === 1);
   });
 
-  test('opens without a server or a kubeconfig, and tells that it is lost', async () => {
+  test('opens without a server or a kubeconfig, and reports the context as lost', async () => {
     await open();
     const kubeconfigs = [
       { text: harness.sandbox.kubeconfig().replace(/:\d+(\s)/, ':1$1') },
@@ -136,13 +136,13 @@ describe('KubeBackend and a cluster in trouble', () => {
     }
   });
 
-  test('follows only the namespaces that it was told to, with an account that may see no more', async () => {
+  test('follows only the configured namespaces, with an account that may read no others', async () => {
     await open({
       sandbox: {
-        rbac: { clerk: ['tailvm/clerk'] },
-        extensions: [{ install: ({ store }) => void store.load([CLERK]) }],
+        rbac: { member: ['tailvm/team'] },
+        extensions: [{ install: ({ store }) => void store.load([TEAM_ROLE]) }],
       },
-      user: 'clerk',
+      user: 'member',
       backend: { namespaces: ['tailvm'] },
     });
     const put = (namespace: string) =>
@@ -159,7 +159,7 @@ describe('KubeBackend and a cluster in trouble', () => {
     expect(calls()[0]).toBe('listed');
   });
 
-  test('asks nothing for what it has heard: a change costs no request', async () => {
+  test('sends no request for a change that a watch reports', async () => {
     await open();
     const ref = await harness.givenVm('Stopped');
     harness.sandbox.requests.reset();

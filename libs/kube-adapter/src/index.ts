@@ -1,6 +1,6 @@
+export { isClusterReachable, type ReachabilityQuery } from './api/is-cluster-reachable.js';
 export { readKubeconfigContexts, type KubeconfigContext, type KubeconfigSource } from './api/kubeconfig-source.js';
-export { dataClaim } from './containers/container-manifest.js';
-export { KubeBackend, type KubeBackendSettings } from './kube-backend.js';
-export { TAG_PREFIX } from './labels.js';
+export { KubeBackend, type KubeBackendOptions } from './kube-backend.js';
 export { RBAC_RULES, type RbacRule } from './rbac.js';
-export { clusterAnswers } from './api/cluster-answers.js';
+export { dataClaim } from './containers/container-manifest.js';
+export { TAG_PREFIX } from './labels.js';

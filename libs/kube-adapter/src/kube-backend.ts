@@ -1,6 +1,7 @@
 import {
   Backend,
   UnavailableAbility,
+  NAMESPACE_RULES,
   type Abilities,
   type AbilityName,
   type Clock,
@@ -21,7 +22,7 @@ import { KubePower } from './power/kube-power.js';
 import { KubeProvisioning } from './provisioning/kube-provisioning.js';
 import { Reachability } from './watch/reachability.js';
 
-export interface KubeBackendSettings {
+export interface KubeBackendOptions {
   /** The context's name, as the operator gave it. */
   readonly context: string;
   readonly kubeconfig: KubeconfigSource;
@@ -29,13 +30,13 @@ export interface KubeBackendSettings {
   readonly kubeContext?: string;
   readonly clock: Clock;
   readonly log?: Log;
-  /** Watches these only, for an account that may not look at the whole cluster. */
+  /** Watches only these namespaces, for an account that may not list the whole cluster. */
   readonly namespaces?: readonly string[];
-  /** Where instances go when nobody names a namespace. */
+  /** The namespace of new instances when a request names none. */
   readonly defaultNamespace?: string;
 }
 
-/** What means nothing without KubeVirt. Containers, consoles of containers, nodes and the doctor work without it. */
+/** Abilities that need KubeVirt. Containers, their consoles, the nodes and the doctor work without it. */
 const NEEDS_KUBEVIRT: ReadonlySet<AbilityName> = new Set<AbilityName>(['power', 'provisioning', 'migration']);
 
 /** One Kubernetes cluster with KubeVirt. */
@@ -51,10 +52,16 @@ export class KubeBackend extends Backend {
     super();
   }
 
-  /** Asks nobody anything yet and never fails: a cluster that is away, or a kubeconfig that is broken, is told later. */
-  static open(settings: KubeBackendSettings): KubeBackend {
-    const { context, clock, log = SILENT_LOG, namespaces, defaultNamespace = 'tailvm' } = settings;
-    const credentials = new KubeCredentials(settings.kubeconfig, settings.kubeContext);
+  /** Sends no request and never fails. The inventory reports a cluster that is away or a kubeconfig that is invalid. */
+  static open(options: KubeBackendOptions): KubeBackend {
+    const {
+      context,
+      clock,
+      log = SILENT_LOG,
+      namespaces,
+      defaultNamespace = NAMESPACE_RULES.kubevirt.default,
+    } = options;
+    const credentials = new KubeCredentials(options.kubeconfig, options.kubeContext);
     const api = new KubeApi(context, credentials, clock);
     const discovery = new ClusterDiscovery(api, clock);
     const probe = async (timeoutMs: number): Promise<void> => void (await api.text('GET', '/version', { timeoutMs }));
@@ -63,12 +70,12 @@ export class KubeBackend extends Backend {
       lost: () => undefined,
       up: () => void discovery.refresh().catch(() => undefined),
     });
-    const following = { api, clock, reachability };
+    const deps = { api, clock, reachability };
     const abilities = {
-      inventory: new KubeInventory({ context, api, clock, log, reachability, namespaces }),
+      inventory: new KubeInventory({ ...deps, context, log, namespaces }),
       power: new KubePower(api),
-      provisioning: new KubeProvisioning(following, discovery, log),
-      migration: new KubeMigration(following, discovery),
+      provisioning: new KubeProvisioning(deps, discovery, log),
+      migration: new KubeMigration(deps, discovery),
       containers: new KubeContainers(api, clock),
       consoles: new KubeConsoles(api, clock),
       cluster: new KubeClusterInventory(api, discovery),
@@ -82,7 +89,7 @@ export class KubeBackend extends Backend {
   }
 
   override ability<K extends AbilityName>(name: K): Abilities[K] | UnavailableAbility {
-    const facts = this.discovery.known;
+    const facts = this.discovery.latest;
     if (facts && !facts.hasKubevirt && NEEDS_KUBEVIRT.has(name)) {
       return new UnavailableAbility(`${this.context} has no KubeVirt: the API kubevirt.io/v1 is not served.`);
     }

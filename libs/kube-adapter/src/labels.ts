@@ -1,6 +1,6 @@
-/** Names on objects that this service reads and writes. Source: the API contract. */
+/** Labels that this service reads and writes. Source: the API contract. */
 export const LABEL = {
-  /** On everything that belongs to a VM; the value is the VM's name. */
+  /** On every object that belongs to a VM; the value is the VM's name. */
   vm: 'svc.dev/vm',
   /** `ct` on a container's pod, claim and Service. */
   kind: 'svc.dev/kind',
@@ -8,22 +8,22 @@ export const LABEL = {
   name: 'svc.dev/name',
   /** `true` on a VM that is a template. */
   template: 'svc.dev/template',
-  /** KubeVirt's own protection flag; it counts when its value is `True`. */
+  /** A VM with the value `True` must not be deleted. */
   deleteProtection: 'kubevirt.io/vm-delete-protection',
 } as const;
 
 export const ANNOTATION = {
   /** The container's spec as JSON, on its data claim. */
   spec: 'svc.dev/spec',
-  /** Which create call made the object, so that a call whose answer was lost recognises its own. */
+  /** The id of the create call, so that a call that got no response can recognize its own object. */
   createId: 'svc.dev/create-id',
-  /** The size in bytes that was asked for, where the disk itself does not tell (container disks). */
+  /** The requested size in bytes of a disk whose object has no size (container disks). */
   diskBytes: 'svc.dev/disk-bytes',
 } as const;
 
 export const TAG_PREFIX = 'svc.dev/tag.';
 
-/** The tags among labels, sorted; a label counts when its value is `true`. */
+/** The sorted tags of an object. A tag label counts when its value is `true`. */
 export const tagsOf = (labels: Readonly<Record<string, string>> | undefined): readonly string[] => {
   const tags: string[] = [];
   for (const key in labels) {
@@ -32,8 +32,8 @@ export const tagsOf = (labels: Readonly<Record<string, string>> | undefined): re
   return tags.length === 0 ? NO_TAGS : tags.sort();
 };
 
-/** One array for the many instances that have none. */
+/** One array for the many instances without tags. */
 const NO_TAGS: readonly string[] = Object.freeze([]);
 
-/** Selects a container's own objects; never by a guessed name. */
+/** Selects the objects of a container by their labels. */
 export const containerSelector = (name: string): string => `${LABEL.kind}=ct,${LABEL.name}=${name}`;

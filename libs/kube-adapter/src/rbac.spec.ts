@@ -8,7 +8,7 @@ const ROLE = 'headgate-vm-service';
 const manifest = new URL('../../../deploy/kustomize/cluster-role.yaml', import.meta.url);
 
 describe('RBAC', () => {
-  test('is in deploy/kustomize just as the code says that it needs it', () => {
+  test('is the same in deploy/kustomize as in the code', () => {
     expect(parse(readFileSync(manifest, 'utf8'))).toEqual({
       apiVersion: 'rbac.authorization.k8s.io/v1',
       kind: 'ClusterRole',
@@ -17,7 +17,7 @@ describe('RBAC', () => {
     });
   });
 
-  test('grants nothing with a wildcard, and no reading of single Secrets', () => {
+  test('has no wildcard, and does not let the service get Secrets', () => {
     const words = RBAC_RULES.flatMap(({ apiGroups, resources, verbs }) => [...apiGroups, ...resources, ...verbs]);
     expect(words).not.toContain('*');
     const secrets = RBAC_RULES.find(({ resources }) => resources.includes('secrets'));
@@ -37,10 +37,10 @@ const open = async (): Promise<SandboxHarness> => {
   });
 };
 
-instancePowerContract('kube with the least rights', open, { timeoutMs: 20_000 });
-instanceProvisioningContract('kube with the least rights', open, { timeoutMs: 20_000 });
+instancePowerContract('kube with the least permissions', open, { timeoutMs: 20_000 });
+instanceProvisioningContract('kube with the least permissions', open, { timeoutMs: 20_000 });
 
-describe('the least rights', () => {
+describe('the least permissions', () => {
   test('are enough for consoles, containers, migration, nodes and the doctor', async () => {
     const harness = await open();
     const { backend } = harness;

@@ -11,10 +11,7 @@ const rule = (apiGroup: string, resources: readonly string[], verbs: readonly st
   verbs,
 });
 
-/**
- * Everything that this adapter asks of a cluster, and nothing more. The manifests under `deploy/` are compared with
- * this list by a test.
- */
+/** The permissions that this adapter needs, and no others. A test compares the manifests in `deploy/` with this list. */
 export const RBAC_RULES: readonly RbacRule[] = [
   rule('kubevirt.io', ['virtualmachines'], ['get', 'list', 'watch', 'create', 'patch', 'delete']),
   rule('kubevirt.io', ['virtualmachineinstances'], ['get', 'list', 'watch']),
@@ -40,7 +37,7 @@ export const RBAC_RULES: readonly RbacRule[] = [
   rule('storage.k8s.io', ['storageclasses'], ['get', 'list']),
   rule('snapshot.storage.k8s.io', ['volumesnapshotclasses'], ['list']),
   rule('', ['pods', 'persistentvolumeclaims'], ['get', 'list', 'watch', 'create', 'delete']),
-  // The API server asks for both: a WebSocket is a GET to older releases and a create to newer ones.
+  // Older releases check a WebSocket as `get`, newer ones as `create`.
   rule('', ['pods/exec'], ['get', 'create']),
   rule('', ['secrets'], ['list', 'create', 'delete']),
   rule('', ['services'], ['list', 'delete']),

@@ -5,10 +5,15 @@ const ANSWER_WITHIN = 3000;
 
 /** The kubeconfig's current context, when its cluster answers. Reads nothing of the cluster but its version. */
 export async function findCluster(): Promise<{ name: string; kind: 'kubevirt'; kubeContext: string } | undefined> {
-  const { clusterAnswers, readKubeconfigContexts } = await import('@headgate/kube-adapter');
+  const { isClusterReachable, readKubeconfigContexts } = await import('@headgate/kube-adapter');
   const contexts = await readKubeconfigContexts();
   const current = contexts.find((context) => context.current);
   if (!current) return undefined;
-  const reachable = await clusterAnswers({ default: true }, current.name, new SystemClock(), ANSWER_WITHIN);
+  const reachable = await isClusterReachable({
+    kubeconfig: { default: true },
+    kubeContext: current.name,
+    clock: new SystemClock(),
+    timeoutMs: ANSWER_WITHIN,
+  });
   return reachable ? { name: current.name, kind: 'kubevirt', kubeContext: current.name } : undefined;
 }

@@ -1,45 +1,52 @@
-import { DomainError, type DomainErrorOptions, type ErrorCode } from '@headgate/domain-contracts';
+import { DomainError, type DomainErrorOptions, type ErrorCode, type InstanceRef } from '@headgate/domain-contracts';
 
-/** What the API server itself said. */
-export interface KubeAnswer {
+/** An error response of the API server, as it was sent. */
+export interface ApiResponse {
   /** The HTTP status. */
   readonly status: number;
   /** The Status object's reason, such as `AlreadyExists`; empty for plain text. */
   readonly reason: string;
-  /** The server's own text, untouched. */
+  /** The server's message, unchanged. */
   readonly text: string;
 }
 
-/** A DomainError that still knows the API server's answer, for the few places that must look at it. */
+/** A DomainError that keeps the API server's response, for the few callers that have to inspect it. */
 export class KubeApiError extends DomainError {
   constructor(
     code: ErrorCode,
     message: string,
-    readonly answer: KubeAnswer,
+    readonly response: ApiResponse,
     options?: DomainErrorOptions,
   ) {
     super(code, message, options);
   }
 
   static has(error: unknown, status: number): error is KubeApiError {
-    return error instanceof KubeApiError && error.answer.status === status;
+    return error instanceof KubeApiError && error.response.status === status;
   }
 }
 
 /** 404 of an object, not of an API that is not served. */
 export const isNotFound = (error: unknown): boolean => KubeApiError.has(error, 404) && error.code !== 'NOT_SUPPORTED';
 
-/** 404 in plain text: the API's group or the CRD is not installed. */
-export const isAbsentApi = (error: unknown): boolean => KubeApiError.has(error, 404) && error.code === 'NOT_SUPPORTED';
+/** 404 in plain text: the API group or the CRD is not installed. */
+export const isApiNotServed = (error: unknown): boolean =>
+  KubeApiError.has(error, 404) && error.code === 'NOT_SUPPORTED';
 
-/** The request may have been carried out although no answer came. */
-export const isUnanswered = (error: unknown): boolean =>
+/** No response arrived: the server may or may not have carried out the request. */
+export const isOutcomeUnknown = (error: unknown): boolean =>
   DomainError.is(error, 'BACKEND_UNREACHABLE', 'BACKEND_TIMEOUT');
 
-/** The object of that name is not the one that was meant: its uid is another. */
-export const isAnotherObject = (error: unknown): error is KubeApiError =>
-  KubeApiError.has(error, 409) && /UID in (the )?precondition/i.test(error.answer.text);
+/** The object with that name has another uid than the precondition demands. */
+export const isUidMismatch = (error: unknown): error is KubeApiError =>
+  KubeApiError.has(error, 409) && /UID in (the )?precondition/i.test(error.response.text);
 
-/** Somebody wrote in between; the same request may succeed when it is sent again. */
+/** Another client changed the object in the meantime; the same request may succeed when it is sent again. */
 export const isWriteConflict = (error: unknown): boolean =>
-  KubeApiError.has(error, 409) && error.code === 'CONFLICT' && !isAnotherObject(error);
+  KubeApiError.has(error, 409) && error.code === 'CONFLICT' && !isUidMismatch(error);
+
+export const instanceNotFound = ({ kind, context, namespace, name }: InstanceRef): DomainError =>
+  new DomainError(
+    'INSTANCE_NOT_FOUND',
+    `There is no ${kind === 'vm' ? 'VM' : 'container'} ${name} in the namespace ${namespace} of ${context}.`,
+  );

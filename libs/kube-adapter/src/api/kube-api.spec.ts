@@ -33,7 +33,7 @@ describe('KubeApi', () => {
 
   const secret = (name: string) => api.create(SECRETS, { metadata: { name, namespace: 'lab' } });
 
-  test('walks a collection page by page', async () => {
+  test('reads a collection page by page', async () => {
     await Promise.all(Array.from({ length: 260 }, (_, i) => secret(`page-${i}`)));
     const sizes: number[] = [];
     for await (const page of api.pages(SECRETS, { namespace: 'lab' })) sizes.push(page.items.length);
@@ -42,7 +42,7 @@ describe('KubeApi', () => {
     expect(sizes.reduce((a, b) => a + b)).toBeGreaterThanOrEqual(260);
   });
 
-  test('sends a write again that lost a race, and gives up after some time', async () => {
+  test('retries a write that met a conflict, a limited number of times', async () => {
     await secret('raced');
     sandbox.faults.storm({ resource: 'secrets', verb: 'patch' }, 409, 3);
     const patch = () => api.patch(SECRETS, { namespace: 'lab', name: 'raced' }, { metadata: { labels: { a: 'b' } } });
@@ -51,7 +51,7 @@ describe('KubeApi', () => {
     await expect(patch()).rejects.toMatchObject({ code: 'CONFLICT' });
   });
 
-  test('deletes only the very object that was meant', async () => {
+  test('deletes only the object with the given uid', async () => {
     const { metadata } = await secret('meant');
     expect(await api.delete(SECRETS, { namespace: 'lab', name: 'meant' }, { uid: 'another' })).toBe(false);
     expect(await api.find(SECRETS, { namespace: 'lab', name: 'meant' })).toBeDefined();
@@ -59,7 +59,7 @@ describe('KubeApi', () => {
     expect(await api.delete(SECRETS, { namespace: 'lab', name: 'meant' })).toBe(false);
   });
 
-  test('names the verb and the resource that the account lacks', async () => {
+  test('names the verb and the resource of a missing permission', async () => {
     const own = new KubeCredentials({ text: sandbox.kubeconfig('guest') });
     const guest = new KubeApi('prod', own, new SystemClock());
     await expect(guest.list(NODES)).rejects.toMatchObject({
@@ -69,10 +69,10 @@ describe('KubeApi', () => {
     own.close();
   });
 
-  test('tells a token that has expired', async () => {
-    const text = sandbox.kubeconfig('somebody');
+  test('reports an expired token', async () => {
+    const text = sandbox.kubeconfig('visitor');
     const own = new KubeCredentials({ text });
-    sandbox.revoke(sandbox.tokenForUser('somebody'));
+    sandbox.revoke(sandbox.tokenForUser('visitor'));
     await expect(new KubeApi('prod', own, new SystemClock()).list(PODS)).rejects.toMatchObject({
       code: 'BACKEND_FORBIDDEN',
       message: expect.stringMatching(/token has expired/),
@@ -80,7 +80,7 @@ describe('KubeApi', () => {
     own.close();
   });
 
-  test('tells an API that is not installed', async () => {
+  test('reports an API that is not installed', async () => {
     const absent = {
       apiVersion: 'cdi.kubevirt.io/v1beta1',
       kind: 'DataVolume',
@@ -105,7 +105,7 @@ describe('KubeApi on bad connections', () => {
     server = undefined;
   });
 
-  async function serving(listener: RequestListener, clock: FixedClock | SystemClock): Promise<KubeApi> {
+  async function apiOf(listener: RequestListener, clock: FixedClock | SystemClock): Promise<KubeApi> {
     const started = createServer(listener);
     server = started;
     await new Promise<void>((resolve) => started.listen(0, '127.0.0.1', resolve));
@@ -114,17 +114,17 @@ describe('KubeApi on bad connections', () => {
     return new KubeApi('prod', credentials, clock);
   }
 
-  test('gives up when the server does not answer in time', async () => {
+  test('fails when the server does not answer in time', async () => {
     const clock = new FixedClock();
-    const api = await serving(() => clock.advance(3_000), clock);
+    const api = await apiOf(() => clock.advance(3_000), clock);
     await expect(api.text('GET', '/version', { timeoutMs: 3_000 })).rejects.toMatchObject({
       code: 'BACKEND_TIMEOUT',
       message: 'The API server of prod did not answer GET /version within 3 s.',
     });
   });
 
-  test('gives up when an answer is cut', async () => {
-    const api = await serving((_request, response) => {
+  test('fails when a response is cut off', async () => {
+    const api = await apiOf((_request, response) => {
       response.writeHead(200, { 'Content-Length': '100' });
       response.write('{"items":');
       setImmediate(() => response.destroy());
@@ -132,23 +132,20 @@ describe('KubeApi on bad connections', () => {
     await expect(api.list(PODS)).rejects.toMatchObject({ code: 'BACKEND_UNREACHABLE' });
   });
 
-  test('refuses an answer that is not JSON', async () => {
-    const api = await serving((_request, response) => void response.end('<html>'), new SystemClock());
+  test('fails when a response is not JSON', async () => {
+    const api = await apiOf((_request, response) => void response.end('<html>'), new SystemClock());
     await expect(api.list(PODS)).rejects.toMatchObject({ code: 'BACKEND_FAILED' });
   });
 
-  test('uses one connection for one request after the other', async () => {
+  test('uses one connection for consecutive requests', async () => {
     let connections = 0;
-    const api = await serving(
-      (_request, response) => void response.end('{"items":[],"metadata":{}}'),
-      new SystemClock(),
-    );
+    const api = await apiOf((_request, response) => void response.end('{"items":[],"metadata":{}}'), new SystemClock());
     server?.on('connection', () => connections++);
     for (let i = 0; i < 3; i++) await api.list(PODS);
     expect(connections).toBe(1);
   });
 
-  test('says that a connection is refused', async () => {
+  test('reports a refused connection', async () => {
     credentials = new KubeCredentials({ text: kubeconfigOf('http://127.0.0.1:1') });
     await expect(new KubeApi('prod', credentials, new SystemClock()).list(PODS)).rejects.toMatchObject({
       code: 'BACKEND_UNREACHABLE',
@@ -160,7 +157,7 @@ describe('KubeApi on bad connections', () => {
     [{ text: 'no: kubeconfig' }, undefined],
     [{ text: kubeconfigOf('http://127.0.0.1:1') }, 'nowhere'],
     [{ file: '/nonexistent/kubeconfig' }, undefined],
-  ])('says that a kubeconfig can not be used', async (source, context) => {
+  ])('reports an unusable kubeconfig %#', async (source, context) => {
     credentials = new KubeCredentials(source, context);
     await expect(new KubeApi('prod', credentials, new SystemClock()).list(PODS)).rejects.toMatchObject({
       code: 'BACKEND_UNREACHABLE',

@@ -1,29 +1,29 @@
 import type { Clock } from '@headgate/domain-contracts';
-import { isAnotherObject, isNotFound, isWriteConflict, KubeApiError } from './kube-api-error.js';
-import { KubeConnection, type Query, type RequestSettings } from './kube-connection.js';
+import { isNotFound, isUidMismatch, isWriteConflict, KubeApiError } from './kube-api-error.js';
+import { KubeConnection, type ApiRequestOptions, type Query } from './kube-connection.js';
 import type { KubeCredentials } from './kube-credentials.js';
 import type { KubeList, KubeObject } from './kube-object.js';
 import { pathOf, type ObjectPath, type Resource } from './resources.js';
 
-export interface ListSettings {
+export interface ListOptions {
   readonly namespace?: string;
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
   readonly signal?: AbortSignal;
 }
 
-export interface DeleteSettings {
-  /** Deletes only this very object, not one of the same name that came after it. */
+export interface DeleteOptions {
+  /** Deletes only the object with this uid, never a later one of the same name. */
   readonly uid?: string;
   readonly gracePeriodSeconds?: number;
 }
 
 const PAGE_SIZE = 250;
-/** How often a write that lost a race is sent again, and the first pause in between; it doubles. */
+/** Retries of a write that met a conflict, and the first pause between them; the pause doubles. */
 const CONFLICT_RETRIES = 6;
 const CONFLICT_PAUSE_MS = 25;
 
-/** The objects of one API server: read, page by page too, written and acted upon. Every failure is a DomainError. */
+/** Reads, writes and lists objects of one API server, and calls their action endpoints. Every failure is a DomainError. */
 export class KubeApi extends KubeConnection {
   constructor(
     context: string,
@@ -34,27 +34,27 @@ export class KubeApi extends KubeConnection {
     super(context, credentials, clock);
   }
 
-  get<T extends KubeObject>(resource: Resource, path: ObjectPath, settings?: RequestSettings): Promise<T> {
-    return this.json<T>('GET', pathOf(resource, path), settings);
+  get<T extends KubeObject>(resource: Resource, path: ObjectPath, options?: ApiRequestOptions): Promise<T> {
+    return this.json<T>('GET', pathOf(resource, path), options);
   }
 
   /** The object, or undefined when there is none. @throws DomainError NOT_SUPPORTED when its kind is not served */
   async find<T extends KubeObject>(
     resource: Resource,
     path: ObjectPath,
-    settings?: RequestSettings,
+    options?: ApiRequestOptions,
   ): Promise<T | undefined> {
     try {
-      return await this.get<T>(resource, path, settings);
+      return await this.get<T>(resource, path, options);
     } catch (error) {
       if (isNotFound(error)) return undefined;
       throw error;
     }
   }
 
-  /** A collection page by page, all of one snapshot. */
-  async *pages<T extends KubeObject>(resource: Resource, settings: ListSettings = {}): AsyncGenerator<KubeList<T>> {
-    const { namespace, labelSelector, fieldSelector, signal } = settings;
+  /** A collection page by page; all pages are of one snapshot. */
+  async *pages<T extends KubeObject>(resource: Resource, options: ListOptions = {}): AsyncGenerator<KubeList<T>> {
+    const { namespace, labelSelector, fieldSelector, signal } = options;
     const path = pathOf(resource, { namespace });
     let next: string | undefined;
     do {
@@ -65,34 +65,34 @@ export class KubeApi extends KubeConnection {
     } while (next !== undefined);
   }
 
-  async list<T extends KubeObject>(resource: Resource, settings?: ListSettings): Promise<T[]> {
+  async list<T extends KubeObject>(resource: Resource, options?: ListOptions): Promise<T[]> {
     const items: T[] = [];
-    for await (const page of this.pages<T>(resource, settings)) items.push(...page.items);
+    for await (const page of this.pages<T>(resource, options)) items.push(...page.items);
     return items;
   }
 
   create<T extends KubeObject>(
     resource: Resource,
     object: KubeObject,
-    settings: { dryRun?: boolean } = {},
+    { dryRun = false }: { readonly dryRun?: boolean } = {},
   ): Promise<T> {
     const path = pathOf(resource, { namespace: object.metadata.namespace });
-    const query: Query = { dryRun: settings.dryRun ? 'All' : undefined };
+    const query: Query = { dryRun: dryRun ? 'All' : undefined };
     const body = { apiVersion: resource.apiVersion, kind: resource.kind, ...object };
-    return this.again(() => this.json<T>('POST', path, { body, query }));
+    return this.retryOnConflict(() => this.json<T>('POST', path, { body, query }));
   }
 
-  /** A merge patch: it takes no notice of what others wrote meanwhile, so it may be sent again. */
+  /** A merge patch. It does not depend on the version that was read, so it is safe to send again. */
   patch<T extends KubeObject>(resource: Resource, path: ObjectPath, body: unknown): Promise<T> {
     const contentType = 'application/merge-patch+json';
-    return this.again(() => this.json<T>('PATCH', pathOf(resource, path), { body, contentType }));
+    return this.retryOnConflict(() => this.json<T>('PATCH', pathOf(resource, path), { body, contentType }));
   }
 
-  /** @returns false when it was gone already, or another object stands there by now */
+  /** @returns false when the object was already gone, or another one has its name by now */
   async delete(
     resource: Resource,
     path: ObjectPath,
-    { uid, gracePeriodSeconds }: DeleteSettings = {},
+    { uid, gracePeriodSeconds }: DeleteOptions = {},
   ): Promise<boolean> {
     const preconditions = uid === undefined ? undefined : { uid };
     const body = {
@@ -103,21 +103,21 @@ export class KubeApi extends KubeConnection {
       preconditions,
     };
     try {
-      await this.again(() => this.json('DELETE', pathOf(resource, path), { body }));
+      await this.retryOnConflict(() => this.json('DELETE', pathOf(resource, path), { body }));
       return true;
     } catch (error) {
       if (KubeApiError.has(error, 404)) return false;
-      if (isAnotherObject(error)) return false;
+      if (isUidMismatch(error)) return false;
       throw error;
     }
   }
 
-  /** An action endpoint: success is any 2xx, with or without a body. */
-  async act(path: string, body: unknown = {}): Promise<void> {
-    await this.again(() => this.text('PUT', path, { body }));
+  /** Calls an action endpoint. Any 2xx is a success, with or without a body. */
+  async invoke(path: string, body: unknown = {}): Promise<void> {
+    await this.retryOnConflict(() => this.text('PUT', path, { body }));
   }
 
-  private async again<T>(write: () => Promise<T>): Promise<T> {
+  private async retryOnConflict<T>(write: () => Promise<T>): Promise<T> {
     for (let attempt = 0; ; attempt++) {
       try {
         return await write();

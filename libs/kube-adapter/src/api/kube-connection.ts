@@ -1,25 +1,25 @@
 import type { IncomingMessage } from 'node:http';
 import { DomainError, type Clock } from '@headgate/domain-contracts';
 import type { WebSocket } from 'ws';
-import { exchange, readText, type Exchange } from './http-exchange.js';
+import { readBody, sendRequest, type HttpRequest } from './http-request.js';
 import type { Endpoint, KubeCredentials } from './kube-credentials.js';
-import { errorOfAnswer, errorOfTimeout, errorOfTransport, type FailedRequest } from './kube-errors.js';
+import { errorOfResponse, errorOfTimeout, errorOfTransport, type FailedRequest } from './kube-errors.js';
 import { openSocket } from './open-socket.js';
 
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
-export interface RequestSettings {
+export interface ApiRequestOptions {
   readonly query?: Query;
   readonly body?: unknown;
   readonly contentType?: string;
-  /** Milliseconds until the answer begins, and again until it is complete. Default 20 s. */
+  /** How long to wait for the response headers, and then again for the complete body. Default 20 s. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
 }
 
 const DEFAULT_TIMEOUT_MS = 20_000;
 
-/** The way to one API server: answers, streams and sockets. Every failure is a DomainError. */
+/** Requests, streams and WebSockets to one API server. Every failure is a DomainError. */
 export class KubeConnection {
   constructor(
     /** The context's name, for error messages. */
@@ -28,8 +28,8 @@ export class KubeConnection {
     protected readonly clock: Clock,
   ) {}
 
-  async json<T>(method: string, path: string, settings?: RequestSettings): Promise<T> {
-    const text = await this.text(method, path, settings);
+  async json<T>(method: string, path: string, options?: ApiRequestOptions): Promise<T> {
+    const text = await this.text(method, path, options);
     try {
       return (text === '' ? {} : JSON.parse(text)) as T;
     } catch (error) {
@@ -41,54 +41,54 @@ export class KubeConnection {
     }
   }
 
-  async text(method: string, path: string, settings: RequestSettings = {}): Promise<string> {
+  async text(method: string, path: string, options: ApiRequestOptions = {}): Promise<string> {
     const request: FailedRequest = { context: this.context, method, path };
-    const timeoutMs = settings.timeoutMs ?? DEFAULT_TIMEOUT_MS;
-    return this.translated(request, async (endpoint) => {
-      const response = await exchange(endpoint, this.clock, exchangeOf(request, settings, timeoutMs));
+    const timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+    return this.withTranslatedErrors(request, async (endpoint) => {
+      const response = await sendRequest(endpoint, this.clock, httpRequestOf(request, options, timeoutMs));
       const body = await this.body(response, request, timeoutMs);
-      if (isGood(response)) return body;
-      throw this.refused(request, response, body);
+      if (isSuccess(response)) return body;
+      throw this.errorOfRefusal(request, response, body);
     });
   }
 
-  /** The answer as a stream, once it began well; the caller destroys it. */
-  async stream(path: string, settings: RequestSettings = {}): Promise<IncomingMessage> {
+  /** The response as a stream, once the server has answered with success. The caller destroys it. */
+  async stream(path: string, options: ApiRequestOptions = {}): Promise<IncomingMessage> {
     const request: FailedRequest = { context: this.context, method: 'GET', path };
-    const timeoutMs = settings.timeoutMs ?? DEFAULT_TIMEOUT_MS;
-    return this.translated(request, async (endpoint) => {
-      const response = await exchange(endpoint, this.clock, exchangeOf(request, settings, timeoutMs));
-      if (isGood(response)) return response;
-      throw this.refused(request, response, await this.body(response, request, timeoutMs));
+    const timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+    return this.withTranslatedErrors(request, async (endpoint) => {
+      const response = await sendRequest(endpoint, this.clock, httpRequestOf(request, options, timeoutMs));
+      if (isSuccess(response)) return response;
+      throw this.errorOfRefusal(request, response, await this.body(response, request, timeoutMs));
     });
   }
 
-  /** An open WebSocket, paused: its stream resumes it. A refusal before the upgrade is translated like any other answer. */
+  /** An open WebSocket, paused: reading from it resumes it. A refused upgrade is translated like any other response. */
   async socket(path: string, protocols: readonly string[], query: string = ''): Promise<WebSocket> {
     const request: FailedRequest = { context: this.context, method: 'GET', path };
-    return this.translated(request, (endpoint) =>
+    return this.withTranslatedErrors(request, (endpoint) =>
       openSocket(endpoint, this.clock, {
         path,
         protocols,
         query,
         timeoutMs: DEFAULT_TIMEOUT_MS,
         onTimeout: () => errorOfTimeout(request, DEFAULT_TIMEOUT_MS),
-        onRefusal: async (response) => this.refused(request, response, await this.body(response, request)),
+        onRefusal: async (response) => this.errorOfRefusal(request, response, await this.body(response, request)),
       }),
     );
   }
 
   private body(response: IncomingMessage, request: FailedRequest, timeoutMs = DEFAULT_TIMEOUT_MS): Promise<string> {
-    return readText(response, this.clock, timeoutMs, () => errorOfTimeout(request, timeoutMs));
+    return readBody(response, this.clock, timeoutMs, () => errorOfTimeout(request, timeoutMs));
   }
 
-  private refused(request: FailedRequest, { statusCode = 0 }: IncomingMessage, body: string): DomainError {
-    // A token may have been renewed since it was read.
-    if (statusCode === 401) this.credentials.forget();
-    return errorOfAnswer(request, statusCode, body);
+  private errorOfRefusal(request: FailedRequest, { statusCode = 0 }: IncomingMessage, body: string): DomainError {
+    // The token may have been renewed since the kubeconfig was read.
+    if (statusCode === 401) this.credentials.invalidate();
+    return errorOfResponse(request, statusCode, body);
   }
 
-  private async translated<T>(request: FailedRequest, send: (endpoint: Endpoint) => Promise<T>): Promise<T> {
+  private async withTranslatedErrors<T>(request: FailedRequest, send: (endpoint: Endpoint) => Promise<T>): Promise<T> {
     const endpoint = await this.credentials.endpoint();
     try {
       return await send(endpoint);
@@ -98,13 +98,13 @@ export class KubeConnection {
   }
 }
 
-const isGood = ({ statusCode = 0 }: IncomingMessage): boolean => statusCode >= 200 && statusCode < 300;
+const isSuccess = ({ statusCode = 0 }: IncomingMessage): boolean => statusCode >= 200 && statusCode < 300;
 
-const exchangeOf = (
+const httpRequestOf = (
   request: FailedRequest,
-  { query, body, contentType, signal }: RequestSettings,
+  { query, body, contentType, signal }: ApiRequestOptions,
   timeoutMs: number,
-): Exchange => ({
+): HttpRequest => ({
   method: request.method,
   path: request.path + queryText(query),
   headers: {

@@ -4,22 +4,22 @@ import { DomainError, messageOf } from '@headgate/domain-contracts';
 import type { KubeConfig } from '@kubernetes/client-node';
 import { loadKubeConfig, type KubeconfigSource } from './kubeconfig-source.js';
 
-/** Where the API server is and what to send along. Both are valid for one request only: tokens expire. */
+/** The API server's address and the credentials to send. Valid for one request only, because tokens expire. */
 export interface Endpoint {
   readonly url: URL;
   /** Headers, TLS material and agent, for `node:https` and for WebSockets alike. */
   readonly options: RequestOptions;
 }
 
-/** TLS material by which two agents are told apart. */
+/** The TLS options that an agent is bound to. */
 const TLS_FIELDS = ['ca', 'cert', 'key', 'pfx', 'passphrase', 'rejectUnauthorized', 'servername'] as const;
 
-/** Tells keep-alive probes apart from a load balancer's idle timeout, which is often 60 s. */
-const KEEP_ALIVE_MS = 30_000;
+/** Shorter than the idle timeout of most load balancers, which is often 60 s. */
+const KEEP_ALIVE_PROBE_MS = 30_000;
 
 /**
- * The credentials of one context. The library reads them in every form that it knows (tokens, certificates, exec
- * plugins, OIDC, service accounts); this class keeps one pool of connections per TLS identity.
+ * The credentials of one context. @kubernetes/client-node reads every kind (tokens, certificates, exec plugins, OIDC,
+ * service accounts). This class adds a connection pool per TLS identity.
  */
 export class KubeCredentials {
   private config: Promise<KubeConfig> | undefined;
@@ -44,15 +44,15 @@ export class KubeCredentials {
       if (config.getCurrentCluster()?.proxyUrl === undefined) options.agent = this.agent(url, options);
       return { url, options };
     } catch (error) {
-      this.forget();
+      this.invalidate();
       throw new DomainError('BACKEND_UNREACHABLE', `The kubeconfig can't be used: ${messageOf(error)}.`, {
         cause: error,
       });
     }
   }
 
-  /** Reads the kubeconfig again next time; after a 401 somebody may have renewed it. */
-  forget(): void {
+  /** Makes the next request read the kubeconfig again: after a 401 it may have been renewed. */
+  invalidate(): void {
     this.config = undefined;
   }
 
@@ -61,16 +61,16 @@ export class KubeCredentials {
     this.pool = undefined;
   }
 
-  // The library's own agents open a connection per request, and keep a certificate that was renewed meanwhile.
-  private agent(url: URL, options: RequestOptions): Agent {
-    const material = TLS_FIELDS.map((field) => options[field]);
+  // The library's own agents open a connection per request and keep using a certificate that has been renewed.
+  private agent(url: URL, request: RequestOptions): Agent {
+    const material = TLS_FIELDS.map((field) => request[field]);
     if (this.pool?.material.every((value, index) => sameMaterial(value, material[index]))) return this.pool.agent;
     this.pool?.agent.destroy();
     const tls = Object.fromEntries(
       TLS_FIELDS.flatMap((field, i) => (material[i] === undefined ? [] : [[field, material[i]]])),
     );
-    const settings = { keepAlive: true, keepAliveMsecs: KEEP_ALIVE_MS, ...environmentProxy(url) };
-    const agent = url.protocol === 'https:' ? new HttpsAgent({ ...tls, ...settings }) : new HttpAgent(settings);
+    const options = { keepAlive: true, keepAliveMsecs: KEEP_ALIVE_PROBE_MS, ...environmentProxy(url) };
+    const agent = url.protocol === 'https:' ? new HttpsAgent({ ...tls, ...options }) : new HttpAgent(options);
     this.pool = { material, agent };
     return agent;
   }
@@ -79,6 +79,6 @@ export class KubeCredentials {
 const sameMaterial = (a: unknown, b: unknown): boolean =>
   Buffer.isBuffer(a) && Buffer.isBuffer(b) ? a.equals(b) : a === b;
 
-/** As kubectl does: HTTPS_PROXY and NO_PROXY count, but never for this machine itself. */
+/** Honors HTTPS_PROXY and NO_PROXY as kubectl does, but never for loopback addresses. */
 const environmentProxy = ({ hostname }: URL): { proxyEnv?: NodeJS.ProcessEnv } =>
   hostname === 'localhost' || hostname === '[::1]' || hostname.startsWith('127.') ? {} : { proxyEnv: process.env };

@@ -1,10 +1,10 @@
-import { errorOfAnswer, errorOfTransport } from './kube-errors.js';
+import { errorOfResponse, errorOfTransport } from './kube-errors.js';
 
 const request = { context: 'prod', method: 'POST', path: '/apis/kubevirt.io/v1/namespaces/lab/virtualmachines' };
 const status = (code: number, reason: string, message: string, details?: object): string =>
   JSON.stringify({ kind: 'Status', apiVersion: 'v1', status: 'Failure', code, reason, message, details });
 
-describe('errorOfAnswer', () => {
+describe('errorOfResponse', () => {
   test.each<[string, number, string, string, RegExp]>([
     [
       'a webhook by rule',
@@ -14,7 +14,7 @@ describe('errorOfAnswer', () => {
       /denied the request: no/,
     ],
     [
-      'a webhook in general',
+      'a webhook with 400',
       400,
       status(400, '', 'admission webhook "m.kubevirt.io" denied the request: Cannot migrate'),
       'REJECTED_BY_BACKEND',
@@ -49,7 +49,7 @@ describe('errorOfAnswer', () => {
       /PodSecurity/,
     ],
     [
-      'a namespace that is going',
+      'a namespace that is being deleted',
       403,
       status(
         403,
@@ -74,14 +74,14 @@ describe('errorOfAnswer', () => {
       /already exists/,
     ],
     [
-      'a name that is being freed',
+      'a name whose object is being deleted',
       409,
       status(409, 'AlreadyExists', 'object is being deleted: pods "x" already exists'),
       'BUSY',
       /being deleted/,
     ],
     [
-      'a race',
+      'a concurrent change',
       409,
       status(
         409,
@@ -106,7 +106,7 @@ describe('errorOfAnswer', () => {
       /"x" not found/,
     ],
     [
-      'a missing VM, said by virt-api',
+      'a missing VM, reported by virt-api',
       404,
       status(404, 'NotFound', 'virtualmachine.kubevirt.io "x" not found'),
       'INSTANCE_NOT_FOUND',
@@ -130,43 +130,43 @@ describe('errorOfAnswer', () => {
     ],
     ['an overloaded server', 429, status(429, 'TooManyRequests', 'slow down'), 'BUSY', /overloaded/],
     [
-      'a server behind a balancer that is away',
+      'a load balancer without a healthy server',
       503,
       'no healthy upstream',
       'BACKEND_UNREACHABLE',
       /no healthy upstream/,
     ],
     [
-      'its own time limit',
+      'a request that timed out in the server',
       504,
       status(504, 'Timeout', 'Timeout: request did not complete'),
       'BACKEND_TIMEOUT',
       /Timeout/,
     ],
-  ])('translates the refusal of %s', (_who, code, body, expected, message) => {
-    const error = errorOfAnswer(request, code, body);
+  ])('translates the error response of %s', (_origin, code, body, expected, message) => {
+    const error = errorOfResponse(request, code, body);
     expect(error.code).toBe(expected);
     expect(error.message).toMatch(message);
-    expect(error.answer.status).toBe(code);
+    expect(error.response.status).toBe(code);
   });
 
-  test('names the verb, the resource and the account of a forbidden request in one sentence', () => {
+  test('names the account, the verb and the resource of a forbidden request', () => {
     const text =
       'virtualmachines.kubevirt.io is forbidden: User "u" cannot list resource "virtualmachines" in API group "kubevirt.io" at the cluster scope';
-    expect(errorOfAnswer(request, 403, status(403, 'Forbidden', text))).toMatchObject({
+    expect(errorOfResponse(request, 403, status(403, 'Forbidden', text))).toMatchObject({
       code: 'BACKEND_FORBIDDEN',
       message: 'prod does not let u list virtualmachines.kubevirt.io at the cluster scope: grant it that verb.',
     });
   });
 
-  test('tells an aggregated API that is away from a server that is', () => {
+  test('does not take an unavailable aggregated API for an unavailable server', () => {
     const path = '/apis/subresources.kubevirt.io/v1/namespaces/lab/virtualmachines/web/start';
-    expect(errorOfAnswer({ ...request, path }, 503, 'service unavailable\n').code).toBe('BACKEND_FAILED');
+    expect(errorOfResponse({ ...request, path }, 503, 'service unavailable\n').code).toBe('BACKEND_FAILED');
   });
 });
 
 describe('errorOfTransport', () => {
-  test('says in words why there is no connection', () => {
+  test('explains a failed connection', () => {
     const refused = Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:1'), { code: 'ECONNREFUSED' });
     expect(errorOfTransport(request, '127.0.0.1:1', refused)).toMatchObject({
       code: 'BACKEND_UNREACHABLE',

@@ -1,7 +1,7 @@
 import { DomainError, messageOf, type ErrorCode } from '@headgate/domain-contracts';
-import { KubeApiError, type KubeAnswer } from './kube-api-error.js';
+import { KubeApiError, type ApiResponse } from './kube-api-error.js';
 
-/** The request that failed, for the sentence. */
+/** The request that failed, for the message. */
 export interface FailedRequest {
   readonly context: string;
   readonly method: string;
@@ -15,12 +15,12 @@ interface StatusObject {
   readonly details?: { readonly kind?: string; readonly name?: string; readonly group?: string };
 }
 
-interface Verdict {
+interface ErrorTranslation {
   readonly code: ErrorCode;
   readonly message: string;
 }
 
-/** What a person calls the parts that may be missing from a cluster. */
+/** Product names of the components that a cluster may not have. */
 const PRODUCTS: readonly (readonly [RegExp, string])[] = [
   [/^(subresources\.)?kubevirt\.io$/, 'KubeVirt'],
   [/^(snapshot|clone|export|instancetype)\.kubevirt\.io$/, 'a KubeVirt that serves it'],
@@ -47,46 +47,46 @@ const FORBIDDEN_VERB =
   /User "([^"]*)" cannot (\S+) resource "([^"]+)" in API group "([^"]*)"(?: (at the cluster scope|in the namespace "[^"]+"))?/;
 const CONFLICT = /^Operation cannot be fulfilled on \S+ "[^"]*": /;
 
-/** The one place that turns an answer of the API server into a DomainError. */
-export function errorOfAnswer(request: FailedRequest, status: number, body: string): KubeApiError {
+/** The only place that turns an error response of the API server into a DomainError. */
+export function errorOfResponse(request: FailedRequest, status: number, body: string): KubeApiError {
   const object = parseStatus(body);
   const text = (object?.message ?? body).trim();
-  const answer: KubeAnswer = { status, reason: object?.reason ?? '', text };
-  const { code, message } = verdict(request, answer, object);
-  return new KubeApiError(code, message, answer);
+  const response: ApiResponse = { status, reason: object?.reason ?? '', text };
+  const { code, message } = translate(request, response, object);
+  return new KubeApiError(code, message, response);
 }
 
-/** The one place that turns a failed connection into a DomainError. */
+/** The only place that turns a failed connection into a DomainError. */
 export function errorOfTransport({ context }: FailedRequest, server: string, error: unknown): DomainError {
   if (error instanceof DomainError) return error;
   const cause = (error as NodeJS.ErrnoException | undefined)?.code ?? '';
   const why =
-    TRANSPORT[cause] ??
+    TRANSPORT_CAUSES[cause] ??
     (/CERT|SSL|TLS/.test(cause) ? `its certificate is not accepted (${messageOf(error)})` : messageOf(error));
   return new DomainError('BACKEND_UNREACHABLE', `The API server of ${context} at ${server} can't be reached: ${why}.`, {
     cause: error,
   });
 }
 
-export const errorOfTimeout = ({ context, method, path }: FailedRequest, ms: number): DomainError =>
+export const errorOfTimeout = ({ context, method, path }: FailedRequest, timeoutMs: number): DomainError =>
   new DomainError(
     'BACKEND_TIMEOUT',
-    `The API server of ${context} did not answer ${method} ${path} within ${ms / 1000} s.`,
+    `The API server of ${context} did not answer ${method} ${path} within ${timeoutMs / 1000} s.`,
   );
 
-const TRANSPORT: Readonly<Record<string, string>> = {
+const TRANSPORT_CAUSES: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'the connection is refused',
   ECONNRESET: 'the connection was cut',
   EPIPE: 'the connection was cut',
-  ENOTFOUND: 'its name is not known',
-  EAI_AGAIN: 'its name can not be looked up',
+  ENOTFOUND: 'its host name does not resolve',
+  EAI_AGAIN: 'its host name cannot be resolved at the moment',
   EHOSTUNREACH: 'there is no route to it',
   ENETUNREACH: 'there is no route to it',
   ETIMEDOUT: 'it does not answer',
 };
 
-function verdict(request: FailedRequest, answer: KubeAnswer, object: StatusObject | undefined): Verdict {
-  const { status, text } = answer;
+function translate(request: FailedRequest, response: ApiResponse, object: StatusObject | undefined): ErrorTranslation {
+  const { status, text } = response;
   if (ADMISSION.test(text)) return { code: 'REJECTED_BY_BACKEND', message: text };
   switch (status) {
     case 400:
@@ -94,19 +94,19 @@ function verdict(request: FailedRequest, answer: KubeAnswer, object: StatusObjec
     case 422:
       return {
         code: request.method === 'GET' ? 'BACKEND_FAILED' : 'REJECTED_BY_BACKEND',
-        message: sentence(request, text),
+        message: serverMessage(request, text),
       };
     case 401:
       return {
         code: 'BACKEND_FORBIDDEN',
-        message: `The API server of ${request.context} does not accept the credentials: the token has expired or is not valid (${text || 'Unauthorized'}).`,
+        message: `The API server of ${request.context} does not accept the credentials: the token has expired or is invalid (${text || 'Unauthorized'}).`,
       };
     case 403:
       return forbidden(request, text);
     case 404:
       return notFound(request, object, text);
     case 409:
-      return conflict(answer);
+      return conflict(response);
     case 429:
       return {
         code: 'BUSY',
@@ -115,13 +115,13 @@ function verdict(request: FailedRequest, answer: KubeAnswer, object: StatusObjec
     case 503:
       return unavailable(request, text);
     case 504:
-      return { code: 'BACKEND_TIMEOUT', message: sentence(request, text) };
+      return { code: 'BACKEND_TIMEOUT', message: serverMessage(request, text) };
     default:
-      return { code: 'BACKEND_FAILED', message: sentence(request, text || `HTTP status ${status}`) };
+      return { code: 'BACKEND_FAILED', message: serverMessage(request, text || `HTTP status ${status}`) };
   }
 }
 
-function forbidden({ context }: FailedRequest, text: string): Verdict {
+function forbidden({ context }: FailedRequest, text: string): ErrorTranslation {
   const match = FORBIDDEN_VERB.exec(text);
   if (match) {
     const [, user, verb, resource, group, scope = ''] = match;
@@ -132,11 +132,11 @@ function forbidden({ context }: FailedRequest, text: string): Verdict {
     };
   }
   if (/because it is being terminated/.test(text)) return { code: 'BUSY', message: text };
-  // Quotas, Pod Security and admission plugins answer 403 as well: they refuse what was sent, not who sent it.
-  return { code: 'REJECTED_BY_BACKEND', message: text || `${context} forbids it.` };
+  // Quotas, Pod Security and admission plugins also answer 403: they refuse the object, not the account.
+  return { code: 'REJECTED_BY_BACKEND', message: text || `${context} forbids the request.` };
 }
 
-function notFound({ context, path }: FailedRequest, object: StatusObject | undefined, text: string): Verdict {
+function notFound({ context, path }: FailedRequest, object: StatusObject | undefined, text: string): ErrorTranslation {
   if (!object) {
     const api = apiOf(path);
     const product = PRODUCTS.find(([group]) => group.test(api.split('/')[0] ?? ''))?.[1];
@@ -150,17 +150,17 @@ function notFound({ context, path }: FailedRequest, object: StatusObject | undef
   return { code: NOT_FOUND_CODES[kind] ?? 'BACKEND_FAILED', message: text };
 }
 
-function conflict({ reason, text }: KubeAnswer): Verdict {
+function conflict({ reason, text }: ApiResponse): ErrorTranslation {
   if (reason === 'AlreadyExists') {
     return { code: text.includes('object is being deleted') ? 'BUSY' : 'ALREADY_EXISTS', message: text };
   }
-  // The action endpoints use the same reason for «in the wrong state» as the API server does for «somebody wrote in between».
+  // KubeVirt's action endpoints report a wrong state with the same reason as the API server a concurrent change.
   if (/has been modified|UID in (the )?precondition/.test(text) || !CONFLICT.test(text))
     return { code: 'CONFLICT', message: text };
   return { code: 'WRONG_STATE', message: text.replace(CONFLICT, '') };
 }
 
-function unavailable({ context, path }: FailedRequest, text: string): Verdict {
+function unavailable({ context, path }: FailedRequest, text: string): ErrorTranslation {
   if (/^\/apis\/(subresources|metrics|upload)\./.test(path)) {
     return {
       code: 'BACKEND_FAILED',
@@ -173,8 +173,10 @@ function unavailable({ context, path }: FailedRequest, text: string): Verdict {
   };
 }
 
-const sentence = ({ context }: FailedRequest, text: string): string =>
-  text ? text.slice(0, 2000) : `The API server of ${context} gave no reason.`;
+const MAX_MESSAGE_LENGTH = 2000;
+
+const serverMessage = ({ context }: FailedRequest, text: string): string =>
+  text ? text.slice(0, MAX_MESSAGE_LENGTH) : `The API server of ${context} gave no reason.`;
 
 /** `kubevirt.io/v1` of `/apis/kubevirt.io/v1/…`. */
 const apiOf = (path: string): string => {

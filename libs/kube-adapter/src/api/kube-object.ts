@@ -1,4 +1,4 @@
-/** Points at the object that another one belongs to. */
+/** A reference to the object that owns another one. */
 export interface OwnerReference {
   readonly apiVersion: string;
   readonly kind: string;
@@ -20,7 +20,7 @@ export interface ObjectMeta {
   readonly ownerReferences?: readonly OwnerReference[];
 }
 
-/** What every object of the Kubernetes API has. */
+/** The fields that every object of the Kubernetes API has. */
 export interface KubeObject {
   readonly apiVersion?: string;
   readonly kind?: string;
@@ -41,7 +41,7 @@ export interface Condition {
   readonly message?: string;
 }
 
-/** `namespace/name`: what tells two objects of one kind apart. */
+/** `namespace/name`, which is unique among the objects of one kind. */
 export const keyOf = ({ metadata }: KubeObject): string => `${metadata.namespace ?? ''}/${metadata.name ?? ''}`;
 
 export const conditionOf = (conditions: readonly Condition[] | undefined, type: string): Condition | undefined =>

@@ -16,7 +16,7 @@ current-context: prod
 `;
 
 describe('readKubeconfigContexts', () => {
-  test('names every context that has a server, and the current one', async () => {
+  test('lists every context that has a server, and marks the current one', async () => {
     expect(await readKubeconfigContexts({ text })).toEqual([
       { name: 'prod', current: true, server: 'https://a.example:6443' },
       { name: 'me@lab/1', current: false, server: 'https://b.example:6443' },
@@ -24,7 +24,7 @@ describe('readKubeconfigContexts', () => {
   });
 
   test.each([{ text: 'nonsense: [' }, { text: '' }, { file: '/nonexistent/kubeconfig' }])(
-    'answers none for %j',
+    'returns an empty array for %j',
     async (source) => {
       expect(await readKubeconfigContexts(source)).toEqual([]);
     },

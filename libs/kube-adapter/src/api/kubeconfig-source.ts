@@ -7,7 +7,7 @@ export type KubeconfigSource =
   | { readonly text: string }
   /** The service account of the pod that this process runs in. */
   | { readonly inCluster: true }
-  /** `KUBECONFIG`, then `~/.kube/config`, then the service account: what kubectl would take. */
+  /** `KUBECONFIG`, then `~/.kube/config`, then the service account, as in kubectl. */
   | { readonly default: true };
 
 export interface KubeconfigContext {
@@ -17,8 +17,8 @@ export interface KubeconfigContext {
 }
 
 /**
- * The contexts that a kubeconfig names, for a service that is started without configuration.
- * @returns empty when there is no kubeconfig, or it can't be read
+ * The contexts in a kubeconfig, for a service that is started without configuration.
+ * @returns an empty array when there is no kubeconfig, or it can't be read
  */
 export async function readKubeconfigContexts(
   source: KubeconfigSource = { default: true },
@@ -27,7 +27,7 @@ export async function readKubeconfigContexts(
     const config = await loadKubeConfig(source);
     return config.getContexts().flatMap(({ name, cluster }) => {
       const server = config.getCluster(cluster)?.server;
-      // The library's answer when there is no kubeconfig at all.
+      // The library's placeholder when there is no kubeconfig at all.
       if (!server || name === 'loaded-context') return [];
       return [{ name, current: name === config.getCurrentContext(), server }];
     });
@@ -36,9 +36,9 @@ export async function readKubeconfigContexts(
   }
 }
 
-/** @throws Error in plain words when it can't be read or names no such context */
+/** @throws Error with a readable message when the kubeconfig can't be read or has no such context */
 export async function loadKubeConfig(source: KubeconfigSource, kubeContext?: string): Promise<KubeConfig> {
-  // Only here, and only when a cluster is asked for: the library takes a good part of a second to load.
+  // Loaded only when a cluster is used: loading the library takes a good part of a second.
   const { KubeConfig } = await import('@kubernetes/client-node');
   const config = new KubeConfig();
   try {
@@ -47,7 +47,7 @@ export async function loadKubeConfig(source: KubeconfigSource, kubeContext?: str
     else if ('inCluster' in source) config.loadFromCluster();
     else config.loadFromDefault();
   } catch (error) {
-    throw new Error(`${'file' in source ? `the file ${source.file}` : 'it'} is not readable (${messageOf(error)})`, {
+    throw new Error(`${'file' in source ? `the file ${source.file}` : 'it'} can't be read (${messageOf(error)})`, {
       cause: error,
     });
   }

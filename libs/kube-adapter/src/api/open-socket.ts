@@ -9,25 +9,25 @@ export interface SocketRequest {
   /** With its question mark, or empty. */
   readonly query: string;
   readonly timeoutMs: number;
-  /** What it fails with when it does not open in time. */
+  /** The error to fail with when the socket does not open in time. */
   readonly onTimeout: () => Error;
-  /** What it fails with when the server answers instead of opening it. */
+  /** The error to fail with when the server refuses the upgrade. */
   readonly onRefusal: (response: IncomingMessage) => Promise<Error>;
 }
 
-/** Opens a WebSocket, and pauses it: what the other side sends at once has to wait for whoever is going to read it. */
-export function openSocket({ url, options }: Endpoint, clock: Clock, sent: SocketRequest): Promise<WebSocket> {
+/** Opens a WebSocket and pauses it, so that early data is not lost before a reader is attached. */
+export function openSocket({ url, options }: Endpoint, clock: Clock, request: SocketRequest): Promise<WebSocket> {
   const address = new URL(url);
   address.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';
-  address.pathname = `${url.pathname.replace(/\/$/, '')}${sent.path}`;
-  address.search = sent.query;
+  address.pathname = `${url.pathname.replace(/\/$/, '')}${request.path}`;
+  address.search = request.query;
   return new Promise((resolve, reject) => {
-    const socket = new WebSocket(address, [...sent.protocols], { ...options, perMessageDeflate: false } as never);
-    const cancel = clock.after(sent.timeoutMs, () => {
-      reject(sent.onTimeout());
+    const socket = new WebSocket(address, [...request.protocols], { ...options, perMessageDeflate: false } as never);
+    const cancel = clock.after(request.timeoutMs, () => {
+      reject(request.onTimeout());
       socket.terminate();
     });
-    const failed = (error: unknown): void => {
+    const onError = (error: unknown): void => {
       cancel();
       reject(error);
     };
@@ -36,11 +36,11 @@ export function openSocket({ url, options }: Endpoint, clock: Clock, sent: Socke
       socket.pause();
       resolve(socket);
     });
-    // It stays there: what breaks later is told by the close, and must not end the process meanwhile.
-    socket.on('error', failed);
+    // Stays attached: a later error is reported by the close event, and without a listener it would end the process.
+    socket.on('error', onError);
     socket.once('unexpected-response', (_request, response) => {
       cancel();
-      sent.onRefusal(response).then(reject, reject);
+      request.onRefusal(response).then(reject, reject);
     });
   });
 }

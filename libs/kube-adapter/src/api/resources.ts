@@ -1,4 +1,4 @@
-/** A kind of object, and where the API serves it. */
+/** A kind of object and its location in the API. */
 export interface Resource {
   /** `v1`, or `group/version`. */
   readonly apiVersion: string;
@@ -15,7 +15,7 @@ const resource = (apiVersion: string, kind: string, plural: string, namespaced =
 });
 
 export const VIRTUAL_MACHINES = resource('kubevirt.io/v1', 'VirtualMachine', 'virtualmachines');
-export const INSTANCES = resource('kubevirt.io/v1', 'VirtualMachineInstance', 'virtualmachineinstances');
+export const VM_INSTANCES = resource('kubevirt.io/v1', 'VirtualMachineInstance', 'virtualmachineinstances');
 export const MIGRATIONS = resource(
   'kubevirt.io/v1',
   'VirtualMachineInstanceMigration',
@@ -65,11 +65,11 @@ export const ACCESS_REVIEWS = resource(
   false,
 );
 
-/** Which object, or which part of a collection. */
+/** Names an object, one of its subresources, or the objects of a namespace. */
 export interface ObjectPath {
   readonly namespace?: string;
   readonly name?: string;
-  /** Such as `status`. */
+  /** For example `status`. */
   readonly subresource?: string;
 }
 

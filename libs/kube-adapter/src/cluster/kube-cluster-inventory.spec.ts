@@ -3,21 +3,21 @@ import { SandboxHarness } from '../testing/sandbox-harness.contract.js';
 describe('KubeClusterInventory and KubeDiagnostics', () => {
   const withHarness = async (
     settings: Parameters<typeof SandboxHarness.open>[0],
-    rule: (harness: SandboxHarness) => Promise<void>,
+    run: (harness: SandboxHarness) => Promise<void>,
   ): Promise<void> => {
     const harness = await SandboxHarness.open(settings);
     try {
-      await rule(harness);
+      await run(harness);
     } finally {
       await harness.close();
     }
   };
-  const stateOf = async ({ backend }: SandboxHarness): Promise<Record<string, string>> => {
+  const statusByCheck = async ({ backend }: SandboxHarness): Promise<Record<string, string>> => {
     const checks = await backend.require('diagnostics').checks();
     return Object.fromEntries(checks.map(({ name, status }) => [name, status]));
   };
 
-  test('shows nodes with roles, storage with its abilities, and sizes', () =>
+  test('reports nodes with their roles, storage capabilities and instancetypes', () =>
     withHarness({}, async ({ backend }) => {
       const cluster = backend.require('cluster');
       expect(await cluster.nodes()).toMatchObject([
@@ -37,20 +37,20 @@ describe('KubeClusterInventory and KubeDiagnostics', () => {
       expect(preferences.length).toBeGreaterThan(10);
     }));
 
-  test('finds nothing wrong with a whole cluster', () =>
+  test('finds no problem in a complete cluster', () =>
     withHarness({}, async (harness) => {
-      const states = await stateOf(harness);
-      expect(Object.entries(states).filter(([, status]) => status !== 'ok')).toEqual([]);
-      expect(Object.keys(states)).toEqual(
+      const statuses = await statusByCheck(harness);
+      expect(Object.entries(statuses).filter(([, status]) => status !== 'ok')).toEqual([]);
+      expect(Object.keys(statuses)).toEqual(
         expect.arrayContaining(['api', 'kubevirt', 'cdi', 'storage-class', 'kvm', 'migration', 'rights', 'namespace']),
       );
     }));
 
-  test('names what a poor cluster lacks, and says what would help', () =>
+  test('names the missing components of a minimal cluster, with a remedy for each', () =>
     withHarness(
       { simulation: { without: ['cdi', 'snapshots', 'multus', 'metrics'], cluster: { storage: false } } },
       async (harness) => {
-        expect(await stateOf(harness)).toMatchObject({
+        expect(await statusByCheck(harness)).toMatchObject({
           api: 'ok',
           kubevirt: 'ok',
           cdi: 'warning',
@@ -69,17 +69,17 @@ describe('KubeClusterInventory and KubeDiagnostics', () => {
       },
     ));
 
-  test('mends a missing default namespace', () =>
+  test('creates a missing default namespace', () =>
     withHarness({ backend: { defaultNamespace: 'not-there-yet' } }, async (harness) => {
       const diagnostics = harness.backend.require('diagnostics');
       const [check] = (await diagnostics.checks()).filter(({ name }) => name === 'namespace');
       expect(check).toMatchObject({ status: 'warning', fixable: true });
       expect(await diagnostics.fix()).toEqual(['namespace']);
-      expect(await stateOf(harness)).toMatchObject({ namespace: 'ok' });
+      expect(await statusByCheck(harness)).toMatchObject({ namespace: 'ok' });
       expect(await diagnostics.fix()).toEqual([]);
     }));
 
-  test('answers one failed check when the server is away', () =>
+  test('reports one failed check when the server is away', () =>
     withHarness({}, async (harness) => {
       await harness.sandbox.faults.serverDown();
       const checks = await harness.backend.require('diagnostics').checks();

@@ -8,13 +8,14 @@ import type { KubeApi } from '../api/kube-api.js';
 import { KubeApiError } from '../api/kube-api-error.js';
 import { CLUSTER_INSTANCETYPES, CLUSTER_PREFERENCES, NODES, type Resource } from '../api/resources.js';
 import type { ClusterDiscovery } from '../discovery/cluster-discovery.js';
-import { isReady, type NodeObject } from '../migration/migration-target.js';
+import type { NodeObject } from '../api/object-types.js';
+import { isReady } from '../migration/migration-target.js';
 import { canSnapshot, defaultClass, snapshotClasses, storageClasses } from './storage-classes.js';
 
 const ROLE_PREFIX = 'node-role.kubernetes.io/';
-const OLD_ROLE = 'kubernetes.io/role';
+const LEGACY_ROLE = 'kubernetes.io/role';
 
-/** Nodes, storage and sizes of a cluster. */
+/** Nodes, storage capabilities and instancetypes of a cluster. */
 export class KubeClusterInventory extends ClusterInventory {
   constructor(
     private readonly api: KubeApi,
@@ -34,11 +35,11 @@ export class KubeClusterInventory extends ClusterInventory {
       snapshotClasses(this.api),
       this.discovery.facts(),
     ]);
-    const preferred = defaultClass(classes);
+    const byDefault = defaultClass(classes);
     return {
-      storageClass: preferred?.metadata.name ?? '',
+      storageClass: byDefault?.metadata.name ?? '',
       canExpand: classes.some(({ allowVolumeExpansion }) => allowVolumeExpansion === true),
-      canSnapshot: canSnapshot(preferred, snapshots) && (!facts.hasKubevirt || facts.gate('Snapshot')),
+      canSnapshot: canSnapshot(byDefault, snapshots) && (!facts.hasKubevirt || facts.isGateEnabled('Snapshot')),
     };
   }
 
@@ -55,7 +56,7 @@ export class KubeClusterInventory extends ClusterInventory {
       const objects = await this.api.list(resource);
       return objects.map(({ metadata }) => metadata.name ?? '').sort();
     } catch (error) {
-      // A cluster without KubeVirt has none.
+      // The API is not served without KubeVirt.
       if (KubeApiError.has(error, 404)) return [];
       throw error;
     }
@@ -75,6 +76,6 @@ function rolesOf({ metadata }: NodeObject): string[] {
   const roles = Object.keys(labels)
     .filter((label) => label.startsWith(ROLE_PREFIX))
     .map((label) => label.slice(ROLE_PREFIX.length));
-  const old = labels[OLD_ROLE];
-  return [...new Set(old ? [...roles, old] : roles)].filter((role) => role !== '').sort();
+  const legacy = labels[LEGACY_ROLE];
+  return [...new Set(legacy ? [...roles, legacy] : roles)].filter((role) => role !== '').sort();
 }

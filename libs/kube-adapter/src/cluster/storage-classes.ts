@@ -13,8 +13,8 @@ export interface SnapshotClassObject extends KubeObject {
   readonly driver?: string;
 }
 
-/** KubeVirt's own default for VM disks wins over the cluster's. */
-const DEFAULTS = [
+/** KubeVirt's default for VM disks takes precedence over the cluster's default. */
+const DEFAULT_ANNOTATIONS = [
   'storageclass.kubevirt.io/is-default-virt-class',
   'storageclass.kubernetes.io/is-default-class',
 ] as const;
@@ -32,9 +32,9 @@ export async function snapshotClasses(api: KubeApi): Promise<SnapshotClassObject
   }
 }
 
-/** The class that a new VM disk gets; of several defaults the newest, as Kubernetes chooses. */
+/** The storage class of a new VM disk. Of several defaults Kubernetes uses the newest. */
 export function defaultClass(classes: readonly StorageClassObject[]): StorageClassObject | undefined {
-  for (const annotation of DEFAULTS) {
+  for (const annotation of DEFAULT_ANNOTATIONS) {
     const marked = classes.filter(({ metadata }) => metadata.annotations?.[annotation] === 'true');
     marked.sort((a, b) => (b.metadata.creationTimestamp ?? '').localeCompare(a.metadata.creationTimestamp ?? ''));
     if (marked[0]) return marked[0];
@@ -42,7 +42,7 @@ export function defaultClass(classes: readonly StorageClassObject[]): StorageCla
   return undefined;
 }
 
-/** Whether disks of this class can be snapshotted: a snapshot class is served by the same driver. */
+/** Whether disks of this storage class can be snapshotted: some snapshot class has the same driver. */
 export const canSnapshot = (
   storage: StorageClassObject | undefined,
   classes: readonly SnapshotClassObject[] | undefined,

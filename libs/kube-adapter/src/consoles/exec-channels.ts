@@ -2,7 +2,7 @@ import { Duplex } from 'node:stream';
 import type { TerminalSize } from '@headgate/domain-contracts';
 import type { WebSocket } from 'ws';
 
-/** The exec protocol: each frame begins with a channel. Source: Kubernetes' remotecommand, v4 and v5. */
+/** Channel numbers of the exec protocol, the first byte of each frame. Source: Kubernetes' remotecommand, v4 and v5. */
 const CHANNEL = { stdin: 0, stdout: 1, stderr: 2, resize: 4, close: 255 } as const;
 export const EXEC_PROTOCOLS = ['v5.channel.k8s.io', 'v4.channel.k8s.io'] as const;
 
@@ -28,19 +28,19 @@ export class ExecChannels extends Duplex {
   }
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
-    // Told only when it left this process: a slow server slows down whoever types.
+    // Completes only when the data has left the process, so that a slow server applies back-pressure to the writer.
     this.socket.send(frame(CHANNEL.stdin, chunk), { binary: true }, (error) => done(error));
   }
 
   override _final(done: () => void): void {
-    // Version 4 has no way to end the input alone.
+    // Version 4 cannot close the input alone.
     if (this.socket.protocol === EXEC_PROTOCOLS[0])
       this.socket.send(Buffer.from([CHANNEL.close, CHANNEL.stdin]), () => done());
     else done();
   }
 
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
-    // A farewell would wait for an answer that nobody reads any more; the server ends the process either way.
+    // A closing handshake would wait for an answer that is no longer read. The server ends the process either way.
     this.socket.terminate();
     done(error);
   }

@@ -9,28 +9,27 @@ import {
   type TerminalSize,
 } from '@headgate/domain-contracts';
 import { createWebSocketStream } from 'ws';
-import { isNotFound, KubeApiError } from '../api/kube-api-error.js';
+import { instanceNotFound, isNotFound, KubeApiError } from '../api/kube-api-error.js';
 import type { KubeApi } from '../api/kube-api.js';
 import { CLAIMS, PODS, pathOf, subresourcePath, VIRTUAL_MACHINES } from '../api/resources.js';
 import { CONTAINER, PERSISTENT_ROOT } from '../containers/container-manifest.js';
-import { instanceNotFound } from '../instance-not-found.js';
-import type { PodObject } from '../inventory/vm-object.js';
+import type { PodObject } from '../api/object-types.js';
 import { containerSelector } from '../labels.js';
 import { EXEC_PROTOCOLS, ExecChannels } from './exec-channels.js';
 
-/** The raw byte stream of a guest's device. */
-const PLAIN = ['plain.kubevirt.io'] as const;
+/** The subprotocol for the raw byte stream of a guest's device. */
+const PLAIN_PROTOCOLS = ['plain.kubevirt.io'] as const;
 
 const VNC_ATTEMPTS = 4;
-const VNC_PAUSE_MS = 250;
+const VNC_RETRY_MS = 250;
 
-/** The best shell that the image has. */
-const SHELL =
+/** Starts bash where the image has it. */
+const SHELL_SCRIPT =
   'TERM=xterm-256color; export TERM; if command -v bash >/dev/null 2>&1; then exec bash -l; else exec sh -l; fi';
 
 /** Consoles through the API server's WebSockets. */
 export class KubeConsoles extends ConsoleSource {
-  /** No release of KubeVirt serves two: the new viewer ends the session before, or (since 1.7, when asked) is refused. */
+  /** KubeVirt serves one VNC session per guest: a second one ends the first, or is refused on request (since 1.7). */
   override readonly vncViewers = 'one';
 
   constructor(
@@ -40,16 +39,16 @@ export class KubeConsoles extends ConsoleSource {
     super();
   }
 
-  /** @throws DomainError BUSY when somebody outside of this service looks at the screen, as far as KubeVirt (1.7) can tell */
+  /** @throws DomainError BUSY when another program has a VNC session open, on KubeVirt 1.7 and newer */
   override async openVnc(ref: InstanceRef): Promise<Duplex> {
     for (let attempt = 1; ; attempt++) {
       try {
-        // Older releases take no notice of the parameter.
+        // Older releases ignore the parameter.
         return await this.device(ref, 'vnc', '?preserveSession=true');
       } catch (error) {
-        // A session that this service has just ended takes a moment to be over.
+        // KubeVirt takes a moment to release a session that this service has just closed.
         if (attempt === VNC_ATTEMPTS || !DomainError.is(error, 'BUSY')) throw error;
-        await this.clock.delay(VNC_PAUSE_MS);
+        await this.clock.delay(VNC_RETRY_MS);
       }
     }
   }
@@ -59,14 +58,14 @@ export class KubeConsoles extends ConsoleSource {
   }
 
   override async openShell(ref: InstanceRef, size: TerminalSize): Promise<Shell> {
-    const settings = { namespace: ref.namespace, labelSelector: containerSelector(ref.name) };
-    const [pod] = await this.api.list<PodObject>(PODS, settings);
+    const selection = { namespace: ref.namespace, labelSelector: containerSelector(ref.name) };
+    const [pod] = await this.api.list<PodObject>(PODS, selection);
     if (pod?.status?.phase !== 'Running') {
-      if (!pod && (await this.api.list(CLAIMS, settings)).length === 0) throw instanceNotFound(ref);
+      if (!pod && (await this.api.list(CLAIMS, selection)).length === 0) throw instanceNotFound(ref);
       throw new DomainError('WRONG_STATE', `The container ${ref.name} does not run; start it first.`);
     }
     const main = pod.spec?.containers?.find(({ name }) => name === CONTAINER);
-    const inside = main?.securityContext?.privileged ? ['chroot', PERSISTENT_ROOT] : [];
+    const chroot = main?.securityContext?.privileged ? ['chroot', PERSISTENT_ROOT] : [];
     const query = new URLSearchParams({
       container: CONTAINER,
       stdin: 'true',
@@ -74,7 +73,7 @@ export class KubeConsoles extends ConsoleSource {
       stderr: 'false',
       tty: 'true',
     });
-    for (const word of [...inside, '/bin/sh', '-c', SHELL]) query.append('command', word);
+    for (const argument of [...chroot, '/bin/sh', '-c', SHELL_SCRIPT]) query.append('command', argument);
     const path = pathOf(PODS, { namespace: ref.namespace, name: pod.metadata.name, subresource: 'exec' });
     const stream = new ExecChannels(await this.api.socket(path, EXEC_PROTOCOLS, `?${query}`));
     stream.resize(size);
@@ -84,20 +83,20 @@ export class KubeConsoles extends ConsoleSource {
   private async device(ref: InstanceRef, device: 'vnc' | 'console', query = ''): Promise<Duplex> {
     const path = subresourcePath(ref.namespace, 'virtualmachineinstances', ref.name, device);
     try {
-      const socket = await this.api.socket(path, PLAIN, query);
+      const socket = await this.api.socket(path, PLAIN_PROTOCOLS, query);
       return createWebSocketStream(socket);
     } catch (error) {
-      throw await this.explained(error, ref);
+      throw await this.explain(error, ref);
     }
   }
 
-  private async explained(error: unknown, ref: InstanceRef): Promise<unknown> {
+  private async explain(error: unknown, ref: InstanceRef): Promise<unknown> {
     const stopped = new DomainError('WRONG_STATE', `${ref.name} does not run; start it first.`, { cause: error });
     if (isNotFound(error)) return (await this.api.find(VIRTUAL_MACHINES, ref)) ? stopped : instanceNotFound(ref);
     if (!(error instanceof KubeApiError)) return error;
-    const { text } = error.answer;
+    const { text } = error.response;
     if (/Active VNC connection/.test(text)) {
-      return new DomainError('BUSY', `Somebody else looks at the screen of ${ref.name} with another program.`, {
+      return new DomainError('BUSY', `Another program has the screen of ${ref.name} open; close it there first.`, {
         cause: error,
       });
     }

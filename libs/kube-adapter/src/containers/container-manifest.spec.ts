@@ -15,7 +15,7 @@ const podOf = (overrides: Partial<ContainerSpec> = {}) =>
   JSON.parse(JSON.stringify(containerPod(spec.ref, 'box-ct-data', { ...spec, ...overrides })));
 
 describe('container objects', () => {
-  test('record the spec on the claim, so that the pod can be made again', () => {
+  test('record the spec on the claim, so that the pod can be created again', () => {
     const claim = dataClaim(spec);
     expect(claim.metadata).toMatchObject({
       name: 'box-ct-data',
@@ -30,14 +30,14 @@ describe('container objects', () => {
     expect(claim.spec).not.toHaveProperty('storageClassName');
   });
 
-  test('mount the volume at /data only when unprivileged', () => {
+  test('mount the volume of an unprivileged container at /data', () => {
     const { containers, initContainers } = podOf().spec;
     expect(containers[0]).toMatchObject({ image: 'debian:12', volumeMounts: [{ name: 'data', mountPath: '/data' }] });
     expect(containers[0].securityContext).toEqual({ privileged: false });
     expect(initContainers).toBeUndefined();
   });
 
-  test('seed a root on the volume and change into it, on a read-only image, when privileged', () => {
+  test('give a privileged container a root on the volume, and a read-only image', () => {
     const { containers, initContainers } = podOf({ privileged: true }).spec;
     expect(containers[0].securityContext).toEqual({ privileged: true, readOnlyRootFilesystem: true });
     expect(containers[0].command.join(' ')).toContain('exec chroot /persist/root');
@@ -47,18 +47,18 @@ describe('container objects', () => {
     });
   });
 
-  test('give a container no access to the cluster', () => {
+  test('give a container no service account token', () => {
     expect(podOf().spec.automountServiceAccountToken).toBe(false);
   });
 
   test.each([undefined, '', 'no json', '{}', '{"image":1}', '{"image":"a","mem":"much"}'])(
-    'take %j for no spec',
+    'do not accept %j as a spec',
     (text) => {
       expect(readRecordedSpec(text)).toBeUndefined();
     },
   );
 
-  test('keep a spec as it was over any number of starts', () => {
+  test('restore the recorded spec', () => {
     const text = writeRecordedSpec({ ...spec, privileged: true });
     expect(readRecordedSpec(text)).toMatchObject({ privileged: true, image: 'debian:12' });
   });

@@ -5,20 +5,20 @@ import { writeRecordedSpec, type RecordedSpec } from './recorded-spec.js';
 
 /** The container's name inside its pod. */
 export const CONTAINER = 'main';
-/** Where the data volume of an unprivileged container is. */
+/** The mount path of the data volume in an unprivileged container. */
 const DATA_PATH = '/data';
-/** Where the data volume of a privileged container is, outside of the root that it changes into. */
+/** The mount path of the data volume in a privileged container, outside of its changed root. */
 const PERSIST_PATH = '/persist';
-/** The root that a privileged container changes into. */
+/** The changed root of a privileged container. */
 export const PERSISTENT_ROOT = `${PERSIST_PATH}/root`;
 
 const GRACE_SECONDS = 10;
 
 /**
  * Copies the image's files onto the volume, once. Entry by entry, because not every `cp` can stay on one file system.
- * A copy that was cut off is begun again: only a complete one gets its final name.
+ * An interrupted copy starts over: only a complete one gets the final name.
  */
-const SEED = `set -eu
+const SEED_SCRIPT = `set -eu
 [ -e ${PERSISTENT_ROOT} ] && exit 0
 rm -rf ${PERSIST_PATH}/seeding
 mkdir -p ${PERSIST_PATH}/seeding
@@ -33,8 +33,8 @@ mkdir -p proc sys dev tmp
 sync
 mv ${PERSIST_PATH}/seeding ${PERSISTENT_ROOT}`;
 
-/** Makes the persistent root usable and stays in it, reaping what ends, until the pod is stopped. */
-const ENTER = `set -eu
+/** Mounts the kernel's file systems in the persistent root, changes into it, and reaps processes until the pod is stopped. */
+const CHROOT_SCRIPT = `set -eu
 cd ${PERSISTENT_ROOT}
 mount -t proc proc proc
 mount -o rbind /sys sys
@@ -49,7 +49,7 @@ export const dataClaimName = (name: string): string => `${name}-ct-data`;
 
 const labelsOf = (name: string): Readonly<Record<string, string>> => ({ [LABEL.kind]: 'ct', [LABEL.name]: name });
 
-/** The data volume, which carries the spec so that the pod can be made again from it. */
+/** The data volume. It stores the spec, from which the pod is created on every start. */
 export const dataClaim = (spec: ContainerSpec): KubeObject & { readonly spec: JsonObject } => ({
   metadata: {
     name: dataClaimName(spec.ref.name),
@@ -64,7 +64,7 @@ export const dataClaim = (spec: ContainerSpec): KubeObject & { readonly spec: Js
   },
 });
 
-/** The pod of a container. An image that only offers a shell stays up because it is given a terminal to wait on. */
+/** The pod of a container. Its terminal keeps an image running whose entry point is a plain shell. */
 export function containerPod(
   { namespace, name }: { readonly namespace: string; readonly name: string },
   claimName: string,
@@ -74,9 +74,9 @@ export function containerPod(
   const memory = formatBytes(memoryBytes);
   const resources = { requests: { cpu: String(cpu), memory }, limits: { cpu: String(cpu), memory } };
   const volumeMounts = [{ name: 'data', mountPath: privileged ? PERSIST_PATH : DATA_PATH }];
-  const seeder = { name: 'seed', image, command: ['/bin/sh', '-c', SEED], volumeMounts, resources };
-  const entrance: JsonObject = privileged
-    ? { command: ['/bin/sh', '-c', ENTER], securityContext: { privileged: true, readOnlyRootFilesystem: true } }
+  const seedContainer = { name: 'seed', image, command: ['/bin/sh', '-c', SEED_SCRIPT], volumeMounts, resources };
+  const entryPoint: JsonObject = privileged
+    ? { command: ['/bin/sh', '-c', CHROOT_SCRIPT], securityContext: { privileged: true, readOnlyRootFilesystem: true } }
     : { stdin: true, tty: true, securityContext: { privileged: false } };
   return {
     metadata: { name, namespace, labels: labelsOf(name) },
@@ -84,11 +84,11 @@ export function containerPod(
       hostname: name,
       restartPolicy: 'Always',
       terminationGracePeriodSeconds: GRACE_SECONDS,
-      // A guest of this service has no business with the cluster's API.
+      // Containers of users must not reach the cluster's API.
       automountServiceAccountToken: false,
       enableServiceLinks: false,
-      ...(privileged ? { initContainers: [seeder] } : {}),
-      containers: [{ name: CONTAINER, image, resources, volumeMounts, ...entrance }],
+      ...(privileged ? { initContainers: [seedContainer] } : {}),
+      containers: [{ name: CONTAINER, image, resources, volumeMounts, ...entryPoint }],
       volumes: [{ name: 'data', persistentVolumeClaim: { claimName } }],
     },
   };

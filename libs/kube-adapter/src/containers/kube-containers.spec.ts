@@ -40,14 +40,14 @@ describe('KubeContainers', () => {
     await becomes(spec.ref, 'Running');
     return spec.ref;
   };
-  /** What is there and stays: a claim that waits for its last pod is on its way out. */
+  /** Names of the objects that are not being deleted; a deleted claim remains until its last pod is gone. */
   const names = (resource: string): string[] =>
     harness.sandbox.store
       .list(resource, { namespace: NAMESPACE })
       .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
       .map(({ metadata }) => metadata.name ?? '');
 
-  test('makes a container that runs, and shows it as it was specified', async () => {
+  test('creates a running container and shows it as it was specified', async () => {
     const ref = await running();
     await harness.recorder.until(() => shown(ref)?.ready === true);
     expect(shown(ref)).toMatchObject({
@@ -60,7 +60,7 @@ describe('KubeContainers', () => {
     });
   });
 
-  test('stops it to the volume alone, and starts it again from the recorded spec', async () => {
+  test('keeps only the volume of a stopped container, and starts it again from the recorded spec', async () => {
     const ref = await running({ cpu: 2 });
     await containers().stop(ref);
     await becomes(ref, 'Stopped');
@@ -73,19 +73,19 @@ describe('KubeContainers', () => {
     expect(shown(ref)).toMatchObject({ cpu: 2, image: 'debian:12' });
   });
 
-  test('starts a container that is still being stopped, as soon as that is done', async () => {
+  test('starts a container that is still being stopped as soon as its pod is gone', async () => {
     const ref = await running();
     await containers().stop(ref);
     await containers().start(ref);
     await becomes(ref, 'Running');
   });
 
-  test('deletes pod, Service and volume, and nothing else', async () => {
+  test('deletes the pod, the Service and the volume, and nothing else', async () => {
     const ref = await running();
     const { store } = harness.sandbox;
     const meta = (name: string, labels: Record<string, string>) => ({ name, namespace: NAMESPACE, labels });
-    const mine = { 'svc.dev/kind': 'ct', 'svc.dev/name': ref.name };
-    store.create('services', { apiVersion: 'v1', kind: 'Service', metadata: meta(`proxy-${ref.name}`, mine) });
+    const own = { 'svc.dev/kind': 'ct', 'svc.dev/name': ref.name };
+    store.create('services', { apiVersion: 'v1', kind: 'Service', metadata: meta(`proxy-${ref.name}`, own) });
     store.create('services', { apiVersion: 'v1', kind: 'Service', metadata: meta(`${ref.name}`, {}) });
     store.create('secrets', { apiVersion: 'v1', kind: 'Secret', metadata: meta(ref.name, { 'svc.dev/vm': ref.name }) });
     const { steps } = await containers().planDelete(ref);
@@ -99,7 +99,7 @@ describe('KubeContainers', () => {
     await expect(containers().delete(ref)).rejects.toMatchObject({ code: 'INSTANCE_NOT_FOUND' });
   });
 
-  test('shares nothing with a VM of the same name: deleting either leaves the other whole', async () => {
+  test('shares no object with a VM of the same name: deleting one leaves the other intact', async () => {
     for (const first of ['vm', 'ct'] as const) {
       const vm = await harness.givenVm('Running');
       const ct: InstanceRef = { ...vm, kind: 'ct' };
@@ -120,7 +120,7 @@ describe('KubeContainers', () => {
     }
   });
 
-  test.each([true, false])('opens a shell (privileged: %s) that answers and can be resized', async (privileged) => {
+  test.each([true, false])('opens a working shell that can be resized (privileged: %s)', async (privileged) => {
     const ref = await running({ privileged });
     const shell = await harness.backend.require('consoles').openShell(ref, { columns: 100, rows: 40 });
     shell.stream.write('echo hello\r');
@@ -130,7 +130,7 @@ describe('KubeContainers', () => {
     await new Promise((resolve) => shell.stream.once('close', resolve).resume());
   });
 
-  test('opens no shell in a container that is stopped, or not there', async () => {
+  test('refuses a shell in a container that is stopped or does not exist', async () => {
     const consoles = harness.backend.require('consoles');
     const size = { columns: 80, rows: 24 };
     const ref = await running();
@@ -155,14 +155,14 @@ describe('KubeContainers', () => {
     expect(names('persistentvolumeclaims')).not.toContain(`${spec.ref.name}-ct-data`);
   });
 
-  test('refuses names that are taken and storage classes that are not there, in the plan too', async () => {
+  test('refuses existing names and unknown storage classes, also in the plan', async () => {
     const ref = await running();
     await expect(containers().create(specOf({ ref }))).rejects.toMatchObject({ code: 'ALREADY_EXISTS' });
     const plan = await containers().planCreate(specOf({ storageClass: 'gold', ref: { ...ref, name: 'ends-badly-' } }));
     expect(plan.refusals.map(({ code }) => code)).toEqual(['INVALID_NAME', 'INVALID_INPUT']);
   });
 
-  test('does not take over a volume of that name that somebody else made', async () => {
+  test('does not take over an existing volume of the same name', async () => {
     const spec = specOf();
     const name = `${spec.ref.name}-ct-data`;
     harness.sandbox.store.create('persistentvolumeclaims', {
@@ -176,7 +176,7 @@ describe('KubeContainers', () => {
     await expect(containers().delete(spec.ref)).rejects.toMatchObject({ code: 'INSTANCE_NOT_FOUND' });
   });
 
-  test('refuses to start or stop a container that is not there', async () => {
+  test('refuses to start, stop or delete a container that does not exist', async () => {
     for (const act of ['start', 'stop', 'delete', 'planDelete'] as const) {
       await expect(containers()[act](harness.freshContainer())).rejects.toMatchObject({ code: 'INSTANCE_NOT_FOUND' });
     }

@@ -9,22 +9,24 @@ import {
   type Plan,
   type Refusal,
 } from '@headgate/domain-contracts';
-import { isUnanswered } from '../api/kube-api-error.js';
+import { ensureNamespace, namespaceExists } from '../api/ensure-namespace.js';
+import { instanceNotFound, isOutcomeUnknown } from '../api/kube-api-error.js';
 import type { KubeApi } from '../api/kube-api.js';
-import { CLAIMS, PODS, SERVICES, STORAGE_CLASSES, type Resource } from '../api/resources.js';
 import type { KubeObject } from '../api/kube-object.js';
-import { instanceNotFound } from '../instance-not-found.js';
-import type { ClaimObject, PodObject } from '../inventory/vm-object.js';
+import type { ClaimObject, PodObject } from '../api/object-types.js';
+import { CLAIMS, PODS, SERVICES, STORAGE_CLASSES, type Resource } from '../api/resources.js';
 import { ANNOTATION, containerSelector } from '../labels.js';
-import { ensureNamespace, namespaceExists } from '../provisioning/ensure-namespace.js';
 import { containerPod, dataClaim, dataClaimName } from './container-manifest.js';
 import { readRecordedSpec, writeRecordedSpec } from './recorded-spec.js';
 
-/** A pod that is being removed still has its name; it is waited for no longer than its grace period and some. */
-const LEAVING_PAUSE_MS = 250;
-const LEAVING_ATTEMPTS = 60;
+/** A pod that is being deleted keeps its name. Waiting ends after 15 s, which is longer than its grace period. */
+const TERMINATION_POLL_MS = 250;
+const TERMINATION_MAX_POLLS = 60;
+/** How often and how many times to try to remove an incomplete container while the server does not answer. */
+const ROLL_BACK_INTERVAL_MS = 500;
+const ROLL_BACK_MAX_ATTEMPTS = 60;
 
-/** Containers as pods with a data volume. Everything is found by labels; nothing by a name alone. */
+/** Containers as pods with a data volume. Their objects are found by labels, never by name alone. */
 export class KubeContainers extends Containers {
   constructor(
     private readonly api: KubeApi,
@@ -57,7 +59,7 @@ export class KubeContainers extends Containers {
     try {
       await this.createPod(spec.ref, claim.metadata.name ?? '', writeRecordedSpec(spec));
     } catch (error) {
-      await this.takeBack(spec.ref, claim);
+      await this.rollBack(spec.ref, claim);
       throw error;
     }
   }
@@ -65,24 +67,24 @@ export class KubeContainers extends Containers {
   override async start(ref: InstanceRef): Promise<void> {
     const claim = await this.claim(ref);
     const text = claim.metadata.annotations?.[ANNOTATION.spec];
-    for (let attempt = 0; attempt < LEAVING_ATTEMPTS; attempt++) {
-      const [pod] = await this.labelled<PodObject>(PODS, ref);
-      const over = pod?.status?.phase === 'Succeeded' || pod?.status?.phase === 'Failed';
+    for (let poll = 0; poll < TERMINATION_MAX_POLLS; poll++) {
+      const [pod] = await this.listLabeled<PodObject>(PODS, ref);
+      const ended = pod?.status?.phase === 'Succeeded' || pod?.status?.phase === 'Failed';
       if (!pod) return this.createPod(ref, claim.metadata.name ?? '', text);
-      if (pod.metadata.deletionTimestamp === undefined && !over) return;
-      if (over) await this.remove(PODS, pod, 0);
-      await this.clock.delay(LEAVING_PAUSE_MS);
+      if (pod.metadata.deletionTimestamp === undefined && !ended) return;
+      if (ended) await this.remove(PODS, pod, 0);
+      await this.clock.delay(TERMINATION_POLL_MS);
     }
     throw new DomainError('BUSY', `The container ${ref.name} is still being stopped; try again in a moment.`);
   }
 
   override async stop(ref: InstanceRef): Promise<void> {
     await this.claim(ref);
-    for (const pod of await this.labelled(PODS, ref)) await this.remove(PODS, pod);
+    for (const pod of await this.listLabeled(PODS, ref)) await this.remove(PODS, pod);
   }
 
   override async planDelete(ref: InstanceRef): Promise<Plan> {
-    const found = await this.everything(ref);
+    const found = await this.objectsOf(ref);
     if (found.length === 0) throw instanceNotFound(ref);
     return buildPlan(
       found.map(({ resource, object }) => ({ name: 'delete', detail: `${resource.kind} ${object.metadata.name}.` })),
@@ -90,7 +92,7 @@ export class KubeContainers extends Containers {
   }
 
   override async delete(ref: InstanceRef): Promise<void> {
-    const found = await this.everything(ref);
+    const found = await this.objectsOf(ref);
     if (found.length === 0) throw instanceNotFound(ref);
     for (const { resource, object } of found) await this.remove(resource, object);
   }
@@ -111,30 +113,30 @@ export class KubeContainers extends Containers {
       });
     }
     if (claim || pod) {
-      const what = claim ? `PVC ${dataClaimName(name)}` : `pod ${name}`;
+      const object = claim ? `PVC ${dataClaimName(name)}` : `pod ${name}`;
       refusals.push({
         code: 'ALREADY_EXISTS',
-        reason: `There is a ${what} in ${namespace} already.`,
+        reason: `A ${object} already exists in ${namespace}.`,
         remedy: 'Choose another name.',
       });
     }
     if (storageClass !== '' && !storage) {
       refusals.push({
         code: 'INVALID_INPUT',
-        reason: `storageClass ${storageClass} is not known to ${ref.context}.`,
-        remedy: 'Leave it out, or name one of its storage classes.',
+        reason: `storageClass: ${ref.context} has no storage class ${storageClass}.`,
+        remedy: 'Omit it, or name one of its storage classes.',
       });
     }
     return refusals;
   }
 
   private async createClaim(spec: ContainerSpec): Promise<ClaimObject> {
-    const wanted = dataClaim(spec);
+    const manifest = dataClaim(spec);
     try {
-      return await this.api.create<ClaimObject>(CLAIMS, wanted);
+      return await this.api.create<ClaimObject>(CLAIMS, manifest);
     } catch (error) {
-      // The answer was lost: the claim, if it was made, must not stay without its container.
-      if (isUnanswered(error)) void this.takeBack(spec.ref, wanted);
+      // The claim may exist after all; it must not stay without its container.
+      if (isOutcomeUnknown(error)) void this.rollBack(spec.ref, manifest);
       throw error;
     }
   }
@@ -144,17 +146,17 @@ export class KubeContainers extends Containers {
     if (!spec) {
       throw new DomainError(
         'WRONG_STATE',
-        `The data volume of ${ref.name} does not carry the spec that it was made with.`,
+        `The data volume of ${ref.name} has no valid ${ANNOTATION.spec} annotation, so its pod can't be created again.`,
       );
     }
     await this.api.create(PODS, containerPod(ref, claimName, spec));
   }
 
-  /** Until it succeeds or half a minute has passed: the server may be away at the moment. */
-  private async takeBack(ref: InstanceRef, claim: KubeObject): Promise<void> {
-    for (let attempt = 0; attempt < LEAVING_ATTEMPTS; attempt++) {
+  /** Removes an incomplete container. Retries for half a minute while the server does not answer. */
+  private async rollBack(ref: InstanceRef, claim: KubeObject): Promise<void> {
+    for (let attempt = 0; attempt < ROLL_BACK_MAX_ATTEMPTS; attempt++) {
       try {
-        for (const pod of await this.labelled(PODS, ref)) await this.remove(PODS, pod, 0);
+        for (const pod of await this.listLabeled(PODS, ref)) await this.remove(PODS, pod, 0);
         await this.api.delete(
           CLAIMS,
           { namespace: ref.namespace, name: claim.metadata.name },
@@ -162,26 +164,26 @@ export class KubeContainers extends Containers {
         );
         return;
       } catch (error) {
-        if (!isUnanswered(error)) return;
-        await this.clock.delay(2 * LEAVING_PAUSE_MS);
+        if (!isOutcomeUnknown(error)) return;
+        await this.clock.delay(ROLL_BACK_INTERVAL_MS);
       }
     }
   }
 
   private async claim(ref: InstanceRef): Promise<ClaimObject> {
-    const [claim] = await this.labelled<ClaimObject>(CLAIMS, ref);
+    const [claim] = await this.listLabeled<ClaimObject>(CLAIMS, ref);
     if (!claim) throw instanceNotFound(ref);
     return claim;
   }
 
-  /** The pod first: a volume in use would only be marked for deletion. */
-  private async everything(ref: InstanceRef): Promise<{ resource: Resource; object: KubeObject }[]> {
+  /** In the order of deletion: the pod first, because a volume in use would only be marked for deletion. */
+  private async objectsOf(ref: InstanceRef): Promise<{ resource: Resource; object: KubeObject }[]> {
     const kinds = [PODS, SERVICES, CLAIMS];
-    const found = await Promise.all(kinds.map((resource) => this.labelled(resource, ref)));
+    const found = await Promise.all(kinds.map((resource) => this.listLabeled(resource, ref)));
     return kinds.flatMap((resource, index) => (found[index] ?? []).map((object) => ({ resource, object })));
   }
 
-  private labelled<T extends KubeObject>(resource: Resource, { namespace, name }: InstanceRef): Promise<T[]> {
+  private listLabeled<T extends KubeObject>(resource: Resource, { namespace, name }: InstanceRef): Promise<T[]> {
     return this.api.list<T>(resource, { namespace, labelSelector: containerSelector(name) });
   }
 

@@ -1,6 +1,6 @@
 import { formatBytes, parseBytes, type ContainerSpec } from '@headgate/domain-contracts';
 
-/** What a container was made with; its claim carries it, so that a stopped one can be started again. */
+/** The spec of a container, stored on its claim, so that a stopped container can be started again. */
 export interface RecordedSpec {
   readonly image: string;
   readonly cpu: number;
@@ -18,7 +18,7 @@ export const writeRecordedSpec = ({
 }: ContainerSpec): string =>
   JSON.stringify({ image, cpu, mem: formatBytes(memoryBytes), disk: formatBytes(diskBytes), storageClass, privileged });
 
-/** @returns undefined when it is absent or not as this service writes it */
+/** @returns undefined when the annotation is absent or not in the format that this service writes */
 export function readRecordedSpec(text: string | undefined): RecordedSpec | undefined {
   if (text === undefined) return undefined;
   try {

@@ -1,6 +1,6 @@
 import { messageOf, type DiagnosticCheck } from '@headgate/domain-contracts';
 
-/** What a check found; what is left out is empty. */
+/** The result of a check. An absent remedy is empty, and an absent `fixable` is false. */
 export interface CheckOutcome {
   readonly status: DiagnosticCheck['status'];
   readonly message: string;
@@ -8,12 +8,12 @@ export interface CheckOutcome {
   readonly remedy?: string;
 }
 
-/** Runs one check; one that fails by itself is one that found an error. */
-export async function check(name: string, look: () => Promise<CheckOutcome> | CheckOutcome): Promise<DiagnosticCheck> {
+/** Runs one check. A check that throws reports the error as its result. */
+export async function check(name: string, run: () => Promise<CheckOutcome> | CheckOutcome): Promise<DiagnosticCheck> {
   try {
-    const { status, message, fixable = false, remedy = '' } = await look();
+    const { status, message, fixable = false, remedy = '' } = await run();
     return { name, status, message, fixable, remedy };
   } catch (error) {
-    return { name, status: 'error', message: messageOf(error), fixable: false, remedy: 'Mend what the message names.' };
+    return { name, status: 'error', message: messageOf(error), fixable: false, remedy: 'Fix the reported problem.' };
   }
 }

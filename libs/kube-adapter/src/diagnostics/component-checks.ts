@@ -5,14 +5,14 @@ import { CDIS } from '../api/resources.js';
 import type { ClusterFacts } from '../discovery/cluster-facts.js';
 import { check, type CheckOutcome } from './check.js';
 
-/** Gates that routes of this service need, and what needs them. */
-const GATES: readonly (readonly [string, string])[] = [
+/** Feature gates that this service needs, and what for. */
+const NEEDED_GATES: readonly (readonly [string, string])[] = [
   ['Snapshot', 'snapshots and clones'],
   ['VMExport', 'disk export'],
   ['ExpandDisks', 'growing disks'],
 ];
 
-/** Whether the parts that make a cluster run VMs are there and well. */
+/** Whether the components that run VMs are installed and healthy. */
 export const componentChecks = (api: KubeApi, facts: ClusterFacts): Promise<DiagnosticCheck>[] => [
   check('kubevirt', () => kubevirt(facts)),
   ...(facts.hasKubevirt
@@ -33,19 +33,25 @@ function kubevirt(facts: ClusterFacts): CheckOutcome {
   if (!facts.hasKubevirt) {
     return {
       status: 'error',
-      message: 'KubeVirt is not installed; only containers work.',
+      message: 'KubeVirt is not installed; only containers can run.',
       remedy: 'Install KubeVirt.',
     };
   }
   const version = facts.kubevirt?.status?.observedKubeVirtVersion ?? 'of an unknown version';
-  if (!facts.kubevirt) return { status: 'warning', message: 'KubeVirt is served, but its state may not be read.' };
+  if (!facts.kubevirt) {
+    return {
+      status: 'warning',
+      message: 'The KubeVirt API is served, but the account may not read the KubeVirt object.',
+      remedy: 'Let the account list kubevirts.kubevirt.io.',
+    };
+  }
   if (facts.isDeployed) return { status: 'ok', message: `KubeVirt ${version} is deployed.` };
   const { phase, conditions } = facts.kubevirt.status ?? {};
   const why = conditionOf(conditions, 'Available')?.message;
   return {
     status: 'error',
     message: `KubeVirt ${version} is ${phase ?? 'not deployed'}${why ? `: ${why}` : ''}.`,
-    remedy: 'Look at the virt-operator.',
+    remedy: 'Check the log of the virt-operator.',
   };
 }
 
@@ -55,13 +61,13 @@ async function subresources(api: KubeApi): Promise<CheckOutcome> {
 }
 
 function gates(facts: ClusterFacts): CheckOutcome {
-  const off = GATES.filter(([gate]) => !facts.gate(gate));
-  if (!facts.gate('HotplugVolumes') && !facts.gate('DeclarativeHotplugVolumes'))
+  const off = NEEDED_GATES.filter(([gate]) => !facts.isGateEnabled(gate));
+  if (!facts.isGateEnabled('HotplugVolumes') && !facts.isGateEnabled('DeclarativeHotplugVolumes'))
     off.push(['HotplugVolumes', 'adding disks to running VMs']);
-  if (off.length === 0) return { status: 'ok', message: 'All feature gates that are needed are on.' };
+  if (off.length === 0) return { status: 'ok', message: 'All required feature gates are on.' };
   return {
     status: 'warning',
-    message: `Off: ${off.map(([gate, use]) => `${gate} (${use})`).join(', ')}.`,
+    message: `Feature gates that are off: ${off.map(([gate, use]) => `${gate} (${use})`).join(', ')}.`,
     remedy: 'List them in the KubeVirt object under spec.configuration.developerConfiguration.featureGates.',
   };
 }
@@ -72,26 +78,30 @@ function liveUpdate({ kubevirt }: ClusterFacts): CheckOutcome {
   }
   return {
     status: 'warning',
-    message: 'Added CPU and memory reach a running VM only after a migration or restart.',
+    message: 'CPU and memory that are added to a running VM take effect only after a migration or restart.',
     remedy: 'Add LiveMigrate to spec.workloadUpdateStrategy.workloadUpdateMethods of the KubeVirt object.',
   };
 }
 
 async function cdi(api: KubeApi, facts: ClusterFacts): Promise<CheckOutcome> {
   if (!facts.hasCdi) {
-    return { status: 'warning', message: 'CDI is not installed; images can not be imported.', remedy: 'Install CDI.' };
+    return { status: 'warning', message: 'CDI is not installed; images cannot be imported.', remedy: 'Install CDI.' };
   }
   const [cdi] = await api.list<KubeObject & { status?: { phase?: string; observedVersion?: string } }>(CDIS);
   const { phase, observedVersion = 'of an unknown version' } = cdi?.status ?? {};
   if (phase === 'Deployed') return { status: 'ok', message: `CDI ${observedVersion} is deployed.` };
-  return { status: 'warning', message: `CDI is ${phase || 'not deployed'}.`, remedy: 'Look at the cdi-operator.' };
+  return {
+    status: 'warning',
+    message: `CDI is ${phase || 'not deployed'}.`,
+    remedy: 'Check the log of the cdi-operator.',
+  };
 }
 
 const optional = (facts: ClusterFacts, api: string, product: string, use: string): CheckOutcome =>
   facts.serves(api)
-    ? { status: 'ok', message: `${product} is there.` }
+    ? { status: 'ok', message: `${product} is installed.` }
     : {
         status: 'warning',
         message: `${product} is not installed; without it there are no ${use}.`,
-        remedy: `Install it to have ${use}.`,
+        remedy: `Install it to get ${use}.`,
       };

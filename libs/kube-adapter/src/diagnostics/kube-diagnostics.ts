@@ -1,17 +1,18 @@
 import { Diagnostics, messageOf, type DiagnosticCheck } from '@headgate/domain-contracts';
 import type { KubeApi } from '../api/kube-api.js';
-import { NAMESPACES } from '../api/resources.js';
 import type { ClusterDiscovery } from '../discovery/cluster-discovery.js';
-import { ensureNamespace, namespaceExists } from '../provisioning/ensure-namespace.js';
+import { ensureNamespace, namespaceExists } from '../api/ensure-namespace.js';
 import { check, type CheckOutcome } from './check.js';
 import { componentChecks } from './component-checks.js';
 import { nodeChecks } from './node-checks.js';
-import { missingRights } from './own-rights.js';
+import { missingPermissions } from './missing-permissions.js';
 import { storageChecks } from './storage-checks.js';
 
-/** What is wrong with a cluster, and what would help. */
+const MAX_LISTED_PERMISSIONS = 10;
+
+/** Checks a cluster for problems and names a remedy for each. */
 export class KubeDiagnostics extends Diagnostics {
-  /** @param defaultNamespace where instances go when nobody names another */
+  /** @param defaultNamespace the namespace of new instances when a request names none */
   constructor(
     private readonly api: KubeApi,
     private readonly discovery: ClusterDiscovery,
@@ -27,17 +28,23 @@ export class KubeDiagnostics extends Diagnostics {
     if (typeof facts === 'string') {
       return [
         reachable,
-        { name: 'discovery', status: 'error', message: facts, fixable: false, remedy: 'Look at the API server.' },
+        {
+          name: 'discovery',
+          status: 'error',
+          message: facts,
+          fixable: false,
+          remedy: 'Check the log of the API server.',
+        },
       ];
     }
-    const rest = await Promise.all([
+    const others = await Promise.all([
       ...componentChecks(this.api, facts),
       ...storageChecks(this.api),
       ...nodeChecks(this.api, facts),
-      check('rights', () => this.rights((group) => group === '' || facts.servesGroup(group))),
+      check('rights', () => this.permissions((group) => group === '' || facts.servesGroup(group))),
       check('namespace', () => this.namespace()),
     ]);
-    return [reachable, ...rest];
+    return [reachable, ...others];
   }
 
   override async fix(): Promise<readonly string[]> {
@@ -51,27 +58,33 @@ export class KubeDiagnostics extends Diagnostics {
     return { status: 'ok', message: `The API server answers (Kubernetes ${gitVersion ?? 'of an unknown version'}).` };
   }
 
-  private async rights(served: (group: string) => boolean): Promise<CheckOutcome> {
-    const missing = await missingRights(this.api, served);
-    if (missing.length === 0) return { status: 'ok', message: 'The account may do everything that is needed.' };
+  private async permissions(isServed: (group: string) => boolean): Promise<CheckOutcome> {
+    const missing = await missingPermissions(this.api, isServed);
+    if (missing.length === 0) return { status: 'ok', message: 'The account has all required permissions.' };
+    const hidden = missing.length - MAX_LISTED_PERMISSIONS;
     return {
       status: 'warning',
-      message: `The account may not ${missing.slice(0, 10).join(', ')}${missing.length > 10 ? ` and ${missing.length - 10} more` : ''}.`,
-      remedy: 'Bind the ClusterRole from deploy/kustomize to it.',
+      message: `The account may not ${missing.slice(0, MAX_LISTED_PERMISSIONS).join(', ')}${hidden > 0 ? ` and ${hidden} more` : ''}.`,
+      remedy: 'Bind the ClusterRole from deploy/kustomize to the account.',
     };
   }
 
   private async namespace(): Promise<CheckOutcome> {
     const name = this.defaultNamespace;
     const exists = await namespaceExists(this.api, name);
-    if (exists === undefined)
-      return { status: 'warning', message: `The account may not look at the ${NAMESPACES.plural}.` };
-    if (exists) return { status: 'ok', message: `The namespace ${name} is there.` };
+    if (exists === undefined) {
+      return {
+        status: 'warning',
+        message: 'The account may not read namespaces.',
+        remedy: 'Let the account get namespaces.',
+      };
+    }
+    if (exists) return { status: 'ok', message: `The namespace ${name} exists.` };
     return {
       status: 'warning',
-      message: `The namespace ${name}, where new instances go by default, is missing.`,
+      message: `The namespace ${name}, the default for new instances, does not exist.`,
       fixable: true,
-      remedy: 'Let it be created (it is also created with the first instance).',
+      remedy: 'Create it here, or create an instance: the first one creates it too.',
     };
   }
 }

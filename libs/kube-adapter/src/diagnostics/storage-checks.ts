@@ -3,27 +3,27 @@ import type { KubeApi } from '../api/kube-api.js';
 import { canSnapshot, defaultClass, snapshotClasses, storageClasses } from '../cluster/storage-classes.js';
 import { check, type CheckOutcome } from './check.js';
 
-/** Whether disks can be made, grown and snapshotted. */
+/** Whether disks can be created, expanded and snapshotted. */
 export function storageChecks(api: KubeApi): Promise<DiagnosticCheck>[] {
   const classes = storageClasses(api);
   return [
     check('storage-class', async (): Promise<CheckOutcome> => {
-      const preferred = defaultClass(await classes);
-      if (preferred) return { status: 'ok', message: `New disks go to the storage class ${preferred.metadata.name}.` };
+      const byDefault = defaultClass(await classes);
+      if (byDefault) return { status: 'ok', message: `New disks use the storage class ${byDefault.metadata.name}.` };
       return {
         status: 'error',
         message: 'There is no default storage class; new disks stay pending.',
-        remedy: 'Mark one as default.',
+        remedy: 'Mark a storage class as the default.',
       };
     }),
     check('storage-expansion', async (): Promise<CheckOutcome> => {
       if ((await classes).some(({ allowVolumeExpansion }) => allowVolumeExpansion)) {
-        return { status: 'ok', message: 'Disks can be grown.' };
+        return { status: 'ok', message: 'Disks can be expanded.' };
       }
       return {
         status: 'warning',
-        message: 'No storage class lets disks grow.',
-        remedy: 'Set allowVolumeExpansion on one.',
+        message: 'No storage class allows disks to be expanded.',
+        remedy: 'Set allowVolumeExpansion on a storage class.',
       };
     }),
     check('snapshot-class', async (): Promise<CheckOutcome> => {
@@ -32,15 +32,15 @@ export function storageChecks(api: KubeApi): Promise<DiagnosticCheck>[] {
         return {
           status: 'warning',
           message: 'The CSI snapshot controller is not installed.',
-          remedy: 'Install it to have snapshots.',
+          remedy: 'Install it to get snapshots.',
         };
       }
       if (canSnapshot(defaultClass(await classes), snapshots))
         return { status: 'ok', message: 'Disks can be snapshotted.' };
       return {
         status: 'warning',
-        message: 'No volume snapshot class serves the default storage class.',
-        remedy: 'Create a VolumeSnapshotClass whose driver is the provisioner of that class.',
+        message: 'No volume snapshot class has the driver of the default storage class.',
+        remedy: 'Create a VolumeSnapshotClass whose driver is the provisioner of that storage class.',
       };
     }),
   ];

@@ -1,7 +1,7 @@
 import { conditionOf, type Condition, type KubeObject } from '../api/kube-object.js';
 import {
   isAtLeast,
-  isGateOn,
+  isGateEnabled,
   parseKubevirtVersion,
   type FeatureGates,
   type KubevirtVersion,
@@ -34,12 +34,12 @@ export interface KubevirtObject extends KubeObject {
   };
 }
 
-/** What is installed in a cluster, found by asking it. */
+/** The installed components of a cluster, their versions and their settings. */
 export class ClusterFacts {
   private readonly served: ReadonlySet<string>;
   readonly version: KubevirtVersion | undefined;
 
-  /** @param kubevirt the KubeVirt object, where there is one that the account may read */
+  /** @param kubevirt the KubeVirt object, when there is one and the account may read it */
   constructor(
     groups: ApiGroups,
     readonly kubevirt: KubevirtObject | undefined,
@@ -71,15 +71,15 @@ export class ClusterFacts {
     return phase === 'Deployed' && conditionOf(conditions, 'Available')?.status !== 'False';
   }
 
-  gate(name: string): boolean {
-    return isGateOn(name, this.version, this.gates);
+  isGateEnabled(name: string): boolean {
+    return isGateEnabled(name, this.version, this.gates);
   }
 
-  atLeast(major: number, minor: number): boolean {
+  isAtLeast(major: number, minor: number): boolean {
     return isAtLeast(this.version, major, minor);
   }
 
-  /** Memory can be added to running guests only on this architecture. */
+  /** KubeVirt can add memory to running guests on this architecture only. */
   get isAmd64(): boolean {
     return (this.kubevirt?.status?.defaultArchitecture ?? 'amd64') === 'amd64';
   }

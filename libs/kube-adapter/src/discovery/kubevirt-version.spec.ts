@@ -1,7 +1,7 @@
-import { isAtLeast, isGateOn, parseKubevirtVersion } from './kubevirt-version.js';
+import { isAtLeast, isGateEnabled, parseKubevirtVersion } from './kubevirt-version.js';
 
 describe('KubeVirt versions', () => {
-  test('reads releases, and takes an unknown build for a new one', () => {
+  test('parses releases and treats an unknown build as the newest one', () => {
     expect(parseKubevirtVersion('v1.6.2-rc.0')).toEqual({ major: 1, minor: 6 });
     expect(isAtLeast(parseKubevirtVersion('v1.5.0'), 1, 6)).toBe(false);
     expect(isAtLeast(parseKubevirtVersion('v1.6.0'), 1, 6)).toBe(true);
@@ -14,6 +14,6 @@ describe('KubeVirt versions', () => {
     ['v1.9.0', [], [], true],
     ['v1.9.0', [], ['Snapshot'], false],
   ])('knows whether the gate Snapshot is on in %s with %j on and %j off', (version, listed, disabled, on) => {
-    expect(isGateOn('Snapshot', parseKubevirtVersion(version), { listed, disabled })).toBe(on);
+    expect(isGateEnabled('Snapshot', parseKubevirtVersion(version), { listed, disabled })).toBe(on);
   });
 });

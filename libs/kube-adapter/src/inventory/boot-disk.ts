@@ -1,16 +1,16 @@
+import type { GuestVolume, VmObject } from '../api/object-types.js';
 import { ANNOTATION } from '../labels.js';
 import { bytesOf } from './guest-size.js';
-import type { GuestVolume, VmObject } from './vm-object.js';
 
-/** Which claim holds the boot disk, and how large the VM itself says that it is. */
+/** The claim that holds the boot disk, and the size that the VM object gives it. */
 export interface BootDisk {
-  /** Name of the PersistentVolumeClaim; a DataVolume's has the DataVolume's name. */
+  /** Name of the PersistentVolumeClaim; a DataVolume's claim has the DataVolume's name. */
   readonly claim?: string;
-  /** Bytes as asked for in the VM; absent for a volume that was there before. */
-  readonly askedBytes?: number;
+  /** The requested size; absent for a volume that existed before. */
+  readonly requestedBytes?: number;
 }
 
-/** File systems take 5.5 % by CDI's default; a claim that is larger by no more than this was grown for that, not by a person. */
+/** CDI adds 5.5 % for the file system by default. A claim that is larger by at most this factor was not expanded. */
 const OVERHEAD_LIMIT = 1.07;
 
 export function bootDiskOf(vm: VmObject): BootDisk {
@@ -18,23 +18,24 @@ export function bootDiskOf(vm: VmObject): BootDisk {
   const claim = volume?.dataVolume?.name ?? volume?.persistentVolumeClaim?.claimName;
   const template = vm.spec?.dataVolumeTemplates?.find(({ metadata }) => metadata.name === claim);
   const storage = template?.spec?.storage ?? template?.spec?.pvc;
-  const asked = bytesOf(
+  const requestedBytes = bytesOf(
     storage?.resources?.requests?.storage ??
       volume?.emptyDisk?.capacity ??
       vm.metadata.annotations?.[ANNOTATION.diskBytes],
   );
-  return { claim, askedBytes: asked };
+  return { claim, requestedBytes };
 }
 
-/** The disk's size as the guest's owner understands it: what was asked for, unless the claim was expanded since. */
-export function diskBytes({ askedBytes }: BootDisk, claimBytes: number | undefined): number {
-  if (claimBytes === undefined) return askedBytes ?? 0;
-  if (askedBytes !== undefined && claimBytes >= askedBytes && claimBytes <= askedBytes * OVERHEAD_LIMIT)
-    return askedBytes;
+/** The disk's size as the guest sees it: the requested size, or the claim's size after it was expanded. */
+export function bootDiskBytes({ requestedBytes }: BootDisk, claimBytes: number | undefined): number {
+  if (claimBytes === undefined) return requestedBytes ?? 0;
+  if (requestedBytes !== undefined && claimBytes >= requestedBytes && claimBytes <= requestedBytes * OVERHEAD_LIMIT) {
+    return requestedBytes;
+  }
   return claimBytes;
 }
 
-/** The disk with the lowest boot order, otherwise the first that is no CD-ROM. */
+/** The disk with the lowest boot order, otherwise the first one that is not a CD-ROM. */
 function bootVolume(vm: VmObject): GuestVolume | undefined {
   const spec = vm.spec?.template?.spec;
   const disks = (spec?.domain?.devices?.disks ?? []).filter(({ cdrom }) => cdrom === undefined);

@@ -1,10 +1,10 @@
 import { CONTAINER_PHASES, type Container, type ContainerPhase, type InstanceRef } from '@headgate/domain-contracts';
 import { conditionOf, isTrue } from '../api/kube-object.js';
+import type { ClaimObject, PodObject } from '../api/object-types.js';
 import { readRecordedSpec, type RecordedSpec } from '../containers/recorded-spec.js';
 import { ANNOTATION, tagsOf } from '../labels.js';
-import type { ClaimObject, PodObject } from './vm-object.js';
 
-/** What is kept of a container's data claim, which is its identity. */
+/** The part of a container's data claim that its record is built from. The claim is the container's identity. */
 export interface ContainerClaimFacts {
   readonly uid: string;
   readonly spec: RecordedSpec | undefined;
@@ -12,7 +12,7 @@ export interface ContainerClaimFacts {
   readonly createdAt?: string;
 }
 
-/** What is kept of a container's pod. */
+/** The part of a container's pod that its record is built from. */
 export interface ContainerPodFacts {
   readonly uid: string;
   readonly phase: ContainerPhase;
@@ -22,8 +22,8 @@ export interface ContainerPodFacts {
 }
 
 const PHASES: ReadonlySet<string> = new Set(CONTAINER_PHASES);
-/** Waiting for these is part of every start. */
-const ORDINARY: ReadonlySet<string> = new Set(['ContainerCreating', 'PodInitializing']);
+/** Reasons to wait that are part of every start. */
+const NORMAL_WAITING_REASONS: ReadonlySet<string> = new Set(['ContainerCreating', 'PodInitializing']);
 
 export const containerClaimFacts = ({ metadata }: ClaimObject): ContainerClaimFacts => ({
   uid: metadata.uid ?? '',
@@ -39,14 +39,14 @@ export function containerPodFacts({ metadata, spec, status }: PodObject): Contai
     phase: (PHASES.has(phase) ? phase : 'Unknown') as ContainerPhase,
     ready: isTrue(status?.conditions, 'Ready'),
     node: spec?.nodeName,
-    reason: podTrouble(status),
+    reason: podProblem(status),
   };
 }
 
-function podTrouble(status: PodObject['status']): string | undefined {
+function podProblem(status: PodObject['status']): string | undefined {
   for (const { state } of [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])]) {
     const waiting = state?.waiting;
-    if (waiting?.reason && !ORDINARY.has(waiting.reason)) {
+    if (waiting?.reason && !NORMAL_WAITING_REASONS.has(waiting.reason)) {
       return waiting.message ? `${waiting.reason}: ${waiting.message}` : waiting.reason;
     }
   }
@@ -60,7 +60,7 @@ export function containerRecord(
   claim: ContainerClaimFacts,
   pod: ContainerPodFacts | undefined,
 ): Container {
-  const reason = claim.spec ? pod?.reason : 'The data volume does not carry the spec that the container was made with.';
+  const reason = claim.spec ? pod?.reason : `The data volume has no valid ${ANNOTATION.spec} annotation.`;
   return {
     ref,
     backend: 'kubevirt',

@@ -9,7 +9,7 @@ interface Row {
   record: Container | undefined;
 }
 
-/** Containers: a labelled data claim each, and its pod while it is started. */
+/** Containers: each is a labeled data claim, joined with its pod while the container is started. */
 export class ContainerTable {
   private readonly rows = new Map<string, Row>();
 
@@ -22,7 +22,7 @@ export class ContainerTable {
     for (const { record } of this.rows.values()) if (record) yield record;
   }
 
-  /** @param key `namespace/name` of the container, from its labels */
+  /** @param key `namespace/name` of the container, from the claim's labels */
   setClaim(key: string, claim: ContainerClaimFacts | undefined): void {
     const row = this.row(key);
     row.claim = claim;

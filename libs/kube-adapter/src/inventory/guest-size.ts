@@ -1,7 +1,7 @@
 import { parseBytes, parseMillicores } from '@headgate/domain-contracts';
-import type { CpuTopology, GuestSpec } from './vm-object.js';
+import type { CpuTopology, GuestSpec } from '../api/object-types.js';
 
-/** CPU and memory of a guest; undefined where the object does not tell. */
+/** CPU and memory of a guest; undefined where the object does not define them. */
 export interface GuestSize {
   readonly cpu?: number;
   readonly memoryBytes?: number;
@@ -9,21 +9,21 @@ export interface GuestSize {
 
 export const topologyCpus = ({ cores = 1, sockets = 1, threads = 1 }: CpuTopology): number => cores * sockets * threads;
 
-/** What a guest's spec asks for: the topology first, then the pod's requests, as KubeVirt derives it. */
+/** The requested size of a guest, derived as KubeVirt does: from the topology, otherwise from the resource requests. */
 export function sizeOfSpec(spec: GuestSpec | undefined): GuestSize {
   const domain = spec?.domain;
   const requests = domain?.resources?.requests;
   const limits = domain?.resources?.limits;
   const cpu = domain?.cpu;
   const hasTopology = cpu?.sockets !== undefined || cpu?.cores !== undefined || cpu?.threads !== undefined;
-  const asked = requests?.cpu ?? limits?.cpu;
+  const requestedCpu = requests?.cpu ?? limits?.cpu;
   return {
-    cpu: hasTopology ? topologyCpus(cpu) : asked === undefined ? undefined : wholeCpus(String(asked)),
+    cpu: hasTopology ? topologyCpus(cpu) : requestedCpu === undefined ? undefined : wholeCpus(String(requestedCpu)),
     memoryBytes: bytesOf(domain?.memory?.guest ?? requests?.memory ?? limits?.memory),
   };
 }
 
-/** A quantity as bytes; undefined when it is absent or nonsense, for a stranger's object must not stop the inventory. */
+/** A quantity as bytes; undefined when it is absent or invalid, because one bad object must not stop the inventory. */
 export function bytesOf(quantity: string | undefined): number | undefined {
   if (quantity === undefined) return undefined;
   try {

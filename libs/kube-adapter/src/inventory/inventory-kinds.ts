@@ -1,28 +1,27 @@
-import type { KubeObject } from '../api/kube-object.js';
-import { keyOf } from '../api/kube-object.js';
+import { keyOf, type KubeObject } from '../api/kube-object.js';
+import type { ClaimObject, InstancetypeObject, PodObject, VmiObject, VmObject } from '../api/object-types.js';
 import {
   CLAIMS,
   CLUSTER_INSTANCETYPES,
-  INSTANCES,
+  VM_INSTANCES,
   INSTANCETYPES,
   PODS,
   VIRTUAL_MACHINES,
   type Resource,
 } from '../api/resources.js';
 import { LABEL } from '../labels.js';
-import type { KindSink } from '../watch/kind-watch-settings.js';
+import type { KindSink } from '../watch/kind-watch.js';
 import { containerClaimFacts, containerPodFacts } from './container-facts.js';
 import type { ContainerTable } from './container-table.js';
 import { bytesOf } from './guest-size.js';
 import { vmFacts, vmiFacts } from './vm-facts.js';
-import type { ClaimObject, InstancetypeObject, PodObject, VmiObject, VmObject } from './vm-object.js';
 import type { VmTable } from './vm-table.js';
 
-/** A kind that the inventory follows, and where its objects go. */
+/** A kind that the inventory follows, and the sink for its objects. */
 export interface InventoryKind {
   readonly resource: Resource;
   readonly labelSelector?: string;
-  /** Without these the inventory would be wrong, not just less rich: that the account may not read them is an error. */
+  /** Without this kind the inventory would be wrong, so an account that may not read it is an error. */
   readonly required: boolean;
   readonly sink: KindSink<never>;
 }
@@ -33,7 +32,7 @@ export function inventoryKinds(vms: VmTable, containers: ContainerTable): readon
     { resource: CLUSTER_INSTANCETYPES, required: false, sink: instancetypeSink(vms, (key) => key.startsWith('/')) },
     { resource: CLAIMS, required: false, sink: claimSink(vms, containers) },
     { resource: PODS, labelSelector: `${LABEL.kind}=ct`, required: false, sink: podSink(containers) },
-    { resource: INSTANCES, required: true, sink: vmiSink(vms) },
+    { resource: VM_INSTANCES, required: true, sink: vmiSink(vms) },
     { resource: VIRTUAL_MACHINES, required: true, sink: vmSink(vms) },
   ];
 }
@@ -50,62 +49,68 @@ const vmiSink = (vms: VmTable): KindSink<VmiObject> => ({
   keys: () => vms.vmiKeys(),
 });
 
-const instancetypeSink = (vms: VmTable, mine: (key: string) => boolean): KindSink<InstancetypeObject> => ({
+const instancetypeSink = (vms: VmTable, isOfKind: (key: string) => boolean): KindSink<InstancetypeObject> => ({
   upsert: (type) =>
     vms.setInstancetype(keyOf(type), { cpu: type.spec?.cpu?.guest, memoryBytes: bytesOf(type.spec?.memory?.guest) }),
   remove: (key) => vms.setInstancetype(key, undefined),
-  keys: () => [...vms.instancetypeKeys()].filter(mine),
+  keys: () => [...vms.instancetypeKeys()].filter(isOfKind),
 });
 
 function claimSink(vms: VmTable, containers: ContainerTable): KindSink<ClaimObject> {
-  const labelled = labelledKeys((key) => containers.setClaim(key, undefined));
+  const owners = new ContainerIndex((key) => containers.setClaim(key, undefined));
   return {
     upsert: (claim) => {
       const key = keyOf(claim);
       vms.setClaimBytes(key, bytesOf(claim.status?.capacity?.storage ?? claim.spec?.resources?.requests?.storage));
-      const container = labelled.note(claim);
+      const container = owners.add(claim);
       if (container !== undefined) containers.setClaim(container, containerClaimFacts(claim));
     },
     remove: (key) => {
       vms.setClaimBytes(key, undefined);
-      labelled.forget(key);
+      owners.remove(key);
     },
     keys: () => vms.claimKeys(),
   };
 }
 
 function podSink(containers: ContainerTable): KindSink<PodObject> {
-  const labelled = labelledKeys((key) => containers.setPod(key, undefined));
+  const owners = new ContainerIndex((key) => containers.setPod(key, undefined));
   return {
     upsert: (pod) => {
-      const container = labelled.note(pod);
+      const container = owners.add(pod);
       if (container !== undefined) containers.setPod(container, containerPodFacts(pod));
     },
-    remove: (key) => labelled.forget(key),
-    keys: () => labelled.keys(),
+    remove: (key) => owners.remove(key),
+    keys: () => owners.keys(),
   };
 }
 
-/** Which container an object belongs to by its labels, remembered because a removal tells only the object's own name. */
-function labelledKeys(remove: (container: string) => void) {
-  const containers = new Map<string, string>();
-  const forget = (key: string): void => {
-    const container = containers.get(key);
+/** Maps objects to the containers that their labels name, because a removal names only the object. */
+class ContainerIndex {
+  private readonly containers = new Map<string, string>();
+
+  /** @param onRemoved receives the key of a container whose object was removed or lost its labels */
+  constructor(private readonly onRemoved: (container: string) => void) {}
+
+  /** @returns the key of the container that the object belongs to */
+  add(object: KubeObject): string | undefined {
+    const { labels, namespace } = object.metadata;
+    const name = labels?.[LABEL.kind] === 'ct' ? labels[LABEL.name] : undefined;
+    const container = name === undefined ? undefined : `${namespace}/${name}`;
+    const key = keyOf(object);
+    if (this.containers.get(key) !== container) this.remove(key);
+    if (container !== undefined) this.containers.set(key, container);
+    return container;
+  }
+
+  remove(key: string): void {
+    const container = this.containers.get(key);
     if (container === undefined) return;
-    containers.delete(key);
-    remove(container);
-  };
-  return {
-    note(object: KubeObject): string | undefined {
-      const { labels, namespace } = object.metadata;
-      const name = labels?.[LABEL.kind] === 'ct' ? labels[LABEL.name] : undefined;
-      const container = name === undefined ? undefined : `${namespace}/${name}`;
-      const key = keyOf(object);
-      if (containers.get(key) !== container) forget(key);
-      if (container !== undefined) containers.set(key, container);
-      return container;
-    },
-    forget,
-    keys: (): Iterable<string> => containers.keys(),
-  };
+    this.containers.delete(key);
+    this.onRemoved(container);
+  }
+
+  keys(): Iterable<string> {
+    return this.containers.keys();
+  }
 }

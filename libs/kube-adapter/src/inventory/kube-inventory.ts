@@ -6,22 +6,22 @@ import {
   type Json,
 } from '@headgate/domain-contracts';
 import type { KubeObject } from '../api/kube-object.js';
-import { PODS, CLAIMS, VIRTUAL_MACHINES } from '../api/resources.js';
+import { instanceNotFound } from '../api/kube-api-error.js';
+import { CLAIMS, PODS, VIRTUAL_MACHINES } from '../api/resources.js';
 import { containerSelector } from '../labels.js';
-import { instanceNotFound } from '../instance-not-found.js';
-import { InventorySession, type InventorySurroundings } from './inventory-session.js';
+import { InventorySession, type InventoryDeps } from './inventory-session.js';
 import { maskSecrets } from './mask-secrets.js';
 
-/** The VMs and containers of a cluster, followed through watches. */
+/** The VMs and containers of a cluster, kept current by watches. */
 export class KubeInventory extends InstanceInventory {
   private readonly sessions = new Set<InventorySession>();
 
-  constructor(private readonly around: InventorySurroundings) {
+  constructor(private readonly deps: InventoryDeps) {
     super();
   }
 
   override watch(listener: InventoryListener): InventoryWatch {
-    const session = new InventorySession(this.around, listener);
+    const session = new InventorySession(this.deps, listener);
     this.sessions.add(session);
     return {
       stop: () => {
@@ -31,7 +31,7 @@ export class KubeInventory extends InstanceInventory {
     };
   }
 
-  /** The VM; of a container its pod, or its data claim while it is stopped. */
+  /** The VirtualMachine of a VM. The pod of a container, or its data claim while the container is stopped. */
   override async manifest(ref: InstanceRef, { masked }: { masked: boolean }): Promise<Json> {
     const object = ref.kind === 'vm' ? await this.vm(ref) : await this.container(ref);
     const json = object as unknown as Json;
@@ -44,16 +44,16 @@ export class KubeInventory extends InstanceInventory {
   }
 
   private async vm(ref: InstanceRef): Promise<KubeObject> {
-    const found = await this.around.api.find(VIRTUAL_MACHINES, ref);
+    const found = await this.deps.api.find(VIRTUAL_MACHINES, ref);
     if (!found) throw instanceNotFound(ref);
     return found;
   }
 
   private async container(ref: InstanceRef): Promise<KubeObject> {
-    const settings = { namespace: ref.namespace, labelSelector: containerSelector(ref.name) };
-    const [pod] = await this.around.api.list(PODS, settings);
-    const [claim] = pod ? [pod] : await this.around.api.list(CLAIMS, settings);
-    if (!claim) throw instanceNotFound(ref);
-    return claim;
+    const selection = { namespace: ref.namespace, labelSelector: containerSelector(ref.name) };
+    const [pod] = await this.deps.api.list(PODS, selection);
+    const [object] = pod ? [pod] : await this.deps.api.list(CLAIMS, selection);
+    if (!object) throw instanceNotFound(ref);
+    return object;
   }
 }

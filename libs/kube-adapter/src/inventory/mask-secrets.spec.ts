@@ -1,7 +1,7 @@
 import { maskSecrets } from './mask-secrets.js';
 
 describe('maskSecrets', () => {
-  test('hides user data, passwords, keys and credentials in addresses, and nothing else', () => {
+  test('masks user data, passwords, keys and credentials in URLs, and nothing else', () => {
     const object = {
       metadata: {
         name: 'web',

@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '@headgate/domain-contracts';
 
 export const MASK = '***';
 
-/** Fields whose text is a secret wherever it stands in an object of the cluster. */
+/** Fields with secret text, at any depth of an object. */
 const SECRET_FIELDS: ReadonlySet<string> = new Set([
   'userData',
   'userDataBase64',
@@ -19,10 +19,10 @@ const SECRET_FIELDS: ReadonlySet<string> = new Set([
   'stringData',
 ]);
 
-/** kubectl keeps the whole object, user data and all, in this annotation. */
+/** kubectl stores the whole object, including user data, in this annotation. */
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
-/** A copy of an object with everything secret in it replaced: user data, passwords, keys, credentials in addresses. */
+/** A copy of an object without its secrets: user data, passwords, keys, and credentials in URLs. */
 export function maskSecrets(value: Json, field = ''): Json {
   if (typeof value === 'string') {
     if (SECRET_FIELDS.has(field) || field === LAST_APPLIED) return MASK;
@@ -37,7 +37,7 @@ export function maskSecrets(value: Json, field = ''): Json {
   return masked;
 }
 
-/** Passwords and signed queries stand in image addresses. */
+/** Image URLs may contain passwords and signed queries. */
 function maskUrl(text: string): string {
   if (!URL.canParse(text)) return text;
   const url = new URL(text);

@@ -1,17 +1,23 @@
-import { VM_STATUSES, type VmStatus } from '@headgate/domain-contracts';
+import {
+  isRunningStatus,
+  VM_STATUSES,
+  type InstanceRef,
+  type VirtualMachine,
+  type VmStatus,
+} from '@headgate/domain-contracts';
 import { conditionOf, isTrue, type Condition } from '../api/kube-object.js';
+import type { Matcher, VmiObject, VmObject } from '../api/object-types.js';
 import { LABEL, tagsOf } from '../labels.js';
-import { bootDiskOf, type BootDisk } from './boot-disk.js';
-import { sizeOfSpec, topologyCpus, bytesOf, type GuestSize } from './guest-size.js';
-import type { Matcher, VmiObject, VmObject } from './vm-object.js';
+import { bootDiskBytes, bootDiskOf, type BootDisk } from './boot-disk.js';
+import { bytesOf, sizeOfSpec, topologyCpus, type GuestSize } from './guest-size.js';
 
-/** What is kept of a VirtualMachine: only what its record needs. */
+/** The part of a VirtualMachine that its record is built from. */
 export interface VmFacts {
   readonly uid: string;
   readonly status: VmStatus;
   readonly ready: boolean;
   readonly size: GuestSize;
-  /** Key of the instancetype that gives the size: `/<name>` in the cluster, `<namespace>/<name>` in a namespace. */
+  /** Key of the instancetype that defines the size: `/<name>`, or `<namespace>/<name>` of a namespaced one. */
   readonly instancetype?: string;
   readonly disk: BootDisk;
   readonly tags: readonly string[];
@@ -22,7 +28,7 @@ export interface VmFacts {
   readonly reason?: string;
 }
 
-/** What is kept of a VirtualMachineInstance. */
+/** The part of a VirtualMachineInstance that the VM's record is built from. */
 export interface VmiFacts {
   readonly node?: string;
   readonly ip?: string;
@@ -34,8 +40,14 @@ export interface VmiFacts {
 
 const STATUSES: ReadonlySet<string> = new Set(VM_STATUSES);
 
-/** Statuses that call for a sentence. */
-const TROUBLE: ReadonlySet<VmStatus> = new Set<VmStatus>([
+/** Sizes that objects other than the VM define. */
+export interface RelatedSizes {
+  readonly claimBytes?: number;
+  readonly instancetype?: GuestSize;
+}
+
+/** Statuses that need a reason. */
+const PROBLEM_STATUSES: ReadonlySet<VmStatus> = new Set<VmStatus>([
   'Unknown',
   'CrashLoopBackOff',
   'ErrorUnschedulable',
@@ -48,10 +60,10 @@ const TROUBLE: ReadonlySet<VmStatus> = new Set<VmStatus>([
 export function vmFacts(vm: VmObject): VmFacts {
   const { metadata, spec, status } = vm;
   const printed = status?.printableStatus ?? 'Stopped';
-  const word = (STATUSES.has(printed) ? printed : 'Unknown') as VmStatus;
+  const vmStatus = (STATUSES.has(printed) ? printed : 'Unknown') as VmStatus;
   const facts: VmFacts = {
     uid: metadata.uid ?? '',
-    status: word,
+    status: vmStatus,
     ready: status?.ready === true,
     size: sizeOfSpec(spec?.template?.spec),
     instancetype: instancetypeKey(spec?.instancetype, metadata.namespace ?? ''),
@@ -63,22 +75,23 @@ export function vmFacts(vm: VmObject): VmFacts {
     restartRequired: isTrue(status?.conditions, 'RestartRequired'),
   };
   const failing = isTrue(status?.conditions, 'Failure');
-  if (!failing && !TROUBLE.has(word)) return facts;
+  if (!failing && !PROBLEM_STATUSES.has(vmStatus)) return facts;
   return {
     ...facts,
-    reason: reasonOf(status?.conditions) ?? (STATUSES.has(printed) ? undefined : `KubeVirt says ${printed}.`),
+    reason:
+      reasonOf(status?.conditions) ?? (STATUSES.has(printed) ? undefined : `KubeVirt reports the status ${printed}.`),
   };
 }
 
 export function vmiFacts({ spec, status, metadata }: VmiObject): VmiFacts {
-  const wanted = sizeOfSpec(spec);
+  const requested = sizeOfSpec(spec);
   const topology = status?.currentCPUTopology;
   return {
     node: status?.nodeName ?? metadata.labels?.['kubevirt.io/nodeName'],
     ip: status?.interfaces?.find(({ ipAddress }) => ipAddress)?.ipAddress,
     size: {
-      cpu: topology ? topologyCpus(topology) : wanted.cpu,
-      memoryBytes: bytesOf(status?.memory?.guestCurrent) ?? wanted.memoryBytes,
+      cpu: topology ? topologyCpus(topology) : requested.cpu,
+      memoryBytes: bytesOf(status?.memory?.guestCurrent) ?? requested.memoryBytes,
     },
     liveMigratable: isTrue(status?.conditions, 'LiveMigratable'),
     agentConnected: isTrue(status?.conditions, 'AgentConnected'),
@@ -86,7 +99,7 @@ export function vmiFacts({ spec, status, metadata }: VmiObject): VmiFacts {
   };
 }
 
-/** One sentence out of the conditions that tell what is wrong. */
+/** The message of the condition that explains a problem. */
 export function reasonOf(conditions: readonly Condition[] | undefined): string | undefined {
   const failure = conditionOf(conditions, 'Failure');
   if (failure?.status === 'True') return failure.message ?? failure.reason;
@@ -102,4 +115,36 @@ function instancetypeKey(matcher: Matcher | undefined, namespace: string): strin
   const kind = (matcher.kind ?? '').toLowerCase();
   const namespaced = kind === 'virtualmachineinstancetype' || kind === 'virtualmachineinstancetypes';
   return `${namespaced ? namespace : ''}/${matcher.name}`;
+}
+
+/** Builds the record of a VM from the VM, its live instance and the sizes that other objects define. */
+export function vmRecord(
+  ref: InstanceRef & { readonly kind: 'vm' },
+  vm: VmFacts,
+  vmi: VmiFacts | undefined,
+  { claimBytes, instancetype }: RelatedSizes,
+): VirtualMachine {
+  const running = isRunningStatus(vm.status);
+  const live = running ? vmi : undefined;
+  const reason = vm.reason ?? (vm.status === 'ErrorUnschedulable' ? vmi?.reason : undefined);
+  return {
+    ref,
+    backend: 'kubevirt',
+    uid: vm.uid,
+    status: vm.status,
+    ready: vm.ready,
+    cpu: live?.size.cpu ?? vm.size.cpu ?? instancetype?.cpu ?? 1,
+    memoryBytes: live?.size.memoryBytes ?? vm.size.memoryBytes ?? instancetype?.memoryBytes ?? 0,
+    diskBytes: bootDiskBytes(vm.disk, claimBytes),
+    tags: vm.tags,
+    isTemplate: vm.isTemplate,
+    liveMigratable: live?.liveMigratable ?? false,
+    agentConnected: live?.agentConnected ?? false,
+    protected: vm.protected,
+    restartRequired: vm.restartRequired,
+    ...(vm.createdAt === undefined ? {} : { createdAt: vm.createdAt }),
+    ...(live?.node === undefined ? {} : { node: live.node }),
+    ...(live?.ip === undefined ? {} : { ip: live.ip }),
+    ...(reason === undefined ? {} : { reason }),
+  };
 }

@@ -1,6 +1,6 @@
 import type { InstanceRef, VirtualMachine } from '@headgate/domain-contracts';
 import { vmFacts, vmiFacts } from './vm-facts.js';
-import type { VmiObject, VmObject } from './vm-object.js';
+import type { VmiObject, VmObject } from '../api/object-types.js';
 import { VmTable } from './vm-table.js';
 
 const GIB = 1024 ** 3;
@@ -43,17 +43,17 @@ const vmi = (status: VmiObject['status'] = {}): VmiObject => ({
 });
 
 function open() {
-  const told: string[] = [];
+  const reported: string[] = [];
   const table = new VmTable('prod', {
-    changed: ({ status }: VirtualMachine) => told.push(`changed ${status}`),
-    removed: ({ name }: InstanceRef) => told.push(`removed ${name}`),
+    changed: ({ status }: VirtualMachine) => reported.push(`changed ${status}`),
+    removed: ({ name }: InstanceRef) => reported.push(`removed ${name}`),
   });
   const record = (): VirtualMachine | undefined => [...table.records()][0];
-  return { table, told, record };
+  return { table, reported, record };
 }
 
 describe('VmTable', () => {
-  test('joins a VM with its live instance, whichever comes first', () => {
+  test('joins a VM with its live instance, in either order', () => {
     for (const order of ['vm first', 'instance first']) {
       const { table, record } = open();
       const steps = [() => table.setVm('lab/web', vmFacts(vm())), () => table.setVmi('lab/web', vmiFacts(vmi()))];
@@ -70,7 +70,7 @@ describe('VmTable', () => {
     }
   });
 
-  test('shows neither node nor address of a VM that does not run', () => {
+  test('shows neither the node nor the address of a VM that does not run', () => {
     const { table, record } = open();
     table.setVmi('lab/web', vmiFacts(vmi()));
     table.setVm('lab/web', vmFacts(vm({ status: { printableStatus: 'Starting' } })));
@@ -78,19 +78,19 @@ describe('VmTable', () => {
     expect(record()).not.toHaveProperty('ip');
   });
 
-  test('shows no live instance that no VM stands for', () => {
-    const { table, told, record } = open();
+  test('ignores a live instance without a VM', () => {
+    const { table, reported, record } = open();
     table.setVmi('lab/web', vmiFacts(vmi()));
     expect(record()).toBeUndefined();
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
   });
 
-  test('tells only what the record shows', () => {
-    const { table, told } = open();
+  test('reports only changes of the record', () => {
+    const { table, reported } = open();
     table.setVm('lab/web', vmFacts(vm()));
     table.setVm('lab/web', vmFacts(vm()));
     table.setVm('lab/web', vmFacts(vm({ labels: { 'svc.dev/tag.blue': 'true' } })));
-    expect(told).toEqual(['changed Running', 'changed Running']);
+    expect(reported).toEqual(['changed Running', 'changed Running']);
   });
 
   test('reads tags from labels whose value is true, sorted', () => {
@@ -100,7 +100,7 @@ describe('VmTable', () => {
     expect(record()?.tags).toEqual(['a', 'b']);
   });
 
-  test('takes the size of the boot disk from its claim once that was expanded, not when it was merely rounded up', () => {
+  test('shows the size of an expanded claim, but not of one that was only rounded up', () => {
     const { table, record } = open();
     table.setVm('lab/web', vmFacts(vm()));
     table.setClaimBytes('lab/web-root', Math.round(20 * GIB * 1.055));
@@ -109,7 +109,7 @@ describe('VmTable', () => {
     expect(record()?.diskBytes).toBe(40 * GIB);
   });
 
-  test('takes the size of a VM with an instancetype from the instancetype', () => {
+  test('shows the size that an instancetype defines', () => {
     const { table, record } = open();
     const spec = { instancetype: { name: 'u1.small' }, template: { spec: { domain: {} } } };
     table.setVm('lab/web', vmFacts(vm({ spec, status: { printableStatus: 'Stopped' } })));
@@ -118,7 +118,7 @@ describe('VmTable', () => {
     expect(record()).toMatchObject({ cpu: 1, memoryBytes: 2 * GIB });
   });
 
-  test('shows what a live update made of CPU and memory', () => {
+  test('shows CPU and memory after a live update', () => {
     const { table, record } = open();
     table.setVm('lab/web', vmFacts(vm()));
     table.setVmi(
@@ -128,27 +128,27 @@ describe('VmTable', () => {
     expect(record()).toMatchObject({ cpu: 6, memoryBytes: 6 * GIB });
   });
 
-  test('gives one sentence for a VM in trouble', () => {
+  test('gives a reason for a VM with a problem', () => {
     const { table, record } = open();
     const conditions = [{ type: 'PodScheduled', status: 'False', message: '0/3 nodes are available' }];
     table.setVm('lab/web', vmFacts(vm({ status: { printableStatus: 'ErrorUnschedulable', conditions } })));
     expect(record()).toMatchObject({ status: 'ErrorUnschedulable', reason: '0/3 nodes are available' });
   });
 
-  test('calls a status that this release does not know Unknown, and says which', () => {
+  test('maps a status that it does not know to Unknown, and names it', () => {
     const { table, record } = open();
     table.setVm('lab/web', vmFacts(vm({ status: { printableStatus: 'Levitating' } })));
-    expect(record()).toMatchObject({ status: 'Unknown', reason: 'KubeVirt says Levitating.' });
+    expect(record()).toMatchObject({ status: 'Unknown', reason: 'KubeVirt reports the status Levitating.' });
   });
 
-  test('removes the record with the VM and forgets the row with its instance', () => {
-    const { table, told, record } = open();
+  test('removes the record with the VM, and the row with its live instance', () => {
+    const { table, reported, record } = open();
     table.setVm('lab/web', vmFacts(vm()));
     table.setVmi('lab/web', vmiFacts(vmi()));
     table.setVm('lab/web', undefined);
     table.setVmi('lab/web', undefined);
     expect(record()).toBeUndefined();
-    expect(told.at(-1)).toBe('removed web');
+    expect(reported.at(-1)).toBe('removed web');
     expect([...table.vmiKeys()]).toEqual([]);
   });
 });

@@ -1,9 +1,8 @@
 import { isSameInstance, type InstanceRef, type VirtualMachine } from '@headgate/domain-contracts';
 import type { GuestSize } from './guest-size.js';
-import type { VmFacts, VmiFacts } from './vm-facts.js';
-import { vmRecord } from './vm-record.js';
+import { vmRecord, type VmFacts, type VmiFacts } from './vm-facts.js';
 
-/** Hears of every record that is new, changed or gone. */
+/** Receives every record that is new or changed, and every removal. */
 export interface RecordListener<R> {
   changed(record: R): void;
   removed(ref: InstanceRef): void;
@@ -17,8 +16,8 @@ interface Row {
 }
 
 /**
- * VMs joined with their live instances (both bear one name), their boot disks and their instancetypes. A change costs
- * the same in a small fleet and in a large one; only a changed instancetype looks at every VM.
+ * VMs joined with their live instances (which have the same name), their boot disks and their instancetypes. The cost
+ * of a change does not depend on the number of VMs, except for a changed instancetype, which visits all of them.
  */
 export class VmTable {
   private readonly rows = new Map<string, Row>();

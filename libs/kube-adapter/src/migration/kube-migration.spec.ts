@@ -4,14 +4,14 @@ import { SandboxHarness } from '../testing/sandbox-harness.contract.js';
 
 const nodeOf = ({ recorder }: SandboxHarness, ref: InstanceRef): string => recorder.vm(ref)?.node ?? '';
 
-/** The other of the two nodes with the same CPU vendor. */
+/** Of the two nodes with the same CPU vendor, the one that the VM does not run on. */
 const otherNode = (harness: SandboxHarness, ref: InstanceRef): string =>
   nodeOf(harness, ref) === 'node-a' ? 'node-b' : 'node-a';
 
-/** A running VM on one of the two nodes with the same CPU vendor; the third node has another. */
-async function givenMovable(harness: SandboxHarness): Promise<InstanceRef> {
+/** A running VM on one of the two nodes with the same CPU vendor; the third node has another vendor. */
+async function givenMigratable(harness: SandboxHarness): Promise<InstanceRef> {
   const ref = await harness.givenVm('Running');
-  if (nodeOf(harness, ref) === 'node-c') return givenMovable(harness);
+  if (nodeOf(harness, ref) === 'node-c') return givenMigratable(harness);
   await harness.recorder.untilVm(ref, ({ liveMigratable }) => liveMigratable);
   return ref;
 }
@@ -27,7 +27,7 @@ describe('KubeMigration', () => {
   const migration = () => harness.backend.require('migration');
 
   test('migrates to a node of the same CPU vendor and follows it to the end', async () => {
-    const ref = await givenMovable(harness);
+    const ref = await givenMigratable(harness);
     const target = otherNode(harness, ref);
     const report = recordingReporter();
     await (
@@ -39,8 +39,8 @@ describe('KubeMigration', () => {
     await harness.recorder.untilVm(ref, ({ node, status }) => node === target && status === 'Running');
   });
 
-  test('leaves the choice to the scheduler, which keeps to the CPU vendor', async () => {
-    const ref = await givenMovable(harness);
+  test('lets the scheduler choose among the nodes with the same CPU vendor', async () => {
+    const ref = await givenMigratable(harness);
     const target = otherNode(harness, ref);
     await (
       await migration().migrate(ref)
@@ -48,8 +48,8 @@ describe('KubeMigration', () => {
     await harness.recorder.untilVm(ref, ({ node, status }) => node === target && status === 'Running');
   });
 
-  test('refuses at once what could not work', async () => {
-    const ref = await givenMovable(harness);
+  test('refuses an impossible migration at once', async () => {
+    const ref = await givenMigratable(harness);
     await expect(migration().migrate(ref, 'node-c')).rejects.toMatchObject({
       code: 'WRONG_STATE',
       message: expect.stringMatching(/AMD/),
@@ -60,7 +60,7 @@ describe('KubeMigration', () => {
     await expect(migration().migrate(harness.freshRef())).rejects.toMatchObject({ code: 'INSTANCE_NOT_FOUND' });
   });
 
-  test('refuses a VM that was made for one node', async () => {
+  test('refuses a VM that was created for one node', async () => {
     const ref = harness.freshRef();
     const size = { cpu: 1, memoryBytes: 1024 ** 3, diskBytes: 1024 ** 3 };
     const source = await harness.quickSource();
@@ -69,12 +69,12 @@ describe('KubeMigration', () => {
     expect(nodeOf(harness, ref)).toBe('node-a');
     await expect(migration().migrate(ref)).rejects.toMatchObject({
       code: 'WRONG_STATE',
-      message: expect.stringMatching(/made for the node node-a/),
+      message: expect.stringMatching(/created for the node node-a/),
     });
   });
 
-  test('ends with an error when the migration fails, and the guest stays where it is', async () => {
-    const ref = await givenMovable(harness);
+  test('fails when the migration fails, and the guest stays on its node', async () => {
+    const ref = await givenMigratable(harness);
     const node = nodeOf(harness, ref);
     harness.simulation.faults.inject('migration-failure', ref);
     const work = await migration().migrate(ref);
@@ -86,20 +86,20 @@ describe('KubeMigration', () => {
     expect(nodeOf(harness, ref)).toBe(node);
   });
 
-  test('refuses a second migration, and cancels the first when its task is cancelled', async () => {
-    const ref = await givenMovable(harness);
+  test('refuses a second migration, and cancels the first when its task is canceled', async () => {
+    const ref = await givenMigratable(harness);
     harness.simulation.faults.inject('migration-stuck', ref);
     const abort = new AbortController();
     const done = (await migration().migrate(ref))(recordingReporter(abort.signal));
     await harness.recorder.untilVm(ref, ({ status }) => status === 'Migrating');
     await expect(migration().migrate(ref)).rejects.toMatchObject({ code: 'BUSY' });
-    abort.abort(new Error('cancelled'));
-    await expect(done).rejects.toThrow('cancelled');
+    abort.abort(new Error('canceled'));
+    await expect(done).rejects.toThrow('canceled');
     await harness.recorder.untilVm(ref, ({ status }) => status === 'Running');
   });
 
-  test('goes on in the cluster when the service that followed it ends', async () => {
-    const ref = await givenMovable(harness);
+  test('continues in the cluster when the service ends', async () => {
+    const ref = await givenMigratable(harness);
     const target = otherNode(harness, ref);
     const abort = new AbortController();
     const done = (await migration().migrate(ref, target))(recordingReporter(abort.signal));
@@ -109,11 +109,11 @@ describe('KubeMigration', () => {
   });
 });
 
-describe('KubeMigration and a server that goes away', () => {
-  test('follows a migration over a restart of the API server', async () => {
+describe('KubeMigration and a lost server', () => {
+  test('follows a migration across a restart of the API server', async () => {
     const simulation = { timeScale: 0.02, timings: { migrationPerGiB: 30_000 } };
     const harness = await SandboxHarness.open({ simulation });
-    const ref = await givenMovable(harness);
+    const ref = await givenMigratable(harness);
     const target = otherNode(harness, ref);
     const report = recordingReporter();
     const done = (await harness.backend.require('migration').migrate(ref, target))(report);
@@ -129,9 +129,9 @@ describe('KubeMigration and a server that goes away', () => {
 });
 
 describe('KubeMigration on KubeVirt 1.5', () => {
-  test('leaves the choice of the target to the scheduler, and says so', async () => {
+  test('leaves the choice of the target to the scheduler, and refuses a requested one', async () => {
     const harness = await SandboxHarness.open({ simulation: { kubevirtVersion: '1.5' } });
-    const ref = await givenMovable(harness);
+    const ref = await givenMigratable(harness);
     const target = otherNode(harness, ref);
     const migration = harness.backend.require('migration');
     await expect(migration.migrate(ref, target)).rejects.toMatchObject({

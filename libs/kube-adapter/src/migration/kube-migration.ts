@@ -6,25 +6,18 @@ import {
   type BackgroundWork,
   type TaskReporter,
 } from '@headgate/domain-contracts';
-import { KubeApiError } from '../api/kube-api-error.js';
+import { instanceNotFound, KubeApiError } from '../api/kube-api-error.js';
 import { conditionOf, type KubeObject } from '../api/kube-object.js';
-import { INSTANCES, MIGRATIONS, NODES, VIRTUAL_MACHINES } from '../api/resources.js';
+import type { MigrationObject, NodeObject, VmiObject } from '../api/object-types.js';
+import { MIGRATIONS, NODES, VIRTUAL_MACHINES, VM_INSTANCES } from '../api/resources.js';
 import type { ClusterDiscovery } from '../discovery/cluster-discovery.js';
-import { instanceNotFound } from '../instance-not-found.js';
-import type { VmiObject } from '../inventory/vm-object.js';
 import { LABEL } from '../labels.js';
-import { followObject, type Following } from './follow-object.js';
-import { chooseTarget, type NodeObject } from './migration-target.js';
+import { followObject } from '../watch/follow-object.js';
+import type { WatchDeps } from '../watch/kind-watch.js';
+import { chooseTarget } from './migration-target.js';
 
-interface MigrationObject extends KubeObject {
-  readonly status?: {
-    readonly phase?: string;
-    readonly migrationState?: { readonly targetNode?: string; readonly failureReason?: string };
-  };
-}
-
-/** How far a migration is when it enters a phase; KubeVirt tells nothing finer. */
-const PROGRESS: Readonly<Record<string, number>> = {
+/** The progress of a migration when it enters a phase. KubeVirt reports nothing finer. */
+const PROGRESS_OF_PHASE: Readonly<Record<string, number>> = {
   Pending: 0.05,
   Scheduling: 0.15,
   Scheduled: 0.25,
@@ -37,23 +30,24 @@ const PROGRESS: Readonly<Record<string, number>> = {
 /** Live migrations through VirtualMachineInstanceMigration objects. */
 export class KubeMigration extends InstanceMigration {
   constructor(
-    private readonly following: Following,
+    private readonly deps: WatchDeps,
     private readonly discovery: ClusterDiscovery,
   ) {
     super();
   }
 
   override async migrate(ref: InstanceRef, targetNode?: string): Promise<BackgroundWork> {
-    const vmi = await this.movable(ref);
-    const selector = await this.selector(vmi, targetNode);
-    const migration = await this.trigger(ref, selector);
-    return (report) => this.watch(ref, migration, vmi.status?.nodeName ?? '', report);
+    const vmi = await this.expectMigratable(ref);
+    const source = vmi.status?.nodeName ?? '';
+    const selector = await this.selectNodes(source, targetNode);
+    const migration = await this.createMigration(ref, selector);
+    return (report) => this.follow({ ref, migration, source, report });
   }
 
-  /** @throws DomainError WRONG_STATE, BUSY: whatever KubeVirt would say only later, or with less of a reason */
-  private async movable(ref: InstanceRef): Promise<VmiObject> {
-    const { api } = this.following;
-    const vmi = await api.find<VmiObject>(INSTANCES, ref);
+  /** @throws DomainError WRONG_STATE, BUSY for problems that KubeVirt would report later, or less clearly */
+  private async expectMigratable(ref: InstanceRef): Promise<VmiObject> {
+    const { api } = this.deps;
+    const vmi = await api.find<VmiObject>(VM_INSTANCES, ref);
     if (!vmi || vmi.status?.phase !== 'Running') {
       if (!vmi && !(await api.find(VIRTUAL_MACHINES, ref))) throw instanceNotFound(ref);
       throw new DomainError('WRONG_STATE', `${ref.name} does not run; only a running VM can be migrated.`);
@@ -67,23 +61,23 @@ export class KubeMigration extends InstanceMigration {
       );
     }
     if (migrationState?.startTimestamp && !migrationState.completed && !migrationState.failed) {
-      throw new DomainError('BUSY', `${ref.name} is being migrated already.`);
+      throw alreadyMigrating(ref);
     }
     const pin = vmi.spec?.nodeSelector?.['kubernetes.io/hostname'];
     if (pin !== undefined) {
-      throw new DomainError('WRONG_STATE', `${ref.name} was made for the node ${pin} and may run on no other.`);
+      throw new DomainError('WRONG_STATE', `${ref.name} was created for the node ${pin} and may run on no other.`);
     }
     return vmi;
   }
 
-  private async selector(
-    vmi: VmiObject,
+  private async selectNodes(
+    source: string,
     targetNode: string | undefined,
   ): Promise<Readonly<Record<string, string>> | undefined> {
-    const nodes = await this.following.api.list<NodeObject>(NODES);
-    const selector = chooseTarget(nodes, vmi.status?.nodeName ?? '', targetNode);
+    const nodes = await this.deps.api.list<NodeObject>(NODES);
+    const selector = chooseTarget(nodes, source, targetNode);
     const facts = await this.discovery.facts();
-    if (facts.atLeast(1, 6)) return selector;
+    if (facts.isAtLeast(1, 6)) return selector;
     if (targetNode === undefined) return undefined;
     throw new DomainError(
       'NOT_SUPPORTED',
@@ -91,7 +85,7 @@ export class KubeMigration extends InstanceMigration {
     );
   }
 
-  private async trigger(
+  private async createMigration(
     ref: InstanceRef,
     addedNodeSelector: Readonly<Record<string, string>> | undefined,
   ): Promise<KubeObject> {
@@ -99,24 +93,22 @@ export class KubeMigration extends InstanceMigration {
     const metadata = { generateName: `migrate-${name}-`, namespace, labels: { [LABEL.vm]: name } };
     const spec = addedNodeSelector ? { vmiName: name, addedNodeSelector } : { vmiName: name };
     try {
-      return await this.following.api.create(MIGRATIONS, { metadata, spec } as KubeObject);
+      return await this.deps.api.create(MIGRATIONS, { metadata, spec } as KubeObject);
     } catch (error) {
       if (!(error instanceof KubeApiError)) throw error;
-      if (/in-flight migration detected/.test(error.answer.text)) {
-        throw new DomainError('BUSY', `${name} is being migrated already.`, { cause: error });
-      }
-      if (/Cannot migrate VMI/.test(error.answer.text)) {
+      if (/in-flight migration detected/.test(error.response.text)) throw alreadyMigrating(ref, error);
+      if (/Cannot migrate VMI/.test(error.response.text)) {
         throw new DomainError('WRONG_STATE', error.message, { cause: error });
       }
       throw error;
     }
   }
 
-  private async watch(ref: InstanceRef, migration: KubeObject, source: string, report: TaskReporter): Promise<void> {
-    const { api } = this.following;
-    const path = { namespace: ref.namespace, name: migration.metadata.name };
+  private async follow({ ref, migration, source, report }: FollowedMigration): Promise<void> {
+    const { api } = this.deps;
+    const { signal } = report;
     let phase = '';
-    const seen = ({ status }: MigrationObject): boolean => {
+    const onChange = ({ status }: MigrationObject): boolean => {
       const next = status?.phase ?? '';
       if (next !== phase && next !== '') {
         phase = next;
@@ -124,28 +116,47 @@ export class KubeMigration extends InstanceMigration {
         report.log(
           `${ref.name}: ${next}${next === 'Succeeded' ? ` on ${status?.migrationState?.targetNode ?? 'the target'}` : ''}`,
         );
-        if (PROGRESS[next] !== undefined) report.progress(PROGRESS[next]);
+        if (PROGRESS_OF_PHASE[next] !== undefined) report.progress(PROGRESS_OF_PHASE[next]);
       }
       if (next === 'Failed') throw migrationFailed(ref, status?.migrationState?.failureReason);
       return next === 'Succeeded';
     };
-    // KubeVirt keeps only the newest finished migrations: one that is gone is judged by where the guest runs.
-    const gone = async (): Promise<boolean> => {
-      const vmi = await api.find<VmiObject>(INSTANCES, ref);
+    // KubeVirt keeps only the newest finished migrations. When this one is gone, the guest's node shows the outcome.
+    const onRemoved = async (): Promise<boolean> => {
+      const vmi = await api.find<VmiObject>(VM_INSTANCES, ref);
       const node = vmi?.status?.nodeName;
       if (node !== undefined && node !== source) return true;
-      throw migrationFailed(ref, 'the migration was cancelled');
+      throw migrationFailed(ref, 'the migration was canceled');
     };
     try {
-      await followObject<MigrationObject>(this.following, MIGRATIONS, migration, report.signal, seen, gone);
+      await followObject<MigrationObject>({
+        ...this.deps,
+        resource: MIGRATIONS,
+        object: migration,
+        signal,
+        onChange,
+        onRemoved,
+      });
     } catch (error) {
-      // Cancelling is safe: the guest stays where it is. A service that ends cancels nothing: the cluster goes on.
-      const { aborted, reason } = report.signal;
-      if (aborted && !(reason instanceof ServiceShutdown)) await api.delete(MIGRATIONS, path);
+      // Canceling is safe: the guest stays on its node. When the service ends, the cluster completes the migration.
+      if (signal.aborted && !(signal.reason instanceof ServiceShutdown)) {
+        await api.delete(MIGRATIONS, { namespace: ref.namespace, name: migration.metadata.name });
+      }
       throw error;
     }
   }
 }
+
+interface FollowedMigration {
+  readonly ref: InstanceRef;
+  readonly migration: KubeObject;
+  /** Name of the node that the guest leaves. */
+  readonly source: string;
+  readonly report: TaskReporter;
+}
+
+const alreadyMigrating = ({ name }: InstanceRef, cause?: unknown): DomainError =>
+  new DomainError('BUSY', `${name} is already being migrated; wait until that is done.`, { cause });
 
 const migrationFailed = ({ name }: InstanceRef, reason: string | undefined): DomainError =>
   new DomainError('BACKEND_FAILED', `The migration of ${name} failed: ${reason || 'KubeVirt gave no reason'}.`);

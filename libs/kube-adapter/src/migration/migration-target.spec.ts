@@ -1,4 +1,5 @@
-import { chooseTarget, type NodeObject } from './migration-target.js';
+import type { NodeObject } from '../api/object-types.js';
+import { chooseTarget } from './migration-target.js';
 
 const node = (name: string, vendor: string, extra: { ready?: boolean; cordoned?: boolean } = {}): NodeObject => ({
   metadata: {
@@ -22,27 +23,27 @@ const nodes = [
 ];
 
 describe('chooseTarget', () => {
-  test('leaves the choice among nodes of the same CPU vendor to the scheduler', () => {
+  test('lets the scheduler choose among nodes with the same CPU vendor', () => {
     expect(chooseTarget(nodes, 'a', undefined)).toEqual({ 'cpu-vendor.node.kubevirt.io/Intel': 'true' });
   });
 
-  test("pins to the target by its own host name, which need not be the node's name", () => {
+  test("selects the target by its hostname label, which may differ from the node's name", () => {
     expect(chooseTarget(nodes, 'a', 'b')).toEqual({ 'kubernetes.io/hostname': 'b.host' });
   });
 
   test.each([
     ['z', 'NODE_NOT_FOUND', /no node named z/],
-    ['a', 'WRONG_STATE', /runs on a already/],
+    ['a', 'WRONG_STATE', /already runs on a/],
     ['c', 'WRONG_STATE', /AMD.*Intel/],
-    ['d', 'WRONG_STATE', /takes no guests/],
-    ['e', 'WRONG_STATE', /takes no guests/],
+    ['d', 'WRONG_STATE', /is not schedulable/],
+    ['e', 'WRONG_STATE', /is not schedulable/],
   ])('refuses the target %s', (target, code, message) => {
     expect(() => chooseTarget(nodes, 'a', target)).toThrow(
       expect.objectContaining({ code, message: expect.stringMatching(message) }),
     );
   });
 
-  test('refuses when there is no other node to go to', () => {
-    expect(() => chooseTarget(nodes, 'c', undefined)).toThrow(/no other node with a CPU of AMD/);
+  test('refuses when there is no other node', () => {
+    expect(() => chooseTarget(nodes, 'c', undefined)).toThrow(/no other schedulable node with a CPU of AMD/);
   });
 });

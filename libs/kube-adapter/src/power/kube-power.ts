@@ -5,15 +5,14 @@ import {
   type PowerAction,
   type PowerOptions,
 } from '@headgate/domain-contracts';
-import { isNotFound, KubeApiError } from '../api/kube-api-error.js';
+import { instanceNotFound, isNotFound, KubeApiError } from '../api/kube-api-error.js';
 import type { KubeApi } from '../api/kube-api.js';
 import { subresourcePath, VIRTUAL_MACHINES } from '../api/resources.js';
-import { instanceNotFound } from '../instance-not-found.js';
 
 type ActionTarget = 'virtualmachines' | 'virtualmachineinstances';
 
-/** What KubeVirt answers when the VM is where it was asked to go; its text is the only thing that tells. Source: virt-api. */
-const ALREADY: Readonly<Record<PowerAction, RegExp | undefined>> = {
+/** KubeVirt's messages for a VM that is already in the requested state; it has no code for this. Source: virt-api. */
+const ALREADY_DONE: Readonly<Record<PowerAction, RegExp | undefined>> = {
   start: /VM is already running|^Always does not support manual start requests/,
   stop: /VM is not running|only supports manual stop requests with a shorter graceperiod/,
   restart: undefined,
@@ -21,7 +20,7 @@ const ALREADY: Readonly<Record<PowerAction, RegExp | undefined>> = {
   unpause: /VMI is not paused/,
 };
 
-/** The action endpoints of KubeVirt. */
+/** Powers VMs through the action endpoints of KubeVirt. */
 export class KubePower extends InstancePower {
   constructor(private readonly api: KubeApi) {
     super();
@@ -31,16 +30,16 @@ export class KubePower extends InstancePower {
     const target: ActionTarget =
       action === 'pause' || action === 'unpause' ? 'virtualmachineinstances' : 'virtualmachines';
     try {
-      await this.api.act(subresourcePath(ref.namespace, target, ref.name, action), bodyOf(action, force));
+      await this.api.invoke(subresourcePath(ref.namespace, target, ref.name, action), bodyOf(action, force));
     } catch (error) {
-      if (isNotFound(error)) throw await this.withoutInstance(ref, action);
-      if (error instanceof KubeApiError && ALREADY[action]?.test(error.message)) return;
-      throw explained(error, ref, action);
+      if (isNotFound(error)) throw await this.explainNotFound(ref, action);
+      if (error instanceof KubeApiError && ALREADY_DONE[action]?.test(error.message)) return;
+      throw explain(error, ref, action);
     }
   }
 
-  /** 404 of a live instance means a stopped VM, unless the VM is not there either. */
-  private async withoutInstance(ref: InstanceRef, action: PowerAction): Promise<DomainError> {
+  /** 404 of the live instance means that the VM is stopped, unless the VM itself does not exist. */
+  private async explainNotFound(ref: InstanceRef, action: PowerAction): Promise<DomainError> {
     const vm = await this.api.find(VIRTUAL_MACHINES, ref);
     return vm ? notRunning(ref, action) : instanceNotFound(ref);
   }
@@ -55,10 +54,10 @@ function bodyOf(action: PowerAction, force: boolean): unknown {
 const notRunning = ({ name }: InstanceRef, action: PowerAction): DomainError =>
   new DomainError('WRONG_STATE', `${name} does not run, so it can't ${action}; start it first.`);
 
-function explained(error: unknown, ref: InstanceRef, action: PowerAction): unknown {
+function explain(error: unknown, ref: InstanceRef, action: PowerAction): unknown {
   if (!(error instanceof KubeApiError)) return error;
-  if (/stop\/start already underway/.test(error.answer.text)) {
-    return new DomainError('BUSY', `${ref.name} is being stopped or started already; try again when that is done.`, {
+  if (/stop\/start already underway/.test(error.response.text)) {
+    return new DomainError('BUSY', `${ref.name} is already being stopped or started; try again when that is done.`, {
       cause: error,
     });
   }

@@ -1,22 +1,22 @@
 import { formatBytes, type JsonObject, type VmSpec } from '@headgate/domain-contracts';
 import { ANNOTATION, LABEL } from '../labels.js';
 
-/** The disks that a VM is made with. */
+/** The disks of a new VM. */
 export interface BootVolumes {
-  /** DataVolumes that live and die with the VM. */
+  /** DataVolumes that KubeVirt creates with the VM and deletes with it. */
   readonly templates: readonly JsonObject[];
   readonly volumes: readonly JsonObject[];
-  /** @param target bus of the hard disks, or nothing where a preference chooses it */
+  /** @param target the bus of the hard disks, or an empty object where a preference chooses it */
   disks(target: JsonObject): readonly JsonObject[];
   readonly annotations: Readonly<Record<string, string>>;
 }
 
-/** An installer is at most a dual-layer DVD; CDI needs the size before it has seen the image. */
+/** The size of an installer disk, which CDI needs before it has read the image: larger than a dual-layer DVD. */
 const ISO_BYTES = 10 * 1024 ** 3;
 
 /**
- * The boot disk by its source. Names end in the create call's id, so that they never meet a claim that was there before,
- * nor one of a VM of the same name that is still going away.
+ * The boot disk for a source. The names end in the id of the create call, so that they never match an existing claim,
+ * nor one of a VM of the same name that is still being deleted.
  */
 export function bootVolumes(spec: VmSpec, createId: string): BootVolumes {
   const { source, ref, diskBytes } = spec;
@@ -31,7 +31,7 @@ export function bootVolumes(spec: VmSpec, createId: string): BootVolumes {
     case 'import':
       return imported(spec, root, source.url);
     case 'iso':
-      return installer(spec, root, `${ref.name}-iso-${createId}`, source.url);
+      return installer(spec, { root, iso: `${ref.name}-iso-${createId}`, url: source.url });
     case 'pvc':
       return {
         templates: [],
@@ -44,7 +44,7 @@ export function bootVolumes(spec: VmSpec, createId: string): BootVolumes {
   }
 }
 
-/** Registry references are written with and without the scheme that CDI uses. */
+/** Image references may have the `docker://` scheme that CDI uses; a container disk has none. */
 const containerDisk = (image: string, diskBytes: number): BootVolumes => ({
   templates: [],
   volumes: [{ name: 'root', containerDisk: { image: image.replace(/^docker:\/\//, '') } }],
@@ -53,17 +53,20 @@ const containerDisk = (image: string, diskBytes: number): BootVolumes => ({
 });
 
 const imported = (spec: VmSpec, root: string, url: string): BootVolumes => ({
-  templates: [dataVolume(spec, root, { http: { url } }, spec.diskBytes)],
+  templates: [dataVolume(spec, { name: root, source: { http: { url } }, bytes: spec.diskBytes })],
   volumes: [{ name: 'root', dataVolume: { name: root } }],
   disks: (disk) => [{ name: 'root', bootOrder: 1, disk }],
   annotations: {},
 });
 
-/** An empty disk to install onto, tried first: after the installation the guest boots from it by itself. */
-const installer = (spec: VmSpec, root: string, iso: string, url: string): BootVolumes => ({
+/** An empty disk and the installer. The disk is first in the boot order: after the installation the guest boots from it. */
+const installer = (
+  spec: VmSpec,
+  { root, iso, url }: { readonly root: string; readonly iso: string; readonly url: string },
+): BootVolumes => ({
   templates: [
-    dataVolume(spec, root, { blank: {} }, spec.diskBytes),
-    dataVolume(spec, iso, { http: { url } }, ISO_BYTES),
+    dataVolume(spec, { name: root, source: { blank: {} }, bytes: spec.diskBytes }),
+    dataVolume(spec, { name: iso, source: { http: { url } }, bytes: ISO_BYTES }),
   ],
   volumes: [
     { name: 'root', dataVolume: { name: root } },
@@ -76,7 +79,10 @@ const installer = (spec: VmSpec, root: string, iso: string, url: string): BootVo
   annotations: {},
 });
 
-const dataVolume = ({ ref }: VmSpec, name: string, source: JsonObject, bytes: number): JsonObject => ({
+const dataVolume = (
+  { ref }: VmSpec,
+  { name, source, bytes }: { readonly name: string; readonly source: JsonObject; readonly bytes: number },
+): JsonObject => ({
   metadata: { name, labels: { [LABEL.vm]: ref.name } },
   spec: { source, storage: { resources: { requests: { storage: formatBytes(bytes) } } } },
 });

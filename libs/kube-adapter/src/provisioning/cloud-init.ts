@@ -1,10 +1,10 @@
 import type { JsonObject } from '@headgate/domain-contracts';
-import { LABEL } from '../labels.js';
 import type { OwnerReference } from '../api/kube-object.js';
+import { LABEL } from '../labels.js';
 
-/** KubeVirt takes no more than this inside the VM object. Source: its cloud-init volume documentation. */
+/** Limit of user data inside the VM object. Source: KubeVirt's documentation of cloud-init volumes. */
 const INLINE_LIMIT_BYTES = 2048;
-/** A Secret holds no more than 1 MiB. Source: Kubernetes' documentation of Secrets. */
+/** Limit of a Secret, 1 MiB, minus some space for its metadata. Source: Kubernetes' documentation of Secrets. */
 export const SECRET_LIMIT_BYTES = 1024 ** 2 - 1024;
 
 export const fitsInline = (userData: string): boolean => Buffer.byteLength(userData) <= INLINE_LIMIT_BYTES;
@@ -13,7 +13,7 @@ export const cloudInitInline = (userData: string): JsonObject => ({ cloudInitNoC
 
 export const cloudInitFromSecret = (name: string): JsonObject => ({ cloudInitNoCloud: { secretRef: { name } } });
 
-/** The Secret goes when its VM goes, whoever deletes the VM. */
+/** A Secret that the VM owns, so that the cluster deletes it with the VM. */
 export const cloudInitSecret = (
   { namespace, vm, name, userData }: { namespace: string; vm: string; name: string; userData: string },
   owner: OwnerReference,

@@ -1,69 +1,93 @@
-import { isKubernetesName, type ErrorCode, type Refusal, type VmSpec } from '@headgate/domain-contracts';
+import {
+  isKubernetesName,
+  VM_SOURCES,
+  type ErrorCode,
+  type Refusal,
+  type VmSourceKind,
+  type VmSpec,
+} from '@headgate/domain-contracts';
 import type { KubeApi } from '../api/kube-api.js';
+import type { NodeObject } from '../api/object-types.js';
 import { CLAIMS, CLUSTER_INSTANCETYPES, CLUSTER_PREFERENCES, NODES, VIRTUAL_MACHINES } from '../api/resources.js';
 import type { ClusterFacts } from '../discovery/cluster-facts.js';
-import type { NodeObject } from '../migration/migration-target.js';
 import { SECRET_LIMIT_BYTES } from './cloud-init.js';
-import { sourceReason } from './vm-sources.js';
 
 export interface CreateRefusal extends Refusal {
   readonly code: ErrorCode;
 }
 
-export interface CreateChecks {
+export interface CreateCheckResult {
   readonly refusals: readonly CreateRefusal[];
-  /** The node that was asked for. */
+  /** The requested node. */
   readonly node?: NodeObject;
 }
 
 const refusal = (code: ErrorCode, reason: string, remedy: string): CreateRefusal => ({ code, reason, remedy });
 
+/** The reason why a VM can't be created from this source; undefined when it can, or while the facts are unknown. */
+function unavailableReason(kind: VmSourceKind, facts: ClusterFacts | undefined): string | undefined {
+  if (kind === 'bootc') return 'Building a disk from a bootc image needs the bootc plugin.';
+  if (facts && !facts.hasKubevirt) return 'KubeVirt is not installed in this cluster.';
+  if ((kind === 'import' || kind === 'iso') && facts && !facts.hasCdi) {
+    return 'Importing an image needs CDI (containerized-data-importer), which is not installed in this cluster.';
+  }
+  return undefined;
+}
+
+export const vmSources = (facts: ClusterFacts | undefined): Readonly<Record<VmSourceKind, true | string>> =>
+  Object.fromEntries(VM_SOURCES.map((kind) => [kind, unavailableReason(kind, facts) ?? true])) as Record<
+    VmSourceKind,
+    true | string
+  >;
+
 /**
- * Everything that can be told before anything is made. KubeVirt itself takes a VM whose instancetype or claim is missing,
- * and fails later where nobody looks.
+ * Finds every problem that can be found before anything is created. KubeVirt itself accepts a VM whose instancetype or
+ * claim is missing, and fails later, where the user does not see it.
  */
-export async function checkCreate(api: KubeApi, facts: ClusterFacts, spec: VmSpec): Promise<CreateChecks> {
-  const { ref, source, instancetype, preference, node: nodeName } = spec;
+export async function checkCreate(api: KubeApi, facts: ClusterFacts, spec: VmSpec): Promise<CreateCheckResult> {
+  const { ref, source } = spec;
   const { namespace, name } = ref;
-  const [vm, type, liking, node, claim] = await Promise.all([
+  const [vm, instancetype, preference, node, claim] = await Promise.all([
     facts.hasKubevirt ? api.find(VIRTUAL_MACHINES, { namespace, name }) : undefined,
-    instancetype === undefined ? undefined : api.find(CLUSTER_INSTANCETYPES, { name: instancetype }),
-    preference === undefined ? undefined : api.find(CLUSTER_PREFERENCES, { name: preference }),
-    nodeName === undefined ? undefined : api.find<NodeObject>(NODES, { name: nodeName }),
+    spec.instancetype === undefined ? undefined : api.find(CLUSTER_INSTANCETYPES, { name: spec.instancetype }),
+    spec.preference === undefined ? undefined : api.find(CLUSTER_PREFERENCES, { name: spec.preference }),
+    spec.node === undefined ? undefined : api.find<NodeObject>(NODES, { name: spec.node }),
     source.kind === 'pvc' ? api.find(CLAIMS, { namespace, name: source.claim }) : undefined,
   ]);
   const refusals: CreateRefusal[] = [];
-  const lacking = sourceReason(source.kind, facts);
-  if (lacking !== undefined) refusals.push(refusal('NOT_SUPPORTED', lacking, 'Choose another source.'));
+  const unavailable = unavailableReason(source.kind, facts);
+  if (unavailable !== undefined) refusals.push(refusal('NOT_SUPPORTED', unavailable, 'Choose another source.'));
   if (!isKubernetesName(name)) {
     refusals.push(
       refusal('INVALID_NAME', `name must end in a letter or a digit; "${name}" does not.`, 'Choose another name.'),
     );
   }
   if (vm) {
-    refusals.push(refusal('ALREADY_EXISTS', `There is a VM ${name} in ${namespace} already.`, 'Choose another name.'));
+    refusals.push(
+      refusal('ALREADY_EXISTS', `A VM named ${name} already exists in ${namespace}.`, 'Choose another name.'),
+    );
   }
-  if (instancetype !== undefined && !type) {
+  if (spec.instancetype !== undefined && !instancetype) {
     refusals.push(
       refusal(
         'INVALID_INPUT',
-        `instancetype ${instancetype} is not known to ${ref.context}.`,
+        `instancetype: ${ref.context} has no instancetype ${spec.instancetype}.`,
         'Choose one of its instancetypes.',
       ),
     );
   }
-  if (preference !== undefined && !liking) {
+  if (spec.preference !== undefined && !preference) {
     refusals.push(
       refusal(
         'INVALID_INPUT',
-        `preference ${preference} is not known to ${ref.context}.`,
+        `preference: ${ref.context} has no preference ${spec.preference}.`,
         'Choose one of its preferences.',
       ),
     );
   }
-  if (nodeName !== undefined && !node) {
+  if (spec.node !== undefined && !node) {
     refusals.push(
-      refusal('NODE_NOT_FOUND', `There is no node ${nodeName} in ${ref.context}.`, 'Leave node out, or name another.'),
+      refusal('NODE_NOT_FOUND', `There is no node ${spec.node} in ${ref.context}.`, 'Omit node, or name another.'),
     );
   }
   if (source.kind === 'pvc' && !claim) {
@@ -77,12 +101,16 @@ export async function checkCreate(api: KubeApi, facts: ClusterFacts, spec: VmSpe
   }
   if (source.kind === 'image' && source.entry.containerDisk === '') {
     refusals.push(
-      refusal('NOT_SUPPORTED', `The image ${source.entry.name} is not made for a cluster.`, 'Choose another image.'),
+      refusal('NOT_SUPPORTED', `The image ${source.entry.name} has no container disk.`, 'Choose another image.'),
     );
   }
   if (spec.cloudInit !== undefined && Buffer.byteLength(spec.cloudInit) > SECRET_LIMIT_BYTES) {
     refusals.push(
-      refusal('INVALID_INPUT', 'cloudInit is larger than the 1 MiB that a Secret can hold.', 'Let it fetch the rest.'),
+      refusal(
+        'INVALID_INPUT',
+        'cloudInit is larger than 1 MiB, the limit of a Secret.',
+        'Let the guest download the rest.',
+      ),
     );
   }
   return node ? { refusals, node } : { refusals };

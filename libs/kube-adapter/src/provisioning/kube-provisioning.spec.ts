@@ -1,6 +1,6 @@
 import type { InstanceRef, VmSpec } from '@headgate/domain-contracts';
 import { recordingReporter } from '@headgate/testing';
-import type { VmObject } from '../inventory/vm-object.js';
+import type { VmObject } from '../api/object-types.js';
 import { NAMESPACE, SandboxHarness } from '../testing/sandbox-harness.contract.js';
 
 const GIB = 1024 ** 3;
@@ -24,17 +24,17 @@ describe('KubeProvisioning', () => {
     start: false,
     ...overrides,
   });
-  /** What is there and stays, of one kind. */
+  /** Names of the objects of one kind that are not being deleted. */
   const names = (resource: string, namespace = NAMESPACE): string[] =>
     harness.sandbox.store
       .list(resource, { namespace })
       .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
       .map(({ metadata }) => metadata.name ?? '');
-  const about = (resource: string, { name }: InstanceRef): string[] =>
+  const namesFor = (resource: string, { name }: InstanceRef): string[] =>
     names(resource).filter((found) => found === name || found.startsWith(`${name}-`));
   const ALL = ['virtualmachines.kubevirt.io', 'datavolumes.cdi.kubevirt.io', 'persistentvolumeclaims', 'secrets'];
-  const nothingOf = (ref: InstanceRef): void => {
-    for (const resource of ALL) expect(about(resource, ref)).toEqual([]);
+  const expectNothingLeft = (ref: InstanceRef): void => {
+    for (const resource of ALL) expect(namesFor(resource, ref)).toEqual([]);
   };
   const put = (resource: string, object: object): void => void harness.sandbox.store.create(resource, object as never);
 
@@ -49,18 +49,18 @@ describe('KubeProvisioning', () => {
     expect(vm.diskBytes).toBe(2 * GIB);
     await provisioning().delete(spec.ref);
     await harness.recorder.until(() => harness.recorder.vm(spec.ref) === undefined);
-    nothingOf(spec.ref);
+    expectNothingLeft(spec.ref);
   });
 
-  test('makes an empty disk and an installer from an ISO', async () => {
+  test('creates an empty disk and an installer from an ISO', async () => {
     const spec = await specOf({ source: { kind: 'iso', url: 'https://images.example/installer.iso' }, start: true });
     await (await provisioning().create(spec)).remaining?.(recordingReporter());
     await harness.recorder.untilVm(spec.ref, ({ status }) => status === 'Running');
-    expect(about('datavolumes.cdi.kubevirt.io', spec.ref)).toHaveLength(2);
+    expect(namesFor('datavolumes.cdi.kubevirt.io', spec.ref)).toHaveLength(2);
     expect(harness.recorder.vm(spec.ref)?.diskBytes).toBe(2 * GIB);
   });
 
-  test('boots from a claim that was there, and leaves it when the VM is deleted', async () => {
+  test('boots from an existing claim, and keeps the claim when the VM is deleted', async () => {
     put('persistentvolumeclaims', {
       apiVersion: 'v1',
       kind: 'PersistentVolumeClaim',
@@ -75,17 +75,17 @@ describe('KubeProvisioning', () => {
     expect(names('persistentvolumeclaims')).toContain('golden');
   });
 
-  test('hands bootc over to its plugin', async () => {
+  test('refuses bootc, which needs its plugin', async () => {
     const spec = await specOf({ source: { kind: 'bootc', image: 'registry.example.org/fedora/fedora-bootc:42' } });
     expect(provisioning().sources().bootc).toMatch(/plugin/);
     await expect(provisioning().create(spec)).rejects.toMatchObject({ code: 'NOT_SUPPORTED' });
-    nothingOf(spec.ref);
+    expectNothingLeft(spec.ref);
   });
 
   test('puts long user data into a Secret that the VM owns', async () => {
     const spec = await specOf({ cloudInit: `#cloud-config\n# ${'x'.repeat(5000)}\n`, start: true });
     await provisioning().create(spec);
-    const [secret] = about('secrets', spec.ref);
+    const [secret] = namesFor('secrets', spec.ref);
     expect(secret).toBeDefined();
     expect(harness.sandbox.store.get('secrets', { namespace: NAMESPACE, name: secret ?? '' })?.metadata).toMatchObject({
       labels: { 'svc.dev/vm': spec.ref.name },
@@ -94,10 +94,10 @@ describe('KubeProvisioning', () => {
     await harness.recorder.untilVm(spec.ref, ({ status }) => status === 'Running');
     await provisioning().delete(spec.ref);
     await harness.recorder.until(() => harness.recorder.vm(spec.ref) === undefined);
-    nothingOf(spec.ref);
+    expectNothingLeft(spec.ref);
   });
 
-  test('masks user data in the manifest when told to, and only then', async () => {
+  test('masks user data in the manifest on request only', async () => {
     const spec = await specOf({ cloudInit: '#cloud-config\npassword: hush\n' });
     await provisioning().create(spec);
     const inventory = harness.backend.require('inventory');
@@ -121,11 +121,11 @@ describe('KubeProvisioning', () => {
         code: how === 'forbidden' ? 'BACKEND_FORBIDDEN' : 'REJECTED_BY_BACKEND',
       });
       await harness.recorder.until(() => harness.recorder.vm(spec.ref) === undefined);
-      nothingOf(spec.ref);
+      expectNothingLeft(spec.ref);
     },
   );
 
-  test("answers admission's own words, in the plan too, and makes nothing", async () => {
+  test("reports the message of the cluster's admission, also in the plan, and creates nothing", async () => {
     harness.sandbox.faults.refuseAdmission(
       { resource: 'virtualmachines.kubevirt.io', verb: 'create' },
       'vm-policy.example',
@@ -137,18 +137,18 @@ describe('KubeProvisioning', () => {
     expect((await provisioning().planCreate(spec)).refusals).toMatchObject([
       { code: 'REJECTED_BY_BACKEND', reason: message },
     ]);
-    nothingOf(spec.ref);
+    expectNothingLeft(spec.ref);
   });
 
-  test('refuses what the cluster would only trip over later, all at once', async () => {
+  test('refuses all problems at once that the cluster would find only later', async () => {
     const spec = await specOf({ instancetype: 'u9.none', preference: 'none', node: 'nowhere' });
     const { refusals } = await provisioning().planCreate(spec);
     expect(refusals.map(({ code }) => code)).toEqual(['INVALID_INPUT', 'INVALID_INPUT', 'NODE_NOT_FOUND']);
     await expect(provisioning().create(spec)).rejects.toMatchObject({ code: 'INVALID_INPUT' });
-    nothingOf(spec.ref);
+    expectNothingLeft(spec.ref);
   });
 
-  test('makes a VM with an instancetype and shows its size', async () => {
+  test('creates a VM with an instancetype and shows its size', async () => {
     const spec = await specOf({ instancetype: 'u1.large', preference: 'fedora' });
     await provisioning().create(spec);
     const size = { cpu: 2, memoryBytes: 8 * GIB };
@@ -156,14 +156,14 @@ describe('KubeProvisioning', () => {
     expect(vm).toMatchObject(size);
   });
 
-  test('makes the namespace when it is missing, and says so in the plan', async () => {
+  test('creates a missing namespace, and announces it in the plan', async () => {
     const spec = await specOf({ ref: { ...harness.freshRef(), namespace: 'brand-new' } });
     expect((await provisioning().planCreate(spec)).steps[0]).toMatchObject({ name: 'namespace' });
     await provisioning().create(spec);
     await harness.recorder.untilVm(spec.ref, ({ status }) => status === 'Stopped');
   });
 
-  test('deletes what bears its label or is owned by it, and nothing that only looks alike', async () => {
+  test('deletes the objects that have its label or that it owns, and none with a similar name', async () => {
     const spec = await specOf({ source: { kind: 'import', url: 'https://images.example/a.qcow2' } });
     await (await provisioning().create(spec)).remaining?.(recordingReporter());
     const { name } = spec.ref;
@@ -176,7 +176,7 @@ describe('KubeProvisioning', () => {
     const uid = harness.recorder.vm(other)?.uid;
     put('persistentvolumeclaims', claim(`${name}-hotplug`, { 'svc.dev/vm': name }));
     put('persistentvolumeclaims', claim(`${name}-2`, { 'svc.dev/vm': `${name}-2` }));
-    put('persistentvolumeclaims', claim(`${name}-alike`, {}));
+    put('persistentvolumeclaims', claim(`${name}-similar`, {}));
     const owner = { apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachine', name: other.name, uid };
     put('persistentvolumeclaims', claim(`${name}-of-a-clone`, { 'svc.dev/vm': name }, [owner]));
     put('services', {
@@ -196,17 +196,17 @@ describe('KubeProvisioning', () => {
     );
     await provisioning().delete(spec.ref);
     await harness.recorder.until(() => harness.recorder.vm(spec.ref) === undefined);
-    expect(about('persistentvolumeclaims', spec.ref).sort()).toEqual([
+    expect(namesFor('persistentvolumeclaims', spec.ref).sort()).toEqual([
       `${name}-2`,
-      `${name}-alike`,
       `${name}-of-a-clone`,
+      `${name}-similar`,
     ]);
-    expect(about('services', spec.ref)).toEqual([]);
-    expect(about('virtualmachinesnapshots.snapshot.kubevirt.io', spec.ref)).toEqual([]);
-    expect(about('datavolumes.cdi.kubevirt.io', spec.ref)).toEqual([]);
+    expect(namesFor('services', spec.ref)).toEqual([]);
+    expect(namesFor('virtualmachinesnapshots.snapshot.kubevirt.io', spec.ref)).toEqual([]);
+    expect(namesFor('datavolumes.cdi.kubevirt.io', spec.ref)).toEqual([]);
   });
 
-  test('finishes a deletion that was cut off after the VM', async () => {
+  test('completes a deletion that was interrupted after the VM', async () => {
     const ref = harness.freshRef();
     put('secrets', {
       apiVersion: 'v1',
@@ -214,11 +214,11 @@ describe('KubeProvisioning', () => {
       metadata: { name: `${ref.name}-left`, namespace: NAMESPACE, labels: { 'svc.dev/vm': ref.name } },
     });
     await provisioning().delete(ref);
-    nothingOf(ref);
+    expectNothingLeft(ref);
     await expect(provisioning().delete(ref)).rejects.toMatchObject({ code: 'INSTANCE_NOT_FOUND' });
   });
 
-  test('does not delete a protected VM, and shows that it is', async () => {
+  test('refuses to delete a protected VM, and shows the protection', async () => {
     const ref = await harness.givenVm('Stopped');
     harness.sandbox.store.patch('virtualmachines.kubevirt.io', ref, (vm) => {
       vm.metadata.labels = { ...vm.metadata.labels, 'kubevirt.io/vm-delete-protection': 'True' };
@@ -229,7 +229,7 @@ describe('KubeProvisioning', () => {
     expect(harness.recorder.vm(ref)).toBeDefined();
   });
 
-  test('gets through a storm of write conflicts', async () => {
+  test('survives repeated write conflicts', async () => {
     for (const verb of ['create', 'patch', 'delete']) harness.sandbox.faults.storm({ verb }, 409, 2);
     const ref = await harness.givenVm('Stopped');
     await provisioning().setTag(ref, 'web', true);
@@ -239,8 +239,8 @@ describe('KubeProvisioning', () => {
   });
 });
 
-describe('KubeProvisioning and an import that fails', () => {
-  test('removes what was made, and says why', async () => {
+describe('KubeProvisioning and a failed import', () => {
+  test('removes the VM and reports the reason', async () => {
     const harness = await SandboxHarness.open({ simulation: { timeScale: 0.1 } });
     const { store } = harness.sandbox;
     const ref = harness.freshRef();
@@ -261,7 +261,7 @@ describe('KubeProvisioning and an import that fails', () => {
 });
 
 describe('KubeProvisioning without CDI', () => {
-  test('says what is missing, and goes on making VMs from container disks', async () => {
+  test('names CDI in the refusal of an import, and still creates VMs from container disks', async () => {
     const harness = await SandboxHarness.open({ simulation: { without: ['cdi', 'snapshots'] } });
     const provisioning = harness.backend.require('provisioning');
     const ref = harness.freshRef();

@@ -11,49 +11,48 @@ import {
   type VmSourceKind,
   type VmSpec,
 } from '@headgate/domain-contracts';
+import { ensureNamespace, namespaceExists } from '../api/ensure-namespace.js';
+import { instanceNotFound } from '../api/kube-api-error.js';
+import type { NodeObject, VmObject } from '../api/object-types.js';
 import { VIRTUAL_MACHINES } from '../api/resources.js';
 import type { ClusterDiscovery } from '../discovery/cluster-discovery.js';
 import type { ClusterFacts } from '../discovery/cluster-facts.js';
-import { instanceNotFound } from '../instance-not-found.js';
-import type { VmObject } from '../inventory/vm-object.js';
 import { TAG_PREFIX } from '../labels.js';
-import type { Following } from '../migration/follow-object.js';
-import { pinnedTo, type NodeObject } from '../migration/migration-target.js';
+import { nodeSelectorFor } from '../migration/migration-target.js';
+import type { WatchDeps } from '../watch/kind-watch.js';
 import { bootVolumes } from './boot-volumes.js';
-import { checkCreate, type CreateRefusal } from './create-checks.js';
-import { ensureNamespace, namespaceExists } from './ensure-namespace.js';
 import { fitsInline } from './cloud-init.js';
-import { belongingsOf } from './vm-belongings.js';
-import { fillDisk } from './disk-filling.js';
-import { VmDeletion } from './vm-deletion.js';
+import { checkCreate, vmSources, type CreateRefusal } from './create-checks.js';
+import { followImport } from './disk-import.js';
+import { ownedObjects } from './owned-objects.js';
 import { VmCreation, type VmDraft } from './vm-creation.js';
-import { vmSources } from './vm-sources.js';
+import { VmDeletion } from './vm-deletion.js';
 
-/** Makes VMs and removes them. */
+/** Creates and deletes VMs. */
 export class KubeProvisioning extends InstanceProvisioning {
   private readonly creation: VmCreation;
   private readonly deletion: VmDeletion;
 
   constructor(
-    private readonly following: Following,
+    private readonly deps: WatchDeps,
     private readonly discovery: ClusterDiscovery,
     log: Log,
   ) {
     super();
-    this.creation = new VmCreation(following, log);
-    this.deletion = new VmDeletion(following.api);
+    this.creation = new VmCreation(deps, log);
+    this.deletion = new VmDeletion(deps.api);
   }
 
   override sources(): Readonly<Record<VmSourceKind, true | string>> {
-    return vmSources(this.discovery.known);
+    return vmSources(this.discovery.latest);
   }
 
   override async planCreate(spec: VmSpec): Promise<Plan> {
-    const { api } = this.following;
+    const { api } = this.deps;
     const facts = await this.discovery.facts();
     const { refusals, node } = await checkCreate(api, facts, spec);
     const exists = await namespaceExists(api, spec.ref.namespace);
-    const rejected = refusals.length === 0 && exists !== false ? await this.rehearse(draftOf(spec, facts, node)) : [];
+    const rejected = refusals.length === 0 && exists !== false ? await this.dryRun(draftOf(spec, facts, node)) : [];
     return buildPlan(createSteps(spec, exists === false), {
       warnings: createWarnings(spec),
       refusals: [...refusals, ...rejected],
@@ -61,60 +60,52 @@ export class KubeProvisioning extends InstanceProvisioning {
   }
 
   override async create(spec: VmSpec): Promise<Creation> {
-    const { api } = this.following;
+    const { api } = this.deps;
     const facts = await this.discovery.facts();
     const { refusals, node } = await checkCreate(api, facts, spec);
     const [first] = refusals;
     if (first) throw new DomainError(first.code, first.reason, { details: { refusals } });
     await ensureNamespace(api, spec.ref.namespace);
-    const draft = draftOf(spec, facts, node);
-    const vm = await this.creation.carryOut(draft);
-    const [template] = vm.spec?.dataVolumeTemplates ?? [];
-    const imported = template?.metadata.name;
-    if (imported === undefined || !['import', 'image', 'iso'].includes(spec.source.kind)) return {};
-    const filled =
-      spec.source.kind === 'iso' ? (vm.spec?.dataVolumeTemplates?.[1]?.metadata.name ?? imported) : imported;
-    return {
-      remaining: fillDisk(this.following, spec.ref, filled, () => this.deletion.removeVm(spec.ref, vm.metadata.uid)),
-    };
+    const vm = await this.creation.create(draftOf(spec, facts, node));
+    const dataVolume = importedVolume(spec, vm);
+    if (dataVolume === undefined) return {};
+    const removeVm = (): Promise<void> => this.deletion.deleteVm(spec.ref, vm.metadata.uid);
+    return { remaining: followImport(this.deps, { ref: spec.ref, dataVolume, removeVm }) };
   }
 
   override async planDelete(ref: InstanceRef): Promise<Plan> {
-    const { api } = this.following;
-    const vm = await this.vm(ref);
-    const belongings = await belongingsOf(api, ref, vm.metadata.uid);
-    const running: PlanStep[] = vm.status?.created ? [{ name: 'stop', detail: `Power ${ref.name} off at once.` }] : [];
-    const owned = (vm.spec?.dataVolumeTemplates ?? []).map(({ metadata }): PlanStep => ({
-      name: 'delete',
-      detail: `DataVolume ${metadata.name} and its PVC, which the VM owns.`,
-    }));
-    const labelled = belongings.map(({ resource, object }): PlanStep => ({
-      name: 'delete',
-      detail: `${resource.kind} ${object.metadata.name}.`,
-    }));
-    const steps = [...running, { name: 'delete', detail: `VirtualMachine ${ref.name}.` }, ...owned, ...labelled];
+    const { api } = this.deps;
+    const vm = await api.find<VmObject>(VIRTUAL_MACHINES, ref);
+    if (!vm) throw instanceNotFound(ref);
+    const labeled = await ownedObjects(api, ref, vm.metadata.uid);
+    const steps: PlanStep[] = [
+      ...(vm.status?.created ? [{ name: 'stop', detail: `Power off ${ref.name} immediately.` }] : []),
+      { name: 'delete', detail: `VirtualMachine ${ref.name}.` },
+      ...(vm.spec?.dataVolumeTemplates ?? []).map(({ metadata }) => ({
+        name: 'delete',
+        detail: `DataVolume ${metadata.name} and its PVC, which the VM owns.`,
+      })),
+      ...labeled.map(({ resource, object }) => ({
+        name: 'delete',
+        detail: `${resource.kind} ${object.metadata.name}.`,
+      })),
+    ];
     return buildPlan(steps, { refusals: this.deletion.refusals(ref, vm) });
   }
 
   override async delete(ref: InstanceRef): Promise<void> {
-    await this.deletion.carryOut(ref);
+    await this.deletion.delete(ref);
   }
 
   override async setTag(ref: InstanceRef, tag: string, on: boolean): Promise<void> {
     const labels = { [TAG_PREFIX + tag]: on ? 'true' : null };
-    await this.following.api.patch(VIRTUAL_MACHINES, ref, { metadata: { labels } });
+    await this.deps.api.patch(VIRTUAL_MACHINES, ref, { metadata: { labels } });
   }
 
-  private async vm(ref: InstanceRef): Promise<VmObject> {
-    const vm = await this.following.api.find<VmObject>(VIRTUAL_MACHINES, ref);
-    if (!vm) throw instanceNotFound(ref);
-    return vm;
-  }
-
-  /** What admission says to this very object, without making it. */
-  private async rehearse(draft: VmDraft): Promise<CreateRefusal[]> {
+  /** The refusals of the cluster's admission for the object that would be created. */
+  private async dryRun(draft: VmDraft): Promise<CreateRefusal[]> {
     try {
-      await this.creation.rehearse(draft);
+      await this.creation.dryRun(draft);
       return [];
     } catch (error) {
       if (!DomainError.is(error, 'REJECTED_BY_BACKEND', 'BACKEND_FORBIDDEN')) throw error;
@@ -123,17 +114,23 @@ export class KubeProvisioning extends InstanceProvisioning {
   }
 }
 
-/** @returns what to make, with an id that marks everything that this call makes */
 function draftOf(spec: VmSpec, facts: ClusterFacts, node: NodeObject | undefined): VmDraft {
   const createId = randomBytes(4).toString('hex');
-  const liveUpdate = facts.atLeast(1, 5) || facts.gate('VMLiveUpdateFeatures');
+  const liveUpdate = facts.isAtLeast(1, 5) || facts.isGateEnabled('VMLiveUpdateFeatures');
   return {
     spec,
     createId,
     disks: bootVolumes(spec, createId),
-    nodeSelector: node && pinnedTo(node),
+    nodeSelector: node && nodeSelectorFor(node),
     headroom: { cpu: liveUpdate, memory: liveUpdate && facts.isAmd64 },
   };
+}
+
+/** The DataVolume that CDI fills from a URL, if there is one. With an ISO the first is the empty disk. */
+function importedVolume({ source }: VmSpec, vm: VmObject): string | undefined {
+  if (!['import', 'image', 'iso'].includes(source.kind)) return undefined;
+  const [first, second] = vm.spec?.dataVolumeTemplates ?? [];
+  return (source.kind === 'iso' ? (second ?? first) : first)?.metadata.name;
 }
 
 function createSteps(spec: VmSpec, namespaceMissing: boolean): PlanStep[] {
@@ -152,7 +149,5 @@ function createSteps(spec: VmSpec, namespaceMissing: boolean): PlanStep[] {
 
 const createWarnings = ({ source }: VmSpec): string[] =>
   source.kind === 'containerDisk' || source.kind === 'image'
-    ? [
-        'A container disk is not persistent: what the guest writes to it is lost at power-off, and the disk size has no effect.',
-      ]
+    ? ['A container disk is not persistent: the guest loses its changes at power-off, and the disk size has no effect.']
     : [];

@@ -1,13 +1,12 @@
 import { DomainError, type InstanceRef, type Refusal } from '@headgate/domain-contracts';
-import { KubeApiError } from '../api/kube-api-error.js';
+import { instanceNotFound, KubeApiError } from '../api/kube-api-error.js';
 import type { KubeApi } from '../api/kube-api.js';
+import type { VmObject } from '../api/object-types.js';
 import { subresourcePath, VIRTUAL_MACHINES } from '../api/resources.js';
-import { instanceNotFound } from '../instance-not-found.js';
-import type { VmObject } from '../inventory/vm-object.js';
 import { LABEL } from '../labels.js';
-import { belongingsOf } from './vm-belongings.js';
+import { ownedObjects } from './owned-objects.js';
 
-/** Removes a VM with everything that belongs to it. */
+/** Deletes a VM with every object that belongs to it. */
 export class VmDeletion {
   constructor(private readonly api: KubeApi) {}
 
@@ -22,16 +21,16 @@ export class VmDeletion {
     ];
   }
 
-  async carryOut(ref: InstanceRef): Promise<void> {
+  async delete(ref: InstanceRef): Promise<void> {
     const vm = await this.api.find<VmObject>(VIRTUAL_MACHINES, ref);
     const [refusal] = vm ? this.refusals(ref, vm) : [];
     if (refusal) throw new DomainError('REJECTED_BY_BACKEND', refusal.reason);
     const uid = vm?.metadata.uid;
-    const belongings = await belongingsOf(this.api, ref, uid);
-    // A deletion that was cut off after the VM left these behind: asking again finishes it.
-    if (!vm && belongings.length === 0) throw instanceNotFound(ref);
-    if (vm) await this.removeVm(ref, uid, vm.status?.created === true);
-    for (const { resource, object } of belongings) {
+    const owned = await ownedObjects(this.api, ref, uid);
+    // Objects without their VM are left over from an interrupted deletion, which a second one completes.
+    if (!vm && owned.length === 0) throw instanceNotFound(ref);
+    if (vm) await this.deleteVm(ref, uid, vm.status?.created === true);
+    for (const { resource, object } of owned) {
       await this.api.delete(
         resource,
         { namespace: ref.namespace, name: object.metadata.name },
@@ -40,18 +39,18 @@ export class VmDeletion {
     }
   }
 
-  /** The VM alone; what it owns is collected by the cluster. */
-  async removeVm(ref: InstanceRef, uid: string | undefined, running = true): Promise<void> {
-    if (running) await this.pullThePlug(ref);
+  /** Deletes the VM object. The cluster collects the objects that it owns. */
+  async deleteVm(ref: InstanceRef, uid: string | undefined, running = true): Promise<void> {
+    if (running) await this.forceStop(ref);
     await this.api.delete(VIRTUAL_MACHINES, ref, { uid });
   }
 
-  /** Deleting alone would wait for the guest to shut down, a minute or more. */
-  private async pullThePlug({ namespace, name }: InstanceRef): Promise<void> {
+  /** Deleting a running VM waits for the guest to shut down, a minute or more. */
+  private async forceStop({ namespace, name }: InstanceRef): Promise<void> {
     try {
-      await this.api.act(subresourcePath(namespace, 'virtualmachines', name, 'stop'), { gracePeriod: 0 });
+      await this.api.invoke(subresourcePath(namespace, 'virtualmachines', name, 'stop'), { gracePeriod: 0 });
     } catch (error) {
-      // Whatever stands in the way of stopping does not stand in the way of deleting.
+      // A VM that can't be stopped can still be deleted.
       if (!(error instanceof KubeApiError)) throw error;
     }
   }

@@ -30,18 +30,18 @@ const domain = (overrides: Partial<VmSpec> = {}, headroom?: { cpu: boolean; memo
   manifest(overrides, headroom).spec.template.spec.domain;
 
 describe('vmManifest', () => {
-  test('writes CPUs as sockets and leaves head-room for more CPU and memory', () => {
+  test('writes CPUs as sockets, with headroom for more CPU and memory', () => {
     expect(domain()).toMatchObject({
       cpu: { sockets: 2, cores: 1, threads: 1, maxSockets: 8 },
       memory: { guest: '4Gi', maxGuest: '16Gi' },
     });
   });
 
-  test('rounds memory up to blocks that can be grown', () => {
+  test('rounds memory up to whole hotplug blocks', () => {
     expect(domain({ memoryBytes: 4_000_000_000 }).memory).toEqual({ guest: '3816Mi', maxGuest: '15264Mi' });
   });
 
-  test('leaves no head-room where the cluster could not use it', () => {
+  test('writes no headroom where the cluster cannot use it', () => {
     expect(domain({}, { cpu: false, memory: false })).toMatchObject({
       cpu: { sockets: 2, cores: 1, threads: 1 },
       memory: { guest: '4Gi' },
@@ -49,11 +49,11 @@ describe('vmManifest', () => {
     expect(domain({ memoryBytes: GIB / 2 }).memory).toEqual({ guest: '512Mi' });
   });
 
-  test('never asks for more than 512 CPUs of head-room', () => {
+  test('limits the headroom to 512 CPUs', () => {
     expect(domain({ cpu: 200 }).cpu.maxSockets).toBe(512);
   });
 
-  test('leaves size to the instancetype and devices to the preference', () => {
+  test('leaves the size to the instancetype and the devices to the preference', () => {
     const spec = domain({ instancetype: 'u1.small', preference: 'fedora' });
     expect(spec).not.toHaveProperty('cpu');
     expect(spec).not.toHaveProperty('memory');
@@ -61,12 +61,12 @@ describe('vmManifest', () => {
     expect(spec.devices.interfaces).toEqual([{ name: 'default', masquerade: {} }]);
   });
 
-  test('joins the pod network by masquerade, so that the VM can be migrated', () => {
+  test('uses masquerade on the pod network, so that the VM can be migrated', () => {
     expect(domain().devices.interfaces).toEqual([{ name: 'default', masquerade: {}, model: 'virtio' }]);
     expect(manifest().spec.template.spec.networks).toEqual([{ name: 'default', pod: {} }]);
   });
 
-  test('labels the VM and what is made for it', () => {
+  test('labels the VM and its DataVolumes', () => {
     const { metadata, spec } = manifest();
     expect(metadata).toMatchObject({ labels: { 'svc.dev/vm': 'web' }, annotations: { 'svc.dev/create-id': 'ab12' } });
     expect(spec.dataVolumeTemplates[0].metadata).toEqual({ name: 'web-root-ab12', labels: { 'svc.dev/vm': 'web' } });
@@ -96,13 +96,13 @@ describe('vmManifest', () => {
     ).toEqual(templates);
   });
 
-  test('does not label a claim that was there before: it stays when the VM is deleted', () => {
+  test('does not label an existing claim, which stays when the VM is deleted', () => {
     const { spec } = manifest({ source: { kind: 'pvc', claim: 'old' } });
     expect(spec).not.toHaveProperty('dataVolumeTemplates');
     expect(spec.template.spec.volumes).toEqual([{ name: 'root', persistentVolumeClaim: { claimName: 'old' } }]);
   });
 
-  test('takes user data inline up to 2048 bytes, counted as bytes', () => {
+  test('puts user data of up to 2048 bytes inline, counted in bytes', () => {
     expect(fitsInline('x'.repeat(2048))).toBe(true);
     expect(fitsInline('x'.repeat(2049))).toBe(false);
     expect(fitsInline('é'.repeat(1025))).toBe(false);

@@ -5,34 +5,33 @@ import type { BootVolumes } from './boot-volumes.js';
 
 export interface VmManifestInput {
   readonly spec: VmSpec;
-  /** Marks everything that one create call makes. */
+  /** Identifies the create call on every object that it creates. */
   readonly createId: string;
   readonly disks: BootVolumes;
   /** The cloud-init volume's source; absent without user data. */
   readonly cloudInit?: JsonObject;
   readonly nodeSelector?: Readonly<Record<string, string>>;
-  /** Whether CPU and memory can be added while it runs, which needs head-room from the start. */
+  /** Whether CPU and memory can be added to the running guest, which needs headroom from the start. */
   readonly headroom: { readonly cpu: boolean; readonly memory: boolean };
   readonly runStrategy: 'Always' | 'Halted';
 }
 
-/** Hot-plugged memory comes in blocks; a guest whose size is no multiple can never get more. Source: KubeVirt's memory hotplug. */
-const MEMORY_BLOCK = 2 * 1024 ** 2;
-/** Below this KubeVirt adds no memory to a running guest. */
-const HOTPLUG_MEMORY_MIN = 1024 ** 3;
-/** How much more a running guest may get; KubeVirt's own default. */
-const HEADROOM = 4;
+/** Guest memory must be a multiple of this, or KubeVirt never hot-plugs more. Source: KubeVirt's memory hotplug. */
+const MEMORY_BLOCK_BYTES = 2 * 1024 ** 2;
+/** KubeVirt adds no memory to a running guest that has less. */
+const HOTPLUG_MIN_BYTES = 1024 ** 3;
+/** The maximum size of a running guest as a multiple of its initial size; KubeVirt's own default. */
+const HEADROOM_FACTOR = 4;
 const MAX_VCPUS = 512;
 const GRACE_SECONDS = 60;
 
-/** Memory as KubeVirt can work with it: rounded up to whole blocks. */
-const guestMemory = (bytes: number): number => Math.ceil(bytes / MEMORY_BLOCK) * MEMORY_BLOCK;
+const roundUpToBlocks = (bytes: number): number => Math.ceil(bytes / MEMORY_BLOCK_BYTES) * MEMORY_BLOCK_BYTES;
 
-/** The VirtualMachine object of a spec. */
+/** The VirtualMachine object for a spec. */
 export function vmManifest(input: VmManifestInput): KubeObject & { readonly spec: JsonObject } {
   const { spec, createId, disks, cloudInit, nodeSelector, runStrategy } = input;
   const { name, namespace } = spec.ref;
-  // A preference knows which devices its guest wants; what is written here would win over it.
+  // A value in the VM would override the preference, which knows the right devices for its guest.
   const virtio: JsonObject = spec.preference === undefined ? { bus: 'virtio' } : {};
   const model: JsonObject = spec.preference === undefined ? { model: 'virtio' } : {};
   return {
@@ -58,7 +57,7 @@ export function vmManifest(input: VmManifestInput): KubeObject & { readonly spec
             devices: {
               rng: {},
               disks: [...disks.disks(virtio), ...(cloudInit ? [{ name: 'cloudinit', disk: virtio }] : [])],
-              // Said explicitly: KubeVirt's default, a bridge on the pod network, can't be migrated.
+              // Explicit, because KubeVirt's default, a bridge on the pod network, prevents live migration.
               interfaces: [{ name: 'default', masquerade: {}, ...model }],
             },
           },
@@ -70,13 +69,13 @@ export function vmManifest(input: VmManifestInput): KubeObject & { readonly spec
   };
 }
 
-/** CPUs as sockets, because only sockets can be added to a running guest. */
+/** CPUs are sockets, because KubeVirt adds only sockets to a running guest. */
 function size({ spec, headroom }: VmManifestInput): JsonObject {
-  const guest = guestMemory(spec.memoryBytes);
-  const maxSockets = Math.max(spec.cpu, Math.min(spec.cpu * HEADROOM, MAX_VCPUS));
-  const growing = headroom.memory && guest >= HOTPLUG_MEMORY_MIN;
+  const guest = roundUpToBlocks(spec.memoryBytes);
+  const maxSockets = Math.max(spec.cpu, Math.min(spec.cpu * HEADROOM_FACTOR, MAX_VCPUS));
+  const canGrow = headroom.memory && guest >= HOTPLUG_MIN_BYTES;
   return {
     cpu: { sockets: spec.cpu, cores: 1, threads: 1, ...(headroom.cpu ? { maxSockets } : {}) },
-    memory: { guest: formatBytes(guest), ...(growing ? { maxGuest: formatBytes(guest * HEADROOM) } : {}) },
+    memory: { guest: formatBytes(guest), ...(canGrow ? { maxGuest: formatBytes(guest * HEADROOM_FACTOR) } : {}) },
   };
 }

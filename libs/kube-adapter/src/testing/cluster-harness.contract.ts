@@ -3,12 +3,12 @@ import { SystemClock, type InstanceRef, type VmSource } from '@headgate/domain-c
 import { InventoryRecorder, type BackendHarness } from '@headgate/testing';
 import { KubeBackend } from '../kube-backend.js';
 
-/** Small and quick to boot; where the cluster finds it is the cluster's to say, or the environment's. */
+/** A small image that boots quickly. The environment can name another one for clusters that can't pull it. */
 const IMAGE = process.env['HEADGATE_TEST_CONTAINER_DISK'] ?? 'kubevirt/cirros-container-disk-demo';
 
-/** The adapter over a real cluster that the environment names. Whatever «somebody else» does is done by a second adapter. */
+/** The adapter over a real cluster that the environment names. A second adapter plays the other clients. */
 export class ClusterHarness implements BackendHarness {
-  private readonly made: InstanceRef[] = [];
+  private readonly created: InstanceRef[] = [];
 
   private constructor(
     readonly backend: KubeBackend,
@@ -34,7 +34,7 @@ export class ClusterHarness implements BackendHarness {
   freshRef(): InstanceRef {
     const name = `contract-${randomBytes(4).toString('hex')}`;
     const ref: InstanceRef = { kind: 'vm', context: 'cluster', namespace: this.namespace, name };
-    this.made.push(ref);
+    this.created.push(ref);
     return ref;
   }
 
@@ -60,7 +60,7 @@ export class ClusterHarness implements BackendHarness {
   }
 
   async close(): Promise<void> {
-    const present = this.made.filter((ref) => this.recorder.vm(ref));
+    const present = this.created.filter((ref) => this.recorder.vm(ref));
     await Promise.all(present.map((ref) => this.other.require('provisioning').delete(ref)));
     await this.recorder.stop();
     await Promise.all([this.backend.close(), this.other.close()]);

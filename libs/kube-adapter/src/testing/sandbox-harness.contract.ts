@@ -2,20 +2,20 @@ import { SystemClock, type InstanceRef, type VmSource, type VmStatus } from '@he
 import { KubeSandbox, type KubeSandboxOptions } from '@headgate/kube-sandbox';
 import { KubevirtSimulation, type SimulationOptions } from '@headgate/kubevirt-sandbox';
 import { InventoryRecorder, type BackendHarness } from '@headgate/testing';
-import { KubeBackend, type KubeBackendSettings } from '../kube-backend.js';
+import { KubeBackend, type KubeBackendOptions } from '../kube-backend.js';
 
 export const NAMESPACE = 'tailvm';
 const CONTEXT = 'prod';
 
-export interface SandboxSettings {
+export interface SandboxHarnessOptions {
   readonly sandbox?: KubeSandboxOptions;
   readonly simulation?: SimulationOptions;
-  readonly backend?: Partial<KubeBackendSettings>;
+  readonly backend?: Partial<KubeBackendOptions>;
   /** A user of the sandbox whose rights are enforced. Default: the administrator. */
   readonly user?: string;
 }
 
-/** The adapter over a simulated cluster whose guests start and stop at once. */
+/** The adapter over a simulated cluster whose guests start and stop immediately. */
 export class SandboxHarness implements BackendHarness {
   private names = 0;
 
@@ -23,11 +23,11 @@ export class SandboxHarness implements BackendHarness {
     readonly sandbox: KubeSandbox,
     readonly simulation: KubevirtSimulation,
     readonly backend: KubeBackend,
-    /** Sees what the adapter tells. */
+    /** Records the reports of the adapter's inventory. */
     readonly recorder: InventoryRecorder,
   ) {}
 
-  static async open({ sandbox, simulation, backend, user }: SandboxSettings = {}): Promise<SandboxHarness> {
+  static async open({ sandbox, simulation, backend, user }: SandboxHarnessOptions = {}): Promise<SandboxHarness> {
     const simulated = new KubevirtSimulation({ timeScale: 0, ...simulation });
     const listening = await KubeSandbox.listen({ ...sandbox, extensions: [...(sandbox?.extensions ?? []), simulated] });
     const opened = KubeBackend.open({

@@ -4,24 +4,24 @@ import { KubeApi } from '../api/kube-api.js';
 import { KubeCredentials } from '../api/kube-credentials.js';
 import { keyOf, type KubeObject } from '../api/kube-object.js';
 import { PODS, SECRETS } from '../api/resources.js';
-import type { KindState } from './kind-watch-settings.js';
+import type { KindState } from './kind-watch.js';
 import { KindWatch } from './kind-watch.js';
 import { Reachability } from './reachability.js';
 
-/** A sink whose content and states a test can wait for. */
-class Collected {
+/** A sink whose contents and states a test can wait for. */
+class RecordingSink {
   readonly objects = new Map<string, string>();
   readonly states: KindState['state'][] = [];
   private waiting: { isMet: () => boolean; resolve: () => void }[] = [];
 
   upsert(object: KubeObject): void {
     this.objects.set(keyOf(object), object.metadata.labels?.step ?? '');
-    this.look();
+    this.resolveWaiting();
   }
 
   remove(key: string): void {
     this.objects.delete(key);
-    this.look();
+    this.resolveWaiting();
   }
 
   keys(): Iterable<string> {
@@ -30,14 +30,14 @@ class Collected {
 
   state(state: KindState): void {
     this.states.push(state.state);
-    this.look();
+    this.resolveWaiting();
   }
 
   until(isMet: () => boolean): Promise<void> {
     return isMet() ? Promise.resolve() : new Promise((resolve) => this.waiting.push({ isMet, resolve }));
   }
 
-  private look(): void {
+  private resolveWaiting(): void {
     this.waiting = this.waiting.filter(({ isMet, resolve }) => !isMet() || resolve());
   }
 }
@@ -66,8 +66,8 @@ describe('KindWatch', () => {
   const mark = (name: string, step: string) =>
     api.patch(SECRETS, { namespace: 'lab', name }, { metadata: { labels: { step } } });
 
-  function watch(settings: { namespace?: string; resource?: typeof SECRETS } = {}): Collected {
-    const collected = new Collected();
+  function watch(options: { namespace?: string; resource?: typeof SECRETS } = {}): RecordingSink {
+    const collected = new RecordingSink();
     const probe = async (timeoutMs: number) => void (await api.text('GET', '/version', { timeoutMs }));
     const reachability = new Reachability(probe, clock);
     const kind = new KindWatch({
@@ -75,7 +75,7 @@ describe('KindWatch', () => {
       clock,
       reachability,
       resource: SECRETS,
-      ...settings,
+      ...options,
       sink: collected,
       onState: (state) => collected.state(state),
     });
@@ -83,7 +83,7 @@ describe('KindWatch', () => {
     kind.start();
     return collected;
   }
-  const following = (collected: Collected, times = 1) =>
+  const following = (collected: RecordingSink, times = 1) =>
     collected.until(() => collected.states.filter((state) => state === 'following').length >= times);
 
   test('lists page by page, then follows on one connection', async () => {
@@ -101,7 +101,7 @@ describe('KindWatch', () => {
     expect(sandbox.requests.count({ verb: 'watch', resource: 'secrets' })).toBe(1);
   });
 
-  test('resumes where it was when a watch is cut in the middle of a line, and lists nothing again', async () => {
+  test('resumes a watch that is cut off inside a line, without a new list', async () => {
     await secret('s0');
     const collected = watch();
     await following(collected);
@@ -111,7 +111,7 @@ describe('KindWatch', () => {
     expect(sandbox.requests.count({ verb: 'list', resource: 'secrets' })).toBe(1);
   });
 
-  test('resumes when the server ends the watch in good order', async () => {
+  test('resumes a watch that the server ends in good order', async () => {
     await secret('s0');
     const collected = watch();
     await following(collected);
@@ -121,7 +121,7 @@ describe('KindWatch', () => {
     expect(sandbox.requests.count({ verb: 'list', resource: 'secrets' })).toBe(1);
   });
 
-  test('lists again on 410, and forgets what went meanwhile', async () => {
+  test('lists again on 410, and removes the objects deleted in the meantime', async () => {
     await secret('stays');
     await secret('goes');
     const collected = watch();
@@ -134,7 +134,7 @@ describe('KindWatch', () => {
     expect([...collected.objects.keys()]).toEqual(['lab/stays']);
   });
 
-  test('lists again when an open watch is told 410', async () => {
+  test('lists again when an open watch receives 410', async () => {
     await secret('s0');
     const collected = watch();
     await following(collected);
@@ -144,7 +144,7 @@ describe('KindWatch', () => {
     await collected.until(() => collected.objects.get('lab/s0') === '1');
   });
 
-  test('comes back by itself when the server was away', async () => {
+  test('resumes when the server returns', async () => {
     await secret('s0');
     const collected = watch();
     await following(collected);
@@ -155,13 +155,13 @@ describe('KindWatch', () => {
     await collected.until(() => collected.objects.get('lab/s0') === '1');
   });
 
-  test('says that an API is absent, and which', async () => {
+  test('reports an API that is not served as absent', async () => {
     const collected = watch({ resource: { ...PODS, apiVersion: 'nowhere.example/v1', plural: 'things' } });
     await collected.until(() => collected.states.includes('absent'));
     expect(collected.states).toEqual(['absent']);
   });
 
-  test('survives a storm of errors', async () => {
+  test('survives repeated errors', async () => {
     sandbox.faults.storm({ resource: 'secrets', verb: 'list' }, 500, 2);
     sandbox.faults.storm({ resource: 'secrets', verb: 'watch' }, 503, 2);
     await secret('s0');
@@ -170,11 +170,11 @@ describe('KindWatch', () => {
     expect(collected.objects.size).toBe(1);
   });
 
-  test('takes only its own namespace', async () => {
-    await secret('mine');
+  test('follows only its own namespace', async () => {
+    await secret('own');
     await secret('foreign', '0', 'other');
     const collected = watch({ namespace: 'lab' });
     await following(collected);
-    expect([...collected.objects.keys()]).toEqual(['lab/mine']);
+    expect([...collected.objects.keys()]).toEqual(['lab/own']);
   });
 });

@@ -1,28 +1,62 @@
 import type { IncomingMessage } from 'node:http';
-import { DomainError } from '@headgate/domain-contracts';
-import { isAbsentApi } from '../api/kube-api-error.js';
+import { DomainError, messageOf, type Clock } from '@headgate/domain-contracts';
+import { isApiNotServed } from '../api/kube-api-error.js';
+import type { KubeApi } from '../api/kube-api.js';
 import type { Query } from '../api/kube-connection.js';
 import { keyOf, type KubeObject } from '../api/kube-object.js';
-import { pathOf } from '../api/resources.js';
+import { pathOf, type Resource } from '../api/resources.js';
 import { Backoff } from './backoff.js';
-import type { KindWatchSettings } from './kind-watch-settings.js';
+import type { Reachability } from './reachability.js';
 import { readLines } from './read-lines.js';
-import { untilAborted } from './until-aborted.js';
 import { errorOfEvent, isExpired, parseWatchEvent } from './watch-event.js';
 
-/** Seconds after which the server ends a watch by itself; a clean end costs one request. Spread, so that kinds do not end together. */
+/** Receives the objects of a watch. It copies the fields that it needs and does not keep the object. */
+export interface KindSink<T extends KubeObject> {
+  upsert(object: T): void;
+  /** @param key `namespace/name` */
+  remove(key: string): void;
+  /** The keys of all entries. Entries that a new list does not contain are removed. */
+  keys(): Iterable<string>;
+}
+
+export type KindState =
+  /** Listed, and receiving events. */
+  | { readonly state: 'following' }
+  /** Nothing to follow: the API is not served, or the account may not read it. */
+  | { readonly state: 'absent'; readonly error: DomainError }
+  /** Disconnected, retrying. */
+  | { readonly state: 'broken'; readonly error: DomainError };
+
+export interface WatchDeps {
+  readonly api: KubeApi;
+  readonly clock: Clock;
+  readonly reachability: Reachability;
+}
+
+export interface KindWatchOptions<T extends KubeObject> extends WatchDeps {
+  readonly resource: Resource;
+  /** Absent: the whole cluster. */
+  readonly namespace?: string;
+  readonly labelSelector?: string;
+  readonly fieldSelector?: string;
+  readonly sink: KindSink<T>;
+  readonly onState?: (state: KindState) => void;
+  readonly random?: () => number;
+}
+
+/** When the server ends a watch in good order, which costs one request. Spread, so that the kinds do not end together. */
 const WATCH_SECONDS = 280;
 const WATCH_SPREAD_SECONDS = 60;
-/** Grace on top before a silent watch counts as stalled. */
+/** How long after that a silent watch counts as stalled. */
 const STALL_GRACE_MS = 20_000;
 const RETRY_FIRST_MS = 100;
 const RETRY_LIMIT_MS = 2_000;
-/** A watch that ended sooner than this is no reason to hurry. */
-const SHORT_LIFE_MS = 5_000;
-/** How often an API that is not there is looked for again. */
-const ABSENT_MS = 15_000;
+/** A watch that ended sooner than this is resumed after a pause only. */
+const SHORT_WATCH_MS = 5_000;
+/** How often an API that is not served is looked up again. */
+const ABSENT_RETRY_MS = 15_000;
 
-/** Lists a kind once, page by page, then follows it on one connection, and starts over when it must. */
+/** Lists a kind once, page by page, then follows it on one connection. Resumes where it can, and lists again where it must. */
 export class KindWatch<T extends KubeObject> {
   private readonly abort = new AbortController();
   private readonly backoff: Backoff;
@@ -32,8 +66,8 @@ export class KindWatch<T extends KubeObject> {
   private connection: IncomingMessage | undefined;
   private running: Promise<void> | undefined;
 
-  constructor(private readonly settings: KindWatchSettings<T>) {
-    this.random = settings.random ?? Math.random;
+  constructor(private readonly options: KindWatchOptions<T>) {
+    this.random = options.random ?? Math.random;
     this.backoff = new Backoff(RETRY_FIRST_MS, RETRY_LIMIT_MS, this.random);
   }
 
@@ -48,7 +82,7 @@ export class KindWatch<T extends KubeObject> {
     await this.running;
   }
 
-  /** Cuts what is under way, which may be dead without knowing; the watch resumes where it was. */
+  /** Drops the current connection, which may be dead without a sign of it. The watch resumes at its last version. */
   reconnect(): void {
     this.attempt.abort();
     this.connection?.destroy(new Error('the API server was lost'));
@@ -63,17 +97,17 @@ export class KindWatch<T extends KubeObject> {
   }
 
   private async run(): Promise<void> {
-    const { reachability } = this.settings;
+    const { reachability, clock } = this.options;
     while (!this.stopped) {
       try {
-        await untilAborted(this.abort.signal, reachability.whenUp());
+        await resolvedOrAborted(reachability.whenUp(), this.abort.signal);
         if (this.stopped) return;
         this.attempt = new AbortController();
         this.version ??= await this.list();
-        const begun = this.settings.clock.now();
+        const startedAt = clock.now();
         await this.follow(this.version);
-        // A clean end costs no pause, unless the server ends every watch at once.
-        if (this.settings.clock.now() - begun < SHORT_LIFE_MS) await this.pause(this.backoff.next());
+        // A watch that ended in good order is resumed at once, unless the server ends every watch immediately.
+        if (clock.now() - startedAt < SHORT_WATCH_MS) await this.pause(this.backoff.next());
         else this.backoff.reset();
       } catch (error) {
         if (!this.stopped) await this.recover(error);
@@ -82,57 +116,62 @@ export class KindWatch<T extends KubeObject> {
   }
 
   private async recover(error: unknown): Promise<void> {
-    const { reachability, onState } = this.settings;
+    const { reachability, onState } = this.options;
     if (isExpired(error)) {
       this.version = undefined;
       await this.pause(this.backoff.next());
-    } else if (isAbsentApi(error) || DomainError.is(error, 'BACKEND_FORBIDDEN')) {
+    } else if (isApiNotServed(error) || DomainError.is(error, 'BACKEND_FORBIDDEN')) {
       this.version = undefined;
-      for (const key of [...this.settings.sink.keys()]) if (this.covers(key)) this.settings.sink.remove(key);
+      this.removeAllExcept(new Set());
       onState?.({ state: 'absent', error: error as DomainError });
-      await this.pause(ABSENT_MS);
+      await this.pause(ABSENT_RETRY_MS);
     } else {
-      reachability.suspect();
+      reachability.probeNow();
       onState?.({ state: 'broken', error: asDomainError(error) });
       await this.pause(this.backoff.next());
     }
   }
 
   private async list(): Promise<string> {
-    const { api, resource, namespace, labelSelector, fieldSelector, sink, reachability } = this.settings;
-    const present = new Set<string>();
+    const { api, resource, namespace, labelSelector, fieldSelector, sink, reachability } = this.options;
+    const listed = new Set<string>();
     let version = '';
     const signal = this.signal;
     for await (const page of api.pages<T>(resource, { namespace, labelSelector, fieldSelector, signal })) {
-      reachability.heard();
+      reachability.recordActivity();
       for (const object of page.items) {
-        present.add(keyOf(object));
+        listed.add(keyOf(object));
         sink.upsert(object);
       }
       version = page.metadata.resourceVersion ?? version;
     }
-    for (const key of [...sink.keys()]) if (this.covers(key) && !present.has(key)) sink.remove(key);
+    this.removeAllExcept(listed);
     return version;
   }
 
-  /** Several watches, one per namespace, may feed one sink. */
+  private removeAllExcept(keys: ReadonlySet<string>): void {
+    const { sink } = this.options;
+    for (const key of [...sink.keys()]) if (this.covers(key) && !keys.has(key)) sink.remove(key);
+  }
+
+  /** Several watches, one per namespace, may share one sink. */
   private covers(key: string): boolean {
-    return this.settings.namespace === undefined || key.startsWith(`${this.settings.namespace}/`);
+    return this.options.namespace === undefined || key.startsWith(`${this.options.namespace}/`);
   }
 
   private async follow(version: string): Promise<void> {
-    const { api, clock, reachability, onState } = this.settings;
+    const { api, clock, reachability, onState } = this.options;
     const seconds = WATCH_SECONDS + Math.floor(this.random() * WATCH_SPREAD_SECONDS);
     const connection = await api.stream(this.path, { query: this.watchQuery(version, seconds), signal: this.signal });
     this.connection = connection;
-    reachability.heard();
+    reachability.recordActivity();
     onState?.({ state: 'following' });
-    const stalled = (): void => void connection.destroy(new Error('the watch stalled'));
-    const cancel = clock.after(seconds * 1000 + STALL_GRACE_MS, stalled);
+    const onStall = (): void => void connection.destroy(new Error('the watch stalled'));
+    const cancel = clock.after(seconds * 1000 + STALL_GRACE_MS, onStall);
     try {
       await readLines(connection, {
-        onBytes: () => reachability.heard(),
-        onLine: (line) => this.take(line),
+        onBytes: () => reachability.recordActivity(),
+        onLine: (line) => this.onEvent(line),
       });
     } finally {
       cancel();
@@ -141,33 +180,44 @@ export class KindWatch<T extends KubeObject> {
     }
   }
 
-  private take(line: string): void {
+  private onEvent(line: string): void {
     const event = parseWatchEvent<T>(line);
     if (event.type === 'ERROR') {
-      throw errorOfEvent({ context: this.settings.api.context, method: 'GET', path: this.path }, event.object);
+      throw errorOfEvent({ context: this.options.api.context, method: 'GET', path: this.path }, event.object);
     }
     const { object } = event;
-    if (event.type === 'DELETED') this.settings.sink.remove(keyOf(object));
-    else if (event.type !== 'BOOKMARK') this.settings.sink.upsert(object);
+    if (event.type === 'DELETED') this.options.sink.remove(keyOf(object));
+    else if (event.type !== 'BOOKMARK') this.options.sink.upsert(object);
     this.version = object.metadata.resourceVersion ?? this.version;
     this.backoff.reset();
   }
 
   private get path(): string {
-    return pathOf(this.settings.resource, { namespace: this.settings.namespace });
+    return pathOf(this.options.resource, { namespace: this.options.namespace });
   }
 
   private watchQuery(resourceVersion: string, timeoutSeconds: number): Query {
-    const { labelSelector, fieldSelector } = this.settings;
+    const { labelSelector, fieldSelector } = this.options;
     return { watch: true, allowWatchBookmarks: true, resourceVersion, timeoutSeconds, labelSelector, fieldSelector };
   }
 
-  private pause(ms: number): Promise<void> {
-    return untilAborted(this.abort.signal, new Promise((resolve) => this.settings.clock.after(ms, resolve)));
+  private pause(pauseMs: number): Promise<void> {
+    return resolvedOrAborted(new Promise((resolve) => this.options.clock.after(pauseMs, resolve)), this.abort.signal);
   }
 }
 
+/** Waits for a promise that never rejects, or until the signal is aborted. */
+function resolvedOrAborted(promise: Promise<void>, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => {
+    const done = (): void => {
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    signal.addEventListener('abort', done);
+    void promise.then(done);
+  });
+}
+
 const asDomainError = (error: unknown): DomainError =>
-  error instanceof DomainError
-    ? error
-    : new DomainError('BACKEND_UNREACHABLE', error instanceof Error ? error.message : String(error), { cause: error });
+  error instanceof DomainError ? error : new DomainError('BACKEND_UNREACHABLE', messageOf(error), { cause: error });

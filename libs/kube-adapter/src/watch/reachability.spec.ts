@@ -4,53 +4,53 @@ import { Reachability } from './reachability.js';
 
 const away = new DomainError('BACKEND_UNREACHABLE', 'away');
 
-/** A server whose answers the test gives. */
+/** A Reachability whose probes the test settles. */
 function open() {
   const clock = new FixedClock();
-  const told: string[] = [];
+  const reported: string[] = [];
   const probes: { answer: () => void; fail: () => void; timeoutMs: number }[] = [];
   const probe = (timeoutMs: number): Promise<void> =>
     new Promise((resolve, reject) => probes.push({ answer: resolve, fail: () => reject(away), timeoutMs }));
   const reachability = new Reachability(probe, clock, () => 1);
-  const unlisten = reachability.listen({ up: () => told.push('up'), lost: ({ code }) => told.push(code) });
+  const unlisten = reachability.listen({ up: () => reported.push('up'), lost: ({ code }) => reported.push(code) });
   const settle = async (how: 'answer' | 'fail'): Promise<void> => {
     probes.at(-1)?.[how]();
     await Promise.resolve();
     await Promise.resolve();
   };
-  return { clock, told, probes, reachability, unlisten, settle };
+  return { clock, reported, probes, reachability, unlisten, settle };
 }
 
 describe('Reachability', () => {
-  test('asks at once and tells the first answer', async () => {
-    const { told, probes, settle } = open();
+  test('probes at once and reports the first answer', async () => {
+    const { reported, probes, settle } = open();
     expect(probes).toHaveLength(1);
     await settle('answer');
-    expect(told).toEqual(['up']);
+    expect(reported).toEqual(['up']);
   });
 
-  test('asks after a silence, and notices a loss within 10 s', async () => {
-    const { clock, told, probes, settle } = open();
+  test('probes after a silence, and notices a loss within 10 s', async () => {
+    const { clock, reported, probes, settle } = open();
     await settle('answer');
     clock.advance(2_500);
     expect(probes).toHaveLength(2);
     expect(2_500 + (probes[1]?.timeoutMs ?? 0)).toBeLessThan(10_000);
     await settle('fail');
-    expect(told).toEqual(['up', 'BACKEND_UNREACHABLE']);
+    expect(reported).toEqual(['up', 'BACKEND_UNREACHABLE']);
   });
 
-  test('does not ask while the watches are heard of', async () => {
+  test('does not probe while watches receive data', async () => {
     const { clock, probes, reachability, settle } = open();
     await settle('answer');
     for (let second = 0; second < 20; second++) {
       clock.advance(1_000);
-      reachability.heard();
+      reachability.recordActivity();
     }
     expect(probes).toHaveLength(1);
   });
 
-  test('notices the return within 5 s, and tells loss and return once each', async () => {
-    const { clock, told, probes, settle } = open();
+  test('notices the return within 5 s, and reports the loss and the return once each', async () => {
+    const { clock, reported, probes, settle } = open();
     await settle('answer');
     clock.advance(2_500);
     for (let attempt = 0; attempt < 8; attempt++) {
@@ -59,17 +59,17 @@ describe('Reachability', () => {
     }
     expect(1_500 + (probes.at(-1)?.timeoutMs ?? 0)).toBeLessThan(5_000);
     await settle('answer');
-    expect(told).toEqual(['up', 'BACKEND_UNREACHABLE', 'up']);
+    expect(reported).toEqual(['up', 'BACKEND_UNREACHABLE', 'up']);
   });
 
-  test('asks at once when something else failed', async () => {
+  test('probes at once after another failure', async () => {
     const { probes, reachability, settle } = open();
     await settle('answer');
-    reachability.suspect();
+    reachability.probeNow();
     expect(probes).toHaveLength(2);
   });
 
-  test('lets wait until the server is up', async () => {
+  test('lets callers wait until the server is up', async () => {
     const { reachability, settle } = open();
     let up = false;
     const waiting = reachability.whenUp().then(() => (up = true));
@@ -79,7 +79,7 @@ describe('Reachability', () => {
     expect(up).toBe(true);
   });
 
-  test('asks no more when nobody listens', async () => {
+  test('stops probing without a listener', async () => {
     const { clock, unlisten, probes, settle } = open();
     await settle('answer');
     unlisten();

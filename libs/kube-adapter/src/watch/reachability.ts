@@ -1,31 +1,31 @@
 import { DomainError, messageOf, type Clock } from '@headgate/domain-contracts';
 import { Backoff } from './backoff.js';
 
-/** How a context's API server is, as far as can be told. */
+/** Receives changes of the reachability of an API server. */
 export interface ReachabilityListener {
-  /** Called once when it is lost. */
+  /** Called once for each loss. */
   lost(error: DomainError): void;
-  /** Called when it answers for the first time, and again after it was lost. */
+  /** Called when the server answers for the first time, and again after each loss. */
   up(): void;
 }
 
-/** Silence after which the server is asked whether it is still there. */
+/** Silence after which the server is probed. */
 const SILENCE_MS = 2_500;
-/** How long it may take to answer: with the silence before, a loss is noticed within 7.5 s. */
+/** Timeout of a probe: together with the silence before it, a loss is noticed within 7.5 s. */
 const PROBE_TIMEOUT_MS = 5_000;
-/** While it is lost each attempt is given up sooner, so that its return is noticed within 4 s. */
+/** Shorter timeout while the server is lost, so that its return is noticed within 4 s. */
 const RETRY_TIMEOUT_MS = 2_500;
 const RETRY_FIRST_MS = 200;
 const RETRY_LIMIT_MS = 1_500;
 
 /**
- * Knows whether the API server answers. Bytes on any watch count as an answer, so a busy cluster is never probed; an
- * idle one is probed, because a connection that was lost without a word looks just like an idle one.
+ * Knows whether the API server answers. Bytes on any watch count as an answer, so a busy cluster is never probed. An
+ * idle one is probed, because a connection that was dropped silently is indistinguishable from an idle one.
  */
 export class Reachability {
   private readonly backoff: Backoff;
-  private cancel: () => void = () => undefined;
-  private heardAt = 0;
+  private cancelTimer: () => void = () => undefined;
+  private lastActivityAt = 0;
   private probing = false;
   private stopped = true;
   private readonly waiting = new Set<() => void>();
@@ -33,7 +33,7 @@ export class Reachability {
   private current: 'unknown' | 'up' | 'lost' = 'unknown';
   private lastError: DomainError | undefined;
 
-  /** @param probe asks the server for anything; fails when it is away or does not know the credentials */
+  /** @param probe sends any request; fails when the server is away or rejects the credentials */
   constructor(
     private readonly probe: (timeoutMs: number) => Promise<void>,
     private readonly clock: Clock,
@@ -46,13 +46,13 @@ export class Reachability {
     return this.current;
   }
 
-  /** Begins to look as soon as somebody listens, and ends when nobody does. @returns what ends the listening */
+  /** Probes while there is at least one listener. @returns a function that removes the listener */
   listen(listener: ReachabilityListener): () => void {
     this.listeners.add(listener);
     if (this.current === 'lost' && this.lastError) listener.lost(this.lastError);
     if (this.stopped) {
       this.stopped = false;
-      void this.ask();
+      void this.probeServer();
     }
     return () => {
       this.listeners.delete(listener);
@@ -63,53 +63,53 @@ export class Reachability {
   private stop(): void {
     this.stopped = true;
     this.current = 'unknown';
-    this.cancel();
-    this.release();
+    this.cancelTimer();
+    this.resolveWaiting();
   }
 
-  /** Something came from the server. */
-  heard(): void {
-    this.heardAt = this.clock.now();
+  /** Records that data arrived from the server. */
+  recordActivity(): void {
+    this.lastActivityAt = this.clock.now();
   }
 
-  /** Something failed that a lost server would explain: ask at once. */
-  suspect(): void {
+  /** Probes at once, after a failure that a lost server would explain. */
+  probeNow(): void {
     if (this.stopped || this.probing || this.current === 'lost') return;
-    this.cancel();
-    void this.ask();
+    this.cancelTimer();
+    void this.probeServer();
   }
 
-  /** Resolves at once while the server is up or nobody looks, otherwise when it is up. */
+  /** Resolves when the server is up, or immediately while there is no listener. */
   async whenUp(): Promise<void> {
     if (this.current === 'up' || this.stopped) return;
     await new Promise<void>((resolve) => this.waiting.add(resolve));
   }
 
-  private async ask(): Promise<void> {
+  private async probeServer(): Promise<void> {
     this.probing = true;
     try {
       await this.probe(this.current === 'lost' ? RETRY_TIMEOUT_MS : PROBE_TIMEOUT_MS);
       this.probing = false;
-      if (!this.stopped) this.found();
+      if (!this.stopped) this.onAnswer();
     } catch (error) {
       this.probing = false;
-      if (!this.stopped) this.missed(error);
+      if (!this.stopped) this.onFailure(error);
     }
   }
 
-  private found(): void {
-    this.heard();
+  private onAnswer(): void {
+    this.recordActivity();
     this.backoff.reset();
-    this.later(SILENCE_MS);
+    this.scheduleProbe(SILENCE_MS);
     if (this.current === 'up') return;
     this.current = 'up';
     this.lastError = undefined;
-    this.release();
+    this.resolveWaiting();
     for (const listener of this.listeners) listener.up();
   }
 
-  private missed(error: unknown): void {
-    this.later(this.backoff.next());
+  private onFailure(error: unknown): void {
+    this.scheduleProbe(this.backoff.next());
     if (this.current === 'lost') return;
     this.current = 'lost';
     const lost =
@@ -118,16 +118,16 @@ export class Reachability {
     for (const listener of this.listeners) listener.lost(lost);
   }
 
-  private later(ms: number): void {
-    this.cancel();
-    this.cancel = this.clock.after(ms, () => {
-      const silence = this.clock.now() - this.heardAt;
-      if (this.current === 'up' && silence < SILENCE_MS) this.later(SILENCE_MS - silence);
-      else void this.ask();
+  private scheduleProbe(delayMs: number): void {
+    this.cancelTimer();
+    this.cancelTimer = this.clock.after(delayMs, () => {
+      const silenceMs = this.clock.now() - this.lastActivityAt;
+      if (this.current === 'up' && silenceMs < SILENCE_MS) this.scheduleProbe(SILENCE_MS - silenceMs);
+      else void this.probeServer();
     });
   }
 
-  private release(): void {
+  private resolveWaiting(): void {
     const waiting = [...this.waiting];
     this.waiting.clear();
     for (const resolve of waiting) resolve();

@@ -3,38 +3,38 @@ import { request as httpsRequest } from 'node:https';
 import type { Clock } from '@headgate/domain-contracts';
 import type { Endpoint } from './kube-credentials.js';
 
-export interface Exchange {
+export interface HttpRequest {
   readonly method: string;
   /** Path and query, beginning with a slash. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** Milliseconds until the answer's headers must be there. */
+  /** How long to wait for the response headers. */
   readonly timeoutMs: number;
-  /** What the exchange fails with when they are not. */
+  /** The error to fail with when they do not arrive in time. */
   readonly onTimeout: () => Error;
   readonly signal?: AbortSignal;
 }
 
-/** Sends one request and hands over the answer as soon as its headers are there. Fails with the transport's own error. */
-export function exchange({ url, options }: Endpoint, clock: Clock, sent: Exchange): Promise<IncomingMessage> {
+/** Sends one request and returns the response as soon as its headers have arrived. Fails with the transport's own error. */
+export function sendRequest({ url, options }: Endpoint, clock: Clock, wanted: HttpRequest): Promise<IncomingMessage> {
   const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
   return new Promise((resolve, reject) => {
     const request = send({
       ...options,
       hostname: url.hostname.replace(/^\[|\]$/g, ''),
       port: url.port,
-      // A proxy such as Rancher's puts the API server under a path.
-      path: `${url.pathname.replace(/\/$/, '')}${sent.path}`,
-      method: sent.method,
+      // A proxy such as Rancher's serves the API under a path.
+      path: `${url.pathname.replace(/\/$/, '')}${wanted.path}`,
+      method: wanted.method,
       headers: {
         ...options.headers,
-        ...sent.headers,
-        ...(sent.body === undefined ? {} : { 'Content-Length': String(Buffer.byteLength(sent.body)) }),
+        ...wanted.headers,
+        ...(wanted.body === undefined ? {} : { 'Content-Length': String(Buffer.byteLength(wanted.body)) }),
       },
-      signal: sent.signal,
+      signal: wanted.signal,
     });
-    const cancel = clock.after(sent.timeoutMs, () => request.destroy(sent.onTimeout()));
+    const cancel = clock.after(wanted.timeoutMs, () => request.destroy(wanted.onTimeout()));
     request.once('response', (response) => {
       cancel();
       resolve(response);
@@ -43,12 +43,12 @@ export function exchange({ url, options }: Endpoint, clock: Clock, sent: Exchang
       cancel();
       reject(error);
     });
-    request.end(sent.body);
+    request.end(wanted.body);
   });
 }
 
-/** The whole body as text; fails when it stalls for `timeoutMs` or is cut. */
-export function readText(
+/** Reads the whole body as text. Fails when it is not complete after `timeoutMs`, or when the connection is cut. */
+export function readBody(
   response: IncomingMessage,
   clock: Clock,
   timeoutMs: number,
@@ -68,7 +68,7 @@ export function readText(
     });
     response.once('close', () => {
       cancel();
-      reject(new Error('the answer was cut'));
+      reject(new Error('the response was cut off'));
     });
   });
 }

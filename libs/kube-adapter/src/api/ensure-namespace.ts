@@ -1,8 +1,8 @@
 import { DomainError } from '@headgate/domain-contracts';
-import type { KubeApi } from '../api/kube-api.js';
-import { NAMESPACES } from '../api/resources.js';
+import type { KubeApi } from './kube-api.js';
+import { NAMESPACES } from './resources.js';
 
-/** Whether the namespace is there; undefined when the account may not look. */
+/** Whether the namespace exists; undefined when the account may not read namespaces. */
 export async function namespaceExists(api: KubeApi, name: string): Promise<boolean | undefined> {
   try {
     return (await api.find(NAMESPACES, { name })) !== undefined;
@@ -12,9 +12,9 @@ export async function namespaceExists(api: KubeApi, name: string): Promise<boole
   }
 }
 
-/** Creates the namespace when it is missing. @throws DomainError BACKEND_FORBIDDEN when the account may not */
+/** Creates the namespace when it is missing. @throws DomainError BACKEND_FORBIDDEN when the account may not create it */
 export async function ensureNamespace(api: KubeApi, name: string): Promise<void> {
-  // Not allowed to look: whether it is there shows when something is created in it.
+  // An account that may not read namespaces: creating an object in it will show whether it exists.
   if ((await namespaceExists(api, name)) !== false) return;
   try {
     await api.create(NAMESPACES, { metadata: { name } });

@@ -1,4 +1,4 @@
-import type { Condition, KubeObject } from '../api/kube-object.js';
+import type { Condition, KubeObject } from './kube-object.js';
 
 /** The fields of a VirtualMachine that this adapter reads. Source: https://kubevirt.io/api-reference/ */
 export interface VmObject extends KubeObject {
@@ -66,7 +66,7 @@ export interface GuestVolume {
   readonly emptyDisk?: { readonly capacity?: string };
 }
 
-/** The fields of a VirtualMachineInstance that this adapter reads. Same source. */
+/** The fields of a VirtualMachineInstance that this adapter reads. Source: https://kubevirt.io/api-reference/ */
 export interface VmiObject extends KubeObject {
   readonly spec?: GuestSpec;
   readonly status?: {
@@ -119,6 +119,32 @@ export interface ContainerState {
   readonly state?: {
     readonly waiting?: { readonly reason?: string; readonly message?: string };
     readonly terminated?: { readonly exitCode?: number; readonly reason?: string };
+  };
+}
+
+/** The fields of a DataVolume that this adapter reads. Source: CDI's doc/datavolumes.md */
+export interface DataVolumeObject extends KubeObject {
+  readonly status?: {
+    readonly phase?: string;
+    readonly progress?: string;
+    readonly restartCount?: number;
+    readonly conditions?: readonly Condition[];
+  };
+}
+
+export interface MigrationObject extends KubeObject {
+  readonly status?: {
+    readonly phase?: string;
+    readonly migrationState?: { readonly targetNode?: string; readonly failureReason?: string };
+  };
+}
+
+export interface NodeObject extends KubeObject {
+  readonly spec?: { readonly unschedulable?: boolean };
+  readonly status?: {
+    readonly conditions?: readonly Condition[];
+    readonly nodeInfo?: { readonly kubeletVersion?: string; readonly architecture?: string };
+    readonly allocatable?: Readonly<Record<string, string>>;
   };
 }
 
