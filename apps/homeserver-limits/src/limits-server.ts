@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { CapLedger, RateWindows } from '@headgate/limits-core';
+import { CapLedger, MemoryRateLimiter } from '@headgate/limits-core';
 import { MatrixErrorFilter } from '@headgate/limits-nest';
 import { ConfigError, PinoNestLogger } from '@headgate/nest-kit';
 import { NestFactory } from '@nestjs/core';
@@ -44,7 +44,7 @@ export class LimitsServer {
 
   static async make(config: LiveConfig, dataDir: string, log: Logger): Promise<LimitsServer> {
     const { shared } = config.current;
-    const windows = new RateWindows();
+    const windows = new MemoryRateLimiter();
     if (shared.url === undefined) return new LimitsServer(config, dataDir, log, windows);
     // Its client takes memory that most servers can do without.
     const { SharedStore } = await import('./state/shared-store.js');
@@ -55,7 +55,7 @@ export class LimitsServer {
     private readonly config: LiveConfig,
     dataDir: string,
     private readonly log: Logger,
-    windows: RateWindows,
+    windows: MemoryRateLimiter,
     private readonly shared?: SharedStore,
   ) {
     const { server, gateway, operator } = config.current;

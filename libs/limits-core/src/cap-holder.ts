@@ -1,62 +1,63 @@
 import type { CapReservation } from './cap.js';
 
-interface SameThing {
+/** Parallel writes of one new item. */
+interface PendingItem {
   writers: number;
   written: boolean;
 }
 
-/** One holder under one cap: what it holds, and what writes under way may add. */
+/** One holder under one cap: the amount held, and the amount reserved by writes in progress. */
 export class CapHolder {
   held: number;
-  #inFlight = 0;
-  /** Writes under way that are about one new thing: they take one place together. */
-  readonly #things = new Map<string, SameThing>();
+  private inFlight = 0;
+  private readonly pendingItems = new Map<string, PendingItem>();
 
   constructor(held: number) {
     this.held = held;
   }
 
-  get taken(): number {
-    return this.held + this.#inFlight;
+  get used(): number {
+    return this.held + this.inFlight;
   }
 
   get idle(): boolean {
-    return this.#inFlight === 0;
+    return this.inFlight === 0;
   }
 
-  /** Undefined: there is no room. Offering nothing always fits. */
-  reserve(limit: number, offered: number, id?: string): CapReservation | undefined {
-    const same = id === undefined ? undefined : this.#things.get(id);
-    if (!same && offered > 0 && this.taken + offered > limit) return undefined;
-    if (!same) this.#inFlight += offered;
-    if (id === undefined) return settledOnce(offered, (added) => this.#settle(offered, added));
-    const thing = same ?? { writers: 0, written: false };
-    thing.writers++;
-    this.#things.set(id, thing);
-    return settledOnce(offered, (added) => this.#settleThing(id, thing, offered, added > 0));
+  /** Undefined when the amount does not fit. An amount of 0 always fits. */
+  reserve(limit: number, amount: number, id?: string): CapReservation | undefined {
+    const pending = id === undefined ? undefined : this.pendingItems.get(id);
+    if (!pending && amount > 0 && this.used + amount > limit) return undefined;
+    if (!pending) this.inFlight += amount;
+    if (id === undefined) return createReservation(amount, (added) => this.settle(amount, added));
+    const item = pending ?? { writers: 0, written: false };
+    item.writers++;
+    this.pendingItems.set(id, item);
+    return createReservation(amount, (added) => this.settleItem(id, item, amount, added > 0));
   }
 
-  #settle(offered: number, added: number): void {
-    this.#inFlight -= offered;
+  private settle(amount: number, added: number): void {
+    this.inFlight -= amount;
     this.held += added;
   }
 
-  /** The place that the writers of one thing share is held from the first success, or free after the last failure. */
-  #settleThing(id: string, thing: SameThing, offered: number, written: boolean): void {
-    thing.writers--;
-    thing.written ||= written;
-    if (thing.writers > 0) return;
-    this.#things.delete(id);
-    this.#settle(offered, thing.written ? offered : 0);
+  /** Writers of the same item share one place. The last one to finish keeps it if any of them succeeded. */
+  private settleItem(id: string, item: PendingItem, amount: number, written: boolean): void {
+    item.writers--;
+    item.written ||= written;
+    if (item.writers > 0) return;
+    this.pendingItems.delete(id);
+    this.settle(amount, item.written ? amount : 0);
   }
 }
 
-function settledOnce(offered: number, settle: (added: number) => void): CapReservation {
+/** A reservation that settles once. */
+function createReservation(amount: number, settle: (added: number) => void): CapReservation {
   let open = true;
   const end = (added: number): void => {
     if (!open) return;
     open = false;
-    settle(Math.max(0, Math.min(added, offered)));
+    settle(Math.max(0, Math.min(added, amount)));
   };
-  return { granted: true, commit: (added = offered) => end(added), release: () => end(0) };
+  return { granted: true, commit: (added = amount) => end(added), release: () => end(0) };
 }

@@ -6,44 +6,44 @@ const HOLDER = '@alice:example.org';
 
 function open(limit = 100) {
   const ledger = new CapLedger();
-  const cap = ledger.define('pushers', { limit, what: 'pushers' });
+  const cap = ledger.define('pushers', { limit, resource: 'pushers' });
   return { ledger, cap };
 }
 
-const granted = (answer: CapReservation | CapRefusal): CapReservation => {
+const expectGranted = (answer: CapReservation | CapRefusal): CapReservation => {
   if (!answer.granted) throw new Error('refused');
   return answer;
 };
 
 describe('CapLedger', () => {
-  test('never lets writes that run at the same time pass the cap together', async () => {
+  test('does not let parallel writes exceed the cap together', async () => {
     const { ledger, cap } = open(100);
-    let asked = 0;
-    const count = async () => (asked++, 97);
+    let counts = 0;
+    const count = async () => (counts++, 97);
     const answers = await Promise.all(Array.from({ length: 50 }, () => ledger.reserve(cap, { holder: HOLDER }, count)));
     expect(answers.filter((answer) => answer.granted)).toHaveLength(3);
-    expect(asked).toBe(1);
+    expect(counts).toBe(1);
   });
 
-  test('says what is held, in flight included, and what was offered when it refuses', () => {
+  test('reports the used amount, including reservations, and the requested amount in a refusal', () => {
     const { ledger, cap } = open(10);
     ledger.reconcile(cap, HOLDER, 7);
-    granted(ledger.reserveKnown(cap, { holder: HOLDER, offered: 2 }));
-    expect(ledger.reserveKnown(cap, { holder: HOLDER, offered: 2 })).toEqual({
+    expectGranted(ledger.reserveKnown(cap, { holder: HOLDER, amount: 2 }));
+    expect(ledger.reserveKnown(cap, { holder: HOLDER, amount: 2 })).toEqual({
       granted: false,
       cap: 'pushers',
-      what: 'pushers',
+      resource: 'pushers',
       limit: 10,
       held: 9,
-      offered: 2,
+      requested: 2,
     });
   });
 
-  test('holds what is committed, gives back what is released, and settles once', () => {
+  test('keeps committed amounts, frees released ones, and settles only once', () => {
     const { ledger, cap } = open(2);
     ledger.reconcile(cap, HOLDER, 0);
-    const kept = granted(ledger.reserveKnown(cap, { holder: HOLDER }));
-    const dropped = granted(ledger.reserveKnown(cap, { holder: HOLDER }));
+    const kept = expectGranted(ledger.reserveKnown(cap, { holder: HOLDER }));
+    const dropped = expectGranted(ledger.reserveKnown(cap, { holder: HOLDER }));
     expect(ledger.reserveKnown(cap, { holder: HOLDER }).granted).toBe(false);
     kept.commit();
     kept.commit();
@@ -53,112 +53,113 @@ describe('CapLedger', () => {
     expect(ledger.reserveKnown(cap, { holder: HOLDER }).granted).toBe(true);
   });
 
-  test('takes rewriting for free, even above the cap and without knowing the count', async () => {
+  test('grants rewrites even above the cap and with an unknown count', async () => {
     const { ledger, cap } = open(1);
     const count = () => {
-      throw new Error('asked');
+      throw new Error('counted');
     };
-    const rewrite = granted(await ledger.reserve(cap, { holder: HOLDER, rewrite: true }, count));
+    const rewrite = expectGranted(await ledger.reserve(cap, { holder: HOLDER, rewrite: true }, count));
     rewrite.commit();
     ledger.reconcile(cap, HOLDER, 5);
     expect(ledger.reserveKnown(cap, { holder: HOLDER, rewrite: true }).granted).toBe(true);
     expect(ledger.held(cap, HOLDER)).toBe(5);
   });
 
-  test('gives two writes of one new thing one place, held from the first that succeeds', () => {
+  test('reserves one place for two writes of one new item, kept once either succeeds', () => {
     const { ledger, cap } = open(1);
     ledger.reconcile(cap, HOLDER, 0);
-    const offer = { holder: HOLDER, id: 'm.direct' };
-    const [one, two] = [ledger.reserveKnown(cap, offer), ledger.reserveKnown(cap, offer)].map(granted);
+    const write = { holder: HOLDER, id: 'm.direct' };
+    const [one, two] = [ledger.reserveKnown(cap, write), ledger.reserveKnown(cap, write)].map(expectGranted);
     expect(ledger.reserveKnown(cap, { holder: HOLDER, id: 'm.other' }).granted).toBe(false);
     one!.commit();
     two!.release();
     expect(ledger.held(cap, HOLDER)).toBe(1);
   });
 
-  test('frees the place of a thing when all its writes fail', () => {
+  test('frees the place of an item if all its writes fail', () => {
     const { ledger, cap } = open(1);
     ledger.reconcile(cap, HOLDER, 0);
-    const offer = { holder: HOLDER, id: 'm.direct' };
-    for (const write of [ledger.reserveKnown(cap, offer), ledger.reserveKnown(cap, offer)]) granted(write).release();
+    const write = { holder: HOLDER, id: 'm.direct' };
+    for (const reservation of [ledger.reserveKnown(cap, write), ledger.reserveKnown(cap, write)])
+      expectGranted(reservation).release();
     expect(ledger.reserveKnown(cap, { holder: HOLDER, id: 'm.other' }).granted).toBe(true);
   });
 
-  test('holds what a batch really added, and frees what is removed', () => {
+  test('counts only the committed part of a batch, and frees deleted items', () => {
     const { ledger, cap } = open(1000);
     ledger.reconcile(cap, HOLDER, 990);
-    granted(ledger.reserveKnown(cap, { holder: HOLDER, offered: 10 })).commit(4);
+    expectGranted(ledger.reserveKnown(cap, { holder: HOLDER, amount: 10 })).commit(4);
     expect(ledger.held(cap, HOLDER)).toBe(994);
-    ledger.removed(cap, HOLDER, 994);
-    ledger.removed(cap, HOLDER);
+    ledger.free(cap, HOLDER, 994);
+    ledger.free(cap, HOLDER);
     expect(ledger.held(cap, HOLDER)).toBe(0);
   });
 
-  test('lets an empty offer through at the cap', () => {
+  test('grants a write of amount 0 at the cap', () => {
     const { ledger, cap } = open(1);
     ledger.reconcile(cap, HOLDER, 1);
-    expect(ledger.reserveKnown(cap, { holder: HOLDER, offered: 0 }).granted).toBe(true);
+    expect(ledger.reserveKnown(cap, { holder: HOLDER, amount: 0 }).granted).toBe(true);
   });
 
-  test('asks again when the count could not be had', async () => {
+  test('counts again after counting has failed', async () => {
     const { ledger, cap } = open(1);
-    const failing = () => Promise.reject(new Error('upstream is away'));
-    await expect(ledger.reserve(cap, { holder: HOLDER }, failing)).rejects.toThrow('upstream is away');
+    const failing = () => Promise.reject(new Error('upstream unavailable'));
+    await expect(ledger.reserve(cap, { holder: HOLDER }, failing)).rejects.toThrow('upstream unavailable');
     expect((await ledger.reserve(cap, { holder: HOLDER }, () => 0)).granted).toBe(true);
   });
 
-  test('remembers no more holders than told, and never drops one with a write under way', async () => {
+  test('caches at most maxHolders holders, and never drops one with a write in progress', async () => {
     const ledger = new CapLedger({ maxHolders: 3 });
-    const cap = ledger.define('filters', { limit: 1, what: 'filters' });
+    const cap = ledger.define('filters', { limit: 1, resource: 'filters' });
     await ledger.reserve(cap, { holder: 'busy' }, () => 0);
     for (let holder = 0; holder < 10; holder++) ledger.reconcile(cap, `idle-${holder}`, 1);
-    expect(ledger.knows(cap, 'busy')).toBe(true);
-    expect(Array.from({ length: 10 }, (_, holder) => ledger.knows(cap, `idle-${holder}`))).toEqual([
+    expect(ledger.isKnown(cap, 'busy')).toBe(true);
+    expect(Array.from({ length: 10 }, (_, holder) => ledger.isKnown(cap, `idle-${holder}`))).toEqual([
       ...Array.from({ length: 8 }, () => false),
       true,
       true,
     ]);
   });
 
-  test('is asked again after a doubt, unless a write is under way', () => {
+  test('counts an invalidated holder again, unless a write is in progress', () => {
     const { ledger, cap } = open(5);
     ledger.reconcile(cap, HOLDER, 1);
-    const write = granted(ledger.reserveKnown(cap, { holder: HOLDER }));
-    ledger.doubt(cap, HOLDER);
-    expect(ledger.knows(cap, HOLDER)).toBe(true);
+    const write = expectGranted(ledger.reserveKnown(cap, { holder: HOLDER }));
+    ledger.invalidate(cap, HOLDER);
+    expect(ledger.isKnown(cap, HOLDER)).toBe(true);
     write.release();
-    ledger.doubt(cap, HOLDER);
-    expect(ledger.knows(cap, HOLDER)).toBe(false);
+    ledger.invalidate(cap, HOLDER);
+    expect(ledger.isKnown(cap, HOLDER)).toBe(false);
   });
 
-  test.each([0, -1, 1.5, Number.NaN])('refuses a cap of %p by name', (limit) => {
-    expect(() => new CapLedger().define('limits.pushers_per_user', { limit, what: 'pushers' })).toThrow(
+  test.each([0, -1, 1.5, Number.NaN])('refuses a cap of %p and names it', (limit) => {
+    expect(() => new CapLedger().define('limits.pushers_per_user', { limit, resource: 'pushers' })).toThrow(
       'limits.pushers_per_user',
     );
   });
 
-  test.each([11, 12, 13])('never holds more than the cap, whatever comes in whatever order (seed %i)', (seed) => {
+  test.each([11, 12, 13])('never exceeds the cap in any random sequence of operations (seed %i)', (seed) => {
     const random = seededRandom(seed);
     const { ledger, cap } = open(20);
     ledger.reconcile(cap, HOLDER, 0);
-    const open_: CapReservation[] = [];
+    const pending: CapReservation[] = [];
     for (let step = 0; step < 5000; step++) {
       const dice = random();
       if (dice < 0.5) {
-        const id = random() < 0.5 ? { id: `t${Math.floor(random() * 5)}` } : { offered: Math.floor(random() * 6) };
+        const id = random() < 0.5 ? { id: `t${Math.floor(random() * 5)}` } : { amount: Math.floor(random() * 6) };
         const answer = ledger.reserveKnown(cap, { holder: HOLDER, ...id });
-        if (answer.granted) open_.push(answer);
-      } else if (dice < 0.9 && open_.length > 0) {
-        const [write] = open_.splice(Math.floor(random() * open_.length), 1);
+        if (answer.granted) pending.push(answer);
+      } else if (dice < 0.9 && pending.length > 0) {
+        const [write] = pending.splice(Math.floor(random() * pending.length), 1);
         if (random() < 0.6) write!.commit();
         else write!.release();
       } else {
-        ledger.removed(cap, HOLDER, Math.floor(random() * 4));
+        ledger.free(cap, HOLDER, Math.floor(random() * 4));
       }
       if (ledger.held(cap, HOLDER)! > 20) throw new Error(`step ${step}: ${ledger.held(cap, HOLDER)} held`);
     }
-    for (const write of open_) write.release();
-    ledger.removed(cap, HOLDER, 20);
-    expect(granted(ledger.reserveKnown(cap, { holder: HOLDER, offered: 20 })).granted).toBe(true);
+    for (const write of pending) write.release();
+    ledger.free(cap, HOLDER, 20);
+    expect(expectGranted(ledger.reserveKnown(cap, { holder: HOLDER, amount: 20 })).granted).toBe(true);
   });
 });

@@ -1,120 +1,133 @@
-import { type Cap, type CapOffer, type CapRefusal, type CapReservation, type CapTerms, checkCapTerms } from './cap.js';
+import {
+  type Cap,
+  type CapOptions,
+  type CapRefusal,
+  type CapReservation,
+  type CapWrite,
+  checkCapOptions,
+} from './cap.js';
 import { CapHolder } from './cap-holder.js';
 
 export interface CapLedgerOptions {
-  /** Holders whose count is remembered; past it, the one that was idle longest is asked for again. */
+  /** Holders whose count is cached. Beyond this, the least recently used idle holder is dropped and counted again later. */
   readonly maxHolders?: number;
 }
 
-/** How many a holder holds, from whoever really knows: a table of the store, an answer of the upstream. */
+/** Returns how many items a holder holds, from the authoritative source: a table of the store or the upstream's response. */
 export type CountHeld = () => number | Promise<number>;
 
 /**
- * What holders hold and have in flight, so that writes that run at the same time never pass a cap together. It knows
- * numbers only; what a write is about and whether it replaces something is for the caller to say.
+ * Tracks how much each holder holds and has reserved, so that parallel writes can't exceed a cap together. It only deals
+ * in numbers: the caller knows which item a write concerns and whether it replaces an existing one.
  */
 export class CapLedger {
-  readonly #maxHolders: number;
-  readonly #caps = new Map<string, Cap>();
-  /** By cap and holder, the least recently used first. */
-  readonly #holders = new Map<string, CapHolder>();
-  readonly #loading = new Map<string, Promise<void>>();
+  private readonly maxHolders: number;
+  private readonly capsByName = new Map<string, Cap>();
+  /** By cap and holder, least recently used first. */
+  private readonly holders = new Map<string, CapHolder>();
+  private readonly loading = new Map<string, Promise<void>>();
 
   constructor({ maxHolders = 100_000 }: CapLedgerOptions = {}) {
-    this.#maxHolders = maxHolders;
+    this.maxHolders = maxHolders;
   }
 
-  /** @throws RangeError when the limit is not a whole number from 1. */
-  define(name: string, terms: CapTerms): Cap {
-    checkCapTerms(name, terms);
-    const cap = Object.assign(this.#caps.get(name) ?? { name }, { limit: terms.limit, what: terms.what });
-    this.#caps.set(name, cap);
+  /** @throws RangeError when the limit is not a whole number of at least 1. */
+  define(name: string, options: CapOptions): Cap {
+    checkCapOptions(name, options);
+    const { limit, resource } = options;
+    const cap = Object.assign(this.capsByName.get(name) ?? { name }, { limit, resource });
+    this.capsByName.set(name, cap);
     return cap;
   }
 
   get caps(): readonly Cap[] {
-    return [...this.#caps.values()];
+    return [...this.capsByName.values()];
   }
 
   /**
-   * Takes room for a write. The first write of a holder whose count is not known asks for it, and those that come
-   * meanwhile wait for the same answer.
+   * Reserves the amount of a write. The first write of a holder with an unknown count calls `count`; writes that arrive in
+   * the meantime wait for the same result.
    */
-  async reserve(cap: Cap, offer: CapOffer, count: CountHeld): Promise<CapReservation | CapRefusal> {
-    if (offer.rewrite) return FREE;
-    while (!this.knows(cap, offer.holder)) await this.#load(cap, offer.holder, count);
-    return this.reserveKnown(cap, offer);
+  async reserve(cap: Cap, write: CapWrite, count: CountHeld): Promise<CapReservation | CapRefusal> {
+    if (write.rewrite) return NO_OP;
+    while (!this.isKnown(cap, write.holder)) await this.load(cap, write.holder, count);
+    return this.reserveKnown(cap, write);
   }
 
-  /** The same when the count is known. @throws Error when it is not. */
-  reserveKnown(cap: Cap, offer: CapOffer): CapReservation | CapRefusal {
-    if (offer.rewrite) return FREE;
-    const holder = this.#touch(cap, offer.holder);
-    if (!holder) throw new Error(`Nobody has said how many ${cap.what} the holder has.`);
-    const { offered = 1, id } = offer;
-    if (!Number.isInteger(offered) || offered < 0) throw new RangeError('An offer is a whole number from 0.');
-    const reservation = holder.reserve(cap.limit, offered, id);
+  /** Like `reserve`, for a holder with a known count. @throws Error when the count is unknown. */
+  reserveKnown(cap: Cap, write: CapWrite): CapReservation | CapRefusal {
+    if (write.rewrite) return NO_OP;
+    const holder = this.touch(cap, write.holder);
+    if (!holder) throw new Error(`${cap.name}: the number of ${cap.resource} of this holder is not known.`);
+    const { amount = 1, id } = write;
+    if (!Number.isInteger(amount) || amount < 0) {
+      throw new RangeError(`${cap.name}: the amount of a write must be a whole number of at least 0, not ${amount}.`);
+    }
+    const reservation = holder.reserve(cap.limit, amount, id);
     if (reservation) return reservation;
-    return { granted: false, cap: cap.name, what: cap.what, limit: cap.limit, held: holder.taken, offered };
+    const { name, resource, limit } = cap;
+    return { granted: false, cap: name, resource, limit, held: holder.used, requested: amount };
   }
 
-  knows(cap: Cap, holder: string): boolean {
-    return this.#holders.has(place(cap, holder));
+  isKnown(cap: Cap, holder: string): boolean {
+    return this.holders.has(holderKey(cap, holder));
   }
 
-  /** What is known to be held, in flight not included; undefined: not known. */
+  /** The known count of held items, without reservations; undefined if unknown. */
   held(cap: Cap, holder: string): number | undefined {
-    return this.#holders.get(place(cap, holder))?.held;
+    return this.holders.get(holderKey(cap, holder))?.held;
   }
 
-  /** Takes over a count from whoever really knows. What is in flight stays in flight. */
+  /** Replaces the count with one from the authoritative source. Reservations stay. */
   reconcile(cap: Cap, holder: string, held: number): void {
-    if (!Number.isInteger(held) || held < 0) throw new RangeError(`${cap.name}: nobody holds ${held}.`);
-    const known = this.#touch(cap, holder);
+    if (!Number.isInteger(held) || held < 0) {
+      throw new RangeError(`${cap.name}: the count must be a whole number of at least 0, not ${held}.`);
+    }
+    const known = this.touch(cap, holder);
     if (known) known.held = held;
-    else this.#remember(place(cap, holder), new CapHolder(held));
+    else this.remember(holderKey(cap, holder), new CapHolder(held));
   }
 
-  /** Some of what was held is gone. Without effect where the count is not known. */
-  removed(cap: Cap, holder: string, number = 1): void {
-    const known = this.#touch(cap, holder);
-    if (known) known.held = Math.max(0, known.held - number);
+  /** Subtracts items that the holder no longer holds. Does nothing if the count is unknown. */
+  free(cap: Cap, holder: string, amount = 1): void {
+    const known = this.touch(cap, holder);
+    if (known) known.held = Math.max(0, known.held - amount);
   }
 
-  /** The count is to be asked for again: something happened that nobody here has seen. */
-  doubt(cap: Cap, holder: string): void {
-    const known = this.#holders.get(place(cap, holder));
-    if (known?.idle) this.#holders.delete(place(cap, holder));
+  /** Drops the count of an idle holder, so that the next write counts again. For changes that bypassed this ledger. */
+  invalidate(cap: Cap, holder: string): void {
+    const known = this.holders.get(holderKey(cap, holder));
+    if (known?.idle) this.holders.delete(holderKey(cap, holder));
   }
 
-  #load(cap: Cap, holder: string, count: CountHeld): Promise<void> {
-    const at = place(cap, holder);
-    const running = this.#loading.get(at);
+  private load(cap: Cap, holder: string, count: CountHeld): Promise<void> {
+    const key = holderKey(cap, holder);
+    const running = this.loading.get(key);
     if (running) return running;
-    const loading = (async () => this.reconcile(cap, holder, await count()))().finally(() => this.#loading.delete(at));
-    this.#loading.set(at, loading);
+    const loading = (async () => this.reconcile(cap, holder, await count()))().finally(() => this.loading.delete(key));
+    this.loading.set(key, loading);
     return loading;
   }
 
-  #touch(cap: Cap, holder: string): CapHolder | undefined {
-    const at = place(cap, holder);
-    const known = this.#holders.get(at);
+  private touch(cap: Cap, holder: string): CapHolder | undefined {
+    const key = holderKey(cap, holder);
+    const known = this.holders.get(key);
     if (known) {
-      this.#holders.delete(at);
-      this.#holders.set(at, known);
+      this.holders.delete(key);
+      this.holders.set(key, known);
     }
     return known;
   }
 
-  #remember(at: string, holder: CapHolder): void {
-    this.#holders.set(at, holder);
-    for (const [oldest, { idle }] of this.#holders) {
-      if (this.#holders.size <= this.#maxHolders) return;
-      if (idle && oldest !== at) this.#holders.delete(oldest);
+  private remember(key: string, holder: CapHolder): void {
+    this.holders.set(key, holder);
+    for (const [oldest, { idle }] of this.holders) {
+      if (this.holders.size <= this.maxHolders) return;
+      if (idle && oldest !== key) this.holders.delete(oldest);
     }
   }
 }
 
-const FREE: CapReservation = { granted: true, commit: () => undefined, release: () => undefined };
+const NO_OP: CapReservation = { granted: true, commit: () => undefined, release: () => undefined };
 
-const place = (cap: Cap, holder: string): string => `${cap.name}\0${holder}`;
+const holderKey = (cap: Cap, holder: string): string => `${cap.name}\0${holder}`;

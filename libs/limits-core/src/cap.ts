@@ -1,49 +1,50 @@
-const HIGHEST_CAP = 2 ** 31 - 1;
+const MAX_CAP = 2 ** 31 - 1;
 
-/** How much one holder may make the server hold. `what` is the plural that a refusal's text uses: «pushers». */
-export interface CapTerms {
+/** How much one holder may hold. `resource` is the plural noun that the text of a refusal uses: "pushers". */
+export interface CapOptions {
   readonly limit: number;
-  readonly what: string;
+  readonly resource: string;
 }
 
-export interface Cap extends CapTerms {
+export interface Cap extends CapOptions {
   readonly name: string;
 }
 
 export interface CapRefusal {
   readonly granted: false;
   readonly cap: string;
-  readonly what: string;
+  readonly resource: string;
   readonly limit: number;
-  /** Held and in flight, before this offer. */
+  /** Held and reserved, before this write. */
   readonly held: number;
-  readonly offered: number;
+  /** The amount that the refused write asked for. */
+  readonly requested: number;
 }
 
-/** Room held for a write that is under way. The first of the two ends it; a later one does nothing. */
+/** An amount reserved for a write in progress. The first call of either method settles it; later calls do nothing. */
 export interface CapReservation {
   readonly granted: true;
-  /** The write happened. `added`: how many were really added, when it was fewer than offered. */
+  /** The write succeeded. `added`: the amount actually added, if less than reserved. */
   commit(added?: number): void;
-  /** The write did not happen. */
+  /** The write failed. */
   release(): void;
 }
 
-/** What a write offers to a holder. */
-export interface CapOffer {
-  /** Whose room it is: a user, a device, a sender in a room. */
+/** A write under a cap. */
+export interface CapWrite {
+  /** The owner of the quota: a user, a device, a sender in a room. */
   readonly holder: string;
-  /** How many it adds at most; 1 when left out. */
-  readonly offered?: number;
-  /** It replaces something that is held: always granted, adds nothing. */
+  /** The largest amount that the write adds; 1 by default. */
+  readonly amount?: number;
+  /** The write replaces something already held: always granted, adds nothing. */
   readonly rewrite?: boolean;
-  /** What the write is about (an account-data type, a pusher's key): parallel writes of one new thing take one place. */
+  /** Identifies the written item (an account-data type, a pusher's key): parallel writes of one new item share one place. */
   readonly id?: string;
 }
 
-/** @throws RangeError naming the cap: zero is a typo, never a way to switch something off. */
-export function checkCapTerms(name: string, { limit }: CapTerms): void {
-  if (!Number.isInteger(limit) || limit < 1 || limit > HIGHEST_CAP) {
-    throw new RangeError(`${name}: the cap must be a whole number from 1 to ${HIGHEST_CAP}, not ${limit}.`);
+/** @throws RangeError naming the cap. Zero is refused as a typo: it is not a way to disable a cap. */
+export function checkCapOptions(name: string, { limit }: CapOptions): void {
+  if (!Number.isInteger(limit) || limit < 1 || limit > MAX_CAP) {
+    throw new RangeError(`${name}: the cap must be a whole number from 1 to ${MAX_CAP}, not ${limit}.`);
   }
 }

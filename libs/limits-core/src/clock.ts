@@ -1,30 +1,30 @@
-/** Milliseconds that only go forward, from any origin. Never the wall clock: a window must not follow a clock that is set. */
+/** Milliseconds that only increase, from any origin. Never the wall clock: a window must not follow clock adjustments. */
 export abstract class Clock {
   abstract now(): number;
 }
 
-/** The process's monotonic clock, read at each call. */
+/** The process's monotonic clock, read on each call. */
 export class MonotonicClock extends Clock {
   override now(): number {
     return performance.now();
   }
 }
 
-/** A clock that stands still until it is moved: for tests, here and in the code of whoever uses these windows. */
+/** A clock that only moves when it is advanced, for tests here and in code that uses these limiters. */
 export class ManualClock extends Clock {
-  #now: number;
+  private nowMs: number;
 
   constructor(startMs = 0) {
     super();
-    this.#now = startMs;
+    this.nowMs = startMs;
   }
 
   override now(): number {
-    return this.#now;
+    return this.nowMs;
   }
 
   advance(ms: number): void {
-    if (!(ms >= 0)) throw new RangeError('A monotonic clock goes forward only.');
-    this.#now += ms;
+    if (!(ms >= 0)) throw new RangeError('A monotonic clock only moves forward.');
+    this.nowMs += ms;
   }
 }

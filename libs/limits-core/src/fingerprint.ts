@@ -1,25 +1,25 @@
-/** Four 32-bit words: the secret start of the hash, or what comes out of it. */
-export type Words = Int32Array;
+/** Four 32-bit words: the secret seed of the hash, or its result. */
+export type HashWords = Int32Array;
 
 const FINAL_ROUNDS = 3;
 
 /**
- * The keyed hash of a string: HalfSipHash-1-3 started from 128 secret bits, with its whole 128-bit state as the answer.
- * Folding the state would only add collisions, and nobody sees the answers, so none of it needs hiding. What is
- * kept of it, 96 bits, tells n strings apart but for a chance of about n²/2^97.
+ * Keyed hash of a string: HalfSipHash-1-3 seeded with 128 secret bits, whose whole 128-bit state is the result. Folding the
+ * state would only add collisions, and since results are never exposed, none of it needs hiding. The table stores 96 bits of
+ * it: the probability that two of n keys collide is about n²/2^97.
  */
-export function fingerprint(text: string, start: Words, into: Words): void {
-  if (!hashNarrow(text, start, into)) hashWide(text, start, into);
+export function fingerprint(text: string, seed: HashWords, into: HashWords): void {
+  if (!hashNarrow(text, seed, into)) hashWide(text, seed, into);
 }
 
-/** Four code units to a word. False when one needs more than eight bits. */
-function hashNarrow(text: string, start: Words, into: Words): boolean {
+/** Packs four code units into a word. Returns false if one needs more than eight bits. */
+function hashNarrow(text: string, seed: HashWords, into: HashWords): boolean {
   const length = text.length;
   const words = length >>> 2;
-  let v0 = start[0]!;
-  let v1 = start[1]!;
-  let v2 = start[2]!;
-  let v3 = start[3]!;
+  let v0 = seed[0]!;
+  let v1 = seed[1]!;
+  let v2 = seed[2]!;
+  let v3 = seed[3]!;
   let seen = 0;
   let at = 0;
   for (let step = 0; step <= words + FINAL_ROUNDS; step++) {
@@ -44,7 +44,7 @@ function hashNarrow(text: string, start: Words, into: Words): boolean {
       v2 ^= 0xff;
     }
     v3 ^= word;
-    // The round of HalfSipHash; written out, because a function cannot give four numbers back without an allocation.
+    // One round of HalfSipHash, inlined: a function could not return four numbers without allocating.
     v0 = (v0 + v1) | 0;
     v1 = ((v1 << 5) | (v1 >>> 27)) ^ v0;
     v0 = (v0 << 16) | (v0 >>> 16);
@@ -64,17 +64,17 @@ function hashNarrow(text: string, start: Words, into: Words): boolean {
   return true;
 }
 
-/** The same over each code unit's two bytes, from another start, so that no wide text equals a narrow one. */
-function hashWide(text: string, start: Words, into: Words): void {
+/** Hashes both bytes of each code unit, with another seed, so that no wide text equals a narrow one. */
+function hashWide(text: string, seed: HashWords, into: HashWords): void {
   let bytes = '';
   for (let at = 0; at < text.length; at++) {
     const unit = text.charCodeAt(at);
     bytes += String.fromCharCode(unit & 0xff, unit >>> 8);
   }
-  hashNarrow(bytes, Int32Array.of(start[0]!, start[1]! ^ 0xee, start[2]!, start[3]!), into);
+  hashNarrow(bytes, Int32Array.of(seed[0]!, seed[1]! ^ 0xee, seed[2]!, seed[3]!), into);
 }
 
-/** @throws when the platform has no source of randomness. */
-export function randomStart(): Words {
+/** @throws Error if the platform has no source of randomness. */
+export function randomSeed(): HashWords {
   return crypto.getRandomValues(new Int32Array(4));
 }

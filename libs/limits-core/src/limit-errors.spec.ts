@@ -1,15 +1,15 @@
 import { CapExceeded, RateExceeded } from './limit-errors.js';
 
-describe('a refusal as an error', () => {
-  test('says when to come back, in whole seconds, and never at once', () => {
+describe('RateExceeded and CapExceeded', () => {
+  test('reports the wait in whole seconds, at least one', () => {
     expect(new RateExceeded({ rate: 'r', retryAfterMs: 1 }).message).toContain('in 1 second.');
     expect(new RateExceeded({ rate: 'r', retryAfterMs: 1_001 }).message).toContain('in 2 seconds.');
   });
 
-  test('is an Error of its name, without a stack, and leaves those of other errors alone', () => {
+  test('are named errors without a stack, and do not affect the stacks of other errors', () => {
     const refusals = [
       new RateExceeded({ rate: 'r', retryAfterMs: 1 }),
-      new CapExceeded({ cap: 'c', limit: 1, what: 'pushers' }),
+      new CapExceeded({ cap: 'c', limit: 1, resource: 'pushers' }),
     ];
     for (const refusal of refusals) {
       expect(refusal).toBeInstanceOf(Error);

@@ -1,9 +1,7 @@
 import type { CapRefusal } from './cap.js';
 import type { RateRefusal } from './rate.js';
 
-/**
- * A refusal is an answer, not a fault: it has no stack, whose taking would be most of what refusing a flood costs.
- */
+/** A refusal is an expected answer, not a fault. It has no stack: capturing one is most of the cost of refusing a flood. */
 abstract class Refusal extends Error {
   protected constructor(message: string) {
     const { stackTraceLimit } = Error;
@@ -13,7 +11,7 @@ abstract class Refusal extends Error {
   }
 }
 
-/** Too fast: come back in `retryAfterMs`. */
+/** A rate limit is exceeded: retry after `retryAfterMs`. */
 export class RateExceeded extends Refusal {
   readonly rate: string;
   readonly retryAfterMs: number;
@@ -26,13 +24,13 @@ export class RateExceeded extends Refusal {
   }
 }
 
-/** Too much: waiting does not help, making room does. */
+/** A cap is exceeded: waiting does not help, deleting something does. */
 export class CapExceeded extends Refusal {
   readonly cap: string;
   readonly limit: number;
 
-  constructor(refusal: Pick<CapRefusal, 'cap' | 'limit' | 'what'>) {
-    super(`No more than ${refusal.limit} ${refusal.what} are held; waiting does not help, removing some does.`);
+  constructor(refusal: Pick<CapRefusal, 'cap' | 'limit' | 'resource'>) {
+    super(`The limit of ${refusal.limit} ${refusal.resource} is reached; waiting does not help, deleting some does.`);
     this.name = 'CapExceeded';
     this.cap = refusal.cap;
     this.limit = refusal.limit;

@@ -1,27 +1,27 @@
-import { MOST_COUNTED } from './slot.js';
+import { MAX_COUNTED } from './slot.js';
 
-/** At most `limit` events in each window of `windowMs`, anchored at the first event that counts. */
-export interface RateTerms {
+/** At most `limit` events in each window of `windowMs`. A window starts with the first event that counts. */
+export interface RateOptions {
   readonly limit: number;
   readonly windowMs: number;
 }
 
 /** The longest window: 24 days. */
-export const LONGEST_WINDOW_MS = 2 ** 31 - 1;
-export const HIGHEST_LIMIT = MOST_COUNTED;
+export const MAX_WINDOW_MS = 2 ** 31 - 1;
+export const MAX_LIMIT = MAX_COUNTED;
 
-/** A rate under its name. Made by `RateWindows.define`; its terms change when the name is defined again. */
-export interface Rate extends RateTerms {
+/** A named rate, created by `define`. Its limit and window change when the name is defined again. */
+export interface Rate extends RateOptions {
   readonly name: string;
 }
 
-/** One event that asks to count for one key of a rate. */
-export interface Claim {
+/** One key of a rate: what an event counts for. */
+export interface RateKey {
   readonly rate: Rate;
   readonly key: string;
 }
 
-/** The refusal of a rate: which one refused, and in how many whole milliseconds (at least 1) its window closes. */
+/** A refusal: the rate that refused, and the whole milliseconds (at least 1) until its window closes. */
 export interface RateRefusal {
   readonly granted: false;
   readonly rate: string;
@@ -30,21 +30,21 @@ export interface RateRefusal {
 }
 
 /**
- * Room taken on several keys while something is in flight. The first of the three ends it; a later one does nothing, so
- * that `finally { reservation.release() }` is always right.
+ * One event reserved under several keys while its outcome is unknown. The first call of the three settles it and later calls
+ * do nothing, so `finally { reservation.release() }` is always safe.
  */
 export interface Reservation {
   readonly granted: true;
-  /** The events happened: they count, from when they were reserved. */
-  keep(): void | Promise<void>;
-  /** The caller proved itself: what these keys counted before is wiped, and this does not count. */
-  forget(): void | Promise<void>;
-  /** Nothing came of it: as if it had never been asked. */
+  /** The event counts, from the time it was reserved. */
+  commit(): void | Promise<void>;
+  /** Clears the history of these keys; this event does not count. For a caller that has proved itself, such as a correct password. */
+  reset(): void | Promise<void>;
+  /** The event does not count, as if it had never been reserved. */
   release(): void | Promise<void>;
 }
 
-/** What one key's window holds, for people who look at it. */
-export interface WindowView {
+/** The state of one key's window, for diagnostics. */
+export interface WindowState {
   readonly counted: number;
   readonly inFlight: number;
   readonly limit: number;
@@ -54,12 +54,12 @@ export interface WindowView {
   readonly shared: boolean;
 }
 
-/** @throws RangeError naming the rate and what is wrong with its terms. */
-export function checkTerms(name: string, { limit, windowMs }: RateTerms): void {
-  if (!Number.isInteger(limit) || limit < 1 || limit > HIGHEST_LIMIT) {
-    throw new RangeError(`${name}: the limit must be a whole number from 1 to ${HIGHEST_LIMIT}, not ${limit}.`);
+/** @throws RangeError naming the rate and the invalid option. */
+export function checkRateOptions(name: string, { limit, windowMs }: RateOptions): void {
+  if (!Number.isInteger(limit) || limit < 1 || limit > MAX_LIMIT) {
+    throw new RangeError(`${name}: the limit must be a whole number from 1 to ${MAX_LIMIT}, not ${limit}.`);
   }
-  if (!Number.isInteger(windowMs) || windowMs < 1 || windowMs > LONGEST_WINDOW_MS) {
-    throw new RangeError(`${name}: the window must be 1 to ${LONGEST_WINDOW_MS} whole milliseconds, not ${windowMs}.`);
+  if (!Number.isInteger(windowMs) || windowMs < 1 || windowMs > MAX_WINDOW_MS) {
+    throw new RangeError(`${name}: the window must be 1 to ${MAX_WINDOW_MS} whole milliseconds, not ${windowMs}.`);
   }
 }

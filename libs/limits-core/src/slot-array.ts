@@ -1,65 +1,65 @@
-import type { Words } from './fingerprint.js';
+import type { HashWords } from './fingerprint.js';
 import { NO_PAGE, PAGE_SHIFT, PAGE_SLOTS, PAGE_WORDS, type PagePool } from './page.js';
 import { SLOT_WORDS, TAG, closesAt, copySlot } from './slot.js';
 
-const IN_PAGE = PAGE_SLOTS - 1;
-/** Slots that are swept at a time: few enough that nobody notices. */
-const SWEPT_SHIFT = 9;
-const SWEPT_SLOTS = 1 << SWEPT_SHIFT;
+const PAGE_MASK = PAGE_SLOTS - 1;
+/** Slots are swept of closed windows one section at a time, small enough not to cause a noticeable pause. */
+const SECTION_SHIFT = 9;
+const SECTION_SLOTS = 1 << SECTION_SHIFT;
 
 /**
- * Open addressing over pages of slots. A key's home is its hash scaled to the capacity, so homes keep their order
- * whatever the capacity is; a run of slots that reaches the end goes on behind it, it does not wrap.
+ * Open addressing over pages of slots. A key's home slot is its hash scaled to the capacity, so homes keep their order
+ * whatever the capacity. A run of slots that reaches the end continues beyond the capacity instead of wrapping around.
  */
 export class SlotArray {
   readonly capacity: number;
   size = 0;
-  readonly #pool: PagePool;
-  readonly #pages: Int32Array[];
-  /** Slots to one step of the hash. */
-  readonly #scale: number;
-  /** For each piece of swept slots a time before which none of its windows closes. */
-  readonly #firstClosing: number[];
-  #swept = -1;
-  /** None of its windows closes before. */
-  #earliest = Infinity;
+  private readonly pool: PagePool;
+  private readonly pages: Int32Array[];
+  /** Slots per unit of the hash. */
+  private readonly scale: number;
+  /** For each section, a lower bound of the times at which its windows close. */
+  private readonly sectionClosings: number[];
+  private lastSwept = -1;
+  /** A lower bound of the times at which any window closes. */
+  private earliestClosing = Infinity;
 
   constructor(capacity: number, pool: PagePool) {
     this.capacity = capacity;
-    this.#scale = capacity / 2 ** 32;
-    this.#pool = pool;
-    this.#pages = new Array<Int32Array>(Math.ceil(capacity / PAGE_SLOTS)).fill(NO_PAGE);
-    this.#firstClosing = new Array<number>(this.length / SWEPT_SLOTS).fill(Infinity);
+    this.scale = capacity / 2 ** 32;
+    this.pool = pool;
+    this.pages = new Array<Int32Array>(Math.ceil(capacity / PAGE_SLOTS)).fill(NO_PAGE);
+    this.sectionClosings = new Array<number>(this.length / SECTION_SLOTS).fill(Infinity);
   }
 
-  /** Slots including those behind the capacity. */
+  /** Slots, including those beyond the capacity. */
   get length(): number {
-    return this.#pages.length * PAGE_SLOTS;
+    return this.pages.length * PAGE_SLOTS;
   }
 
-  /** The page of a slot, and with `word` where in it the slot starts. */
+  /** The page of a slot. `wordOf` gives the offset of the slot in it. */
   page(slot: number): Int32Array {
-    return this.#pages[slot >>> PAGE_SHIFT] ?? NO_PAGE;
+    return this.pages[slot >>> PAGE_SHIFT] ?? NO_PAGE;
   }
 
-  word(slot: number): number {
-    return (slot & IN_PAGE) * SLOT_WORDS;
+  wordOf(slot: number): number {
+    return (slot & PAGE_MASK) * SLOT_WORDS;
   }
 
   home(hash: number): number {
-    return ((hash >>> 0) * this.#scale) | 0;
+    return ((hash >>> 0) * this.scale) | 0;
   }
 
-  /** The key's slot, its window open or not. Of a key that has none `~slot` of the free one where it would lie. */
-  find(key: Words): number {
+  /** The key's slot, whether its window is open or not. For an unknown key, `~slot` of the free slot where it belongs. */
+  find(key: HashWords): number {
     const k0 = key[0]!;
     const k1 = key[1]!;
     const k2 = key[2]!;
-    const pages = this.#pages;
+    const pages = this.pages;
     let slot = this.home(k1);
     for (let number = slot >>> PAGE_SHIFT; number < pages.length; number++) {
       const page = pages[number]!;
-      for (let at = (slot & IN_PAGE) * SLOT_WORDS; at < PAGE_WORDS; at += SLOT_WORDS, slot++) {
+      for (let at = (slot & PAGE_MASK) * SLOT_WORDS; at < PAGE_WORDS; at += SLOT_WORDS, slot++) {
         if (page[at + TAG] === 0) return ~slot;
         if (page[at] === k0 && page[at + 1] === k1 && page[at + 2] === k2) return slot;
       }
@@ -67,104 +67,104 @@ export class SlotArray {
     return ~slot;
   }
 
-  /** Takes a free slot, in a page of its own memory. The caller fills and tags it. */
-  take(slot: number): void {
+  /** Allocates a free slot and its page. The caller fills and tags it. */
+  allocate(slot: number): void {
     const number = slot >>> PAGE_SHIFT;
-    if (number === this.#pages.length) this.#addPage();
-    if (this.#pages[number] === NO_PAGE) this.#pages[number] = this.#pool.take();
+    if (number === this.pages.length) this.addPage();
+    if (this.pages[number] === NO_PAGE) this.pages[number] = this.pool.acquire();
     this.size++;
   }
 
-  /** To be told each closing time that is set in a slot. */
-  closing(slot: number, time: number): void {
-    const piece = slot >>> SWEPT_SHIFT;
-    if (time < this.#firstClosing[piece]!) this.#firstClosing[piece] = time;
-    if (time < this.#earliest) this.#earliest = time;
+  /** Must be called with each closing time written to a slot. */
+  noteClosing(slot: number, time: number): void {
+    const section = slot >>> SECTION_SHIFT;
+    if (time < this.sectionClosings[section]!) this.sectionClosings[section] = time;
+    if (time < this.earliestClosing) this.earliestClosing = time;
   }
 
-  /** Frees a slot and moves up those behind it that it was in the way of, so that no gap hides a key. */
+  /** Frees a slot and moves up later slots of its run, so that no gap hides a key. */
   remove(slot: number): void {
     let gap = slot;
     for (let next = slot + 1; ; next++) {
       const page = this.page(next);
-      const at = this.word(next);
+      const at = this.wordOf(next);
       if (page[at + TAG] === 0) break;
       if (this.home(page[at + 1]!) > gap) continue;
-      this.#copy(page, at, gap);
+      this.copy(page, at, gap);
       gap = next;
     }
-    this.page(gap).fill(0, this.word(gap), this.word(gap) + SLOT_WORDS);
+    this.page(gap).fill(0, this.wordOf(gap), this.wordOf(gap) + SLOT_WORDS);
     this.size--;
   }
 
   /**
-   * Moves whole runs of slots into another array, so that no run lies in both, and leaves out windows that have closed.
-   * @returns the slot to go on from: some `slots` behind `from`, an empty one, or the end.
+   * Moves whole runs of slots into another array, so that no run is in both, and drops closed windows.
+   * @returns the slot to continue from: a free one at least `slots` after `from`, or the end
    */
   moveRuns(from: number, slots: number, into: SlotArray, now: number): number {
     let slot = from;
     for (; slot < this.length; slot++) {
       const page = this.page(slot);
-      const at = this.word(slot);
+      const at = this.wordOf(slot);
       if (page[at + TAG] === 0) {
         if (slot - from >= slots) break;
         continue;
       }
-      if (closesAt(page, at) > now) into.#adopt(page, at);
+      if (closesAt(page, at) > now) into.insertCopy(page, at);
       page[at + TAG] = 0;
       this.size--;
     }
     return slot;
   }
 
-  #adopt(from: Int32Array, at: number): void {
-    let slot = this.home(from[at + 1]!);
-    while (this.page(slot)[this.word(slot) + TAG] !== 0) slot++;
-    this.take(slot);
-    this.#copy(from, at, slot);
-  }
-
-  /** Gives back the memory of pages that lie wholly before a slot. */
-  drop(before: number): void {
-    for (let number = (before >>> PAGE_SHIFT) - 1; number >= 0 && this.#pages[number] !== NO_PAGE; number--) {
-      this.#pool.give(this.#pages[number]!);
-      this.#pages[number] = NO_PAGE;
+  /** Frees the memory of pages that end before a slot. */
+  freePages(before: number): void {
+    for (let number = (before >>> PAGE_SHIFT) - 1; number >= 0 && this.pages[number] !== NO_PAGE; number--) {
+      this.pool.release(this.pages[number]!);
+      this.pages[number] = NO_PAGE;
     }
   }
 
-  /** Takes the closed windows out of the next piece that has any. False: none has. */
+  /** Removes the closed windows of the next section that has any. Returns false if there is none. */
   sweepNext(now: number): boolean {
-    if (now < this.#earliest) return false;
-    for (let left = this.#firstClosing.length; left > 0; left--) {
-      this.#swept = (this.#swept + 1) % this.#firstClosing.length;
-      if (this.#firstClosing[this.#swept]! > now) continue;
-      this.#sweep(this.#swept, now);
+    if (now < this.earliestClosing) return false;
+    for (let left = this.sectionClosings.length; left > 0; left--) {
+      this.lastSwept = (this.lastSwept + 1) % this.sectionClosings.length;
+      if (this.sectionClosings[this.lastSwept]! > now) continue;
+      this.sweep(this.lastSwept, now);
       return true;
     }
-    this.#earliest = this.#firstClosing.reduce((a, b) => Math.min(a, b), Infinity);
+    this.earliestClosing = this.sectionClosings.reduce((a, b) => Math.min(a, b), Infinity);
     return false;
   }
 
-  #sweep(piece: number, now: number): void {
-    this.#firstClosing[piece] = Infinity;
-    const from = piece * SWEPT_SLOTS;
+  private insertCopy(from: Int32Array, at: number): void {
+    let slot = this.home(from[at + 1]!);
+    while (this.page(slot)[this.wordOf(slot) + TAG] !== 0) slot++;
+    this.allocate(slot);
+    this.copy(from, at, slot);
+  }
+
+  private sweep(section: number, now: number): void {
+    this.sectionClosings[section] = Infinity;
+    const from = section * SECTION_SLOTS;
     const page = this.page(from);
-    for (let slot = from; slot < from + SWEPT_SLOTS; slot++) {
-      const at = this.word(slot);
+    for (let slot = from; slot < from + SECTION_SLOTS; slot++) {
+      const at = this.wordOf(slot);
       while (page[at + TAG] !== 0 && closesAt(page, at) <= now) this.remove(slot);
-      if (page[at + TAG] !== 0) this.closing(slot, closesAt(page, at));
+      if (page[at + TAG] !== 0) this.noteClosing(slot, closesAt(page, at));
     }
   }
 
-  #addPage(): void {
-    this.#pages.push(NO_PAGE);
-    for (let slot = 0; slot < PAGE_SLOTS; slot += SWEPT_SLOTS) this.#firstClosing.push(Infinity);
+  private addPage(): void {
+    this.pages.push(NO_PAGE);
+    for (let slot = 0; slot < PAGE_SLOTS; slot += SECTION_SLOTS) this.sectionClosings.push(Infinity);
   }
 
-  #copy(from: Int32Array, at: number, slot: number): void {
+  private copy(from: Int32Array, at: number, slot: number): void {
     const page = this.page(slot);
-    const to = this.word(slot);
+    const to = this.wordOf(slot);
     copySlot(from, at, page, to);
-    this.closing(slot, closesAt(page, to));
+    this.noteClosing(slot, closesAt(page, to));
   }
 }

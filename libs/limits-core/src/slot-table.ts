@@ -1,74 +1,74 @@
-import type { Words } from './fingerprint.js';
+import { findVictim } from './eviction.js';
+import type { HashWords } from './fingerprint.js';
 import { NO_PAGE, PAGE_BYTES, PAGE_SLOTS, PagePool } from './page.js';
 import { SlotArray } from './slot-array.js';
 import { closesAt } from './slot.js';
-import { findVictim } from './victim.js';
 
-const SMALLEST = PAGE_SLOTS;
-const FULLEST = 0.7;
-const GROWTH = 1.8;
-/** New keys from one piece of upkeep to the next. */
-const UPKEEP_EVERY = 16;
-/** Slots that a piece of upkeep moves into the next array: enough to be done long before that one is full. */
-const MOVED_AT_ONCE = 16 * UPKEEP_EVERY;
-/** Pieces of upkeep for each piece that is swept of closed windows: few enough that sweeping overtakes growing. */
-const TIMES_PER_SWEEP = 4;
-/** Pieces that one new key sweeps at most when the table is full. */
-const MOST_SWEPT_AT_ONCE = 8;
+const MIN_CAPACITY = PAGE_SLOTS;
+const MAX_LOAD = 0.7;
+const GROWTH_FACTOR = 1.8;
+/** New keys between two maintenance steps. */
+const MAINTENANCE_INTERVAL = 16;
+/** Slots that one maintenance step moves to the next array: enough to finish long before that one is full. */
+const SLOTS_PER_MOVE = 16 * MAINTENANCE_INTERVAL;
+/** Maintenance steps per swept section: few enough that sweeping keeps ahead of growth. */
+const STEPS_PER_SWEEP = 4;
+/** Sections that one new key sweeps at most when the table is full. */
+const MAX_SECTIONS_PER_INSERT = 8;
 
 /**
- * A table of slots that grows and shrinks a few slots at a time. While it does there are two arrays: what lay before
- * `#moved` is in the next one, the rest still in the present one. Homes keep their order, so the next one fills from its
- * start while the present one empties from its own, and the pages that one gives back serve the other.
+ * A table of slots that grows and shrinks incrementally. While it does, there are two arrays: slots before `moved` are in
+ * the next one, all others still in the current one. Homes keep their order, so the next array fills from its start while
+ * the current one empties from its own, and pages freed by one are reused by the other.
  */
 export class SlotTable {
-  /** Keys that gave way to others although their window was open. */
+  /** Keys evicted although their window was open. */
   evicted = 0;
-  /** Where the last slot found or made lies: its array, its number in it, its page. */
+  /** The location of the last slot found or inserted: its array, its number there, its page. */
   array: SlotArray;
   slot = 0;
   page: Int32Array = NO_PAGE;
-  readonly #pool = new PagePool();
-  readonly #most: number;
-  readonly #limits: Float64Array;
-  #present: SlotArray;
-  #next: SlotArray | undefined;
-  #moved = 0;
-  #hand = 0;
-  #upkeeps = 0;
-  /** New keys since the last piece of upkeep. It is done before the next key is looked for, since it moves slots. */
-  #newKeys = 0;
+  private readonly pool = new PagePool();
+  private readonly maxCapacity: number;
+  private readonly limits: Float64Array;
+  private current: SlotArray;
+  private next: SlotArray | undefined;
+  private moved = 0;
+  private clockHand = 0;
+  private steps = 0;
+  /** New keys since the last maintenance step, which runs before the next lookup because it moves slots. */
+  private newKeys = 0;
 
-  /** @param limits the limit of each rate by its index, shared with whoever changes them. */
+  /** @param limits the limit of each rate by index, shared with the table's owner, who changes them. */
   constructor(maxKeys: number, limits: Float64Array) {
-    this.#most = Math.ceil(maxKeys / FULLEST);
-    this.#limits = limits;
-    this.#present = new SlotArray(Math.min(SMALLEST, this.#most), this.#pool);
-    this.array = this.#present;
+    this.maxCapacity = Math.ceil(maxKeys / MAX_LOAD);
+    this.limits = limits;
+    this.current = new SlotArray(Math.min(MIN_CAPACITY, this.maxCapacity), this.pool);
+    this.array = this.current;
   }
 
   get size(): number {
-    return this.#present.size + (this.#next?.size ?? 0);
+    return this.current.size + (this.next?.size ?? 0);
   }
 
   get bytes(): number {
-    return this.#pool.pages * PAGE_BYTES;
+    return this.pool.pages * PAGE_BYTES;
   }
 
-  /** The slots' most bytes: a full table, and some pages that are spare, begun or behind the end. */
-  get mostBytes(): number {
-    return (Math.ceil(this.#most / PAGE_SLOTS) + 8) * PAGE_BYTES;
+  /** The upper bound of `bytes`: a full table, plus pages that are spare, partly used or beyond the capacity. */
+  get maxBytes(): number {
+    return (Math.ceil(this.maxCapacity / PAGE_SLOTS) + 8) * PAGE_BYTES;
   }
 
-  /** The first word in `page` of the key's slot if its window is open, else -1; a closed one is taken out. */
-  find(key: Words, now: number): number {
-    if (this.#newKeys >= UPKEEP_EVERY) this.#tidy(now);
-    const array = this.#arrayOf(key[1]!);
+  /** The offset in `page` of the key's slot if its window is open, else -1. Removes a closed window. */
+  find(key: HashWords, now: number): number {
+    if (this.newKeys >= MAINTENANCE_INTERVAL) this.runMaintenanceStep(now);
+    const array = this.arrayOf(key[1]!);
     this.array = array;
     this.slot = array.find(key);
     if (this.slot < 0) return -1;
     this.page = array.page(this.slot);
-    const at = array.word(this.slot);
+    const at = array.wordOf(this.slot);
     if (closesAt(this.page, at) > now) return at;
     array.remove(this.slot);
     this.slot = array.find(key);
@@ -76,23 +76,23 @@ export class SlotTable {
   }
 
   /**
-   * Makes a slot for the key that `find` has just not found, and says its first word in `page`. It is filled but for its
-   * counts, its closing time and its tag. Closed windows give way first, then a key far from its limit; -1 when every
-   * key must stay.
+   * Inserts the key that `find` has just not found, and returns its slot's offset in `page`. The caller sets its counts,
+   * closing time and tag. A full table first removes closed windows, then evicts a key far from its limit; -1 if no key
+   * may be evicted.
    */
-  insert(key: Words, now: number): number {
-    if (!this.#next && this.#present.size + 1 > this.#present.capacity * FULLEST) {
-      if (!this.#makeRoom(now)) return -1;
+  insert(key: HashWords, now: number): number {
+    if (!this.next && this.current.size + 1 > this.current.capacity * MAX_LOAD) {
+      if (!this.makeRoom(now)) return -1;
       this.slot = this.array.find(key);
     }
     this.slot = ~this.slot;
-    this.array.take(this.slot);
+    this.array.allocate(this.slot);
     this.page = this.array.page(this.slot);
-    const at = this.array.word(this.slot);
+    const at = this.array.wordOf(this.slot);
     this.page[at] = key[0]!;
     this.page[at + 1] = key[1]!;
     this.page[at + 2] = key[2]!;
-    this.#newKeys++;
+    this.newKeys++;
     return at;
   }
 
@@ -100,75 +100,77 @@ export class SlotTable {
     this.array.remove(this.slot);
   }
 
-  /** Does some upkeep without a new key: what that many new keys would have done. */
-  upkeep(keys: number, now: number): void {
-    for (let left = keys; left > 0; left -= UPKEEP_EVERY) {
-      this.#tidy(now);
-      const { size, capacity } = this.#present;
-      if (!this.#next && capacity > SMALLEST && size < (capacity * FULLEST) / 4) this.#resize(Math.ceil(capacity / 2));
+  /** Does the maintenance that so many new keys would have done. */
+  maintain(keys: number, now: number): void {
+    for (let left = keys; left > 0; left -= MAINTENANCE_INTERVAL) {
+      this.runMaintenanceStep(now);
+      const { size, capacity } = this.current;
+      if (!this.next && capacity > MIN_CAPACITY && size < (capacity * MAX_LOAD) / 4) {
+        this.resize(Math.ceil(capacity / 2));
+      }
     }
   }
 
   clear(): void {
-    this.#next?.drop(this.#next.length);
-    this.#next = undefined;
-    this.#present.drop(this.#present.length);
-    this.#present = new SlotArray(Math.min(SMALLEST, this.#most), this.#pool);
-    this.#hand = 0;
+    this.next?.freePages(this.next.length);
+    this.next = undefined;
+    this.current.freePages(this.current.length);
+    this.current = new SlotArray(Math.min(MIN_CAPACITY, this.maxCapacity), this.pool);
+    this.clockHand = 0;
   }
 
-  /** Each slot in use, page by page, also those that move while somebody looks. */
+  /** Every slot in use, page by page, including slots that move during the iteration. */
   *pages(): Generator<Int32Array> {
     const seen = new Set<SlotArray>();
     for (;;) {
-      // Slots only ever move on into the next array, so whoever looks there last has seen them all, some twice.
-      const array = [this.#present, this.#next].find((one) => one && !seen.has(one));
+      // Slots only move on to the next array, so reading that one last sees every slot, some of them twice.
+      const array = [this.current, this.next].find((one) => one && !seen.has(one));
       if (!array) return;
       seen.add(array);
       for (let slot = 0; slot < array.length; slot += PAGE_SLOTS) yield array.page(slot);
     }
   }
 
-  #tidy(now: number): void {
-    this.#newKeys = 0;
-    if (this.#next) this.#move(this.#next, now);
-    else if (++this.#upkeeps % TIMES_PER_SWEEP === 0) this.#present.sweepNext(now);
+  private runMaintenanceStep(now: number): void {
+    this.newKeys = 0;
+    if (this.next) this.move(this.next, now);
+    else if (++this.steps % STEPS_PER_SWEEP === 0) this.current.sweepNext(now);
   }
 
-  #move(next: SlotArray, now: number): void {
-    const present = this.#present;
-    this.#moved = present.moveRuns(this.#moved, MOVED_AT_ONCE, next, now);
-    present.drop(this.#moved);
-    if (this.#moved < present.length) return;
-    this.#present = next;
-    this.#next = undefined;
-    this.#hand = 0;
+  private move(next: SlotArray, now: number): void {
+    const current = this.current;
+    this.moved = current.moveRuns(this.moved, SLOTS_PER_MOVE, next, now);
+    current.freePages(this.moved);
+    if (this.moved < current.length) return;
+    this.current = next;
+    this.next = undefined;
+    this.clockHand = 0;
   }
 
-  #makeRoom(now: number): boolean {
-    const present = this.#present;
-    if (present.capacity < this.#most) {
-      this.#resize(Math.min(this.#most, Math.ceil(present.capacity * GROWTH)));
+  private makeRoom(now: number): boolean {
+    const current = this.current;
+    if (current.capacity < this.maxCapacity) {
+      this.resize(Math.min(this.maxCapacity, Math.ceil(current.capacity * GROWTH_FACTOR)));
       return true;
     }
-    for (let left = MOST_SWEPT_AT_ONCE; left > 0 && present.sweepNext(now); left--) {
-      if (present.size + 1 <= present.capacity * FULLEST) return true;
+    for (let left = MAX_SECTIONS_PER_INSERT; left > 0 && current.sweepNext(now); left--) {
+      if (current.size + 1 <= current.capacity * MAX_LOAD) return true;
     }
-    const victim = findVictim(present, this.#hand, this.#limits);
+    const victim = findVictim(current, this.clockHand, this.limits);
     if (victim === -1) return false;
-    // On from here next time: evicting from one place only would leave a hole there and crowd the rest.
-    this.#hand = victim + 1;
-    present.remove(victim);
+    // Continue from here next time: evicting from one place only would leave a hole there and crowd the rest.
+    this.clockHand = victim + 1;
+    current.remove(victim);
     this.evicted++;
     return true;
   }
 
-  #resize(capacity: number): void {
-    this.#next = new SlotArray(Math.min(this.#most, Math.max(SMALLEST, capacity)), this.#pool);
-    this.#moved = 0;
+  private resize(capacity: number): void {
+    this.next = new SlotArray(Math.min(this.maxCapacity, Math.max(MIN_CAPACITY, capacity)), this.pool);
+    this.moved = 0;
   }
 
-  #arrayOf(hash: number): SlotArray {
-    return this.#next && this.#present.home(hash) < this.#moved ? this.#next : this.#present;
+  private arrayOf(hash: number): SlotArray {
+    return this.next && this.current.home(hash) < this.moved ? this.next : this.current;
   }
 }

@@ -1,19 +1,19 @@
 import { ManualClock } from './clock.js';
-import { RateWindows } from './rate-windows.js';
-import { SnapshotError } from './snapshot-error.js';
+import { MemoryRateLimiter } from './memory-rate-limiter.js';
+import { SnapshotError } from './snapshot-format.js';
 
-const join = (windows: RateWindows, wallTimeMs: number) => Buffer.concat([...windows.snapshot(wallTimeMs)]);
+const join = (windows: MemoryRateLimiter, wallTimeMs: number) => Buffer.concat([...windows.snapshot(wallTimeMs)]);
 
 function open(limit = 5) {
   const clock = new ManualClock(1000);
-  const windows = new RateWindows({ clock });
+  const windows = new MemoryRateLimiter({ clock });
   const account = windows.define('login.account', { limit, windowMs: 60_000 });
   const ring = windows.define('ring', { limit: 10, windowMs: 60_000 });
   return { clock, windows, account, ring };
 }
 
-describe('a snapshot', () => {
-  test('carries windows over a restart, less the time that it took', () => {
+describe('MemoryRateLimiter.snapshot', () => {
+  test('preserves windows across a restart and subtracts the downtime', () => {
     const before = open();
     for (let event = 0; event < 5; event++) before.windows.count(before.account, '@alice:example.org');
     before.windows.count(before.ring, '@alice:example.org');
@@ -26,7 +26,7 @@ describe('a snapshot', () => {
     expect(after.windows.stats.keys).toBe(2);
   });
 
-  test('carries many keys, and is the same for those that were restored from one', () => {
+  test('preserves many keys, also in a snapshot of restored windows', () => {
     const before = open();
     for (let key = 0; key < 5000; key++)
       for (let n = 0; n <= key % 4; n++) before.windows.count(before.account, `u${key}`);
@@ -38,7 +38,7 @@ describe('a snapshot', () => {
       expect(after.windows.peek(after.account, `u${key}`).counted).toBe((key % 4) + 1);
   });
 
-  test('counts what was in flight: nobody knows any more how it ended', () => {
+  test('writes reserved events as counted, since their outcome is unknown', () => {
     const before = open();
     before.windows.reserve([{ rate: before.account, key: 'a' }]);
     const after = open();
@@ -46,7 +46,7 @@ describe('a snapshot', () => {
     expect(after.windows.peek(after.account, 'a')).toMatchObject({ counted: 1, inFlight: 0 });
   });
 
-  test('drops windows that closed meanwhile, and takes nothing off when the wall clock went back', () => {
+  test('drops windows that closed in the meantime, and subtracts nothing if the wall clock went backwards', () => {
     const before = open();
     before.windows.count(before.account, 'a');
     const bytes = join(before.windows, 500_000);
@@ -58,11 +58,11 @@ describe('a snapshot', () => {
     expect(back.windows.peek(back.account, 'a').closesInMs).toBe(60_000);
   });
 
-  test('finds rates by name: others may have been added, removed or put in another order', () => {
+  test('matches rates by name, even if rates were added, removed or reordered', () => {
     const before = open();
     before.windows.count(before.account, 'a');
     before.windows.count(before.ring, 'a');
-    const windows = new RateWindows({ clock: new ManualClock() });
+    const windows = new MemoryRateLimiter({ clock: new ManualClock() });
     windows.define('new', { limit: 1, windowMs: 1 });
     const ring = windows.define('ring', { limit: 10, windowMs: 30_000 });
     windows.restore(join(before.windows, 0), 0);
@@ -70,7 +70,7 @@ describe('a snapshot', () => {
     expect(windows.stats.keys).toBe(1);
   });
 
-  test('is refused whole when a byte is missing, changed or too many, and leaves the windows as they were', () => {
+  test('is refused as a whole if a byte is missing, changed or extra, without changing the windows', () => {
     const before = open();
     for (let key = 0; key < 20; key++) before.windows.count(before.account, `u${key}`);
     const bytes = join(before.windows, 0);

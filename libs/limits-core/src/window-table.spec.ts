@@ -1,15 +1,15 @@
 import { ManualClock } from './clock.js';
-import { RateWindows } from './rate-windows.js';
+import { MemoryRateLimiter } from './memory-rate-limiter.js';
 import { seededRandom } from './testing/random.js';
 
 function open(maxKeys: number, limit = 5, windowMs = 60_000) {
   const clock = new ManualClock();
-  const windows = new RateWindows({ clock, maxKeys });
+  const windows = new MemoryRateLimiter({ clock, maxKeys });
   return { clock, windows, rate: windows.define('r', { limit, windowMs }) };
 }
 
-describe('a table of windows', () => {
-  test('loses no key while it grows from one page to many, and none while it shrinks again', () => {
+describe('WindowTable', () => {
+  test('loses no key while it grows to many pages and shrinks again', () => {
     const { clock, windows, rate } = open(200_000);
     for (let key = 0; key < 40_000; key++) {
       for (let n = 0; n <= key % 3; n++) windows.count(rate, `k${key}`);
@@ -29,7 +29,7 @@ describe('a table of windows', () => {
     for (let key = 0; key < 500; key++) expect(windows.peek(rate, `late${key}`).counted).toBe(1);
   });
 
-  test('takes at most 64 bytes a key, whatever their number, once it fills some pages', () => {
+  test('uses at most 64 bytes per key, whatever their number, once it fills a few pages', () => {
     const { windows, rate } = open(1_000_000);
     for (let key = 0; key < 120_000; key++) {
       windows.count(rate, `k${key}`);
@@ -37,7 +37,7 @@ describe('a table of windows', () => {
     }
   });
 
-  test('never passes its bound, and lets closed windows give way before open ones', () => {
+  test('stays within its bound, and evicts closed windows before open ones', () => {
     const { clock, windows, rate } = open(3_000);
     for (let key = 0; key < 2_000; key++) windows.count(rate, `old${key}`);
     clock.advance(30_000);
@@ -48,21 +48,21 @@ describe('a table of windows', () => {
     for (let key = 0; key < 1_000; key++) expect(windows.peek(rate, `new${key}`).counted).toBe(1);
     for (let key = 0; key < 50_000; key++) windows.count(rate, `flood${key}`);
     expect(windows.stats.keys).toBeLessThanOrEqual(3_000);
-    expect(windows.stats.bytes).toBeLessThanOrEqual(windows.stats.mostBytes);
+    expect(windows.stats.bytes).toBeLessThanOrEqual(windows.stats.maxBytes);
     expect(windows.stats.evicted).toBeGreaterThan(40_000);
   });
 
-  test('never evicts a key at its limit, nor one with something in flight', () => {
+  test('evicts neither a key at its limit nor one with events in flight', () => {
     const { windows, rate } = open(1_000);
     for (let key = 0; key < 200; key++) for (let n = 0; n < 5; n++) windows.count(rate, `full${key}`);
     const inFlight = Array.from({ length: 200 }, (_, key) => windows.reserve([{ rate, key: `busy${key}` }]));
     for (let key = 0; key < 20_000; key++) windows.count(rate, `flood${key}`);
     for (let key = 0; key < 200; key++) expect(windows.count(rate, `full${key}`)).toBeDefined();
-    for (const reservation of inFlight) if (reservation.granted) reservation.keep();
+    for (const reservation of inFlight) if (reservation.granted) reservation.commit();
     for (let key = 0; key < 200; key++) expect(windows.peek(rate, `busy${key}`).counted).toBe(1);
   });
 
-  test('lets keys far from their limit go before those near it', () => {
+  test('evicts keys far from their limit before those near it', () => {
     const { windows, rate } = open(1_000, 5);
     for (let key = 0; key < 400; key++) for (let n = 0; n < 4; n++) windows.count(rate, `near${key}`);
     for (let key = 0; key < 5_000; key++) windows.count(rate, `flood${key}`);
@@ -70,7 +70,7 @@ describe('a table of windows', () => {
     expect(kept.filter((counted) => counted === 4)).toHaveLength(400);
   });
 
-  test('puts new keys into coarse shared buckets when every key must stay: they are bounded, all together', () => {
+  test('puts new keys into coarse shared buckets if no key may be evicted, so that they stay limited together', () => {
     const { clock, windows, rate } = open(100, 2);
     for (let key = 0; key < 100; key++) for (let n = 0; n < 2; n++) windows.count(rate, `full${key}`);
     let counted = 0;
@@ -83,11 +83,11 @@ describe('a table of windows', () => {
     expect(windows.peek(rate, 'more0')).toMatchObject({ counted: 1, shared: false });
   });
 
-  test('settles reservations in shared buckets, and carries these through a snapshot', () => {
+  test('settles reservations in shared buckets, and preserves these in a snapshot', () => {
     const { windows, rate } = open(1, 2);
     for (let n = 0; n < 2; n++) windows.count(rate, 'full');
     const [kept, dropped] = [windows.reserve([{ rate, key: 'a' }]), windows.reserve([{ rate, key: 'a' }])];
-    if (kept.granted) kept.keep();
+    if (kept.granted) kept.commit();
     if (dropped.granted) dropped.release();
     expect(windows.peek(rate, 'a')).toMatchObject({ counted: 1, inFlight: 0, shared: true });
     const other = open(1, 2);
@@ -96,7 +96,7 @@ describe('a table of windows', () => {
     expect(other.windows.peek(other.rate, 'full')).toMatchObject({ counted: 2, shared: false });
   });
 
-  test('tells old windows from new ones after years', () => {
+  test('distinguishes old windows from new ones after years', () => {
     const { clock, windows, rate } = open(1_000);
     windows.count(rate, 'a');
     for (const days of [24, 25, 49, 50, 100, 1000, 5000]) {
@@ -107,7 +107,7 @@ describe('a table of windows', () => {
     }
   });
 
-  test.each([21, 22, 23])('agrees with a Map while keys come, go and close at random (seed %i)', (seed) => {
+  test.each([21, 22, 23])('agrees with a Map under random events, resets and closings (seed %i)', (seed) => {
     const random = seededRandom(seed);
     const { clock, windows, rate } = open(100_000, 1_000, 4_000);
     const model = new Map<string, { counted: number; closes: number }>();
@@ -122,7 +122,7 @@ describe('a table of windows', () => {
       const before = known && known.closes > now ? known.counted : 0;
       if (windows.peek(rate, key).counted !== before) throw new Error(`step ${step}: ${key} should be ${before}`);
       if (random() < 0.1) {
-        windows.forgive(rate, key);
+        windows.reset(rate, key);
         model.delete(key);
       } else {
         windows.count(rate, key);

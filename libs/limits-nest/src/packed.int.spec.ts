@@ -15,7 +15,7 @@ describe('the packed libraries, installed in a project outside the workspace', (
   });
   afterAll(() => project.remove());
 
-  test.each(LIBRARIES)('%s holds built files, a README and the licence, and nothing of the workspace', (name) => {
+  test.each(LIBRARIES)('%s contains built files, a README and the license, and nothing of the workspace', (name) => {
     const installed = join('node_modules/@headgate', name);
     const files = readdirSync(join(project.folder, installed), { recursive: true }).map(String).sort();
     expect(files.filter((file) => !file.startsWith('dist'))).toEqual(['LICENSE', 'README.md', 'package.json']);
@@ -30,7 +30,7 @@ describe('the packed libraries, installed in a project outside the workspace', (
     }
   });
 
-  test('stand beside each other once, so that what one throws is what another exports', () => {
+  test('are installed once each, so that they share their error classes', () => {
     for (const name of LIBRARIES) {
       expect(existsSync(join(project.folder, 'node_modules/@headgate', name, 'node_modules'))).toBe(false);
     }
@@ -40,11 +40,11 @@ describe('the packed libraries, installed in a project outside the workspace', (
     ['ES modules', 'module', { module: 'nodenext' }],
     ['CommonJS', 'commonjs', { module: 'nodenext' }],
     [
-      'CommonJS, with the resolution of old',
+      'CommonJS, with the legacy resolution',
       'commonjs',
       { module: 'commonjs', moduleResolution: 'node10', ignoreDeprecations: '6.0', esModuleInterop: true },
     ],
-  ])('are used from strict TypeScript as %s, and work', (_how, type, options) => {
+  ])('work from strict TypeScript as %s', (_how, type, options) => {
     project.write('package.json', { name: 'consumer', private: true, type });
     project.write('consumer.ts', CONSUMER);
     expect(project.compile('consumer.ts', options)).toBe('');
@@ -55,22 +55,22 @@ describe('the packed libraries, installed in a project outside the workspace', (
   test.each<[string, CompilerOptions]>([
     ['node16', { module: 'node16' }],
     ['a bundler', { module: 'esnext', moduleResolution: 'bundler' }],
-  ])('are found with their types by %s', (_how, options) => {
+  ])('are resolved with their types by %s', (_how, options) => {
     project.write('package.json', { name: 'consumer', private: true, type: 'module' });
     project.write('consumer.ts', CONSUMER);
     expect(project.compile('consumer.ts', { ...options, noEmit: true })).toBe('');
   });
 
-  test('have declarations without an error of their own', () => {
+  test('have declarations without errors', () => {
     project.write('package.json', { name: 'consumer', private: true, type: 'module' });
     project.write('all.ts', LIBRARIES.map((name) => `export * from '@headgate/${name}';`).join('\n'));
     const strictest = { exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true, isolatedModules: true };
-    const said = project.compile('all.ts', { module: 'nodenext', noEmit: true, skipLibCheck: false, ...strictest });
-    // The framework's declarations are its own business.
-    expect(said.split('\n').filter((line) => line.includes('@headgate') || line.startsWith('all.ts'))).toEqual([]);
+    const output = project.compile('all.ts', { module: 'nodenext', noEmit: true, skipLibCheck: false, ...strictest });
+    // Errors in the framework's own declarations do not matter here.
+    expect(output.split('\n').filter((line) => line.includes('@headgate') || line.startsWith('all.ts'))).toEqual([]);
   });
 
-  test('do what the example of the README says', async () => {
+  test('run the example of the README', async () => {
     const [, example] = /```ts\n(.*?)```/s.exec(project.read('node_modules/@headgate/limits-nest/README.md'))!;
     project.write('package.json', { name: 'consumer', private: true, type: 'module' });
     project.write('main.ts', example!);
@@ -98,7 +98,7 @@ describe('the packed libraries, installed in a project outside the workspace', (
   });
 });
 
-/** Talks to the program under the address that it prints. */
+/** A client for the program, at the address that it prints. */
 async function client(output: NodeJS.ReadableStream) {
   let printed = '';
   let url: string | undefined;
@@ -107,7 +107,7 @@ async function client(output: NodeJS.ReadableStream) {
     url = /^http:\S+$/m.exec(printed)?.[0];
     if (url) break;
   }
-  if (!url) throw new Error(`The program ended without an address: ${printed}`);
+  if (!url) throw new Error(`The program exited without printing an address: ${printed}`);
   return async (method: string, path: string, body?: object) => {
     const headers = { 'content-type': 'application/json', authorization: 'Bearer token-of-nora' };
     const target = new URL(path, `${url}/_matrix/client/v3/`);

@@ -1,3 +1,3 @@
 export type { ServerOptions } from './redis-connection.js';
-export { RedisWindows, type RedisWindowsOptions } from './redis-windows.js';
-export { ServerAway, ServerTooSlow } from './server-errors.js';
+export { RedisRateLimiter, type RedisRateLimiterOptions } from './redis-rate-limiter.js';
+export { ServerUnavailable, ServerTimeout } from './server-errors.js';

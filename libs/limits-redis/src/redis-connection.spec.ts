@@ -1,23 +1,23 @@
 import { type AddressInfo, type Server, type Socket, createServer } from 'node:net';
-import { RateWindows } from '@headgate/limits-core';
-import { RedisWindows, type RedisWindowsOptions } from './redis-windows.js';
-import { ServerAway, ServerTooSlow } from './server-errors.js';
+import { MemoryRateLimiter } from '@headgate/limits-core';
+import { RedisRateLimiter, type RedisRateLimiterOptions } from './redis-rate-limiter.js';
+import { ServerUnavailable, ServerTimeout } from './server-errors.js';
 
-const opened: { server: Server; sockets: Socket[]; windows?: RedisWindows }[] = [];
+const opened: { server: Server; sockets: Socket[]; limiter?: RedisRateLimiter }[] = [];
 
 afterEach(async () => {
-  for (const { server, sockets, windows } of opened.splice(0)) {
-    await windows?.close();
+  for (const { server, sockets, limiter } of opened.splice(0)) {
+    await limiter?.close();
     for (const socket of sockets) socket.destroy();
     await new Promise((closed) => server.close(closed));
   }
 });
 
-/** Answers RESP commands with what it is told (undefined: not at all): enough to see what goes over the wire. */
+/** A fake server that answers RESP commands as given; undefined means no answer. */
 async function listen(
   answer: (command: string[]) => string | undefined,
-  options: Partial<RedisWindowsOptions> = {},
-): Promise<{ windows: RedisWindows; sockets: Socket[] }> {
+  options: Partial<RedisRateLimiterOptions> = {},
+): Promise<{ limiter: RedisRateLimiter; sockets: Socket[] }> {
   const sockets: Socket[] = [];
   const server = createServer((socket) => {
     sockets.push(socket);
@@ -44,20 +44,20 @@ async function listen(
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `redis://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const windows = RedisWindows.open({ url, timeoutMs: 10_000, ...options });
-  opened.push({ server, sockets, windows });
-  return { windows, sockets };
+  const limiter = RedisRateLimiter.open({ url, timeoutMs: 10_000, ...options });
+  opened.push({ server, sockets, limiter });
+  return { limiter, sockets };
 }
 
-const ring = new RateWindows().define('ring', { limit: 10, windowMs: 60_000 });
+const ring = new MemoryRateLimiter().define('ring', { limit: 10, windowMs: 60_000 });
 
-/** The connection is being made: until it is there, calls reject at once. */
-async function connected<Answer>(call: () => Promise<Answer>): Promise<Answer> {
+/** Retries a call until the connection is established; until then, calls reject at once. */
+async function whenConnected<Answer>(call: () => Promise<Answer>): Promise<Answer> {
   for (;;) {
     const answer = await call().then(
       (value) => ({ value }),
       (error: unknown) => {
-        if (!(error instanceof ServerAway)) throw error;
+        if (!(error instanceof ServerUnavailable)) throw error;
       },
     );
     if (answer) return answer.value;
@@ -65,51 +65,51 @@ async function connected<Answer>(call: () => Promise<Answer>): Promise<Answer> {
   }
 }
 
-describe('RedisWindows on the wire', () => {
-  test('asks by digest first, sends the script when the server does not know it, and reads the refusal', async () => {
-    const seen: string[][] = [];
-    const { windows } = await listen(
+describe('RedisRateLimiter on the wire', () => {
+  test('runs a script by its digest, sends the text if the server does not have it, and returns the refusal', async () => {
+    const commands: string[][] = [];
+    const { limiter } = await listen(
       (command) => {
-        seen.push(command);
+        commands.push(command);
         if (command[0] === 'EVALSHA') return '-NOSCRIPT No matching script.\r\n';
         if (command[0] === 'EVAL') return '*2\r\n:1\r\n:1234\r\n';
         return '+OK\r\n';
       },
       { prefix: 'test' },
     );
-    const refusal = await connected(() => windows.count(ring, '@a:b'));
+    const refusal = await whenConnected(() => limiter.count(ring, '@a:b'));
     expect(refusal).toEqual({ granted: false, rate: 'ring', limit: 10, retryAfterMs: 1234 });
-    const [byDigest, whole] = seen.filter(([name]) => name!.startsWith('EVAL'));
+    const [byDigest, whole] = commands.filter(([name]) => name!.startsWith('EVAL'));
     expect(byDigest!.slice(2, 5)).toEqual(['1', '{test}:ring:IX6nWyredh8FaxgtY-P1vY', 'count']);
     expect(byDigest!.slice(6)).toEqual(['10', '60000']);
     expect(whole![0]).toBe('EVAL');
   });
 
-  test('gives a connection up whose server does not answer, and makes a new one', async () => {
-    const { windows, sockets } = await listen(([name]) => (name === 'PING' ? undefined : '+OK\r\n'), { timeoutMs: 20 });
-    await expect(connected(() => windows.ping())).rejects.toThrow(ServerTooSlow);
-    await expect(windows.ping()).rejects.toThrow('away: The server of the shared windows did not answer within 20 ms.');
-    await expect(connected(() => windows.ping())).rejects.toThrow(ServerTooSlow);
+  test('replaces a connection whose server does not answer', async () => {
+    const { limiter, sockets } = await listen(([name]) => (name === 'PING' ? undefined : '+OK\r\n'), { timeoutMs: 20 });
+    await expect(whenConnected(() => limiter.ping())).rejects.toThrow(ServerTimeout);
+    await expect(limiter.ping()).rejects.toThrow('unavailable: The Redis server did not answer within 20 ms.');
+    await expect(whenConnected(() => limiter.ping())).rejects.toThrow(ServerTimeout);
     expect(sockets).toHaveLength(2);
   });
 
-  test('gives a connection up on which the greeting is never answered', async () => {
-    const { windows, sockets } = await listen(() => undefined);
+  test('replaces a connection whose handshake is not answered', async () => {
+    const { limiter, sockets } = await listen(() => undefined);
     while (sockets.length < 2) await new Promise((next) => setImmediate(next));
-    await expect(windows.ping()).rejects.toThrow('did not answer within 1000 ms');
+    await expect(limiter.ping()).rejects.toThrow('did not answer within 1000 ms');
   });
 
-  test('closes twice, and asks nobody afterwards', async () => {
-    const { windows } = await listen(() => '+OK\r\n');
-    await connected(() => windows.ping());
-    await windows.close();
-    await windows.close();
-    await expect(windows.ping()).rejects.toThrow('away: it was closed here.');
+  test('can be closed twice, and rejects commands afterwards', async () => {
+    const { limiter } = await listen(() => '+OK\r\n');
+    await whenConnected(() => limiter.ping());
+    await limiter.close();
+    await limiter.close();
+    await expect(limiter.ping()).rejects.toThrow('unavailable: the connection was closed.');
   });
 
-  test('does not take its own process for a slow server: an answer that is there counts, however late it is looked at', async () => {
+  test('accepts an answer that arrived in time, even if a busy process reads it late', async () => {
     let busyMs = 0;
-    const { windows } = await listen(
+    const { limiter } = await listen(
       ([name]) => {
         const end = performance.now() + busyMs;
         while (performance.now() < end);
@@ -117,18 +117,18 @@ describe('RedisWindows on the wire', () => {
       },
       { timeoutMs: 50 },
     );
-    await connected(() => windows.count(ring, '@a:b'));
+    await whenConnected(() => limiter.count(ring, '@a:b'));
     busyMs = 150;
-    expect(await windows.count(ring, '@a:b')).toMatchObject({ retryAfterMs: 1234 });
+    expect(await limiter.count(ring, '@a:b')).toMatchObject({ retryAfterMs: 1234 });
   });
 });
 
-describe('RedisWindows.open', () => {
+describe('RedisRateLimiter.open', () => {
   test.each(['', 'localhost:6379', 'http://user:hunter2@localhost', 'redis://'])('refuses the URL %p', (url) => {
-    expect(() => RedisWindows.open({ url })).toThrow('must be redis://HOST[:PORT] or rediss://HOST[:PORT].');
+    expect(() => RedisRateLimiter.open({ url })).toThrow('must be redis://HOST[:PORT] or rediss://HOST[:PORT].');
   });
 
-  test('refuses a prefix that would end its own hash tag', () => {
-    expect(() => RedisWindows.open({ url: 'redis://127.0.0.1:1', prefix: 'a}b' })).toThrow('without braces');
+  test('refuses a prefix that would end its hash tag', () => {
+    expect(() => RedisRateLimiter.open({ url: 'redis://127.0.0.1:1', prefix: 'a}b' })).toThrow('without braces');
   });
 });

@@ -1,52 +1,54 @@
 import type { ConnectionOptions } from 'node:tls';
 import { type RedisClientType, createClient } from '@redis/client';
-import { ServerAway, ServerTooSlow } from './server-errors.js';
 import type { Script } from './scripts.js';
+import { ServerTimeout, ServerUnavailable } from './server-errors.js';
 
 export interface ServerOptions {
-  /** `redis://[[user]:password@]host[:port][/database]`, or `rediss://` for TLS. One server: no cluster, no sentinels. */
+  /** `redis://[[user]:password@]host[:port][/database]`, or `rediss://` for TLS. A single server: no cluster, no sentinels. */
   readonly url: string;
-  /** Before what the URL says. */
+  /** Overrides the user in the URL. */
   readonly username?: string;
+  /** Overrides the password in the URL. */
   readonly password?: string;
-  /** With `rediss://`: the authority of the server's certificate when it is a private one, and the client's own. */
+  /** For `rediss://`: the authority of the server's certificate, if it is a private one, and a client certificate. */
   readonly tls?: Pick<ConnectionOptions, 'ca' | 'cert' | 'key' | 'servername'>;
-  /** How long an answer may take: 100 ms when left out. A refusal must not wait for a slow server. */
+  /** Maximum time for an answer; 100 ms by default. A refusal must not wait for a slow server. */
   readonly timeoutMs?: number;
 }
 
-const CONNECT_MS = 1000;
-const SLOWEST_RECONNECT_MS = 2000;
+const CONNECT_TIMEOUT_MS = 1000;
+const MIN_RECONNECT_DELAY_MS = 50;
+const MAX_RECONNECT_DELAY_MS = 2000;
 
 type Client = RedisClientType;
 
 /**
- * One connection, made again for as long as it is not closed. Commands fail at once while the server is away; they are
- * never kept for later, when they would count at the wrong time.
+ * One connection, which reconnects until it is closed. Commands fail at once while the server is unavailable; they are
+ * never queued, because they would count at the wrong time later.
  */
 export class RedisConnection {
-  readonly #options: ServerOptions;
-  readonly #timeoutMs: number;
-  #client: Client;
-  #closed = false;
-  #lastError: unknown;
+  private readonly options: ServerOptions;
+  private readonly timeoutMs: number;
+  private client: Client;
+  private closed = false;
+  private lastError: unknown;
 
-  /** @throws TypeError when the URL makes no sense */
+  /** @throws TypeError when the URL is invalid */
   constructor(options: ServerOptions) {
-    this.#options = checked(options);
-    this.#timeoutMs = options.timeoutMs ?? 100;
-    this.#client = this.#open();
+    this.options = validated(options);
+    this.timeoutMs = options.timeoutMs ?? 100;
+    this.client = this.connect();
   }
 
-  /** Rejects with ServerAway, ServerTooSlow, or what the server says. */
+  /** Rejects with ServerUnavailable, ServerTimeout, or the server's error. */
   async run(command: string[]): Promise<unknown> {
-    const client = this.#client;
-    if (!client.isReady) throw new ServerAway(this.#closed ? 'it was closed here' : this.#lastError);
+    const client = this.client;
+    if (!client.isReady) throw new ServerUnavailable(this.closed ? 'the connection was closed' : this.lastError);
     try {
-      return await within(this.#timeoutMs, client.sendCommand(command));
+      return await withTimeout(this.timeoutMs, client.sendCommand(command));
     } catch (error) {
-      // What waits in a connection that has stopped must not reach the server later; nor may it be waited for.
-      if (error instanceof ServerTooSlow) this.#replace(client, error);
+      // Commands pending on a stalled connection must not reach the server later, nor delay new ones.
+      if (error instanceof ServerTimeout) this.replace(client, error);
       throw error;
     }
   }
@@ -62,19 +64,19 @@ export class RedisConnection {
   }
 
   close(): void {
-    this.#closed = true;
-    this.#client.destroy();
+    this.closed = true;
+    this.client.destroy();
   }
 
-  #replace(client: Client, reason: unknown): void {
-    if (this.#closed || client !== this.#client) return;
-    this.#lastError = reason;
+  private replace(client: Client, reason: unknown): void {
+    if (this.closed || client !== this.client) return;
+    this.lastError = reason;
     client.destroy();
-    this.#client = this.#open();
+    this.client = this.connect();
   }
 
-  #open(): Client {
-    const { url, username, password, tls } = this.#options;
+  private connect(): Client {
+    const { url, username, password, tls } = this.options;
     const client: Client = createClient({
       url,
       ...(username === undefined ? {} : { username }),
@@ -82,43 +84,44 @@ export class RedisConnection {
       disableOfflineQueue: true,
       socket: {
         ...tls,
-        connectTimeout: CONNECT_MS,
-        reconnectStrategy: (retries) => Math.min(50 * 2 ** Math.min(retries, 10), SLOWEST_RECONNECT_MS),
+        connectTimeout: CONNECT_TIMEOUT_MS,
+        reconnectStrategy: (retries) =>
+          Math.min(MIN_RECONNECT_DELAY_MS * 2 ** Math.min(retries, 10), MAX_RECONNECT_DELAY_MS),
       },
     });
-    let greeting: NodeJS.Timeout | undefined;
-    // The client waits for the end of its greeting for ever.
+    let handshake: NodeJS.Timeout | undefined;
+    // The client itself has no timeout for its handshake.
     client.on('connect', () => {
-      greeting = setTimeout(() => this.#replace(client, new ServerTooSlow(CONNECT_MS)), CONNECT_MS);
+      handshake = setTimeout(() => this.replace(client, new ServerTimeout(CONNECT_TIMEOUT_MS)), CONNECT_TIMEOUT_MS);
     });
-    for (const event of ['ready', 'error', 'end']) client.on(event, () => clearTimeout(greeting));
-    // Whoever runs a command is told; without a listener the same error would end the process.
-    client.on('error', (error: unknown) => (this.#lastError = error));
-    client.connect().catch(() => clearTimeout(greeting));
+    for (const event of ['ready', 'error', 'end']) client.on(event, () => clearTimeout(handshake));
+    // Commands reject with this error; without a listener, it would also end the process.
+    client.on('error', (error: unknown) => (this.lastError = error));
+    client.connect().catch(() => clearTimeout(handshake));
     return client;
   }
 }
 
-/** Credentials that are given apart come before those of the URL. */
-function checked({ url, ...rest }: ServerOptions): ServerOptions {
+/** Removes credentials from the URL that separate options override. */
+function validated({ url, ...rest }: ServerOptions): ServerOptions {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
-  // The client's own error would carry the whole URL, with its password.
+  // The client's own error would contain the whole URL, with its password.
   if (!parsed || !['redis:', 'rediss:'].includes(parsed.protocol) || parsed.hostname === '') {
-    throw new TypeError('The URL of the shared windows must be redis://HOST[:PORT] or rediss://HOST[:PORT].');
+    throw new TypeError('The URL of the Redis server must be redis://HOST[:PORT] or rediss://HOST[:PORT].');
   }
   if (rest.username !== undefined) parsed.username = '';
   if (rest.password !== undefined) parsed.password = '';
   return { url: parsed.href, ...rest };
 }
 
-async function within<Answer>(ms: number, answer: Promise<Answer>): Promise<Answer> {
+async function withTimeout<Answer>(ms: number, answer: Promise<Answer>): Promise<Answer> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    // A process that was busy gets its timers first and then what has long been there: that is looked at before judging.
-    timer = setTimeout(() => setImmediate(() => reject(new ServerTooSlow(ms))), ms);
+  const timeout = new Promise<never>((_, reject) => {
+    // A busy process runs expired timers before it reads its sockets: read what has arrived before giving up.
+    timer = setTimeout(() => setImmediate(() => reject(new ServerTimeout(ms))), ms);
   });
   try {
-    return await Promise.race([answer, late]);
+    return await Promise.race([answer, timeout]);
   } finally {
     clearTimeout(timer);
   }

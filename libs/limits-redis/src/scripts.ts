@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 
-/** A Lua script, which the server knows by its digest once it has seen it. */
+/** A Lua script. The server caches it under its SHA-1 digest. */
 export interface Script {
   readonly text: string;
   readonly digest: string;
 }
 
 /**
- * How long the room of a reservation is held at least, in ms; twice as long at most. A node that dies would hold it for
- * as long as others keep the window open; nothing that is alive takes this long.
+ * How long a reservation is held at least, and twice as long at most. Without a lease, the reservations of a dead node would
+ * last for as long as other nodes keep the window open; no live request takes this long.
  */
 export const LEASE_MS = 120_000;
 
@@ -16,31 +16,31 @@ export const LEASE_MS = 120_000;
  * A window is a hash that expires when the window closes:
  *
  *   counted          events that count
- *   flight, before   reservations in flight, of the present lease and of the one before
- *   turn             which lease is the present one
- *   opening          which window of its key this is
+ *   flight, before   reservations in flight, of the current lease and of the previous one
+ *   turn             number of the current lease
+ *   opening          random ID of this window, to distinguish it from later windows of its key
  *
- * Each script runs whole before any other command, so several keys are taken all or none. The server's clock is the only
- * one that counts, and scripts read it: Redis 5 or newer, or any Valkey.
+ * Scripts are atomic, so a reservation covers all of its keys or none. They read the server's clock, which is the only one
+ * used; that requires Redis 5 or newer, or any Valkey.
  */
 const WINDOW = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local present = math.floor(now / ${LEASE_MS})
+local current = math.floor(now / ${LEASE_MS})
 
-local function look(key)
+local function read(key)
   local held = redis.call('HMGET', key, 'counted', 'flight', 'before', 'turn', 'opening')
   local window = {
     counted = tonumber(held[1] or 0),
     flight = tonumber(held[2] or 0),
     before = tonumber(held[3] or 0),
-    turn = tonumber(held[4] or present),
+    turn = tonumber(held[4] or current),
     opening = held[5],
   }
-  if window.turn < present then
-    window.before = window.turn == present - 1 and window.flight or 0
+  if window.turn < current then
+    window.before = window.turn == current - 1 and window.flight or 0
     window.flight = 0
-    window.turn = present
+    window.turn = current
   end
   return window
 end
@@ -61,14 +61,14 @@ function script(body: string): Script {
 }
 
 /**
- * KEYS: the windows. ARGV: 'count' or 'reserve', an id for windows opened now, then limit and window (ms) of each key.
- * Answers {position of the key that reopens last, ms until then}, or {0, now (ms), opening of each key}.
+ * KEYS: the windows. ARGV: 'count' or 'reserve', an ID for windows opened now, then limit and window (ms) of each key.
+ * Returns {position of the refusing key that closes last, ms until then}, or {0, now (ms), opening of each key}.
  */
-export const TAKE = script(`
+export const ACQUIRE = script(`
 local windows = {}
 local refusing, wait = 0, 0
 for i = 1, #KEYS do
-  windows[i] = look(KEYS[i])
+  windows[i] = read(KEYS[i])
   if used(windows[i]) >= tonumber(ARGV[1 + 2 * i]) then
     local left = math.max(1, redis.call('PTTL', KEYS[i]))
     if left > wait then refusing, wait = i, left end
@@ -88,26 +88,26 @@ for i = 1, #KEYS do
 end
 return answer`);
 
-/** KEYS: the windows. ARGV: 'keep', 'forget' or 'release', when they were taken (ms), then window (ms) and opening of each key. */
+/** KEYS: the windows. ARGV: 'commit', 'reset' or 'release', the time of the reservation (ms), then window (ms) and opening of each key. */
 export const SETTLE = script(`
-local taken = math.floor(tonumber(ARGV[2]) / ${LEASE_MS})
+local lease = math.floor(tonumber(ARGV[2]) / ${LEASE_MS})
 for i = 1, #KEYS do
-  local window = look(KEYS[i])
+  local window = read(KEYS[i])
   if window.opening == ARGV[2 + 2 * i] then
     local length = tonumber(ARGV[1 + 2 * i])
     local anchored = window.counted > 0
-    if taken >= window.turn then window.flight = math.max(0, window.flight - 1)
-    elseif taken == window.turn - 1 then window.before = math.max(0, window.before - 1) end
-    if ARGV[1] == 'keep' then window.counted = window.counted + 1 end
-    if ARGV[1] == 'forget' then window.counted = 0 end
+    if lease >= window.turn then window.flight = math.max(0, window.flight - 1)
+    elseif lease == window.turn - 1 then window.before = math.max(0, window.before - 1) end
+    if ARGV[1] == 'commit' then window.counted = window.counted + 1 end
+    if ARGV[1] == 'reset' then window.counted = 0 end
     if used(window) == 0 then
       redis.call('DEL', KEYS[i])
     else
       write(KEYS[i], window)
       local closes = tonumber(ARGV[2]) + length
-      if ARGV[1] == 'keep' and (not anchored or now + redis.call('PTTL', KEYS[i]) > closes) then
+      if ARGV[1] == 'commit' and (not anchored or now + redis.call('PTTL', KEYS[i]) > closes) then
         redis.call('PEXPIREAT', KEYS[i], string.format('%.0f', closes))
-      elseif ARGV[1] == 'forget' then
+      elseif ARGV[1] == 'reset' then
         redis.call('PEXPIRE', KEYS[i], length)
       end
     end
@@ -115,7 +115,7 @@ for i = 1, #KEYS do
 end
 return 1`);
 
-/** KEYS: one window. Answers {events that count, reservations in flight, ms until it closes or less than 1}. */
-export const LOOK = script(`
-local window = look(KEYS[1])
+/** KEYS: one window. Returns {events that count, reservations in flight, ms until it closes (less than 1 if there is none)}. */
+export const PEEK = script(`
+local window = read(KEYS[1])
 return { window.counted, window.flight + window.before, redis.call('PTTL', KEYS[1]) }`);

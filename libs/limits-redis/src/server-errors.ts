@@ -1,18 +1,18 @@
 /** The server did not answer in time. */
-export class ServerTooSlow extends Error {
+export class ServerTimeout extends Error {
   constructor(ms: number) {
-    super(`The server of the shared windows did not answer within ${ms} ms.`);
-    this.name = 'ServerTooSlow';
+    super(`The Redis server did not answer within ${ms} ms.`);
+    this.name = 'ServerTimeout';
   }
 }
 
-/** There is no connection to the server; the reason is the last thing that went wrong with it. */
-export class ServerAway extends Error {
+/** There is no connection to the server; `cause` is the last error. */
+export class ServerUnavailable extends Error {
   constructor(reason: unknown) {
-    super(`The server of the shared windows is away: ${reasonOf(reason)}.`, { cause: reason });
-    this.name = 'ServerAway';
+    super(`The Redis server is unavailable: ${reasonOf(reason)}.`, { cause: reason });
+    this.name = 'ServerUnavailable';
   }
 }
 
 const reasonOf = (reason: unknown): string =>
-  reason === undefined ? 'it has not been reached yet' : reason instanceof Error ? reason.message : String(reason);
+  reason === undefined ? 'not connected yet' : reason instanceof Error ? reason.message : String(reason);

@@ -18,7 +18,7 @@ export const verifySignedEvent = (event: JsonObject, server: string, keyId: stri
  * The event as it may be used once its signature is good: whole when its hash says that nobody has touched it, else
  * only what the signature covers.
  */
-export function genuinePart(event: JsonObject): JsonObject {
+export function redactIfModified(event: JsonObject): JsonObject {
   const claimed = isJsonObject(event.hashes) ? event.hashes.sha256 : undefined;
   return claimed === contentHash(event) ? event : redactEvent(event);
 }

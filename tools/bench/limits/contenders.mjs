@@ -6,8 +6,8 @@ import './typescript-source.mjs';
  */
 export const contenders = {
   'limits-core': async ({ limit, windowMs }) => {
-    const { RateWindows } = await import('../../../libs/limits-core/src/index.ts');
-    const windows = new RateWindows({ maxKeys: 1_000_000 });
+    const { MemoryRateLimiter } = await import('../../../libs/limits-core/src/index.ts');
+    const windows = new MemoryRateLimiter({ maxKeys: 1_000_000 });
     const rate = windows.define('bench', { limit, windowMs });
     return { sync: true, decide: (key) => windows.count(rate, key) === undefined };
   },

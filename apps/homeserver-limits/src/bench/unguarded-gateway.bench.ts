@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { RateWindows } from '@headgate/limits-core';
+import { MemoryRateLimiter } from '@headgate/limits-core';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { pino } from 'pino';
@@ -37,7 +37,7 @@ const dispatcher = new Dispatcher(
   pino({ level: 'silent' }),
 );
 const app = await NestFactory.create<NestFastifyApplication>(
-  AppModule.over(dispatcher, new LimitsMetrics(new RateWindows())),
+  AppModule.over(dispatcher, new LimitsMetrics(new MemoryRateLimiter())),
   matrixAdapter(),
   { logger: false, bodyParser: false },
 );

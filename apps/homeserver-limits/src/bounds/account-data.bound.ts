@@ -29,9 +29,9 @@ export class AccountDataBound extends Bound {
     const scope = scopeOf(request);
     await request.json();
     const rewrite = await this.holdings.hasAccountData(caller, scope, type, request);
-    const offer = { holder: caller.userId, rewrite, id: JSON.stringify([scope, type]) };
+    const write = { holder: caller.userId, rewrite, id: JSON.stringify([scope, type]) };
     const count = () => this.holdings.accountData(caller, request);
-    return this.caps.run(this.caps.accountData, offer, count, next);
+    return this.caps.run(this.caps.accountData, write, count, next);
   }
 }
 

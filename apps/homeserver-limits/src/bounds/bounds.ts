@@ -12,7 +12,7 @@ import { DelayedEventCaps } from './delayed-event.js';
 import { LoginBound } from './login.bound.js';
 import { ManageDelayedBound } from './manage-delayed.bound.js';
 import { OpenIdTokenBound } from './openid-token.bound.js';
-import type { DecisionWatch } from '@headgate/limits-nest';
+import type { DecisionListener } from '@headgate/limits-nest';
 import type { Rates } from './rates.js';
 import { RegisterBound } from './register.bound.js';
 import { RingRate } from './ring.js';
@@ -30,7 +30,7 @@ export interface BoundsParts {
   identity: Identity;
   holdings: Holdings;
   log: Logger;
-  watch: DecisionWatch;
+  watch: DecisionListener;
 }
 
 export type Bounds = Readonly<Partial<Record<BoundedOperation, Bound>>>;

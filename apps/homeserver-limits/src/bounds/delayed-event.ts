@@ -1,4 +1,4 @@
-import type { DecisionWatch } from '@headgate/limits-nest';
+import type { DecisionListener } from '@headgate/limits-nest';
 import { isJsonObject, type JsonObject, MatrixError } from '@headgate/matrix-protocol';
 import type { LiveConfig } from '../config/live-config.js';
 import type { Holdings } from '../homeserver/holdings.port.js';
@@ -44,7 +44,7 @@ export class DelayedEventCaps {
     private readonly caps: Caps,
     private readonly holdings: Holdings,
     private readonly config: LiveConfig,
-    private readonly watch: DecisionWatch = () => undefined,
+    private readonly watch: DecisionListener = () => undefined,
   ) {}
 
   async run(caller: Caller, request: MatrixRequest, delayMs: number, next: Next): Promise<Answer> {
@@ -53,9 +53,9 @@ export class DelayedEventCaps {
     if (delayMs > longest) throw delayTooLong(longest);
     const roomId = request.param('roomId');
     const rewrite = await this.holdings.wasScheduled(caller, request);
-    const offer = { holder: delayedHolder(caller.userId, roomId), rewrite };
+    const write = { holder: delayedHolder(caller.userId, roomId), rewrite };
     const count = () => this.holdings.delayedEvents(caller, roomId, request);
-    return this.caps.run(this.caps.delayedEvents, offer, count, next);
+    return this.caps.run(this.caps.delayedEvents, write, count, next);
   }
 }
 

@@ -1,5 +1,5 @@
 import { accountKey, isJsonObject } from '@headgate/matrix-protocol';
-import type { Claim } from '@headgate/limits-core';
+import type { RateKey } from '@headgate/limits-core';
 import type { LiveConfig } from '../config/live-config.js';
 import type { Answer } from '../wire/answer.js';
 import type { MatrixRequest } from '../wire/matrix-request.js';
@@ -29,35 +29,35 @@ export class LoginBound extends Bound {
     if (isJsonObject(body.identifier)) exactMembers(body.identifier, IDENTIFIER_MEMBERS);
     if (body.type !== 'm.login.password') return next();
     const account = accountKey(body, this.config.current.server.name);
-    const source: Claim = { rate: this.rates.loginSource, key: request.source };
+    const source: RateKey = { rate: this.rates.loginSource, key: request.source };
     const claims = account === undefined ? [source] : [{ rate: this.rates.loginAccount, key: account }, source];
     return this.attempt(claims, next);
   }
 
-  private async attempt(claims: readonly Claim[], next: Next): Promise<Answer> {
+  private async attempt(claims: readonly RateKey[], next: Next): Promise<Answer> {
     const taken = this.rates.reserve(claims);
     const reservation = taken instanceof Promise ? await taken : taken;
     try {
       const answer = await next();
-      if (answer.status === 403) await reservation.keep();
-      else if (succeeded(answer)) await this.forgive(claims, reservation);
+      if (answer.status === 403) await reservation.commit();
+      else if (succeeded(answer)) await this.resetHistory(claims, reservation);
       return answer;
     } catch (error) {
-      if (isForbidden(error)) await reservation.keep();
+      if (isForbidden(error)) await reservation.commit();
       throw error;
     } finally {
       await reservation.release();
     }
   }
 
-  private async forgive(claims: readonly Claim[], reservation: { forget(): unknown }): Promise<void> {
+  private async resetHistory(claims: readonly RateKey[], reservation: { reset(): unknown }): Promise<void> {
     if (this.config.current.ratelimit.login_success_clears_source) {
-      await reservation.forget();
+      await reservation.reset();
       return;
     }
     // The opt-in: a good login wipes its account only; the source keeps its failures and this attempt adds none.
     const [account] = claims.filter(({ rate }) => rate === this.rates.loginAccount);
-    if (account) await this.rates.windows.forgive(account.rate, account.key);
+    if (account) await this.rates.windows.reset(account.rate, account.key);
   }
 }
 

@@ -1,25 +1,32 @@
-import { type Claim, ManualClock, type Rate, RateExceeded, RateStore, RateWindows } from '@headgate/limits-core';
+import {
+  type RateKey,
+  ManualClock,
+  type Rate,
+  RateExceeded,
+  RateLimiter,
+  MemoryRateLimiter,
+} from '@headgate/limits-core';
 import { parseConfig } from '../config/config.js';
 import { LiveConfig } from '../config/live-config.js';
 import { Rates } from './rates.js';
 
 /** Windows that answer later, as those on a server do. */
-class Later extends RateStore {
-  constructor(private readonly windows: RateWindows) {
+class Later extends RateLimiter {
+  constructor(private readonly windows: MemoryRateLimiter) {
     super();
   }
 
   override define = (name: string, terms: { limit: number; windowMs: number }) => this.windows.define(name, terms);
   override count = async (rate: Rate, key: string) => this.windows.count(rate, key);
-  override reserve = async (claims: readonly Claim[]) => this.windows.reserve(claims);
+  override reserve = async (claims: readonly RateKey[]) => this.windows.reserve(claims);
   override peek = async (rate: Rate, key: string) => this.windows.peek(rate, key);
-  override forgive = async (rate: Rate, key: string) => this.windows.forgive(rate, key);
+  override reset = async (rate: Rate, key: string) => this.windows.reset(rate, key);
 }
 
 function open(toml = '', where: 'here' | 'shared' = 'here') {
   const outcomes: string[] = [];
   const clock = new ManualClock();
-  const windows = new RateWindows({ clock });
+  const windows = new MemoryRateLimiter({ clock });
   const store = where === 'here' ? windows : new Later(windows);
   const rates = new Rates(store, new LiveConfig(parseConfig(toml)), (rule, outcome) =>
     outcomes.push(`${rule} ${outcome}`),
@@ -29,7 +36,7 @@ function open(toml = '', where: 'here' | 'shared' = 'here') {
       { rate: rates.loginAccount, key: 'user:nora' },
       { rate: rates.loginSource, key: '192.0.2.1' },
     ]);
-  const fail = async () => (await login()).keep();
+  const fail = async () => (await login()).commit();
   const ring = async () => rates.count(rates.ring, '@a:b');
   return { rates, windows, clock, outcomes, login, fail, ring };
 }
@@ -62,7 +69,7 @@ describe.each(['here', 'shared'] as const)('Rates over windows that are %s', (wh
     clock.advance(10_000);
     await expect(login()).rejects.toMatchObject({ retryAfterMs: 10_000 });
     clock.advance(10_000);
-    await (await login()).forget();
+    await (await login()).reset();
     await times(5, fail);
     await expect(login()).rejects.toThrow(RateExceeded);
   });

@@ -1,5 +1,5 @@
-import type { Claim, Rate, RateStore, Reservation } from '@headgate/limits-core';
-import { type DecisionWatch, RateDecisions } from '@headgate/limits-nest';
+import type { RateKey, Rate, RateLimiter, Reservation } from '@headgate/limits-core';
+import { type DecisionListener, RateEnforcer } from '@headgate/limits-nest';
 import type { LiveConfig } from '../config/live-config.js';
 
 const MINUTE = 60_000;
@@ -15,14 +15,14 @@ export class Rates {
   readonly ring: Rate;
   readonly openIdToken: Rate;
   readonly sfuCredential: Rate;
-  private readonly decisions: RateDecisions;
+  private readonly decisions: RateEnforcer;
 
   constructor(
-    readonly windows: RateStore,
+    readonly windows: RateLimiter,
     private readonly config: LiveConfig,
-    watch: DecisionWatch = () => undefined,
+    watch: DecisionListener = () => undefined,
   ) {
-    this.decisions = new RateDecisions(windows, (rate) => config.current.ratelimit.shadow.includes(rate), watch);
+    this.decisions = new RateEnforcer(windows, (rate) => config.current.ratelimit.shadow.includes(rate), watch);
     this.loginAccount = windows.define('login_account', { limit: 5, windowMs: MINUTE });
     this.loginSource = windows.define('login_source', { limit: 30, windowMs: MINUTE });
     this.register = windows.define('register', { limit: 5, windowMs: 5 * MINUTE });
@@ -45,7 +45,7 @@ export class Rates {
    * Takes room on every key or on none; on the keys of shadow rates where there is some. Throws or rejects with
    * RateExceeded.
    */
-  reserve(claims: readonly Claim[]): Reservation | Promise<Reservation> {
+  reserve(claims: readonly RateKey[]): Reservation | Promise<Reservation> {
     return this.decisions.reserve(this.enabled ? claims : []);
   }
 

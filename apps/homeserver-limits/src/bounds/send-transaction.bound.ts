@@ -4,7 +4,7 @@ import type { Answer } from '../wire/answer.js';
 import type { MatrixRequest } from '../wire/matrix-request.js';
 import { Bound, type Next } from './bound.js';
 import { exactMembers } from './exact-members.js';
-import type { DecisionWatch } from '@headgate/limits-nest';
+import type { DecisionListener } from '@headgate/limits-nest';
 
 export const MAX_PDUS = 50;
 export const MAX_TRANSACTION_ID_BYTES = 255;
@@ -15,7 +15,7 @@ export const TRANSACTION_LIMIT_BYTES = 13_107_200;
 export class SendTransactionBound extends Bound {
   constructor(
     private readonly log: Logger,
-    private readonly watch: DecisionWatch = () => undefined,
+    private readonly watch: DecisionListener = () => undefined,
   ) {
     super();
   }

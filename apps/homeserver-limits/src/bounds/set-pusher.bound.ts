@@ -24,7 +24,7 @@ export class SetPusherBound extends Bound {
     const { appId, pushkey, deletes } = readPusher(body);
     if (deletes) return next();
     const rewrite = await this.holdings.hasPusher(caller, appId, pushkey, request);
-    const offer = { holder: caller.userId, rewrite, id: JSON.stringify([appId, pushkey]) };
-    return this.caps.run(this.caps.pushers, offer, () => this.holdings.pushers(caller, request), next);
+    const write = { holder: caller.userId, rewrite, id: JSON.stringify([appId, pushkey]) };
+    return this.caps.run(this.caps.pushers, write, () => this.holdings.pushers(caller, request), next);
   }
 }

@@ -26,8 +26,8 @@ export class UploadKeysBound extends Bound {
     const offered = Object.keys(oneTimeKeysIn(body)).length;
     requireOwnDevice(caller, request, body);
     if (offered === 0 || caller.deviceId === undefined) return next();
-    const offer = { holder: deviceHolder(caller.userId, caller.deviceId), offered };
-    return this.caps.run(this.caps.oneTimeKeys, offer, () => this.holdings.oneTimeKeys(caller, request), next);
+    const write = { holder: deviceHolder(caller.userId, caller.deviceId), amount: offered };
+    return this.caps.run(this.caps.oneTimeKeys, write, () => this.holdings.oneTimeKeys(caller, request), next);
   }
 }
 

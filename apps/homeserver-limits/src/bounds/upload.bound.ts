@@ -1,4 +1,4 @@
-import type { DecisionWatch } from '@headgate/limits-nest';
+import type { DecisionListener } from '@headgate/limits-nest';
 import { MatrixError } from '@headgate/matrix-protocol';
 import type { Answer } from '../wire/answer.js';
 import type { MatrixRequest } from '../wire/matrix-request.js';
@@ -9,7 +9,7 @@ export const UPLOAD_LIMIT_BYTES = 52_428_800;
 
 /** Media uploads: the body's length, as declared and as it streams by. */
 export class UploadBound extends Bound {
-  constructor(private readonly watch: DecisionWatch = () => undefined) {
+  constructor(private readonly watch: DecisionListener = () => undefined) {
     super();
   }
 

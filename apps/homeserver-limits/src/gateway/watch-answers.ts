@@ -74,7 +74,7 @@ export class WatchAnswers implements AnswerObserver {
 
   private learnDeleted(request: MatrixRequest): void {
     this.seen.removeAccountData(request.param('userId'), scope(request), request.param('type'));
-    this.caps().ledger.doubt(this.caps().accountData, request.param('userId'));
+    this.caps().ledger.invalidate(this.caps().accountData, request.param('userId'));
   }
 
   private async learnFilter(caller: Caller, request: MatrixRequest, answer: Answer): Promise<void> {
@@ -97,7 +97,7 @@ export class WatchAnswers implements AnswerObserver {
     const delayId = request.param('delayId');
     if (action === 'restart') return this.seen.restartDelayedEvent(delayId);
     const holder = this.seen.endDelayedEvent(delayId);
-    if (holder !== undefined) this.caps().ledger.removed(this.caps().delayedEvents, holder);
+    if (holder !== undefined) this.caps().ledger.free(this.caps().delayedEvents, holder);
   }
 }
 

@@ -1,5 +1,5 @@
-import type { RateWindows } from '@headgate/limits-core';
-import { type DecisionWatch, LimitMetrics } from '@headgate/limits-nest';
+import type { MemoryRateLimiter } from '@headgate/limits-core';
+import { type DecisionListener, LimitMetrics } from '@headgate/limits-nest';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 
 /** Every series of this application: those of the rules, of the process, and of the embedded store. */
@@ -7,14 +7,14 @@ export class LimitsMetrics {
   readonly registry = new Registry();
   private readonly limits: LimitMetrics;
 
-  constructor(windows: RateWindows) {
+  constructor(windows: MemoryRateLimiter) {
     this.limits = new LimitMetrics(this.registry, windows);
     collectDefaultMetrics({ register: this.registry });
   }
 
   /** Told of each decision of a rule. */
-  get watch(): DecisionWatch {
-    return this.limits.decided;
+  get watch(): DecisionListener {
+    return this.limits.recordDecision;
   }
 
   /** @param shared whether the windows are those of the server that several nodes share */

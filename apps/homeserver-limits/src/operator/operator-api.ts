@@ -1,4 +1,4 @@
-import type { CapLedger, RateStore, RateWindows } from '@headgate/limits-core';
+import type { CapLedger, RateLimiter, MemoryRateLimiter } from '@headgate/limits-core';
 import { type JsonObject, MatrixError } from '@headgate/matrix-protocol';
 
 /** What an operator may look at and put right. */
@@ -8,8 +8,8 @@ export class OperatorApi {
    * @param store where they count: these windows, or those that several nodes share
    */
   constructor(
-    private readonly windows: RateWindows,
-    private readonly store: RateStore,
+    private readonly windows: MemoryRateLimiter,
+    private readonly store: RateLimiter,
     private readonly ledger: CapLedger,
   ) {}
 
@@ -17,7 +17,7 @@ export class OperatorApi {
   rules(): JsonObject {
     return {
       rates: this.windows.rates.map(({ name, limit, windowMs }) => ({ name, limit, windowMs })),
-      caps: this.ledger.caps.map(({ name, limit, what }) => ({ name, limit, what })),
+      caps: this.ledger.caps.map(({ name, limit, resource }) => ({ name, limit, what: resource })),
       keys: this.windows.stats.keys,
     };
   }
@@ -28,8 +28,8 @@ export class OperatorApi {
   }
 
   /** Wipes a key's window. */
-  async forgive(rateName: string, key: string): Promise<JsonObject> {
-    return { rate: rateName, key, forgiven: await this.store.forgive(this.rate(rateName), key) };
+  async reset(rateName: string, key: string): Promise<JsonObject> {
+    return { rate: rateName, key, forgiven: await this.store.reset(this.rate(rateName), key) };
   }
 
   /** What is known to be held. @param holder a user id; followed by a space and a device or a room for what belongs there */

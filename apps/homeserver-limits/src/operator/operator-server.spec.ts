@@ -1,20 +1,20 @@
 import { request } from 'node:http';
-import { CapLedger, ManualClock, type Rate, RateWindows } from '@headgate/limits-core';
+import { CapLedger, ManualClock, type Rate, MemoryRateLimiter } from '@headgate/limits-core';
 import { OperatorApi } from './operator-api.js';
 import { OperatorServer } from './operator-server.js';
 
 const TOKEN = 'operator-token-0123';
 
 describe('OperatorServer', () => {
-  let windows: RateWindows;
+  let windows: MemoryRateLimiter;
   let rate: Rate;
   let ledger: CapLedger;
   let server: OperatorServer | undefined;
   beforeEach(() => {
-    windows = new RateWindows({ clock: new ManualClock() });
+    windows = new MemoryRateLimiter({ clock: new ManualClock() });
     rate = windows.define('ring', { limit: 2, windowMs: 60_000 });
     ledger = new CapLedger();
-    ledger.define('pushers', { limit: 3, what: 'pushers' });
+    ledger.define('pushers', { limit: 3, resource: 'pushers' });
   });
   afterEach(() => server?.close());
 

@@ -66,7 +66,7 @@ export class OperatorServer {
     if (method === 'GET' && pathname === '/rules') return this.api.rules();
     if (method === 'GET' && pathname === '/held') return this.api.held(required(searchParams, 'holder'));
     if (method === 'GET' && rate) return this.api.inspect(rate, required(searchParams, 'key'));
-    if (method === 'DELETE' && rate) return this.api.forgive(rate, required(searchParams, 'key'));
+    if (method === 'DELETE' && rate) return this.api.reset(rate, required(searchParams, 'key'));
     throw MatrixError.unrecognized();
   }
 }

@@ -1,23 +1,23 @@
 import {
-  type Claim,
+  type RateKey,
   type Rate,
   type RateRefusal,
-  RateStore,
-  type RateTerms,
+  RateLimiter,
+  type RateOptions,
   type Reservation,
-  type WindowView,
+  type WindowState,
 } from '@headgate/limits-core';
 
 /** Windows that tell when something in them has changed; a refusal changes nothing. */
-export class NoticedWindows extends RateStore {
+export class NoticedWindows extends RateLimiter {
   constructor(
-    private readonly windows: RateStore,
+    private readonly windows: RateLimiter,
     private readonly changed: () => void,
   ) {
     super();
   }
 
-  override define(name: string, terms: RateTerms): Rate {
+  override define(name: string, terms: RateOptions): Rate {
     return this.windows.define(name, terms);
   }
 
@@ -27,18 +27,18 @@ export class NoticedWindows extends RateStore {
     return this.counted(answer);
   }
 
-  override reserve(claims: readonly Claim[]): Reservation | RateRefusal | Promise<Reservation | RateRefusal> {
+  override reserve(claims: readonly RateKey[]): Reservation | RateRefusal | Promise<Reservation | RateRefusal> {
     const answer = this.windows.reserve(claims);
     return answer instanceof Promise ? answer.then((taken) => this.taken(taken)) : this.taken(answer);
   }
 
-  override peek(rate: Rate, key: string): WindowView | Promise<WindowView> {
+  override peek(rate: Rate, key: string): WindowState | Promise<WindowState> {
     return this.windows.peek(rate, key);
   }
 
-  override forgive(rate: Rate, key: string): boolean | Promise<boolean> {
+  override reset(rate: Rate, key: string): boolean | Promise<boolean> {
     this.changed();
-    return this.windows.forgive(rate, key);
+    return this.windows.reset(rate, key);
   }
 
   private counted(refusal: RateRefusal | undefined): RateRefusal | undefined {
@@ -49,14 +49,14 @@ export class NoticedWindows extends RateStore {
   private taken(answer: Reservation | RateRefusal): Reservation | RateRefusal {
     if (!answer.granted) return answer;
     this.changed();
-    const settled = (outcome: 'keep' | 'forget' | 'release') => {
+    const settled = (outcome: 'commit' | 'reset' | 'release') => {
       this.changed();
       return answer[outcome]();
     };
     return {
       granted: true,
-      keep: () => settled('keep'),
-      forget: () => settled('forget'),
+      commit: () => settled('commit'),
+      reset: () => settled('reset'),
       release: () => settled('release'),
     };
   }

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { FallbackWindows, type RateWindows } from '@headgate/limits-core';
-import { RedisWindows } from '@headgate/limits-redis';
+import { FallbackRateLimiter, type MemoryRateLimiter } from '@headgate/limits-core';
+import { RedisRateLimiter } from '@headgate/limits-redis';
 import type { Logger } from 'pino';
 import { readNamedFile } from '../config/read-file.js';
 import type { SharedSection } from '../config/shared.section.js';
@@ -15,29 +15,29 @@ const LOOKING = '';
 
 /** Windows on a server that several gateways share, with this node's own while it is away. */
 export class SharedStore {
-  readonly windows: FallbackWindows;
-  private readonly server: RedisWindows;
+  readonly windows: FallbackRateLimiter;
+  private readonly server: RedisRateLimiter;
   private looking?: NodeJS.Timeout;
 
   /** @throws ConfigError naming a file that cannot be read */
   constructor(
     url: string,
     { password_file, ca_file, prefix, timeout_ms: timeoutMs }: Readonly<SharedSection>,
-    private readonly own: RateWindows,
+    private readonly own: MemoryRateLimiter,
     private readonly log: Logger,
   ) {
-    this.server = RedisWindows.open({
+    this.server = RedisRateLimiter.open({
       url,
       prefix,
       timeoutMs,
       ...(password_file !== undefined && { password: readNamedFile(password_file).split(/\r?\n/, 1)[0] ?? '' }),
       ...(ca_file !== undefined && { tls: { ca: readNamedFile(ca_file) } }),
     });
-    this.windows = new FallbackWindows(this.server, own, { onChange: (error) => this.say(error) });
+    this.windows = new FallbackRateLimiter(this.server, own, { onChange: (error) => this.say(error) });
   }
 
   /** The shared windows decide, not this node's own. */
-  readonly inUse = (): boolean => !this.windows.away;
+  readonly inUse = (): boolean => !this.windows.isDegraded;
 
   async start(): Promise<void> {
     await this.firstAnswer();

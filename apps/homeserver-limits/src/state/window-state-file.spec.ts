@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { jest } from '@jest/globals';
-import { ManualClock, type Rate, RateWindows, type Reservation } from '@headgate/limits-core';
+import { ManualClock, type Rate, MemoryRateLimiter, type Reservation } from '@headgate/limits-core';
 import { pino } from 'pino';
 import { NoticedWindows } from './noticed-windows.js';
 import { WindowStateFile } from './window-state-file.js';
@@ -15,16 +15,16 @@ const turn = () => new Promise((next) => setImmediate(next));
 
 describe('WindowStateFile', () => {
   let folder: string;
-  let windows: RateWindows;
+  let windows: MemoryRateLimiter;
   let rate: Rate;
   let state: WindowStateFile;
   let store: NoticedWindows;
-  let writings: jest.SpiedFunction<RateWindows['snapshot']>;
+  let writings: jest.SpiedFunction<MemoryRateLimiter['snapshot']>;
 
   beforeEach(async () => {
     jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance', 'Date'] });
     folder = await mkdtemp(join(tmpdir(), 'window-state-'));
-    windows = new RateWindows({ clock: new ManualClock() });
+    windows = new MemoryRateLimiter({ clock: new ManualClock() });
     rate = windows.define('login', TERMS);
     writings = jest.spyOn(windows, 'snapshot');
     state = new WindowStateFile(windows, folder, log);
@@ -39,7 +39,7 @@ describe('WindowStateFile', () => {
 
   /** What a server that starts now would know. */
   async function onDisk(): Promise<number> {
-    const later = new RateWindows({ clock: new ManualClock() });
+    const later = new MemoryRateLimiter({ clock: new ManualClock() });
     const same = later.define('login', TERMS);
     await new WindowStateFile(later, folder, log).restore();
     return later.peek(same, 'nora').counted;
@@ -103,11 +103,11 @@ describe('WindowStateFile', () => {
     for (let i = 0; i < 3; i++) await store.count(rate, 'nora');
     const taken = (await store.reserve([{ rate, key: 'nora' }])) as Reservation;
     await writtenInTime(4);
-    await taken.forget();
+    await taken.reset();
     await writtenInTime(0);
     await store.count(rate, 'nora');
     await writtenInTime(1);
-    await store.forgive(rate, 'nora');
+    await store.reset(rate, 'nora');
     await writtenInTime(0);
   });
 
@@ -115,7 +115,7 @@ describe('WindowStateFile', () => {
     writings.mockImplementation(function* (at) {
       const end = performance.now() + 300;
       while (performance.now() < end);
-      yield* RateWindows.prototype.snapshot.call(windows, at);
+      yield* MemoryRateLimiter.prototype.snapshot.call(windows, at);
     });
     await store.count(rate, 'nora');
     await writesAfter(100);

@@ -1,6 +1,6 @@
 import { open, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { RateWindows } from '@headgate/limits-core';
+import type { MemoryRateLimiter } from '@headgate/limits-core';
 import type { Logger } from 'pino';
 
 /** After a change, the time until it is written: that of the last writing this many times over, within these bounds. */
@@ -27,7 +27,7 @@ export class WindowStateFile {
   private saving: Promise<void> = Promise.resolve();
 
   constructor(
-    private readonly windows: RateWindows,
+    private readonly windows: MemoryRateLimiter,
     dataDir: string,
     private readonly log: Logger,
     private readonly now: () => number = Date.now,

@@ -14,7 +14,7 @@ describe('errorAnswer', () => {
   });
 
   test('gives a cap no hint to wait', () => {
-    const answer = errorAnswer(new CapExceeded({ cap: 'pushers', limit: 100, what: 'pushers' }));
+    const answer = errorAnswer(new CapExceeded({ cap: 'pushers', limit: 100, resource: 'pushers' }));
     expect(answer.status).toBe(400);
     expect(answer.headers).not.toContain('Retry-After');
     expect(Object.keys(answeredObject(answer) ?? {})).toEqual(['errcode', 'error']);

@@ -1,4 +1,4 @@
-/** A small seeded generator (mulberry32): the same numbers each time, so that a failing case is found again. */
+/** A small seeded generator (mulberry32), so that a failing case can be reproduced. */
 export function seededRandom(seed: number): () => number {
   let state = seed | 0;
   return () => {

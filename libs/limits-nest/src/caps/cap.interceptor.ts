@@ -2,15 +2,16 @@ import { CapExceeded, type CapReservation } from '@headgate/limits-core';
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
 import type { Observable } from 'rxjs';
 import { type LimitedRequest, httpRoute } from '../http/http-route.js';
-import { type Outcome, judged } from '../http/outcome.js';
+import { type Outcome, reportOutcome } from '../http/outcome.js';
+import type { NamedCapRule } from '../rules/cap-rule.js';
 import { LimitRules } from '../rules/limit-rules.js';
-import { type NamedCapRule, capRulesOn } from '../rules/cap-rule.js';
+import { capRulesOf } from '../rules/rule-metadata.js';
 import { HeldCounters } from './held-counters.js';
 
-/** Room that a write holds under one cap. */
-type Room = (outcome: Outcome) => void;
+/** Settles the reservation of one cap. */
+type Settle = (outcome: Outcome) => void;
 
-/** Holds room for a write while its handler runs. */
+/** Reserves the amount of a write while its handler runs. */
 @Injectable()
 export class CapInterceptor implements NestInterceptor {
   constructor(
@@ -21,43 +22,43 @@ export class CapInterceptor implements NestInterceptor {
   /** @throws CapExceeded */
   async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
     const { request, response } = httpRoute(context);
-    const rooms: Room[] = [];
-    const settle = (outcome: Outcome): void => rooms.forEach((room) => room(outcome));
+    const reserved: Settle[] = [];
+    const settleAll: Settle = (outcome) => reserved.forEach((settle) => settle(outcome));
     try {
-      for (const rule of capRulesOn(context.getHandler())) rooms.push(...(await this.#takeRoom(rule, request)));
+      for (const rule of capRulesOf(context.getHandler())) reserved.push(...(await this.reserve(rule, request)));
     } catch (error) {
-      settle({ kind: 'failed', error });
+      settleAll({ kind: 'failed', error });
       throw error;
     }
-    return rooms.length === 0 ? next.handle() : next.handle().pipe(judged(response, settle));
+    return reserved.length === 0 ? next.handle() : next.handle().pipe(reportOutcome(response, settleAll));
   }
 
-  async #takeRoom(rule: NamedCapRule, request: LimitedRequest): Promise<Room[]> {
-    const offer = rule.offer(request);
-    if (!offer) return [];
+  private async reserve(rule: NamedCapRule, request: LimitedRequest): Promise<Settle[]> {
+    const write = rule.write(request);
+    if (!write) return [];
     const { ledger } = this.rules;
     const cap = this.rules.cap(rule);
-    const counter = this.counters.of(rule);
-    const answer = await ledger.reserve(cap, offer, () => counter.count(offer.holder));
+    const counter = this.counters.get(rule.counter);
+    const answer = await ledger.reserve(cap, write, () => counter.count(write.holder));
     const shadow = this.rules.isShadow(rule.name);
-    this.rules.metrics.decided(rule.name, answer.granted ? 'granted' : shadow ? 'shadow_refused' : 'refused');
+    this.rules.metrics.recordDecision(rule.name, answer.granted ? 'granted' : shadow ? 'shadow_refused' : 'refused');
     if (!answer.granted && !shadow) throw new CapExceeded(answer);
-    const taken = answer.granted ? answer : this.#beyond(rule, offer.holder, answer.offered);
+    const reservation = answer.granted ? answer : this.reserveBeyondCap(rule, write.holder, answer.requested);
     return [
       (outcome) => {
-        if (outcome.kind === 'succeeded') taken.commit();
-        else taken.release();
-        // Nobody saw whether it was written: the count is asked for again.
-        if (outcome.kind === 'unseen') ledger.doubt(cap, offer.holder);
+        if (outcome.kind === 'succeeded') reservation.commit();
+        else reservation.release();
+        // The write may or may not have happened, so the next one counts again.
+        if (outcome.kind === 'unknown') ledger.invalidate(cap, write.holder);
       },
     ];
   }
 
-  /** A write that a cap in shadow lets through is held like any other, so that what it reports next is right. */
-  #beyond(rule: NamedCapRule, holder: string, offered: number): CapReservation {
+  /** A write that a cap in shadow mode lets through still counts, so that later reports are correct. */
+  private reserveBeyondCap(rule: NamedCapRule, holder: string, amount: number): CapReservation {
     const { ledger } = this.rules;
     const cap = this.rules.cap(rule);
-    const commit = () => ledger.reconcile(cap, holder, (ledger.held(cap, holder) ?? 0) + offered);
+    const commit = () => ledger.reconcile(cap, holder, (ledger.held(cap, holder) ?? 0) + amount);
     return { granted: true, commit, release: () => undefined };
   }
 }

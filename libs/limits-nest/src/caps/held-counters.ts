@@ -1,14 +1,14 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, type Type } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
-import { HeldCounter, type NamedCapRule } from '../rules/cap-rule.js';
+import type { HeldCounter } from '../rules/cap-rule.js';
 
-/** The counters that rules name by their class. */
+/** Looks up the counters of cap rules. */
 @Injectable()
 export class HeldCounters {
   constructor(private readonly modules: ModuleRef) {}
 
-  /** @throws Error when no module provides it, or not as a singleton */
-  of({ held }: NamedCapRule): HeldCounter {
-    return this.modules.get<HeldCounter>(held, { strict: false });
+  /** @throws Error when no module provides the class as a singleton */
+  get(counter: Type<HeldCounter>): HeldCounter {
+    return this.modules.get<HeldCounter>(counter, { strict: false });
   }
 }

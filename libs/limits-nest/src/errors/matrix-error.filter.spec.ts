@@ -43,7 +43,7 @@ class Routes {
   }
 }
 
-describe.each(PLATFORMS)('every error on %s', (platform) => {
+describe.each(PLATFORMS)('MatrixErrorFilter on %s', (platform) => {
   let app: TestApp;
   beforeEach(async () => {
     app = await TestApp.start(platform, { controllers: [Routes] });
@@ -54,35 +54,35 @@ describe.each(PLATFORMS)('every error on %s', (platform) => {
     ['GET', '/nowhere', undefined, 404, 'M_UNRECOGNIZED'],
     ['POST', '/echo', '{"user":', 400, 'M_NOT_JSON'],
     ['POST', '/echo', JSON.stringify({ text: 'x'.repeat(2_000_000) }), 413, 'M_TOO_LARGE'],
-  ])('%s %s answers in Matrix form', async (method, path, body, status, errcode) => {
+  ])('%s %s answers with a Matrix error', async (method, path, body, status, errcode) => {
     const answer = await app.send(method, path, { body });
     expect(answer.status).toBe(status);
     expect(answer.body).toEqual({ errcode, error: expect.any(String) });
   });
 
-  test('says nothing of what went wrong inside', async () => {
+  test('does not expose internal errors', async () => {
     const answer = await app.send('GET', '/broken');
     expect(answer.body).toEqual({ errcode: 'M_UNKNOWN', error: 'Something went wrong on this server.' });
   });
 
-  test('shows browsers the wait beside what a route shows them', async () => {
+  test('exposes Retry-After to browsers in addition to the headers that a route exposes', async () => {
     const { headers } = await app.send('GET', '/slow-down');
     expect(headers).toMatchObject({ 'retry-after': '1', 'access-control-expose-headers': 'X-Page, Retry-After' });
   });
 
-  test('breaks off an answer that has half left', async () => {
+  test('closes the connection if part of the response was sent', async () => {
     await expect(app.send('GET', '/half')).rejects.toThrow();
     expect((await app.send('POST', '/echo', { body: {} })).status).toBe(201);
   });
 });
 
 describe('toMatrixError', () => {
-  test('names what a validation found', () => {
+  test('lists the findings of a validation', () => {
     const error = toMatrixError(new BadRequestException(['user must be a string', 'limit must be positive']));
     expect(error.body()).toEqual({ errcode: 'M_BAD_JSON', error: 'user must be a string; limit must be positive' });
   });
 
-  test('keeps the status of errors that only others know, and their text when it is the caller who erred', () => {
+  test('keeps the status of foreign errors, and their message if the caller caused them', () => {
     expect(toMatrixError(new HttpException('Slow down.', 429))).toMatchObject({ errcode: 'M_LIMIT_EXCEEDED' });
     expect(toMatrixError(Object.assign(new Error('gone'), { statusCode: 410 })).body()).toEqual({
       errcode: 'M_UNKNOWN',
@@ -91,13 +91,13 @@ describe('toMatrixError', () => {
     expect(toMatrixError('thrown text')).toMatchObject({ status: 500, errcode: 'M_UNKNOWN' });
   });
 
-  test('hands a Matrix error on as it is', () => {
+  test('returns a Matrix error unchanged', () => {
     const error = MatrixError.forbidden('No.');
     expect(toMatrixError(error)).toBe(error);
   });
 });
 
-test.each(['ws', 'graphql'])('errors of a %s context keep the form of their own protocol', (kind) => {
+test.each(['ws', 'graphql'])('MatrixErrorFilter rethrows errors of a %s context', (kind) => {
   const error = new RateExceeded({ rate: 'ring', retryAfterMs: 1 });
   const host = { getType: () => kind } as ArgumentsHost;
   expect(() => new MatrixErrorFilter().catch(error, host)).toThrow(error);

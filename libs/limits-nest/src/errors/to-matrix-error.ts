@@ -1,7 +1,7 @@
 import { CapExceeded, RateExceeded } from '@headgate/limits-core';
 import { type ErrCode, MatrixError } from '@headgate/matrix-protocol';
 import { HttpException } from '@nestjs/common';
-import { statusOf } from '../http/status-of.js';
+import { statusOf } from '../http/http-route.js';
 
 const ERRCODES: Readonly<Record<number, ErrCode>> = {
   400: 'M_BAD_JSON',
@@ -15,7 +15,7 @@ const ERRCODES: Readonly<Record<number, ErrCode>> = {
   429: 'M_LIMIT_EXCEEDED',
 };
 
-/** The body of a rate's refusal. */
+/** The response body of a rate's refusal. */
 export interface RateRefusalBody {
   readonly errcode: 'M_LIMIT_EXCEEDED';
   readonly error: string;
@@ -28,10 +28,10 @@ export const rateRefusalBody = ({ message, retryAfterMs }: RateExceeded): RateRe
   retry_after_ms: Math.max(1, Math.ceil(retryAfterMs)),
 });
 
-/** The whole seconds of `Retry-After`: rounded up, so that the header never promises less than the body. */
+/** The whole seconds of `Retry-After`, rounded up so that the header is never shorter than the wait in the body. */
 export const retryAfterSeconds = (ms: number): string => String(Math.max(1, Math.ceil(ms / 1000)));
 
-/** What an error says to a Matrix client. A cap's refusal carries no hint to retry: waiting never resets it. */
+/** Converts an error for Matrix clients. The refusal of a cap has no hint to retry: waiting never resets it. */
 export function toMatrixError(thrown: unknown): MatrixError {
   if (thrown instanceof MatrixError) return thrown;
   if (thrown instanceof RateExceeded) {
@@ -50,23 +50,23 @@ export function toMatrixError(thrown: unknown): MatrixError {
 }
 
 function errcodeOf(error: Error, status: number): ErrCode {
-  return isNotJson(error) || isNotJson(error.cause) ? 'M_NOT_JSON' : (ERRCODES[status] ?? 'M_UNKNOWN');
+  return isJsonError(error) || isJsonError(error.cause) ? 'M_NOT_JSON' : (ERRCODES[status] ?? 'M_UNKNOWN');
 }
 
-/** How the body parsers of Fastify and of Express say it; Nest wraps the latter. */
-const NOT_JSON: readonly unknown[] = [
+/** Codes of the body parsers of Fastify and of Express; Nest wraps the latter. */
+const JSON_ERROR_CODES: readonly unknown[] = [
   'FST_ERR_CTP_INVALID_JSON_BODY',
   'FST_ERR_CTP_EMPTY_JSON_BODY',
   'entity.parse.failed',
 ];
 
-function isNotJson(error: unknown): boolean {
+function isJsonError(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { code, type } = error as { code?: unknown; type?: unknown };
-  return error instanceof SyntaxError || NOT_JSON.includes(code) || NOT_JSON.includes(type);
+  return error instanceof SyntaxError || JSON_ERROR_CODES.includes(code) || JSON_ERROR_CODES.includes(type);
 }
 
-/** Nest's validation says what is wrong in a list beside a message that says nothing. */
+/** Nest's validation puts its findings into a list, next to a generic message. */
 function messageOf(error: Error): string {
   const response: unknown = error instanceof HttpException ? error.getResponse() : undefined;
   const { message } = (typeof response === 'object' && response !== null ? response : error) as { message?: unknown };

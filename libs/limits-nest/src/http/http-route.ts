@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
-import type { ExecutionContext } from '@nestjs/common';
+import { type ExecutionContext, HttpException } from '@nestjs/common';
 
-/** What a rule may look at: the request of Fastify or of Express, after all guards that ran before. */
+/** The request of Fastify or Express, as left by the guards that ran before. */
 export interface LimitedRequest {
   readonly ip?: string;
   readonly body?: unknown;
@@ -16,14 +16,22 @@ export const nodeResponse = (response: { raw?: ServerResponse }): ServerResponse
 
 /**
  * The request and Node's response of an HTTP route.
- * @throws TypeError in any other context: a socket or a GraphQL field has no answer of its own that could be a refusal.
+ * @throws TypeError in any other context: sockets and GraphQL fields have no response of their own to refuse with.
  */
 export function httpRoute(context: ExecutionContext): { request: LimitedRequest; response: ServerResponse } {
-  const kind = context.getType<string>();
-  if (kind !== 'http') {
+  const type = context.getType<string>();
+  if (type !== 'http') {
     const route = `${context.getClass().name}.${context.getHandler().name}`;
-    throw new TypeError(`${route}: @Limited and @Capped bound HTTP routes; this is ${kind}.`);
+    throw new TypeError(`${route}: @RateLimit and @Capped only support HTTP routes, not ${type}.`);
   }
   const http = context.switchToHttp();
   return { request: http.getRequest<LimitedRequest>(), response: nodeResponse(http.getResponse<object>()) };
+}
+
+/** The HTTP status of an error (Nest's, Matrix's, Fastify's, http-errors'), if it has one. */
+export function statusOf(error: unknown): number | undefined {
+  if (error instanceof HttpException) return error.getStatus();
+  if (typeof error !== 'object' || error === null) return undefined;
+  const { status, statusCode } = error as { status?: unknown; statusCode?: unknown };
+  return [status, statusCode].find((code): code is number => Number.isInteger(code));
 }

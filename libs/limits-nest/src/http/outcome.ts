@@ -11,62 +11,62 @@ import {
   tap,
 } from 'rxjs';
 
-/** What became of a request. `unseen`: it ended without anybody learning how. */
+/** The outcome of a request. `unknown`: it ended without a result. */
 export type Outcome =
-  { readonly kind: 'succeeded' } | { readonly kind: 'failed'; readonly error: unknown } | { readonly kind: 'unseen' };
+  { readonly kind: 'succeeded' } | { readonly kind: 'failed'; readonly error: unknown } | { readonly kind: 'unknown' };
 
-const UNSEEN: Outcome = { kind: 'unseen' };
+const UNKNOWN: Outcome = { kind: 'unknown' };
 
-/** An answer that was written without an error being thrown is judged by its status. */
+/** The outcome of a response that was sent without an error being thrown. */
 const outcomeOfStatus = (status: number): Outcome =>
   status < 400 ? { kind: 'succeeded' } : { kind: 'failed', error: new HttpException('', status) };
 
-/** What the answer says once the response has closed; a connection that was lost on the way says nothing. */
+/** The outcome of a closed response; unknown if the connection was lost before its end. */
 export const outcomeOfClosed = (response: ServerResponse): Outcome =>
-  response.writableFinished ? outcomeOfStatus(response.statusCode) : UNSEEN;
+  response.writableFinished ? outcomeOfStatus(response.statusCode) : UNKNOWN;
 
 /**
- * Tells how a handler ended before its answer leaves: by what it threw, or by the status it leaves behind. One that writes
- * its answer itself (`@Res()`) is judged when the response has closed; one that is abandoned (a timeout, an Observable
- * whose client has gone) is `unseen`.
+ * Reports the outcome of a handler before its response is sent: the error it threw, or the status it set. A handler that
+ * writes the response itself (`@Res()`) is judged when the response has closed. One that is abandoned (a timeout, an
+ * Observable whose client has disconnected) is `unknown`.
  */
-export function judged<Value>(
+export function reportOutcome<Value>(
   response: ServerResponse,
-  tell: (outcome: Outcome) => void | Promise<void>,
+  report: (outcome: Outcome) => void | Promise<void>,
 ): MonoTypeOperatorFunction<Value> {
   return (handler: Observable<Value>) =>
     defer(() => {
-      let answer: unknown;
-      let told = false;
+      let result: unknown;
+      let reported = false;
       const end = async (outcome: Outcome): Promise<void> => {
-        told = true;
-        await tell(outcome);
+        reported = true;
+        await report(outcome);
       };
       const succeed = async (): Promise<void> => {
-        // Nothing returned and nothing sent: the handler may still be writing the answer.
-        if (answer === undefined && !response.headersSent) {
-          told = true;
-          whenClosed(response, () => void tell(outcomeOfClosed(response)));
+        // Nothing returned and nothing sent: the handler may still be writing the response.
+        if (result === undefined && !response.headersSent) {
+          reported = true;
+          onceClosed(response, () => void report(outcomeOfClosed(response)));
         } else await end(outcomeOfStatus(response.statusCode));
       };
       const fail = async (error: unknown): Promise<never> => {
         await end({ kind: 'failed', error });
         throw error;
       };
-      const watched = handler.pipe(
-        tap((value) => (answer = value)),
+      const observed = handler.pipe(
+        tap((value) => (result = value)),
         catchError((error: unknown) => defer(() => fail(error))),
       );
-      return concat(watched, defer(succeed).pipe(ignoreElements())).pipe(
+      return concat(observed, defer(succeed).pipe(ignoreElements())).pipe(
         finalize(() => {
-          if (!told) void tell(UNSEEN);
+          if (!reported) void report(UNKNOWN);
         }),
       );
     });
 }
 
-/** Calls back when the response has closed, or at once when it has already. */
-export function whenClosed(response: ServerResponse, call: () => void): void {
-  if (response.closed) call();
-  else response.once('close', call);
+/** Calls back when the response has closed, at once if it already has. */
+export function onceClosed(response: ServerResponse, callback: () => void): void {
+  if (response.closed) callback();
+  else response.once('close', callback);
 }

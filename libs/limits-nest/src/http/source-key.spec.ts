@@ -14,7 +14,7 @@ describe('sourceKey', () => {
     ['::', '0:0:0:0::/64'],
     ['', 'unknown'],
     ['not an address', 'unknown'],
-  ])('counts %p as %p', (address, key) => {
+  ])('maps %p to %p', (address, key) => {
     expect(sourceKey(address)).toBe(key);
   });
 
@@ -23,18 +23,18 @@ describe('sourceKey', () => {
     [56, '2001:db8:1:200::/56'],
     [64, '2001:db8:1:2ff::/64'],
     [128, '2001:db8:1:2ff:0:0:0:1/128'],
-  ])('cuts at a prefix of %d', (prefix, key) => {
+  ])('truncates to a prefix of %d', (prefix, key) => {
     expect(sourceKey('2001:db8:1:2ff::1', prefix)).toBe(key);
   });
 });
 
 describe('bySource', () => {
-  test('counts by the address that the framework found', () => {
+  test('counts by the address that the framework determined', () => {
     expect(bySource()({ ip: '::ffff:203.0.113.7', headers: {} })).toBe('203.0.113.7');
     expect(bySource(48)({ ip: '2001:db8:1:2::1', headers: {} })).toBe('2001:db8:1::/48');
   });
 
-  test('shares one key among requests without an address', () => {
+  test('uses one key for all requests without an address', () => {
     expect(bySource()({ headers: {} })).toBe('unknown');
   });
 

@@ -1,22 +1,22 @@
 import { isIP } from 'node:net';
 import type { LimitedRequest } from './http-route.js';
 
-/** The key that a request counts under; undefined: the rule does not count this request. */
+/** Returns the key that a request counts under; undefined means that the rule does not apply to it. */
 export type RequestKey<Request extends LimitedRequest = LimitedRequest> = (request: Request) => string | undefined;
 
-/** Callers whose address is not known share one key, so that hiding it wins nothing. */
-const NO_ADDRESS = 'unknown';
+/** Callers without a known address share one key, so that hiding the address gains nothing. */
+const UNKNOWN_ADDRESS = 'unknown';
 
-/** Who counts as one caller when nobody says otherwise: a host has a whole /64 to itself. */
-const IPV6_PREFIX = 64;
+/** By default, a /64 is one caller: that is the network of a single host. */
+const DEFAULT_IPV6_PREFIX_BITS = 64;
 
 /**
- * Counts by source address. Behind a proxy, `request.ip` is only right once Fastify's `trustProxy` or Express's
+ * Counts by source address. Behind a proxy, `request.ip` is only correct if Fastify's `trustProxy` or Express's
  * `trust proxy` lists that proxy.
- * @param ipv6Prefix how many bits of an IPv6 address make one caller
+ * @param ipv6Prefix bits of an IPv6 address that identify one caller
  * @throws RangeError
  */
-export function bySource(ipv6Prefix = IPV6_PREFIX): RequestKey {
+export function bySource(ipv6Prefix = DEFAULT_IPV6_PREFIX_BITS): RequestKey {
   if (!Number.isInteger(ipv6Prefix) || ipv6Prefix < 1 || ipv6Prefix > 128) {
     throw new RangeError(`The IPv6 prefix must be a whole number from 1 to 128, not ${ipv6Prefix}.`);
   }
@@ -24,18 +24,18 @@ export function bySource(ipv6Prefix = IPV6_PREFIX): RequestKey {
 }
 
 /**
- * What a caller is counted by: an IPv4 address, mapped into IPv6 or not, or the network of an IPv6 address
- * (`2001:db8:1:2::/64`). Everybody without a usable address shares one key.
+ * The key of a caller by address: the IPv4 address, also if it is mapped into IPv6, or the network of an IPv6 address
+ * (`2001:db8:1:2::/64`). All callers without a usable address share one key.
  */
-export function sourceKey(address: string, ipv6Prefix = IPV6_PREFIX): string {
+export function sourceKey(address: string, ipv6Prefix = DEFAULT_IPV6_PREFIX_BITS): string {
   const family = isIP(address);
   if (family === 4) return address;
-  if (family === 0) return NO_ADDRESS;
+  if (family === 0) return UNKNOWN_ADDRESS;
   const groups = groupsOf(address.split('%', 1)[0]!);
   if (isMapped(groups)) return [groups[6]! >> 8, groups[6]! & 255, groups[7]! >> 8, groups[7]! & 255].join('.');
   const kept = groups.slice(0, Math.ceil(ipv6Prefix / 16));
-  const cut = ipv6Prefix % 16;
-  if (cut > 0) kept[kept.length - 1]! &= 0xffff << (16 - cut);
+  const partialBits = ipv6Prefix % 16;
+  if (partialBits > 0) kept[kept.length - 1]! &= 0xffff << (16 - partialBits);
   const network = kept.map((group) => group.toString(16)).join(':');
   return `${network}${kept.length < 8 ? '::' : ''}/${ipv6Prefix}`;
 }
@@ -46,16 +46,18 @@ const isMapped = (groups: readonly number[]): boolean =>
 /** The eight groups of an IPv6 address. */
 function groupsOf(address: string): number[] {
   const [head = '', tail] = address.split('::');
-  const before = readGroups(head);
+  const before = parseGroups(head);
   if (tail === undefined) return before;
-  const after = readGroups(tail);
+  const after = parseGroups(tail);
   return [...before, ...Array<number>(8 - before.length - after.length).fill(0), ...after];
 }
 
-const readGroups = (part: string): number[] =>
-  part === '' ? [] : part.split(':').flatMap((group) => (group.includes('.') ? dotted(group) : [parseInt(group, 16)]));
+const parseGroups = (part: string): number[] =>
+  part === ''
+    ? []
+    : part.split(':').flatMap((group) => (group.includes('.') ? parseDotted(group) : [parseInt(group, 16)]));
 
-function dotted(address: string): number[] {
+function parseDotted(address: string): number[] {
   const [a = 0, b = 0, c = 0, d = 0] = address.split('.').map(Number);
   return [(a << 8) | b, (c << 8) | d];
 }

@@ -1,29 +1,31 @@
-import { RateWindows, type RateStore } from '@headgate/limits-core';
+import { MemoryRateLimiter, type RateLimiter, type TableStats } from '@headgate/limits-core';
 import { Counter, Gauge, type Metric, type Registry } from 'prom-client';
-import type { DecisionWatch } from './decision-watch.js';
 
-type TableStats = RateWindows['stats'];
+export type LimitOutcome = 'granted' | 'refused' | 'shadow_refused';
+
+/** Called for each decision of a rule, rate or cap. */
+export type DecisionListener = (rule: string, outcome: LimitOutcome) => void;
 
 const GAUGES = {
   limits_keys: ['Keys that have a window in memory.', ({ keys }) => keys],
   limits_memory_bytes: ['Memory of the windows.', ({ bytes }) => bytes],
-  limits_evicted_keys: ['Keys below their limit that gave way to others since the start.', ({ evicted }) => evicted],
+  limits_evicted_keys: ['Keys below their limit that were evicted since the start.', ({ evicted }) => evicted],
   limits_shared_windows: ['Windows opened in a coarse shared bucket since the start.', ({ shared }) => shared],
 } as const satisfies Record<string, readonly [help: string, read: (stats: TableStats) => number]>;
 
-/** The tables that a registry shows: several applications of one process may share it. */
-const shown = new WeakMap<Registry, Map<LimitMetrics, RateWindows>>();
+/** The limiters that a registry reports on: several applications in one process may share it. */
+const limitersOf = new WeakMap<Registry, Map<LimitMetrics, MemoryRateLimiter>>();
 
-/** The series of rates and caps. Without a registry there are none. */
+/** The metrics of rates and caps. Without a registry, nothing is recorded. */
 export class LimitMetrics {
-  readonly #registry: Registry | undefined;
-  readonly #decisions: Counter<'rule' | 'outcome'> | undefined;
+  private readonly registry: Registry | undefined;
+  private readonly decisions: Counter<'rule' | 'outcome'> | undefined;
 
-  /** @param store its memory is shown when it is in this process */
-  constructor(registry?: Registry, store?: RateStore) {
+  /** @param limiter its memory is reported if it is in this process */
+  constructor(registry?: Registry, limiter?: RateLimiter) {
     if (!registry) return;
-    this.#registry = registry;
-    this.#decisions = series(
+    this.registry = registry;
+    this.decisions = getOrCreate(
       registry,
       'limits_decisions_total',
       (name) =>
@@ -34,23 +36,23 @@ export class LimitMetrics {
           registers: [registry],
         }),
     );
-    if (store instanceof RateWindows) this.#show(registry, store);
+    if (limiter instanceof MemoryRateLimiter) this.addGauges(registry, limiter);
   }
 
-  readonly decided: DecisionWatch = (rule, outcome) => {
-    this.#decisions?.inc({ rule, outcome });
+  readonly recordDecision: DecisionListener = (rule, outcome) => {
+    this.decisions?.inc({ rule, outcome });
   };
 
-  /** The table of an application that has ended is shown no longer. */
+  /** Stops reporting on the limiter of this application. */
   close(): void {
-    if (this.#registry) shown.get(this.#registry)?.delete(this);
+    if (this.registry) limitersOf.get(this.registry)?.delete(this);
   }
 
-  #show(registry: Registry, windows: RateWindows): void {
-    const tables = shown.get(registry) ?? new Map<LimitMetrics, RateWindows>();
-    shown.set(registry, tables.set(this, windows));
+  private addGauges(registry: Registry, limiter: MemoryRateLimiter): void {
+    const limiters = limitersOf.get(registry) ?? new Map<LimitMetrics, MemoryRateLimiter>();
+    limitersOf.set(registry, limiters.set(this, limiter));
     for (const [gauge, [help, read]] of Object.entries(GAUGES)) {
-      series(
+      getOrCreate(
         registry,
         gauge,
         (name) =>
@@ -59,7 +61,7 @@ export class LimitMetrics {
             help,
             registers: [registry],
             collect() {
-              this.set([...new Set(tables.values())].reduce((sum, { stats }) => sum + read(stats), 0));
+              this.set([...new Set(limiters.values())].reduce((sum, { stats }) => sum + read(stats), 0));
             },
           }),
       );
@@ -67,7 +69,6 @@ export class LimitMetrics {
   }
 }
 
-/** The series of this name, made by whoever needs it first. */
-function series<Kind extends Metric>(registry: Registry, name: string, make: (name: string) => Kind): Kind {
-  return (registry.getSingleMetric(name) as Kind | undefined) ?? make(name);
+function getOrCreate<Kind extends Metric>(registry: Registry, name: string, create: (name: string) => Kind): Kind {
+  return (registry.getSingleMetric(name) as Kind | undefined) ?? create(name);
 }

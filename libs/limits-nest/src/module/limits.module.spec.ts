@@ -1,4 +1,4 @@
-import { ManualClock, RateWindows } from '@headgate/limits-core';
+import { ManualClock, MemoryRateLimiter } from '@headgate/limits-core';
 import {
   type ArgumentsHost,
   type CanActivate,
@@ -17,8 +17,8 @@ import { APP_FILTER } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Test } from '@nestjs/testing';
 import { Registry } from 'prom-client';
-import { Capped } from '../caps/capped.js';
-import { Limited } from '../rates/limited.js';
+import { Capped } from '../caps/capped.decorator.js';
+import { RateLimit } from '../rates/rate-limit.decorator.js';
 import { RateGuard } from '../rates/rate.guard.js';
 import { HeldCounter } from '../rules/cap-rule.js';
 import { LimitRules } from '../rules/limit-rules.js';
@@ -33,12 +33,12 @@ class Shelf extends HeldCounter {
   count = () => 0;
 }
 
-const things = { limit: 3, what: 'things', held: Shelf, offer: () => ({ holder: 'a' }) };
+const things = { limit: 3, resource: 'things', counter: Shelf, write: () => ({ holder: 'a' }) };
 
 @Controller()
 class Routes {
   @Get('ring')
-  @Limited('ring', ring)
+  @RateLimit('ring', ring)
   ring() {
     return {};
   }
@@ -52,43 +52,43 @@ class Routes {
 
 const metadata = { controllers: [Routes], providers: [Shelf] };
 
-describe('the start', () => {
-  const start = (what: ModuleMetadata, options: LimitsOptions & LimitsModuleExtras = {}) =>
-    TestApp.start('Fastify', what, options);
+describe('LimitsModule at startup', () => {
+  const start = (metadata: ModuleMetadata, options: LimitsOptions & LimitsModuleExtras = {}) =>
+    TestApp.start('Fastify', metadata, options);
 
   test.each([
     [{ capLimits: { things: 0 } }, 'things: the cap must be a whole number'],
-    [{ rateTerms: { ring: { limit: 0 } } }, 'ring: the limit must be a whole number'],
-    [{ rateTerms: { rign: { limit: 1 } } }, 'rateTerms.rign: no route declares this rule'],
-    [{ capLimits: { ring: 1 } }, 'capLimits.ring: no route declares this rule; there are things.'],
+    [{ rateOptions: { ring: { limit: 0 } } }, 'ring: the limit must be a whole number'],
+    [{ rateOptions: { rign: { limit: 1 } } }, 'rateOptions.rign: no route declares this rule'],
+    [{ capLimits: { ring: 1 } }, 'capLimits.ring: no route declares this rule. Declared rules: things.'],
     [{ shadow: ['login'] }, 'shadow.login: no route declares this rule'],
-  ])('is stopped by %j, which names itself', async (options, message) => {
+  ])('refuses %j and names it', async (options, message) => {
     await expect(start(metadata, options)).rejects.toThrow(message);
   });
 
-  test('is stopped by a rule on what is no HTTP route', async () => {
+  test('refuses a rule on a method that is not an HTTP route', async () => {
     @Controller()
     class Sockets {
       @SetMetadata('message', 'ring')
-      @Limited('ring', ring)
+      @RateLimit('ring', ring)
       onRing() {
         return {};
       }
     }
     @Injectable()
     class Resolver {
-      @Limited('ring', ring)
+      @RateLimit('ring', ring)
       ring() {
         return {};
       }
     }
     await expect(start({ controllers: [Sockets] })).rejects.toThrow(
-      'Sockets.onRing: @Limited and @Capped bound HTTP routes; this is none.',
+      'Sockets.onRing: @RateLimit and @Capped only support HTTP routes.',
     );
     await expect(start({ providers: [Resolver] })).rejects.toThrow('Resolver.ring:');
   });
 
-  test('is stopped by a route that overrides one with rules and declares none', async () => {
+  test('refuses a route that overrides one with rules and declares none', async () => {
     @Controller()
     class Overriding extends Routes {
       @Get('ring')
@@ -101,7 +101,7 @@ describe('the start', () => {
     );
   });
 
-  test('is stopped by a guard that would run after rules which may go by the caller', async () => {
+  test('refuses a guard that would run after rules that may depend on the caller', async () => {
     @Injectable()
     class Identify implements CanActivate {
       canActivate = () => true;
@@ -110,12 +110,12 @@ describe('the start', () => {
     class WrongOrder {
       @Get('ring')
       @UseGuards(Identify)
-      @Limited('ring', ring)
+      @RateLimit('ring', ring)
       ring() {
         return {};
       }
     }
-    @Limited('ring', ring)
+    @RateLimit('ring', ring)
     @Controller()
     class TooEarly {
       @Get('ring')
@@ -124,17 +124,17 @@ describe('the start', () => {
         return {};
       }
     }
-    const message = '@Limited must stand above @UseGuards, so that Identify runs before its rules.';
+    const message = '@RateLimit must be above @UseGuards, so that Identify runs before its rules.';
     await expect(start({ controllers: [WrongOrder] })).rejects.toThrow(`WrongOrder.ring: ${message}`);
     await expect(start({ controllers: [TooEarly] })).rejects.toThrow(`TooEarly.ring: ${message}`);
   });
 
-  test('is stopped by a rule that a route declares twice', async () => {
-    @Limited('ring', ring)
+  test('refuses a rule that a route declares twice', async () => {
+    @RateLimit('ring', ring)
     @Controller()
     class Twice {
       @Get('ring')
-      @Limited('ring', ring)
+      @RateLimit('ring', ring)
       ring() {
         return {};
       }
@@ -142,7 +142,7 @@ describe('the start', () => {
     await expect(start({ controllers: [Twice] })).rejects.toThrow('Twice.ring declares ring twice.');
   });
 
-  test('is stopped by a counter that no module provides as a singleton', async () => {
+  test('refuses a counter that no module provides as a singleton', async () => {
     @Injectable({ scope: Scope.REQUEST })
     class Scoped extends HeldCounter {
       count = () => 0;
@@ -150,7 +150,7 @@ describe('the start', () => {
     @Controller()
     class Thing {
       @Get('things')
-      @Capped('things', { ...things, held: Scoped })
+      @Capped('things', { ...things, counter: Scoped })
       things() {
         return {};
       }
@@ -159,14 +159,14 @@ describe('the start', () => {
     await expect(start({ controllers: [Thing], providers: [Scoped] })).rejects.toThrow('Scoped');
   });
 
-  test('is stopped by rules without the module that carries them out', async () => {
+  test('refuses rules without LimitsModule', async () => {
     await expect(Test.createTestingModule(metadata).compile()).rejects.toThrow('LimitRules');
   });
 
   test('defines every rule, so that a snapshot can be restored before the first request', async () => {
-    const store = new RateWindows({ clock: new ManualClock() });
-    const app = await start(metadata, { store });
-    expect(store.rates.map(({ name }) => name)).toEqual(['ring']);
+    const limiter = new MemoryRateLimiter({ clock: new ManualClock() });
+    const app = await start(metadata, { limiter });
+    expect(limiter.rates.map(({ name }) => name)).toEqual(['ring']);
     await app.close();
   });
 });
@@ -174,13 +174,13 @@ describe('the start', () => {
 describe('LimitsModule', () => {
   @Injectable()
   class Options implements LimitsOptionsFactory {
-    createLimitsOptions = async () => ({ rateTerms: { ring: { limit: 1 } } });
+    createLimitsOptions = async () => ({ rateOptions: { ring: { limit: 1 } } });
   }
   @Module({ providers: [Options], exports: [Options] })
   class OptionsModule {}
 
   test.each([
-    ['forRoot', LimitsModule.forRoot({ rateTerms: { ring: { limit: 1 } } })],
+    ['forRoot', LimitsModule.forRoot({ rateOptions: { ring: { limit: 1 } } })],
     [
       'forRootAsync with a factory',
       LimitsModule.forRootAsync({
@@ -191,7 +191,7 @@ describe('LimitsModule', () => {
     ],
     ['forRootAsync with a class', LimitsModule.forRootAsync({ useClass: Options })],
     ['forRootAsync with a provider', LimitsModule.forRootAsync({ imports: [OptionsModule], useExisting: Options })],
-  ])('takes its options by %s', async (_how, limits) => {
+  ])('takes its options from %s', async (_how, limits) => {
     const module = await Test.createTestingModule({ ...metadata, imports: [limits] }).compile();
     const app = module.createNestApplication<NestFastifyApplication>(new FastifyAdapter(), { logger: false });
     await app.init();
@@ -201,32 +201,32 @@ describe('LimitsModule', () => {
     await app.close();
   });
 
-  test('leaves errors to the filter of an application that wants its own form', async () => {
+  test('leaves errors to a filter of the application', async () => {
     @Catch()
-    class OwnForm implements ExceptionFilter {
+    class OwnFilter implements ExceptionFilter {
       catch(error: Error, host: ArgumentsHost): void {
         void host.switchToHttp().getResponse().status(429).send({ own: error.name });
       }
     }
-    const providers = [Shelf, { provide: APP_FILTER, useClass: OwnForm }];
+    const providers = [Shelf, { provide: APP_FILTER, useClass: OwnFilter }];
     const app = await TestApp.start('Fastify', { ...metadata, providers }, { matrixErrors: false });
     for (let i = 0; i < 2; i++) await app.send('GET', '/ring');
     expect((await app.send('GET', '/ring')).body).toEqual({ own: 'RateExceeded' });
     await app.close();
   });
 
-  test('lets an operator look at a key and forgive it', async () => {
+  test('lets an operator inspect and reset a key', async () => {
     const app = await TestApp.start('Fastify', metadata);
     const rules = app.get(LimitRules);
     await app.send('GET', '/ring');
     expect(rules.peek('ring', 'all')).toMatchObject({ counted: 1, limit: 2 });
-    expect(rules.forgive('ring', 'all')).toBe(true);
+    expect(rules.reset('ring', 'all')).toBe(true);
     expect(rules.peek('ring', 'all')).toMatchObject({ counted: 0 });
     expect(() => rules.peek('rign', 'all')).toThrow('rign: no route declares this rate.');
     await app.close();
   });
 
-  test('keeps applications of one process apart, and sums their memory in a registry that they share', async () => {
+  test('separates applications of one process, and sums their memory in a shared registry', async () => {
     const registry = new Registry();
     const keys = async () => (await registry.getSingleMetric('limits_keys')!.get()).values[0]!.value;
     const first = await TestApp.start('Fastify', metadata, { registry });
@@ -242,12 +242,12 @@ describe('LimitsModule', () => {
   });
 });
 
-test.each(['ws', 'rpc', 'graphql'])('a %s context is refused where a rule meets one', async (kind) => {
+test.each(['ws', 'rpc', 'graphql'])('RateGuard rejects a %s context', async (kind) => {
   const app = await TestApp.start('Fastify', metadata);
   const context = { getType: () => kind, getClass: () => Routes, getHandler: () => Routes.prototype.ring };
   const guard = new RateGuard(app.get(LimitRules));
   await expect(guard.canActivate(context as never)).rejects.toThrow(
-    `Routes.ring: @Limited and @Capped bound HTTP routes; this is ${kind}.`,
+    `Routes.ring: @RateLimit and @Capped only support HTTP routes, not ${kind}.`,
   );
   await app.close();
 });

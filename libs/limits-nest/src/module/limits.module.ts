@@ -25,7 +25,7 @@ const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<LimitsOptions>
   }))
   .build();
 
-/** Makes `@Limited` and `@Capped` work in every module, and answers every error in Matrix's form. */
+/** Enables `@RateLimit` and `@Capped` in all modules, and converts every error into a Matrix error response. */
 @Module({
   imports: [DiscoveryModule],
   providers: [LimitRules, HeldCounters, RuleDiscovery],
@@ -36,7 +36,7 @@ export class LimitsModule extends ConfigurableModuleClass {
     return super.forRoot(options);
   }
 
-  /** With `useFactory`, or with `useClass` or `useExisting` and a LimitsOptionsFactory. */
+  /** Takes `useFactory`, or `useClass` or `useExisting` with a LimitsOptionsFactory. */
   static override forRootAsync(
     options: ConfigurableModuleAsyncOptions<LimitsOptions, 'createLimitsOptions'> & LimitsModuleExtras,
   ): DynamicModule {

@@ -1,13 +1,12 @@
 import { Inject, Injectable, type OnModuleInit, type Type } from '@nestjs/common';
 import { DiscoveryService, MetadataScanner } from '@nestjs/core';
-import { capRulesOn } from '../rules/cap-rule.js';
 import { HeldCounters } from '../caps/held-counters.js';
-import { rateRulesOn } from '../rules/rate-rule.js';
-import { expectSound, expectNoRules } from './check-route.js';
 import { LimitRules } from '../rules/limit-rules.js';
 import { LIMITS_OPTIONS, type LimitsOptions } from '../rules/limits-options.js';
+import { capRulesOf, rateRulesOf } from '../rules/rule-metadata.js';
+import { requireNoRules, validateRoute } from './validate-route.js';
 
-/** Defines every rule that a route declares at start, so that whatever would leave a route unbounded stops it. */
+/** Defines the rules of all routes at startup, so that a mistake that would leave a route unlimited prevents the start. */
 @Injectable()
 export class RuleDiscovery implements OnModuleInit {
   constructor(
@@ -18,35 +17,35 @@ export class RuleDiscovery implements OnModuleInit {
     @Inject(LIMITS_OPTIONS) private readonly options: LimitsOptions,
   ) {}
 
-  /** @throws RangeError naming the route or the rule that makes no sense. */
+  /** @throws RangeError naming the invalid route or rule. */
   onModuleInit(): void {
     const [rates, caps] = [new Set<string>(), new Set<string>()];
     for (const controller of classesOf(this.discovery.getControllers())) {
-      for (const method of this.#methodsOf(controller)) {
-        if (!expectSound(controller, method)) continue;
+      for (const method of this.methodsOf(controller)) {
+        if (!validateRoute(controller, method)) continue;
         const handler = controller.prototype[method] as object;
-        for (const rule of [...rateRulesOn(controller), ...rateRulesOn(handler)]) rates.add(this.rules.rate(rule).name);
-        for (const rule of capRulesOn(handler)) {
+        for (const rule of [...rateRulesOf(controller), ...rateRulesOf(handler)]) rates.add(this.rules.rate(rule).name);
+        for (const rule of capRulesOf(handler)) {
           caps.add(this.rules.cap(rule).name);
-          this.counters.of(rule);
+          this.counters.get(rule.counter);
         }
       }
     }
     for (const provider of classesOf(this.discovery.getProviders())) {
-      for (const method of this.#methodsOf(provider)) expectNoRules(provider, method);
+      for (const method of this.methodsOf(provider)) requireNoRules(provider, method);
     }
-    const { rateTerms = {}, capLimits = {}, shadow = [] } = this.options;
-    expectDeclared('rateTerms', Object.keys(rateTerms), rates);
-    expectDeclared('capLimits', Object.keys(capLimits), caps);
-    expectDeclared('shadow', shadow, new Set([...rates, ...caps]));
+    const { rateOptions = {}, capLimits = {}, shadow = [] } = this.options;
+    requireDeclared('rateOptions', Object.keys(rateOptions), rates);
+    requireDeclared('capLimits', Object.keys(capLimits), caps);
+    requireDeclared('shadow', shadow, new Set([...rates, ...caps]));
   }
 
-  #methodsOf({ prototype }: Type): string[] {
+  private methodsOf({ prototype }: Type): string[] {
     return this.scanner.getAllMethodNames(prototype as object);
   }
 }
 
-/** The classes behind what Nest holds; factories and values have none. */
+/** The classes of Nest's instance wrappers; factories and values have none. */
 const classesOf = (wrappers: readonly { metatype: unknown }[]): Type[] => [
   ...new Set(
     wrappers
@@ -55,10 +54,10 @@ const classesOf = (wrappers: readonly { metatype: unknown }[]): Type[] => [
   ),
 ];
 
-function expectDeclared(option: string, names: readonly string[], declared: ReadonlySet<string>): void {
+function requireDeclared(option: string, names: readonly string[], declared: ReadonlySet<string>): void {
   const unknown = names.find((name) => !declared.has(name));
   if (unknown === undefined) return;
   throw new RangeError(
-    `${option}.${unknown}: no route declares this rule; there are ${[...declared].join(', ') || 'none'}.`,
+    `${option}.${unknown}: no route declares this rule. Declared rules: ${[...declared].join(', ') || 'none'}.`,
   );
 }

@@ -1,22 +1,22 @@
 import type { Reservation } from '@headgate/limits-core';
 import type { Outcome } from '../http/outcome.js';
 
-/** Room that is settled alone, by its own idea of a failure. */
-export interface PendingReservation {
+/** A reservation with its own definition of a failure. */
+export interface ConditionalReservation {
   readonly reservation: Reservation;
   readonly isFailure: (error: unknown) => boolean;
 }
 
 const attempts = new WeakMap<object, Attempt>();
 
-/** A request that has taken room under rates that judge it by what comes of it. */
+/** A request reserved under rates that count it depending on its outcome. */
 export class Attempt {
-  /** Its handler has begun, so that the handler's end decides, and not the connection's. */
+  /** Whether the handler has started, so that its outcome counts and not that of the connection. */
   handled = false;
 
-  private constructor(private readonly reservations: readonly PendingReservation[]) {}
+  private constructor(private readonly reservations: readonly ConditionalReservation[]) {}
 
-  static begin(request: object, reservations: readonly PendingReservation[]): Attempt {
+  static begin(request: object, reservations: readonly ConditionalReservation[]): Attempt {
     const attempt = new Attempt(reservations);
     attempts.set(request, attempt);
     return attempt;
@@ -27,14 +27,14 @@ export class Attempt {
   }
 
   /**
-   * Success wipes the history of its keys; a failure counts, anything else gives the room back. What ends unseen counts:
-   * hanging up early would otherwise buy attempts without end.
+   * Success clears the history of its keys, a failure counts, anything else releases the reservation. An unknown outcome
+   * counts: otherwise, disconnecting early would allow unlimited attempts.
    */
   async settle(outcome: Outcome): Promise<void> {
     await Promise.all(
       this.reservations.map(({ reservation, isFailure }) => {
-        if (outcome.kind === 'succeeded') return reservation.forget();
-        if (outcome.kind === 'unseen' || isFailure(outcome.error)) return reservation.keep();
+        if (outcome.kind === 'succeeded') return reservation.reset();
+        if (outcome.kind === 'unknown' || isFailure(outcome.error)) return reservation.commit();
         return reservation.release();
       }),
     );

@@ -1,13 +1,13 @@
 import { type CanActivate, Controller, type ExecutionContext, Get, Injectable, UseGuards } from '@nestjs/common';
 import type { LimitedRequest } from '../http/http-route.js';
 import { PLATFORMS, TestApp } from '../testing/test-app.js';
-import { Limited } from './limited.js';
+import { RateLimit } from './rate-limit.decorator.js';
 
 interface Identified extends LimitedRequest {
   user?: string;
 }
 
-/** Finds out who asks, as an authentication guard does. */
+/** Identifies the caller, as an authentication guard does. */
 @Injectable()
 class Identify implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
@@ -19,7 +19,7 @@ class Identify implements CanActivate {
 
 const perUser = (limit: number) => ({ limit, windowMs: 60_000, key: ({ user }: Identified) => user });
 
-@Limited('tokens', perUser(3))
+@RateLimit('tokens', perUser(3))
 @UseGuards(Identify)
 @Controller('tokens')
 class Tokens {
@@ -28,7 +28,7 @@ class Tokens {
     return {};
   }
 
-  @Limited('tokens.rare', perUser(1))
+  @RateLimit('tokens.rare', perUser(1))
   @Get('rare')
   rare() {
     return {};
@@ -37,7 +37,7 @@ class Tokens {
 
 @Controller('guarded')
 class Guarded {
-  @Limited('guarded', perUser(1))
+  @RateLimit('guarded', perUser(1))
   @UseGuards(Identify)
   @Get()
   get() {
@@ -46,7 +46,7 @@ class Guarded {
 }
 
 abstract class Base {
-  @Limited('base', perUser(2))
+  @RateLimit('base', perUser(2))
   @Get('shared')
   shared() {
     return {};
@@ -66,7 +66,7 @@ class Second extends Base {
   }
 }
 
-@Limited('more', perUser(5))
+@RateLimit('more', perUser(5))
 @Controller('more')
 class MoreTokens extends Tokens {
   @Get('own')
@@ -75,7 +75,7 @@ class MoreTokens extends Tokens {
   }
 }
 
-describe.each(PLATFORMS)('@Limited and controllers on %s', (platform) => {
+describe.each(PLATFORMS)('@RateLimit and controllers on %s', (platform) => {
   let app: TestApp;
   const get = async (path: string, user = 'alice') =>
     (await app.send('GET', path, { headers: { 'x-user': user } })).status;
@@ -90,27 +90,27 @@ describe.each(PLATFORMS)('@Limited and controllers on %s', (platform) => {
   });
   afterEach(() => app.close());
 
-  test('bounds the routes of a controller together, and each caller apart', async () => {
+  test('limits the routes of a controller together, and each caller separately', async () => {
     expect(await statuses('/tokens/one', '/tokens/rare', '/tokens/one', '/tokens/one')).toEqual([200, 200, 200, 429]);
     expect(await get('/tokens/one', 'bob')).toBe(200);
   });
 
-  test('takes room under the rules of the route and of its controller, or under none', async () => {
+  test('counts under the rules of the route and of its controller, or under none', async () => {
     expect(await statuses('/tokens/rare', '/tokens/rare', '/tokens/rare')).toEqual([200, 429, 429]);
     expect(await app.decisions('tokens')).toEqual({ granted: 1 });
     expect(await statuses('/tokens/one', '/tokens/one', '/tokens/one')).toEqual([200, 200, 429]);
   });
 
-  test('asks after the guards that stand below it on the same route', async () => {
+  test('runs after the guards listed below it on the same route', async () => {
     expect(await statuses('/guarded', '/guarded')).toEqual([200, 429]);
   });
 
-  test('gives controllers that inherit a route one budget', async () => {
+  test('shares one budget between controllers that inherit a route', async () => {
     expect(await statuses('/first/shared', '/second/shared', '/first/shared')).toEqual([200, 200, 429]);
     expect(await get('/second/free')).toBe(200);
   });
 
-  test('adds the rules of a controller to those of the one that it extends', async () => {
+  test('adds the rules of a controller to those of the controller it extends', async () => {
     expect(await statuses('/more/own', '/more/own', '/more/one', '/more/one')).toEqual([200, 200, 200, 429]);
     expect(await app.decisions('more')).toEqual({ granted: 3 });
     expect(await get('/tokens/one')).toBe(429);

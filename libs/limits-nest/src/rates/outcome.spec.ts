@@ -20,13 +20,12 @@ import {
   UseInterceptors,
 } from '@nestjs/common';
 import { type Observable, from, map, merge, mergeMap, of, throwError } from 'rxjs';
-import { nodeResponse } from '../http/http-route.js';
-import { statusOf } from '../http/status-of.js';
+import { nodeResponse, statusOf } from '../http/http-route.js';
 import { LimitRules } from '../rules/limit-rules.js';
-import { LaterWindows } from '../testing/later-windows.js';
+import { AsyncLimiter } from '../testing/async-limiter.js';
 import { PLATFORMS, TestApp } from '../testing/test-app.js';
-import { ManualClock, RateWindows } from '@headgate/limits-core';
-import { Limited } from './limited.js';
+import { ManualClock, MemoryRateLimiter } from '@headgate/limits-core';
+import { RateLimit } from './rate-limit.decorator.js';
 
 const failures = { limit: 3, windowMs: 60_000, key: () => 'all', counts: 'failures' } as const;
 
@@ -35,7 +34,7 @@ interface Reply {
   status(code: number): { send(body: object): unknown };
 }
 
-/** What a test steers: when a handler goes on, and which response it holds. */
+/** Lets a test control when a handler continues, and gives it the handler's response. */
 @Injectable()
 class Stage {
   readonly entered = Promise.withResolvers<ServerResponse>();
@@ -82,45 +81,45 @@ class Routes {
   @Post('guarded')
   @HttpCode(200)
   @UseGuards(PasswordGuard)
-  @Limited('guarded', { ...failures, isFailure: (error) => statusOf(error) === 401 })
+  @RateLimit('guarded', { ...failures, isFailure: (error) => statusOf(error) === 401 })
   guarded() {
     return {};
   }
 
   @Post('closed')
   @UseInterceptors(Closed)
-  @Limited('closed', failures)
+  @RateLimit('closed', failures)
   closed() {
     return {};
   }
 
   @Post('piped')
-  @Limited('piped', failures)
+  @RateLimit('piped', failures)
   piped(@Query('n', ParseIntPipe) n: number) {
     return { n };
   }
 
   @Post('status')
-  @Limited('status', failures)
+  @RateLimit('status', failures)
   status(@Res({ passthrough: true }) reply: Reply, @Body() { code }: { code: number }) {
     reply.status(code);
     return { errcode: 'M_FORBIDDEN' };
   }
 
   @Post('written')
-  @Limited('written', failures)
+  @RateLimit('written', failures)
   written(@Res() reply: Reply, @Body() { code }: { code: number }) {
     setImmediate(() => reply.status(code).send({ code }));
   }
 
   @Post('silent')
-  @Limited('silent', failures)
+  @RateLimit('silent', failures)
   silent(): void {
     return undefined;
   }
 
   @Post('many')
-  @Limited('many', failures)
+  @RateLimit('many', failures)
   many(@Body() { code }: { code: number }) {
     return code === 200
       ? of(1, 2)
@@ -132,7 +131,7 @@ class Routes {
   }
 
   @Post('slow')
-  @Limited('slow', failures)
+  @RateLimit('slow', failures)
   async slow(@Res({ passthrough: true }) reply: Reply, @Body() { code }: { code: number }) {
     this.stage.entered.resolve(nodeResponse(reply));
     await this.stage.gate.promise;
@@ -141,14 +140,14 @@ class Routes {
   }
 
   @Post('watched')
-  @Limited('watched', failures)
+  @RateLimit('watched', failures)
   watched(@Res({ passthrough: true }) reply: Reply) {
     this.stage.entered.resolve(nodeResponse(reply));
     return from(this.stage.gate.promise);
   }
 
   @Post('hung')
-  @Limited('hung', failures)
+  @RateLimit('hung', failures)
   @UseInterceptors(Impatient)
   async hung(@Res({ passthrough: true }) reply: Reply) {
     this.stage.entered.resolve(nodeResponse(reply));
@@ -156,11 +155,11 @@ class Routes {
   }
 }
 
-describe.each(PLATFORMS)('a rate that counts failures, on %s', (platform) => {
+describe.each(PLATFORMS)('a rate that counts failures on %s', (platform) => {
   let app: TestApp;
   const post = (path: string, body: object = {}) => app.send('POST', `/${path}`, { body });
-  const seen = (rate: string) => app.get(LimitRules).peek(rate, 'all');
-  const nothing = { counted: 0, inFlight: 0 };
+  const peek = (rate: string) => app.get(LimitRules).peek(rate, 'all');
+  const empty = { counted: 0, inFlight: 0 };
 
   beforeEach(async () => {
     app = await TestApp.start(platform, { controllers: [Routes], providers: [Stage, PasswordGuard] });
@@ -170,86 +169,86 @@ describe.each(PLATFORMS)('a rate that counts failures, on %s', (platform) => {
     await app.close();
   });
 
-  test('stands before a guard that verifies passwords, and judges what it answers', async () => {
+  test('runs before a guard that verifies passwords, and counts its refusals', async () => {
     for (const password of ['wrong', 'strange', 'wrong', 'wrong']) await post('guarded', { password });
     expect((await post('guarded', { password: 'right' })).status).toBe(429);
     expect(app.get(PasswordGuard).verified).toBe(4);
-    await app.get(LimitRules).forgive('guarded', 'all');
+    await app.get(LimitRules).reset('guarded', 'all');
     await post('guarded', { password: 'wrong' });
     expect((await post('guarded', { password: 'right' })).status).toBe(200);
-    expect(await seen('guarded')).toMatchObject(nothing);
+    expect(await peek('guarded')).toMatchObject(empty);
   });
 
-  test('judges an interceptor that answers in place of the handler', async () => {
+  test('counts the response of an interceptor that answers instead of the handler', async () => {
     expect((await post('closed')).status).toBe(403);
-    expect(await seen('closed')).toMatchObject({ counted: 1, inFlight: 0 });
+    expect(await peek('closed')).toMatchObject({ counted: 1, inFlight: 0 });
   });
 
-  test('gives room back when a pipe refuses', async () => {
+  test('releases the reservation when a pipe refuses', async () => {
     expect((await post('piped?n=x')).status).toBe(400);
-    expect(await seen('piped')).toMatchObject(nothing);
+    expect(await peek('piped')).toMatchObject(empty);
   });
 
-  test('takes a returned answer by the status that it leaves with', async () => {
+  test('judges a returned value by the response status', async () => {
     await post('status', { code: 403 });
-    expect(await seen('status')).toMatchObject({ counted: 1 });
+    expect(await peek('status')).toMatchObject({ counted: 1 });
     await post('status', { code: 409 });
-    expect(await seen('status')).toMatchObject({ counted: 1, inFlight: 0 });
+    expect(await peek('status')).toMatchObject({ counted: 1, inFlight: 0 });
     await post('status', { code: 200 });
-    expect(await seen('status')).toMatchObject(nothing);
+    expect(await peek('status')).toMatchObject(empty);
   });
 
-  test('waits for the answer of a handler that writes it itself', async () => {
+  test('waits for the response of a handler that writes it itself', async () => {
     expect((await post('written', { code: 403 })).status).toBe(403);
-    expect(await seen('written')).toMatchObject({ counted: 1, inFlight: 0 });
+    expect(await peek('written')).toMatchObject({ counted: 1, inFlight: 0 });
     expect((await post('written', { code: 201 })).status).toBe(201);
-    expect(await seen('written')).toMatchObject(nothing);
+    expect(await peek('written')).toMatchObject(empty);
   });
 
-  test('forgets on the success of a handler that returns nothing', async () => {
+  test('clears the history when a handler without a return value succeeds', async () => {
     expect((await post('silent')).status).toBe(201);
-    expect(await seen('silent')).toMatchObject(nothing);
+    expect(await peek('silent')).toMatchObject(empty);
   });
 
-  test('goes by how an Observable ends', async () => {
+  test('judges an Observable by its end', async () => {
     expect((await post('many', { code: 403 })).status).toBe(403);
-    expect(await seen('many')).toMatchObject({ counted: 1 });
+    expect(await peek('many')).toMatchObject({ counted: 1 });
     expect((await post('many', { code: 200 })).status).toBe(201);
-    expect(await seen('many')).toMatchObject(nothing);
+    expect(await peek('many')).toMatchObject(empty);
   });
 
   test.each([
     [403, { counted: 1, inFlight: 0 }],
-    [200, nothing],
-  ])('holds the room of a client that hung up until its handler has ended with %d', async (code, held) => {
+    [200, empty],
+  ])('keeps the reservation of a disconnected client until its handler has ended with %d', async (code, held) => {
     const call = app.open('POST', '/slow', { body: { code } });
     const response = await app.get(Stage).entered.promise;
     call.destroy();
     await once(response, 'close');
-    expect(await seen('slow')).toMatchObject({ counted: 0, inFlight: 1 });
+    expect(await peek('slow')).toMatchObject({ counted: 0, inFlight: 1 });
     app.get(Stage).gate.resolve();
     await settled();
-    expect(await seen('slow')).toMatchObject(held);
+    expect(await peek('slow')).toMatchObject(held);
   });
 
-  test('counts an attempt that is abandoned when its client hangs up', async () => {
+  test('counts an attempt that is abandoned because its client disconnects', async () => {
     const call = app.open('POST', '/watched');
     const response = await app.get(Stage).entered.promise;
     call.destroy();
     await once(response, 'close');
     await settled();
-    expect(await seen('watched')).toMatchObject({ counted: 1, inFlight: 0 });
+    expect(await peek('watched')).toMatchObject({ counted: 1, inFlight: 0 });
   });
 
-  test('counts an attempt whose end nobody waited for', async () => {
+  test('counts an attempt whose handler was abandoned', async () => {
     expect((await post('hung')).status).toBe(408);
-    expect(await seen('hung')).toMatchObject({ counted: 1, inFlight: 0 });
+    expect(await peek('hung')).toMatchObject({ counted: 1, inFlight: 0 });
   });
 });
 
-test('what came of a request is settled before its answer leaves, also on a server', async () => {
-  const store = new LaterWindows(new RateWindows({ clock: new ManualClock() }));
-  const app = await TestApp.start('Fastify', { controllers: [Routes], providers: [Stage, PasswordGuard] }, { store });
+test('a shared limiter settles the outcome of a request before its response is sent', async () => {
+  const limiter = new AsyncLimiter(new MemoryRateLimiter({ clock: new ManualClock() }));
+  const app = await TestApp.start('Fastify', { controllers: [Routes], providers: [Stage, PasswordGuard] }, { limiter });
   for (let i = 0; i < 5; i++) {
     await app.send('POST', '/status', { body: { code: 403 } });
     await app.send('POST', '/status', { body: { code: 403 } });
@@ -259,5 +258,5 @@ test('what came of a request is settled before its answer leaves, also on a serv
   await app.close();
 });
 
-/** Lets the promises of a request that has ended run out. */
+/** Lets the pending promises of a finished request settle. */
 const settled = () => new Promise((next) => setImmediate(next));

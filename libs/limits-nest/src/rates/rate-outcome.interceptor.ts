@@ -1,10 +1,10 @@
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
 import type { Observable } from 'rxjs';
 import { httpRoute } from '../http/http-route.js';
-import { judged } from '../http/outcome.js';
+import { reportOutcome } from '../http/outcome.js';
 import { Attempt } from './attempt.js';
 
-/** Settles an attempt by what its handler makes of it, before the answer leaves. */
+/** Settles an attempt by the outcome of its handler, before the response is sent. */
 @Injectable()
 export class RateOutcomeInterceptor implements NestInterceptor {
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
@@ -12,6 +12,6 @@ export class RateOutcomeInterceptor implements NestInterceptor {
     const attempt = Attempt.of(request);
     if (!attempt || attempt.handled) return next.handle();
     attempt.handled = true;
-    return next.handle().pipe(judged(response, (outcome) => attempt.settle(outcome)));
+    return next.handle().pipe(reportOutcome(response, (outcome) => attempt.settle(outcome)));
   }
 }

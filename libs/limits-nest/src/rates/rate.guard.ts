@@ -1,67 +1,68 @@
+import type { RateKey } from '@headgate/limits-core';
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
-import type { Claim } from '@headgate/limits-core';
 import { type LimitedRequest, httpRoute } from '../http/http-route.js';
-import { outcomeOfClosed, whenClosed } from '../http/outcome.js';
+import { onceClosed, outcomeOfClosed } from '../http/outcome.js';
 import { LimitRules } from '../rules/limit-rules.js';
-import { Attempt, type PendingReservation } from './attempt.js';
-import { type NamedRateRule, countsEvery, isForbidden, rateRulesOn } from '../rules/rate-rule.js';
+import { type NamedRateRule, countsEvery, isForbidden } from '../rules/rate-rule.js';
+import { rateRulesOf } from '../rules/rule-metadata.js';
+import { Attempt, type ConditionalReservation } from './attempt.js';
 
-interface RuleClaim {
+interface RuleKey {
   readonly rule: NamedRateRule;
-  readonly claim: Claim;
+  readonly rateKey: RateKey;
 }
 
-/** Refuses a request that is over a rate of its route or of its controller. */
+/** Refuses a request that exceeds a rate of its route or controller. */
 @Injectable()
 export class RateGuard implements CanActivate {
-  readonly #passedOnce = new WeakSet<object>();
+  private readonly passedController = new WeakSet<object>();
 
   constructor(private readonly rules: LimitRules) {}
 
   /** @throws RateExceeded */
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const { request, response } = httpRoute(context);
-    const ofController = rateRulesOn(context.getClass());
-    const ofRoute = rateRulesOn(context.getHandler());
+    const controllerRules = rateRulesOf(context.getClass());
+    const routeRules = rateRulesOf(context.getHandler());
     if (!this.rules.ratesEnabled) return true;
-    // A guard of the controller runs before those of the route: with rules in both places the later one decides for all.
-    if (ofController.length > 0 && ofRoute.length > 0 && !this.#passedOnce.has(request)) {
-      this.#passedOnce.add(request);
+    // Guards of the controller run before those of the route: with rules in both places, the second run applies them all.
+    if (controllerRules.length > 0 && routeRules.length > 0 && !this.passedController.has(request)) {
+      this.passedController.add(request);
       return true;
     }
-    const claims = this.#claims([...ofController, ...ofRoute], request);
-    const [only] = claims;
-    if (claims.length === 1 && countsEvery(only!.rule)) {
-      await this.rules.decisions.count(only!.claim.rate, only!.claim.key);
-    } else if (claims.length > 0) {
-      const attempt = await this.#take(claims, request);
-      // What ends before the handler begins (a later guard refuses, an interceptor answers) is judged by its answer.
-      if (attempt) whenClosed(response, () => attempt.handled || void attempt.settle(outcomeOfClosed(response)));
+    const keys = this.keysOf([...controllerRules, ...routeRules], request);
+    const [only] = keys;
+    if (keys.length === 1 && countsEvery(only!.rule)) {
+      await this.rules.enforcer.count(only!.rateKey.rate, only!.rateKey.key);
+    } else if (keys.length > 0) {
+      const attempt = await this.reserve(keys, request);
+      // A request that ends before its handler starts (a later guard refuses, an interceptor responds) is judged by its response.
+      if (attempt) onceClosed(response, () => attempt.handled || void attempt.settle(outcomeOfClosed(response)));
     }
     return true;
   }
 
-  #claims(rules: readonly NamedRateRule[], request: LimitedRequest): RuleClaim[] {
+  private keysOf(rules: readonly NamedRateRule[], request: LimitedRequest): RuleKey[] {
     return rules.flatMap((rule) => {
       const key = rule.key(request);
-      return key === undefined ? [] : [{ rule, claim: { rate: this.rules.rate(rule), key } }];
+      return key === undefined ? [] : [{ rule, rateKey: { rate: this.rules.rate(rule), key } }];
     });
   }
 
-  /** What counts in any case counts now; for the rest, the outcome of the attempt decides. */
-  async #take(claims: readonly RuleClaim[], request: LimitedRequest): Promise<Attempt | undefined> {
+  /** Rules that count every request count it now; the others wait for the outcome of the attempt. */
+  private async reserve(keys: readonly RuleKey[], request: LimitedRequest): Promise<Attempt | undefined> {
     const groups = [
-      ...Map.groupBy(claims, ({ rule }) => (countsEvery(rule) ? undefined : (rule.isFailure ?? isForbidden))),
+      ...Map.groupBy(keys, ({ rule }) => (countsEvery(rule) ? undefined : (rule.isFailure ?? isForbidden))),
     ];
-    const reservations = await this.rules.decisions.reserveGroups(
-      groups.map(([, group]) => group.map(({ claim }) => claim)),
+    const reservations = await this.rules.enforcer.reserveGroups(
+      groups.map(([, group]) => group.map(({ rateKey }) => rateKey)),
     );
-    const pending: PendingReservation[] = [];
+    const conditional: ConditionalReservation[] = [];
     for (const [index, [isFailure]] of groups.entries()) {
       const reservation = reservations[index]!;
-      if (isFailure) pending.push({ reservation, isFailure });
-      else await reservation.keep();
+      if (isFailure) conditional.push({ reservation, isFailure });
+      else await reservation.commit();
     }
-    return pending.length > 0 ? Attempt.begin(request, pending) : undefined;
+    return conditional.length > 0 ? Attempt.begin(request, conditional) : undefined;
   }
 }

@@ -1,31 +1,31 @@
-import type { CapLedger, RateStore, RateTerms } from '@headgate/limits-core';
+import type { CapLedger, RateLimiter, RateOptions } from '@headgate/limits-core';
 import type { Registry } from 'prom-client';
 
-/** How a process runs the rules that its routes declare. */
+/** How a process applies the rules that its routes declare. */
 export interface LimitsOptions {
-  /** False switches every rate off. Caps stay on. */
-  readonly rates?: boolean;
-  /** Other terms for a rate than its route declares, by its name. */
-  readonly rateTerms?: Readonly<Record<string, Partial<RateTerms>>>;
-  /** Other limits for a cap than its route declares, by its name. */
+  /** False disables all rates. Caps stay enabled. */
+  readonly ratesEnabled?: boolean;
+  /** Overrides the limit or window that a route declares for a rate, by the rate's name. */
+  readonly rateOptions?: Readonly<Record<string, Partial<RateOptions>>>;
+  /** Overrides the limit that a route declares for a cap, by the cap's name. */
   readonly capLimits?: Readonly<Record<string, number>>;
-  /** Rules, rates or caps, that are counted and reported but never refuse. */
+  /** Names of rates and caps that count and report, but never refuse. */
   readonly shadow?: readonly string[];
-  /** Where windows are kept: `new RateWindows()` when left out. */
-  readonly store?: RateStore;
+  /** Counts the events; `new MemoryRateLimiter()` by default. */
+  readonly limiter?: RateLimiter;
   readonly ledger?: CapLedger;
-  /** Where the series go; none are kept when it is left out. */
+  /** Receives the metrics. Without it, none are recorded. */
   readonly registry?: Registry;
 }
 
-/** What `useClass` and `useExisting` of `forRootAsync` name. */
+/** Implemented by the classes given to `useClass` and `useExisting` of `forRootAsync`. */
 export interface LimitsOptionsFactory {
   createLimitsOptions(): LimitsOptions | Promise<LimitsOptions>;
 }
 
-/** What is decided before there are any providers. */
+/** Options that must be known before providers exist. */
 export interface LimitsModuleExtras {
-  /** False: errors are left to the filters of the application, which then answers RateExceeded and CapExceeded itself. */
+  /** False leaves errors to the application's filters, which then have to handle RateExceeded and CapExceeded. */
   readonly matrixErrors?: boolean;
 }
 

@@ -3,14 +3,14 @@ import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync,
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-const root = join(import.meta.dirname, '../../../..');
+const workspace = join(import.meta.dirname, '../../../..');
 
-/** What the packages ask their user for. Linked, because the test may not depend on a network. */
+/** The packages' peer dependencies. Linked, because the test must not depend on a network. */
 const PEERS = ['@nestjs', 'reflect-metadata', 'rxjs', 'prom-client', 'fastify', '@types/node'];
 
 export type CompilerOptions = Readonly<Record<string, unknown>>;
 
-const ALWAYS: CompilerOptions = {
+const BASE_OPTIONS: CompilerOptions = {
   strict: true,
   target: 'es2023',
   experimentalDecorators: true,
@@ -18,18 +18,22 @@ const ALWAYS: CompilerOptions = {
   types: ['node'],
 };
 
-/** A project outside the workspace, in which the packed libraries are installed and nothing else of ours. */
+/** A project outside the workspace that contains the packed libraries and nothing else of the workspace. */
 export class PackedProject {
-  readonly #folder = mkdtempSync(join(tmpdir(), 'limits-packed-'));
-  readonly folder = join(this.#folder, 'project');
+  private readonly root = mkdtempSync(join(tmpdir(), 'limits-packed-'));
+  readonly folder = join(this.root, 'project');
 
   constructor() {
-    const packages = join(this.#folder, 'packages');
+    const packages = join(this.root, 'packages');
     mkdirSync(this.folder);
     this.write('package.json', { name: 'consumer', private: true });
-    run(process.execPath, [join(root, 'tools/pack/pack.mjs'), '--out', packages], root);
-    // What a package brings along comes as it is here, too.
-    run('npm', ['pack', '--loglevel=error', '--pack-destination', packages], join(root, 'node_modules/@redis/client'));
+    run(process.execPath, [join(workspace, 'tools/pack/pack.mjs'), '--out', packages], workspace);
+    // The packages' own dependencies come from this workspace too.
+    run(
+      'npm',
+      ['pack', '--loglevel=error', '--pack-destination', packages],
+      join(workspace, 'node_modules/@redis/client'),
+    );
     const tarballs = readdirSync(packages).map((file) => join(packages, file));
     const options = [
       '--offline',
@@ -42,7 +46,7 @@ export class PackedProject {
     run('npm', ['install', ...options, ...tarballs], this.folder);
     mkdirSync(join(this.folder, 'node_modules/@types'));
     for (const peer of PEERS) {
-      symlinkSync(join(root, 'node_modules', peer), join(this.folder, 'node_modules', peer));
+      symlinkSync(join(workspace, 'node_modules', peer), join(this.folder, 'node_modules', peer));
     }
   }
 
@@ -55,11 +59,11 @@ export class PackedProject {
     return readFileSync(join(this.folder, file), 'utf8');
   }
 
-  /** What the compiler has to say about a file; nothing: it likes it. The result stands in `built`. */
+  /** The compiler's messages about a file; empty if there are none. The output is in `built`. */
   compile(file: string, options: CompilerOptions): string {
-    const compilerOptions = { skipLibCheck: true, outDir: 'built', ...ALWAYS, ...options };
+    const compilerOptions = { skipLibCheck: true, outDir: 'built', ...BASE_OPTIONS, ...options };
     this.write('tsconfig.json', { compilerOptions, files: [file] });
-    const compiler = join(root, 'node_modules/typescript/bin/tsc');
+    const compiler = join(workspace, 'node_modules/typescript/bin/tsc');
     return spawnSync(process.execPath, [compiler, '-p', '.'], { cwd: this.folder, encoding: 'utf8' }).stdout;
   }
 
@@ -68,7 +72,7 @@ export class PackedProject {
   }
 
   remove(): void {
-    rmSync(this.#folder, { recursive: true, force: true });
+    rmSync(this.root, { recursive: true, force: true });
   }
 }
 

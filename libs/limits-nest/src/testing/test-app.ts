@@ -1,6 +1,6 @@
 import { type ClientRequest, type IncomingHttpHeaders, type RequestOptions, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { ManualClock, RateWindows } from '@headgate/limits-core';
+import { ManualClock, MemoryRateLimiter } from '@headgate/limits-core';
 import type { INestApplication, ModuleMetadata, Type } from '@nestjs/common';
 import { ExpressAdapter, type NestExpressApplication } from '@nestjs/platform-express';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
@@ -15,9 +15,9 @@ export const PLATFORMS: readonly Platform[] = ['Fastify', 'Express'];
 
 export interface Sent {
   readonly headers?: Record<string, string>;
-  /** Text is sent as it is, anything else as JSON. */
+  /** A string is sent as is, anything else as JSON. */
   readonly body?: unknown;
-  /** The source address, as a trusted proxy tells it. */
+  /** The source address, as reported by a trusted proxy. */
   readonly from?: string;
 }
 
@@ -27,17 +27,13 @@ export interface Answer {
   readonly body: Record<string, unknown>;
 }
 
-/** An application with limits that listens on a port of its own. */
+/** An application with limits, listening on a free port. */
 export class TestApp {
-  readonly #app: INestApplication;
-
   private constructor(
-    app: INestApplication,
+    private readonly app: INestApplication,
     readonly clock: ManualClock,
     readonly registry: Registry,
-  ) {
-    this.#app = app;
-  }
+  ) {}
 
   static async start(
     platform: Platform,
@@ -46,7 +42,7 @@ export class TestApp {
   ): Promise<TestApp> {
     const clock = new ManualClock();
     const registry = options.registry ?? new Registry();
-    const limits = LimitsModule.forRoot({ store: new RateWindows({ clock }), registry, ...options });
+    const limits = LimitsModule.forRoot({ limiter: new MemoryRateLimiter({ clock }), registry, ...options });
     const module = await Test.createTestingModule({ ...metadata, imports: [...imports, limits] }).compile();
     const app = module.createNestApplication(adapters[platform](), { logger: false });
     if (platform === 'Express') (app as NestExpressApplication).set('trust proxy', 'loopback');
@@ -58,7 +54,7 @@ export class TestApp {
   }
 
   get<Value>(token: Type<Value>): Value {
-    return this.#app.get(token);
+    return this.app.get(token);
   }
 
   send(method: string, path: string, sent: Sent = {}): Promise<Answer> {
@@ -79,12 +75,12 @@ export class TestApp {
     });
   }
 
-  /** A request whose caller decides when it ends. */
+  /** A request that the caller can abort. */
   open(method: string, path: string, { headers = {}, body, from }: Sent = {}): ClientRequest {
     const text = typeof body === 'string' ? body : JSON.stringify(body);
     const call = request({
       host: '127.0.0.1',
-      port: (this.#app.getHttpServer().address() as AddressInfo).port,
+      port: (this.app.getHttpServer().address() as AddressInfo).port,
       method,
       path,
       agent: false,
@@ -101,7 +97,7 @@ export class TestApp {
     return call;
   }
 
-  /** How often a rule came to which outcome. */
+  /** The number of decisions of a rule by outcome. */
   async decisions(rule: string): Promise<Record<string, number>> {
     const metric = await this.registry.getSingleMetric('limits_decisions_total')!.get();
     const own = metric.values.filter(({ labels }) => labels['rule'] === rule);
@@ -109,7 +105,7 @@ export class TestApp {
   }
 
   close(): Promise<void> {
-    return this.#app.close();
+    return this.app.close();
   }
 }
 

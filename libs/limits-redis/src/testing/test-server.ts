@@ -4,14 +4,14 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** The server's program on this machine; undefined: there is none. */
+/** The server program installed on this machine, if any. */
 export const serverProgram = ['redis-server', 'valkey-server'].find(
   (program) => spawnSync(program, ['--version']).status === 0,
 );
 
-/** A server of its own for a spec: own port, own folder, own process. */
+/** A server for one spec, with its own port, folder and process. */
 export class TestServer {
-  #process: ChildProcess | undefined;
+  private process: ChildProcess | undefined;
 
   private constructor(
     readonly port: number,
@@ -19,7 +19,7 @@ export class TestServer {
     private readonly options: readonly string[],
   ) {}
 
-  /** @param options as on the server's command line, given its folder and its port */
+  /** @param options returns the server's command-line options for its folder and port */
   static async start(options: (folder: string, port: number) => readonly string[] = plain): Promise<TestServer> {
     const folder = await mkdtemp(join(tmpdir(), 'limits-redis-'));
     const port = await freePort();
@@ -35,34 +35,34 @@ export class TestServer {
   async start(): Promise<void> {
     const options = ['--bind', '127.0.0.1', '--save', '', '--dir', this.folder, ...this.options];
     const process = spawn(serverProgram!, options, { stdio: ['ignore', 'pipe', 'inherit'] });
-    this.#process = process;
+    this.process = process;
     await new Promise<void>((resolve, reject) => {
       let log = '';
       process.stdout.on('data', (chunk: Buffer) => {
         log += chunk.toString();
         if (log.includes('Ready to accept connections')) resolve();
       });
-      process.once('exit', () => reject(new Error(`The server ended before it was ready: ${log}`)));
+      process.once('exit', () => reject(new Error(`The server exited before it was ready: ${log}`)));
       process.once('error', reject);
     });
   }
 
   async stop(): Promise<void> {
-    const process = this.#process;
+    const process = this.process;
     if (!process || process.exitCode !== null || process.signalCode !== null) return;
     const ended = new Promise((resolve) => process.once('exit', resolve));
     process.kill('SIGKILL');
     await ended;
   }
 
-  /** The process goes on. */
+  /** Resumes the process. */
   thaw(): void {
-    this.#process?.kill('SIGCONT');
+    this.process?.kill('SIGCONT');
   }
 
-  /** The process stands still: connections stay open and nothing answers. */
+  /** Suspends the process: connections stay open but nothing answers. */
   freeze(): void {
-    this.#process?.kill('SIGSTOP');
+    this.process?.kill('SIGSTOP');
   }
 
   async close(): Promise<void> {
@@ -71,7 +71,7 @@ export class TestServer {
   }
 }
 
-/** The options of a server that asks for nothing. */
+/** Options of a server without authentication or TLS. */
 export const plain = (_folder: string, port: number): readonly string[] => ['--port', String(port)];
 
 function freePort(): Promise<number> {

@@ -1,6 +1,6 @@
 import {
   eventIdOf,
-  genuinePart,
+  redactIfModified,
   isJsonObject,
   type JsonObject,
   MatrixError,
@@ -56,7 +56,7 @@ export class ReceiveEvents {
     if (!(await this.isSigned(raw, origin, originServerTs))) {
       throw new MatrixError(401, 'M_UNAUTHORIZED', "No signature by the sender's server can be confirmed.");
     }
-    return readPdu(genuinePart(raw));
+    return readPdu(redactIfModified(raw));
   }
 
   private async isSigned(raw: JsonObject, server: string, sentAt: number): Promise<boolean> {

@@ -1,13 +1,13 @@
-import { ManualClock, RateWindows } from '@headgate/limits-core';
+import { ManualClock, MemoryRateLimiter } from '@headgate/limits-core';
 import { MatrixError } from '@headgate/matrix-protocol';
 import { Body, Controller, ForbiddenException, HttpCode, Injectable, Post, Put } from '@nestjs/common';
 import type { LimitedRequest } from '../http/http-route.js';
 import { bySource } from '../http/source-key.js';
 import { LimitRules } from '../rules/limit-rules.js';
 import type { LimitsOptions } from '../rules/limits-options.js';
-import { LaterWindows } from '../testing/later-windows.js';
+import { AsyncLimiter } from '../testing/async-limiter.js';
 import { PLATFORMS, TestApp } from '../testing/test-app.js';
-import { Limited } from './limited.js';
+import { RateLimit } from './rate-limit.decorator.js';
 
 interface LoginRequest extends LimitedRequest {
   readonly body: { readonly user: string; readonly password: string };
@@ -15,7 +15,7 @@ interface LoginRequest extends LimitedRequest {
 
 const caller = ({ headers }: LimitedRequest) => headers['x-user'] as string | undefined;
 
-/** What the tests look at: how many passwords were verified. */
+/** Counts the verified passwords. */
 @Injectable()
 class Passwords {
   verified = 0;
@@ -23,7 +23,7 @@ class Passwords {
   async verify({ password }: LoginRequest['body']): Promise<void> {
     this.verified++;
     await new Promise((next) => setImmediate(next));
-    if (password === 'broken') throw new Error('the store is away');
+    if (password === 'broken') throw new Error('the store is unavailable');
     if (password === 'malformed') throw MatrixError.badJson('No such identifier.');
     if (password !== 'right') throw new ForbiddenException('Invalid username or password.');
   }
@@ -35,28 +35,28 @@ class Routes {
 
   @Post('login')
   @HttpCode(200)
-  @Limited('login.account', {
+  @RateLimit('login.account', {
     limit: 5,
     windowMs: 60_000,
     key: ({ body }: LoginRequest) => body.user.toLowerCase(),
     counts: 'failures',
   })
-  @Limited('login.source', { limit: 30, windowMs: 60_000, key: bySource(), counts: 'failures' })
+  @RateLimit('login.source', { limit: 30, windowMs: 60_000, key: bySource(), counts: 'failures' })
   async login(@Body() login: LoginRequest['body']) {
     await this.passwords.verify(login);
     return { user_id: login.user };
   }
 
   @Put('ring')
-  @Limited('ring', { limit: 2, windowMs: 60_000, key: caller })
+  @RateLimit('ring', { limit: 2, windowMs: 60_000, key: caller })
   ring() {
     throw new ForbiddenException('Not in the room.');
   }
 
   @Put('mixed')
-  @Limited('mixed.every', { limit: 2, windowMs: 120_000, key: caller })
-  @Limited('mixed.failures', { limit: 2, windowMs: 60_000, key: caller, counts: 'failures' })
-  @Limited('mixed.conflicts', {
+  @RateLimit('mixed.every', { limit: 2, windowMs: 120_000, key: caller })
+  @RateLimit('mixed.failures', { limit: 2, windowMs: 60_000, key: caller, counts: 'failures' })
+  @RateLimit('mixed.conflicts', {
     limit: 2,
     windowMs: 60_000,
     key: caller,
@@ -70,7 +70,7 @@ class Routes {
   }
 }
 
-describe.each(PLATFORMS)('@Limited on %s', (platform) => {
+describe.each(PLATFORMS)('@RateLimit on %s', (platform) => {
   let app: TestApp;
 
   const start = async (options?: LimitsOptions) => {
@@ -89,10 +89,10 @@ describe.each(PLATFORMS)('@Limited on %s', (platform) => {
   afterEach(() => app.close());
 
   test.each(['in this process', 'on a server'])(
-    'lets 100 parallel wrong passwords cause exactly 5 verifications, windows %s',
+    'verifies exactly 5 of 100 parallel wrong passwords, with a limiter %s',
     async (where) => {
-      const windows = new RateWindows({ clock: new ManualClock() });
-      await start({ store: where === 'on a server' ? new LaterWindows(windows) : windows });
+      const limiter = new MemoryRateLimiter({ clock: new ManualClock() });
+      await start({ limiter: where === 'on a server' ? new AsyncLimiter(limiter) : limiter });
       const answers = await Promise.all(Array.from({ length: 100 }, () => login('wrong')));
       expect(verified()).toBe(5);
       expect(answers.filter(({ status }) => status === 403)).toHaveLength(5);
@@ -100,7 +100,7 @@ describe.each(PLATFORMS)('@Limited on %s', (platform) => {
     },
   );
 
-  test('answers 429 in Matrix form, with the same wait in the body and, rounded up, in Retry-After', async () => {
+  test('answers 429 as a Matrix error, with the wait in the body and, rounded up, in Retry-After', async () => {
     await start();
     await repeat(5, () => login('wrong'));
     app.clock.advance(1_001);
@@ -117,28 +117,28 @@ describe.each(PLATFORMS)('@Limited on %s', (platform) => {
     expect((await login('right')).status).toBe(200);
   });
 
-  test('forgets the history of both keys on success', async () => {
+  test('clears the history of both keys on success', async () => {
     await start();
     await repeat(4, () => login('wrong'));
     expect((await login('right')).status).toBe(200);
     expect(await repeat(6, () => login('wrong'))).toEqual([403, 403, 403, 403, 403, 429]);
   });
 
-  test('counts neither a server error nor a malformed request as a failed attempt', async () => {
+  test('does not count a server error or a malformed request as a failed attempt', async () => {
     await start();
     expect(new Set(await repeat(10, () => login('broken')))).toEqual(new Set([500]));
     expect(new Set(await repeat(10, () => login('malformed')))).toEqual(new Set([400]));
     expect((await login('wrong')).status).toBe(403);
   });
 
-  test('spends no budget of an account while its source is refused', async () => {
+  test('does not use up the budget of an account while its source is refused', async () => {
     await start();
     for (let attempt = 0; attempt < 30; attempt++) await login('wrong', `user${attempt % 10}`);
     expect((await login('wrong', 'carol')).status).toBe(429);
     expect(await repeat(5, () => login('wrong', 'carol', '198.51.100.1'))).toEqual([403, 403, 403, 403, 403]);
   });
 
-  test('counts every attempt of a rate that says so, whatever comes of it', async () => {
+  test('counts every attempt under a rate that counts every request', async () => {
     await start();
     expect(await repeat(3, () => ring('a'))).toEqual([403, 403, 429]);
     expect((await ring('b')).status).toBe(403);
@@ -149,7 +149,7 @@ describe.each(PLATFORMS)('@Limited on %s', (platform) => {
     expect(new Set(await repeat(10, () => ring()))).toEqual(new Set([403]));
   });
 
-  test('judges each rule of a route by its own idea of a failure', async () => {
+  test('applies the definition of a failure of each rule', async () => {
     await start();
     const mixed = (fail?: string, user = 'a') =>
       app.send('PUT', '/mixed', { headers: { 'x-user': user }, body: { fail } });
@@ -163,8 +163,8 @@ describe.each(PLATFORMS)('@Limited on %s', (platform) => {
     expect(await peek('mixed.every')).toMatchObject({ counted: 2, inFlight: 0 });
   });
 
-  test('says of all rules that refuse the longest wait, and takes nothing from the others', async () => {
-    await start({ rateTerms: { 'mixed.failures': { limit: 1 }, 'mixed.every': { limit: 1 } } });
+  test('reports the longest wait of all refusing rules, and counts under no other rule', async () => {
+    await start({ rateOptions: { 'mixed.failures': { limit: 1 }, 'mixed.every': { limit: 1 } } });
     const mixed = () => app.send('PUT', '/mixed', { headers: { 'x-user': 'a' }, body: { fail: 'forbidden' } });
     expect((await mixed()).status).toBe(403);
     expect((await mixed()).body).toMatchObject({ retry_after_ms: 120_000 });
@@ -172,8 +172,8 @@ describe.each(PLATFORMS)('@Limited on %s', (platform) => {
     expect(await app.decisions('mixed.failures')).toEqual({ granted: 1 });
   });
 
-  test('takes its terms from the options when these have some', async () => {
-    await start({ rateTerms: { ring: { limit: 1 } } });
+  test('takes its limit from the options if they set one', async () => {
+    await start({ rateOptions: { ring: { limit: 1 } } });
     expect(await repeat(2, () => ring('a'))).toEqual([403, 429]);
   });
 
@@ -183,8 +183,8 @@ describe.each(PLATFORMS)('@Limited on %s', (platform) => {
     expect(await app.decisions('ring')).toEqual({ granted: 2, shadow_refused: 3 });
   });
 
-  test('refuses by the rules beside one in shadow', async () => {
-    await start({ shadow: ['login.account'], rateTerms: { 'login.source': { limit: 7 } } });
+  test('refuses by the other rules next to one in shadow mode', async () => {
+    await start({ shadow: ['login.account'], rateOptions: { 'login.source': { limit: 7 } } });
     expect(await repeat(8, () => login('wrong'))).toEqual([403, 403, 403, 403, 403, 403, 403, 429]);
     expect(await app.decisions('login.account')).toEqual({ granted: 5, shadow_refused: 2 });
     expect(await app.decisions('login.source')).toEqual({ granted: 7, refused: 1 });
@@ -198,8 +198,8 @@ describe.each(PLATFORMS)('@Limited on %s', (platform) => {
     expect(await app.registry.metrics()).toContain('limits_keys 2');
   });
 
-  test('is off when rates are off', async () => {
-    await start({ rates: false });
+  test('does nothing when rates are disabled', async () => {
+    await start({ ratesEnabled: false });
     expect(new Set(await repeat(20, () => login('wrong')))).toEqual(new Set([403]));
   });
 });

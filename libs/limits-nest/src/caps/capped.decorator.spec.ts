@@ -1,4 +1,4 @@
-import type { CapOffer } from '@headgate/limits-core';
+import type { CapWrite } from '@headgate/limits-core';
 import { MatrixError } from '@headgate/matrix-protocol';
 import { Body, Controller, Injectable, Put, Res } from '@nestjs/common';
 import { NEVER } from 'rxjs';
@@ -9,7 +9,7 @@ import { HeldCounter } from '../rules/cap-rule.js';
 import { LimitRules } from '../rules/limit-rules.js';
 import type { LimitsOptions } from '../rules/limits-options.js';
 import { PLATFORMS, TestApp } from '../testing/test-app.js';
-import { Capped } from './capped.js';
+import { Capped } from './capped.decorator.js';
 
 interface ThingRequest extends LimitedRequest {
   readonly body: { readonly id: string; readonly rewrite?: boolean };
@@ -18,28 +18,28 @@ interface ThingRequest extends LimitedRequest {
 @Injectable()
 class Shelf extends HeldCounter {
   readonly things = new Set<string>();
-  asked = 0;
+  counts = 0;
   readonly entered = Promise.withResolvers<ServerResponse>();
 
   count(): number {
-    this.asked++;
+    this.counts++;
     return this.things.size;
   }
 }
 
 const things = {
   limit: 3,
-  what: 'things',
-  held: Shelf,
-  offer: ({ body }: ThingRequest): CapOffer => ({ holder: 'a', id: body.id, rewrite: body.rewrite ?? false }),
+  resource: 'things',
+  counter: Shelf,
+  write: ({ body }: ThingRequest): CapWrite => ({ holder: 'a', id: body.id, rewrite: body.rewrite ?? false }),
 };
 const heavy = {
   limit: 10,
-  what: 'grams',
-  held: Shelf,
-  offer: ({ body }: LimitedRequest): CapOffer | undefined => {
+  resource: 'grams',
+  counter: Shelf,
+  write: ({ body }: LimitedRequest): CapWrite | undefined => {
     const { grams } = body as { grams?: number };
-    return grams === undefined ? undefined : { holder: 'a', offered: grams };
+    return grams === undefined ? undefined : { holder: 'a', amount: grams };
   },
 };
 
@@ -87,21 +87,21 @@ describe.each(PLATFORMS)('@Capped on %s', (platform) => {
 
   afterEach(() => app.close());
 
-  test('refuses with 400 and no hint to retry, and takes no more than the cap from parallel writes', async () => {
+  test('refuses with 400 and no hint to retry, and grants no more than the cap to parallel writes', async () => {
     await start();
     const answers = await Promise.all(['1', '2', '3', '4', '5'].map((id) => put({ id })));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 200, 400, 400]);
     const refusal = answers.find(({ status }) => status === 400)!;
     expect(refusal.body).toEqual({
       errcode: 'M_LIMIT_EXCEEDED',
-      error: 'No more than 3 things are held; waiting does not help, removing some does.',
+      error: 'The limit of 3 things is reached; waiting does not help, deleting some does.',
     });
     expect(refusal.headers['retry-after']).toBeUndefined();
-    expect(app.get(Shelf).asked).toBe(1);
+    expect(app.get(Shelf).counts).toBe(1);
   });
 
-  test('lets rewriting through at the cap, and gives room back when the write fails; off rates change nothing', async () => {
-    await start({ rates: false });
+  test('grants rewrites at the cap, and releases the reservation of a failed write, also with rates disabled', async () => {
+    await start({ ratesEnabled: false });
     for (let attempt = 0; attempt < 5; attempt++) expect((await put({ id: 'x', fail: true })).status).toBe(403);
     for (const id of ['1', '2', '3']) expect((await put({ id })).status).toBe(200);
     expect((await put({ id: '4' })).status).toBe(400);
@@ -115,7 +115,7 @@ describe.each(PLATFORMS)('@Capped on %s', (platform) => {
     expect(held('things')).toBe(4);
   });
 
-  test('wants room under every cap of a route, and gives back what the others had granted', async () => {
+  test('requires room under every cap of a route, and releases the reservations under the others', async () => {
     await start();
     expect((await put({ id: '1', grams: 8 })).status).toBe(200);
     for (const id of ['2', '3', '4']) {
@@ -126,21 +126,21 @@ describe.each(PLATFORMS)('@Capped on %s', (platform) => {
     for (const id of ['5', '6']) expect((await put({ id, grams: 1 })).status).toBe(200);
   });
 
-  test('takes a write that was answered with a refusal for none', async () => {
+  test('does not count a write that was answered with an error status', async () => {
     await start();
     for (let i = 0; i < 4; i++) expect((await put({ id: `${i}` }, '/refused')).status).toBe(409);
     expect(held('things')).toBe(0);
   });
 
-  test('asks for the count again after a write whose end nobody saw', async () => {
+  test('counts again after a write with an unknown outcome', async () => {
     await start();
     const call = app.open('PUT', '/hung', { body: { id: '1' } });
     const response = await app.get(Shelf).entered.promise;
-    app.get(Shelf).things.add('written all the same');
+    app.get(Shelf).things.add('written after the disconnect');
     call.destroy();
     await once(response, 'close');
     for (const id of ['2', '3']) expect((await put({ id })).status).toBe(200);
     expect((await put({ id: '4' })).status).toBe(400);
-    expect(app.get(Shelf).asked).toBe(2);
+    expect(app.get(Shelf).counts).toBe(2);
   });
 });
