@@ -148,7 +148,7 @@ describe('npm start -- --config FILE, with clusters', () => {
   test('an API server that is killed during creations loses no VM and doubles none', async () => {
     const names = Array.from({ length: 6 }, (_none, index) => `hgtest-${index}`);
     // What is asked for is still under way when the server dies.
-    const heal = lab.sandbox.faults.delay({ verb: 'create' }, 20);
+    const clear = lab.sandbox.faults.delay({ verb: 'create' }, 20);
     lab.takeRequests();
     const creations = names.map((name, index) =>
       api.send('POST', '/api/vms', {
@@ -168,7 +168,7 @@ describe('npm start -- --config FILE, with clusters', () => {
     await lab.sandbox.faults.serverDown();
     await lab.sandbox.faults.serverUp();
     const answers = await Promise.all(creations);
-    heal();
+    clear();
 
     const there = names.filter((_name, index) => answers[index]?.status === 201);
     for (const { status, body } of answers)

@@ -44,7 +44,7 @@ describe('@kubernetes/client-node', () => {
     await expect(core.readNamespacedConfigMap({ namespace: 'lab', name: 'a' })).rejects.toMatchObject({ code: 404 });
   });
 
-  test('is told of a conflict', async () => {
+  test('receives a conflict', async () => {
     const old = await core.createNamespacedConfigMap({ namespace: 'lab', body: configMap('a') });
     await core.replaceNamespacedConfigMap({ namespace: 'lab', name: 'a', body: { ...old, data: { a: '2' } } });
     const late = core.replaceNamespacedConfigMap({ namespace: 'lab', name: 'a', body: { ...old, data: { a: '3' } } });
@@ -113,16 +113,16 @@ describe('@kubernetes/client-node', () => {
   test('watches', async () => {
     const { metadata } = await core.listNamespacedConfigMap({ namespace: 'lab' });
     const seen: string[] = [];
-    let told: () => void = () => undefined;
+    let check: () => void = () => undefined;
     const arrival = (count: number): Promise<void> =>
-      new Promise((resolve) => (told = () => seen.length >= count && resolve()));
+      new Promise((resolve) => (check = () => seen.length >= count && resolve()));
     const three = arrival(3);
     const request = await new Watch(config).watch(
       '/api/v1/namespaces/lab/configmaps',
       { resourceVersion: metadata?.resourceVersion },
       (type: string, { metadata: meta }: KubernetesObject) => {
         seen.push(`${type} ${meta?.name}`);
-        told();
+        check();
       },
       () => undefined,
     );
@@ -134,7 +134,7 @@ describe('@kubernetes/client-node', () => {
     expect(seen).toEqual(['ADDED a', 'MODIFIED a', 'DELETED a']);
   });
 
-  test('keeps an informer up to date, also after its history expired', async () => {
+  test('keeps an informer up to date even after its history has expired', async () => {
     await core.createNamespacedConfigMap({ namespace: 'lab', body: configMap('a') });
     const list = () => core.listNamespacedConfigMap({ namespace: 'lab' });
     const informer = makeInformer(config, '/api/v1/namespaces/lab/configmaps', list);
@@ -171,7 +171,7 @@ describe('@kubernetes/client-node', () => {
     });
   });
 
-  test('is cut off when the server goes down and served again when it is back', async () => {
+  test('is disconnected when the server stops and reconnects after its restart', async () => {
     const watch = await fetch(`${sandbox.url}/api/v1/configmaps?watch=true`);
     const reader = watch.body!.getReader();
     const ended = reader.read().then(

@@ -30,27 +30,27 @@ import type { SandboxContext, SandboxExtension } from './sandbox-extension.js';
 export interface KubeSandboxOptions {
   /** Default 127.0.0.1. */
   host?: string;
-  /** Default 0, a free one. */
+  /** Default 0: a free port. */
   port?: number;
-  /** Default the machine's time. */
+  /** Default: the system clock. */
   clock?: SandboxClock;
-  /** What is there beside the bare API server, such as the simulation of KubeVirt. */
+  /** Additions to the bare API server: kinds, controllers, subresources. */
   extensions?: SandboxExtension[];
-  /** Namespaces that exist from the start, beside `default` and the `kube-` ones. */
+  /** Initial namespaces in addition to `default` and the `kube-` ones. */
   namespaces?: string[];
   /**
-   * Enforces RBAC. A record also binds users from the start: `{alice: ['view', 'lab/editor']}` gives alice the ClusterRole
-   * `view` everywhere and the Role `editor` of the namespace `lab`.
+   * Enforces RBAC. A record also binds users: `{alice: ['view', 'lab/editor']}` gives alice the ClusterRole `view` in every
+   * namespace and the Role `editor` of the namespace `lab`.
    */
   rbac?: boolean | Record<string, string[]>;
   version?: VersionInfo;
-  /** Changes kept per resource for watches that resume. */
+  /** The number of changes kept per resource for watches that resume. */
   historyLimit?: number;
 }
 
 const DEFAULT_VERSION: VersionInfo = { major: '1', minor: '34', gitVersion: 'v1.34.0+sandbox' };
 const INITIAL_NAMESPACES = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
-/** As etcd's compaction in a real cluster. */
+/** The default compaction interval of an API server. */
 const COMPACTION_PERIOD_MS = 5 * 60_000;
 
 /** A Kubernetes API server in this process, behind a real HTTP port. */
@@ -61,7 +61,7 @@ export class KubeSandbox implements SandboxContext {
   readonly admission = new AdmissionChain();
   readonly subresources = new SubresourceRegistry();
   readonly events: EventRecorder;
-  /** Counts what clients asked. */
+  /** Counts the requests of clients. */
   readonly requests = new RequestCounter();
   readonly faults: Faults;
   private readonly authenticator: Authenticator;
@@ -151,7 +151,7 @@ export class KubeSandbox implements SandboxContext {
     });
   }
 
-  /** A bearer token of a service account, as a pod of it would find mounted. */
+  /** A bearer token of a service account, like the one mounted in its pods. */
   tokenFor(namespaceName: string, serviceAccount: string): string {
     return this.tokenOf(serviceAccountUser(namespaceName, serviceAccount));
   }
@@ -161,16 +161,16 @@ export class KubeSandbox implements SandboxContext {
     return this.tokenOf({ username, groups: [...groups, 'system:authenticated'] });
   }
 
-  /** From now on a token is answered 401, as an expired one is. */
+  /** Requests with this token get 401 from now on, as with an expired token. */
   revoke(token: string): void {
     this.authenticator.revoke(token);
     for (const [id, known] of this.tokens) if (known === token) this.tokens.delete(id);
   }
 
-  /** Stops the extensions and the server, and cuts every connection. */
+  /** Stops the extensions and the server, and closes every connection. */
   async close(): Promise<void> {
     for (const close of this.closers.toReversed()) await close();
-    // A clock that was given may tell others the time, too.
+    // The caller may still use a clock that it passed in.
     if (!this.options.clock) this.clock.stop();
     await this.server.stop();
   }

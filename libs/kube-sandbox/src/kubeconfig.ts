@@ -9,7 +9,7 @@ export interface KubeconfigFields {
 
 const NAME = 'sandbox';
 
-/** A kubeconfig of one cluster and one user. The client library for Node demands the insecure flag of a plain http server. */
+/** A kubeconfig with one cluster and one user. The client library for Node requires the insecure flag for a plain HTTP server. */
 export function kubeconfig({ server, user, token, namespace }: KubeconfigFields): string {
   return stringify({
     apiVersion: 'v1',

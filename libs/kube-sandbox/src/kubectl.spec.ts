@@ -12,7 +12,7 @@ const run = promisify(execFile);
 
 const kubectl = findKubectl();
 
-// Each call starts a process, and some call several.
+// Each call starts a process, and some tests make several calls.
 jest.setTimeout(60_000);
 
 const WIDGETS = {
@@ -84,7 +84,7 @@ const DEPLOYMENT = {
   },
 };
 
-// An absent kubectl is named in the title, so that the report of the run says why nothing ran.
+// The title mentions an absent kubectl, so that the report explains the skipped tests.
 const describeKubectl = kubectl ? describe : describe.skip;
 
 describeKubectl(kubectl ? 'kubectl' : 'kubectl (skipped: no kubectl on the PATH)', () => {
@@ -142,7 +142,7 @@ describeKubectl(kubectl ? 'kubectl' : 'kubectl (skipped: no kubectl on the PATH)
     expect(await kube('get', 'widget', 'a', '-o', 'jsonpath={.spec.mode}')).toBe('auto');
   });
 
-  test('get of something absent says so', async () => {
+  test('get reports an absent object', async () => {
     expect(await failure('get', 'widget', 'z')).toBe('Error from server (NotFound): widgets.lab.dev "z" not found\n');
   });
 
@@ -167,7 +167,7 @@ describeKubectl(kubectl ? 'kubectl' : 'kubectl (skipped: no kubectl on the PATH)
     expect(await kube('describe', 'namespace', 'lab')).toContain('Status:       Active');
   });
 
-  test('apply creates, sees that nothing changed, and patches', async () => {
+  test('apply creates, detects an unchanged object, and patches', async () => {
     expect(await apply(widget('b', { size: 2 }))).toBe('widget.lab.dev/b created\n');
     expect(await apply(widget('b', { size: 2 }))).toBe('widget.lab.dev/b unchanged\n');
     expect(await apply(widget('b', { size: 3 }))).toBe('widget.lab.dev/b configured\n');
@@ -192,13 +192,13 @@ describeKubectl(kubectl ? 'kubectl' : 'kubectl (skipped: no kubectl on the PATH)
     expect(images.split(' ').sort()).toEqual(['side:1', 'web:2', 'x']);
   });
 
-  test('apply of a kind that is not served says what is missing', async () => {
+  test('apply reports a kind that is not served', async () => {
     const file = join(folder, 'gadget.json');
     await writeFile(file, JSON.stringify({ ...widget('g', { size: 1 }), kind: 'Gadget' }));
     expect(await failure('apply', '-f', file)).toContain('no matches for kind "Gadget" in version "lab.dev/v1"');
   });
 
-  test('create makes secrets, tokens, deployments and roles', async () => {
+  test('create works for secrets, tokens, deployments and roles', async () => {
     await kube('create', 'secret', 'generic', 's', '--from-literal=a=b');
     expect(await kube('get', 'secret', 's', '-o', 'jsonpath={.data.a}')).toBe('Yg==');
     expect(await kube('create', 'token', 'default')).toMatch(/^\S{20,}$/);
@@ -232,7 +232,7 @@ describeKubectl(kubectl ? 'kubectl' : 'kubectl (skipped: no kubectl on the PATH)
     expect(await failure('apply', '-f', file)).toContain('unknown field "spec.color"');
   });
 
-  test('apply --server-side keeps track of owners and refuses to take their fields unasked', async () => {
+  test('apply --server-side tracks owners and refuses conflicts without force', async () => {
     expect(await apply(widget('s', { size: 1 }), '--server-side')).toBe('widget.lab.dev/s serverside-applied\n');
     const file = join(folder, 'other.json');
     await writeFile(file, JSON.stringify(widget('s', { size: 2 })));
@@ -251,7 +251,7 @@ describeKubectl(kubectl ? 'kubectl' : 'kubectl (skipped: no kubectl on the PATH)
     expect([metadata.labels, metadata.annotations]).toEqual([{ 'team.example/tag.web': 'true' }, { note: 'hello' }]);
   });
 
-  test('patch knows merge, JSON and strategic patches', async () => {
+  test('patch supports merge, JSON and strategic patches', async () => {
     await kube('patch', 'wd', 'a', '--type=merge', '-p', '{"spec":{"size":5}}');
     await kube('patch', 'wd', 'a', '--type=json', '-p', '[{"op":"replace","path":"/spec/mode","value":"manual"}]');
     expect(sandbox.store.require('widgets.lab.dev', { namespace: 'lab', name: 'a' })).toMatchObject({
@@ -280,7 +280,7 @@ describeKubectl(kubectl ? 'kubectl' : 'kubectl (skipped: no kubectl on the PATH)
     expect(await kube('get', 'wd', 'a', '-o', 'jsonpath={.spec.replicas}')).toBe('3');
   });
 
-  test('create namespace makes one, and deleting it empties it', async () => {
+  test('create namespace works, and deleting a namespace empties it', async () => {
     expect(await kube('create', 'namespace', 'short')).toBe('namespace/short created\n');
     await kube('create', 'configmap', 'c', '--from-literal=a=b', '-n', 'short');
     expect(await kube('get', 'configmap', 'c', '-n', 'short', '-o', 'jsonpath={.data.a}')).toBe('b');
@@ -289,7 +289,7 @@ describeKubectl(kubectl ? 'kubectl' : 'kubectl (skipped: no kubectl on the PATH)
     expect(sandbox.store.list('configmaps', { namespace: 'short' })).toEqual([]);
   });
 
-  test('delete waits until a finalizer lets the object go', async () => {
+  test('delete waits for a finalizer', async () => {
     sandbox.store.patch('widgets.lab.dev', { namespace: 'lab', name: 'a' }, ({ metadata }) => {
       metadata.finalizers = ['lab.dev/hold'];
     });
@@ -304,7 +304,7 @@ describeKubectl(kubectl ? 'kubectl' : 'kubectl (skipped: no kubectl on the PATH)
     expect(sandbox.store.count('widgets.lab.dev')).toBe(0);
   });
 
-  test('get -w prints changes as they come', async () => {
+  test('get -w prints changes as they happen', async () => {
     const child = spawn(kubectl!, argumentsOf(['get', 'widgets', '-w']), { env: environment() });
     let seen = '';
     child.stdout.on('data', (data: Buffer) => (seen += data.toString()));
@@ -325,7 +325,7 @@ describeKubectl(kubectl ? 'kubectl' : 'kubectl (skipped: no kubectl on the PATH)
     expect(seen.match(/NAME/g)).toHaveLength(1);
   });
 
-  test('wait returns when the condition holds', async () => {
+  test('wait returns when the condition is met', async () => {
     sandbox.requests.reset();
     const waiting = kube('wait', '--for=jsonpath={.status.phase}=Ready', 'widget/a', '--timeout=15s');
     while (sandbox.requests.count({ verb: 'watch', resource: 'widgets.lab.dev' }) === 0)
@@ -340,7 +340,7 @@ describeKubectl(kubectl ? 'kubectl' : 'kubectl (skipped: no kubectl on the PATH)
     expect(await waiting).toBe('widget.lab.dev/a condition met\n');
   });
 
-  test('explain and api-resources know custom and built-in kinds', async () => {
+  test('explain and api-resources include custom and built-in kinds', async () => {
     expect(await kube('explain', 'widget.spec.size')).toContain('How big the widget is.');
     expect(await kube('explain', 'pod.spec.containers')).toContain('image\t<string>');
     const resources = await kube('api-resources');
@@ -348,7 +348,7 @@ describeKubectl(kubectl ? 'kubectl' : 'kubectl (skipped: no kubectl on the PATH)
     expect(resources).toMatch(/^pods +po +v1 +true +Pod$/m);
   });
 
-  test('auth tells who asks and what he may', async () => {
+  test('auth shows the user and their permissions', async () => {
     expect(await kube('auth', 'whoami')).toContain('kubernetes-admin');
     expect(await kube('auth', 'can-i', 'delete', 'widgets')).toBe('yes\n');
   });

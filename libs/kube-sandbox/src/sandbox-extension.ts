@@ -5,7 +5,7 @@ import type { ObjectStore } from './apiserver/object-store.js';
 import type { ResourceRegistry } from './apiserver/resource-registry.js';
 import type { SubresourceRegistry } from './apiserver/subresources.js';
 
-/** What an extension builds on. */
+/** The parts of the server that an extension uses. */
 export interface SandboxContext {
   store: ObjectStore;
   registry: ResourceRegistry;
@@ -15,8 +15,8 @@ export interface SandboxContext {
   events: EventRecorder;
 }
 
-/** Adds behavior to the bare API server: kinds, admission rules, controllers, subresources. */
+/** Extends the bare API server with kinds, admission rules, controllers or subresources. */
 export interface SandboxExtension {
-  /** Called once, before the server listens. A returned function is called when the sandbox closes. */
+  /** Called once before the server listens. The returned function is called when the sandbox closes. */
   install(context: SandboxContext): void | (() => void | Promise<void>);
 }

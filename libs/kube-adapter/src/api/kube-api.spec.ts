@@ -25,7 +25,7 @@ describe('KubeApi', () => {
     credentials = new KubeCredentials({ text: sandbox.kubeconfig() });
     api = new KubeApi('prod', credentials, new SystemClock());
   });
-  afterEach(() => sandbox.faults.heal());
+  afterEach(() => sandbox.faults.clear());
   afterAll(async () => {
     credentials.close();
     await sandbox.close();
@@ -44,10 +44,10 @@ describe('KubeApi', () => {
 
   test('retries a write that met a conflict, a limited number of times', async () => {
     await secret('raced');
-    sandbox.faults.storm({ resource: 'secrets', verb: 'patch' }, 409, 3);
+    sandbox.faults.failNext({ resource: 'secrets', verb: 'patch' }, 409, 3);
     const patch = () => api.patch(SECRETS, { namespace: 'lab', name: 'raced' }, { metadata: { labels: { a: 'b' } } });
     await expect(patch()).resolves.toMatchObject({ metadata: { labels: { a: 'b' } } });
-    sandbox.faults.storm({ resource: 'secrets', verb: 'patch' }, 409);
+    sandbox.faults.failNext({ resource: 'secrets', verb: 'patch' }, 409);
     await expect(patch()).rejects.toMatchObject({ code: 'CONFLICT' });
   });
 

@@ -14,7 +14,7 @@ describe('KubeContainers', () => {
   beforeAll(async () => {
     harness = await SandboxHarness.open();
   });
-  afterEach(() => harness.sandbox.faults.heal());
+  afterEach(() => harness.sandbox.faults.clear());
   afterAll(() => harness.close());
 
   const containers = () => harness.backend.require('containers');

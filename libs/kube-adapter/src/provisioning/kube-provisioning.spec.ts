@@ -11,7 +11,7 @@ describe('KubeProvisioning', () => {
   beforeAll(async () => {
     harness = await SandboxHarness.open();
   });
-  afterEach(() => harness.sandbox.faults.heal());
+  afterEach(() => harness.sandbox.faults.clear());
   afterAll(() => harness.close());
 
   const provisioning = () => harness.backend.require('provisioning');
@@ -230,7 +230,7 @@ describe('KubeProvisioning', () => {
   });
 
   test('survives repeated write conflicts', async () => {
-    for (const verb of ['create', 'patch', 'delete']) harness.sandbox.faults.storm({ verb }, 409, 2);
+    for (const verb of ['create', 'patch', 'delete']) harness.sandbox.faults.failNext({ verb }, 409, 2);
     const ref = await harness.givenVm('Stopped');
     await provisioning().setTag(ref, 'web', true);
     await harness.recorder.untilVm(ref, ({ tags }) => tags.includes('web'));

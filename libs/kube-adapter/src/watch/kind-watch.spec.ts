@@ -162,8 +162,8 @@ describe('KindWatch', () => {
   });
 
   test('survives repeated errors', async () => {
-    sandbox.faults.storm({ resource: 'secrets', verb: 'list' }, 500, 2);
-    sandbox.faults.storm({ resource: 'secrets', verb: 'watch' }, 503, 2);
+    sandbox.faults.failNext({ resource: 'secrets', verb: 'list' }, 500, 2);
+    sandbox.faults.failNext({ resource: 'secrets', verb: 'watch' }, 503, 2);
     await secret('s0');
     const collected = watch();
     await following(collected);

@@ -12,7 +12,7 @@ const request = (fields: Partial<AdmissionRequest>): AdmissionRequest => ({
 });
 
 describe('AdmissionChain', () => {
-  test('calls the hooks of the resource and operation, and of subresources only when they are named', () => {
+  test('calls the hooks of the resource and operation, and those of subresources only when listed', () => {
     const chain = new AdmissionChain();
     const called: string[] = [];
     const hook = (name: string, subresources?: string[]) => ({
@@ -33,7 +33,7 @@ describe('AdmissionChain', () => {
 });
 
 describe('denied', () => {
-  test('joins the causes into the message of a 422', () => {
+  test('joins the causes in the message of a 422', () => {
     const causes = [
       { reason: 'FieldValueInvalid', message: 'one', field: 'spec.a' },
       { reason: 'FieldValueRequired', message: 'two', field: 'spec.b' },
@@ -46,12 +46,12 @@ describe('denied', () => {
     });
   });
 
-  test('names the first ten causes and counts the others', () => {
+  test('lists the first ten causes and the number of others', () => {
     const causes = Array.from({ length: 12 }, (_, index) => ({ message: `c${index}` }));
     expect(denied('v', { causes }).message).toMatch(/: c0, .*c9, and 2 more validation errors$/);
   });
 
-  test('answers 400 without a reason for a refusal without causes', () => {
+  test('returns 400 without a reason for a denial without causes', () => {
     const { status } = denied('v', { message: 'not now' });
     expect([status.code, status.reason, status.message]).toEqual([
       400,

@@ -3,7 +3,7 @@ import type { KubeObject } from './kube-object.js';
 
 export type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
 
-/** Who asks. */
+/** The authenticated user of a request. */
 export interface UserInfo {
   username: string;
   groups: string[];
@@ -18,27 +18,27 @@ export interface AdmissionRequest<T extends KubeObject = KubeObject> {
   subresource?: string;
   namespace?: string;
   name: string;
-  /** A draft that mutating hooks change; frozen for validating ones. In the storage version. For DELETE the object to be deleted. */
+  /** In the storage version: a draft for mutating hooks, frozen for validating ones. For DELETE, the object to be deleted. */
   object: T;
-  /** State before an UPDATE. */
+  /** The state before an UPDATE. */
   oldObject?: T;
   user: UserInfo;
   dryRun: boolean;
 }
 
 export interface AdmissionHook<T extends KubeObject = KubeObject> {
-  /** As a webhook is called, such as `virtualmachine-validator.kubevirt.io`; it stands in the refusals. */
+  /** The webhook's name, such as `machine-validator.lab.dev`; error messages contain it. */
   name: string;
   /** `*` is every resource. */
   resources: string[];
   operations: AdmissionOperation[];
-  /** Absent: the object itself, no subresource. `*` is both. */
+  /** Default: the object itself and none of its subresources. `*` matches both. */
   subresources?: string[];
-  /** Changes `request.object` (mutating), or throws to refuse; {@link denied} makes the usual refusals. */
+  /** Changes `request.object` (mutating), or throws an error to deny the request; {@link denied} builds the usual ones. */
   admit(request: AdmissionRequest<T>): void;
 }
 
-/** Hooks that see a write before it is stored: first all mutating ones, then the schema, then all validating ones. */
+/** Hooks that run before a write is stored: all mutating ones, then schema validation, then all validating ones. */
 export class AdmissionChain {
   private readonly mutating: AdmissionHook[] = [];
   private readonly validating: AdmissionHook[] = [];
@@ -69,18 +69,18 @@ function concerns({ resources, operations, subresources = [''] }: AdmissionHook,
 }
 
 export interface Denial {
-  /** Absent: «denied the request without explanation». */
+  /** Default: "denied the request without explanation". */
   message?: string;
   /** HTTP status; default 422 with causes, else 400. */
   code?: number;
-  /** Default `Invalid` with causes, else left out, as webhooks do that set a message only. */
+  /** Default: `Invalid` with causes, otherwise none, like a webhook that sets only a message. */
   reason?: string;
   causes?: StatusCause[];
 }
 
 const MAX_CAUSES_IN_MESSAGE = 10;
 
-/** The refusal of an admission webhook, in the words of an API server. */
+/** The error that an API server returns when an admission webhook denies a request. */
 export function denied(webhook: string, { message, code, reason, causes }: Denial): ApiError {
   const text = message ?? (causes ? joinCauses(causes) : undefined);
   const said = text === undefined ? ' without explanation' : `: ${text}`;

@@ -1,13 +1,13 @@
 import { resourceName } from './kube-object.js';
 
-/** One reason of a refusal, as it stands in `details.causes`. */
+/** One entry of `details.causes`. */
 export interface StatusCause {
   reason?: string;
   message: string;
   field?: string;
 }
 
-/** The `Status` object with which an API server answers a failure. */
+/** The `Status` object that an API server returns for a failure. */
 export interface Status {
   kind: 'Status';
   apiVersion: 'v1';
@@ -26,7 +26,7 @@ export interface Status {
   code: number;
 }
 
-/** A refusal that goes to the client as it is. Whoever handles a request may throw one. */
+/** An error that is sent to the client unchanged. Any request handler may throw one. */
 export class ApiError extends Error {
   constructor(readonly status: Status) {
     super(status.message);
@@ -42,7 +42,7 @@ export class ApiError extends Error {
   }
 }
 
-/** Any refusal; `reason` is left out where the real server leaves it out. */
+/** An error with any code; omit `reason` where the real server omits it. */
 export function apiError(
   code: number,
   reason: string | undefined,
@@ -55,10 +55,10 @@ export function apiError(
   return new ApiError(status);
 }
 
-/** What the refusal is about: a plural with its group, and a name. */
+/** The object that an error refers to: a plural with its group, and a name. */
 export interface Subject {
   group: string;
-  /** The plural; virt-api's own refusals use the singular here. */
+  /** The plural; some API extensions use the singular here. */
   resource: string;
   name?: string;
 }
@@ -84,7 +84,7 @@ export const alreadyExists = (subject: Subject, beingDeleted = false): ApiError 
 export const STALE_OBJECT =
   'the object has been modified; please apply your changes to the latest version and try again';
 
-/** 409: the write does not fit the object's present state; `why` defaults to the words for a stale resourceVersion. */
+/** 409: the write conflicts with the object's current state; `why` defaults to the message for a stale resourceVersion. */
 export const conflict = (subject: Subject, why = STALE_OBJECT): ApiError =>
   apiError(
     409,
@@ -93,7 +93,7 @@ export const conflict = (subject: Subject, why = STALE_OBJECT): ApiError =>
     detailsOf(subject),
   );
 
-/** 403 as the authorizer and built-in admission say it: `pods "x" is forbidden: …`. */
+/** 403 in the form of the authorizer and of built-in admission: `pods "x" is forbidden: …`. */
 export const forbidden = (subject: Subject, why: string, causes?: StatusCause[]): ApiError =>
   apiError(
     403,
@@ -102,7 +102,7 @@ export const forbidden = (subject: Subject, why: string, causes?: StatusCause[])
     causes ? { ...detailsOf(subject), causes } : detailsOf(subject),
   );
 
-/** 422 with one cause per bad field. `kind` is the Kind, not the plural. */
+/** 422 with one cause per invalid field. `kind` is the Kind, not the plural. */
 export function invalid(kind: string, group: string, name: string, causes: StatusCause[]): ApiError {
   const lines = causes.map(({ field, message }) => (field ? `${field}: ${message}` : message));
   const text = lines.length === 1 ? lines[0] : `[${lines.join(', ')}]`;
@@ -114,7 +114,7 @@ export function invalid(kind: string, group: string, name: string, causes: Statu
   });
 }
 
-/** A value as a field error quotes it: strings and objects as JSON, an absent one as `null`. */
+/** Formats a value for a field error: strings and objects as JSON, an absent value as `null`. */
 const quoted = (value: unknown): string => JSON.stringify(value) ?? 'null';
 
 export const fieldInvalid = (field: string, value: unknown, why: string): StatusCause => ({
@@ -158,7 +158,7 @@ export const unsupportedMediaType = (accepted: string[]): ApiError =>
     `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`,
   );
 
-/** 410: the history before a revision is gone; the client must list again. */
+/** 410: the revision has been compacted; the client must list again. */
 export const expired = (message: string): ApiError => apiError(410, 'Expired', message);
 
 export const internalError = (message: string): ApiError =>

@@ -1,7 +1,7 @@
 import { ManualClock } from './clock.js';
 
 describe('ManualClock', () => {
-  test('runs what falls due in order of time, then of scheduling', () => {
+  test('runs due callbacks in order of time, then of scheduling', () => {
     const clock = new ManualClock();
     const ran: string[] = [];
     clock.schedule(() => ran.push('late'), 20);
@@ -13,7 +13,7 @@ describe('ManualClock', () => {
     expect(ran).toEqual(['first', 'second', 'late']);
   });
 
-  test('runs what a callback schedules within the span, at its own time', () => {
+  test('runs callbacks that are scheduled within the span, at their own time', () => {
     const clock = new ManualClock(0);
     const times: number[] = [];
     clock.schedule(() => clock.schedule(() => times.push(clock.now()), 5), 10);
@@ -21,7 +21,7 @@ describe('ManualClock', () => {
     expect([times, clock.now()]).toEqual([[15], 100]);
   });
 
-  test('never runs what was canceled', () => {
+  test('never runs canceled callbacks', () => {
     const clock = new ManualClock();
     const cancel = clock.schedule(() => expect(true).toBe(false), 1);
     cancel();

@@ -1,9 +1,9 @@
 import { TimerHeap } from './timer-heap.js';
 
-/** Takes a scheduled callback back; calling it late or twice does nothing. */
+/** Cancels a scheduled callback; calling it late or twice has no effect. */
 export type Cancel = () => void;
 
-/** The time of the sandbox. Everything simulated asks it and nothing else, so a test can stand in the future. */
+/** The only source of time in the sandbox, so that a test can control it. */
 export abstract class SandboxClock {
   /** Milliseconds since 1970. */
   abstract now(): number;
@@ -11,15 +11,15 @@ export abstract class SandboxClock {
   /** Runs the callback once, `delayMs` milliseconds from now, never within this call. */
   abstract schedule(callback: () => void, delayMs: number): Cancel;
 
-  /** Drops everything scheduled. */
+  /** Cancels all scheduled callbacks. */
   abstract stop(): void;
 
-  /** The present time as Kubernetes writes it in metadata: RFC 3339, whole seconds, UTC. */
+  /** The current time in the format of object metadata: RFC 3339, whole seconds, UTC. */
   timestamp(offsetMs = 0): string {
     return `${new Date(this.now() + offsetMs).toISOString().slice(0, 19)}Z`;
   }
 
-  /** The present time as `metav1.MicroTime` is written. */
+  /** The current time in the format of `metav1.MicroTime`. */
   microTimestamp(): string {
     return `${new Date(this.now()).toISOString().slice(0, 23)}000Z`;
   }
@@ -38,7 +38,7 @@ export abstract class SandboxClock {
   }
 }
 
-/** The machine's time. Its timers do not keep the process alive. */
+/** The system clock. Its timers do not keep the process alive. */
 export class RealClock extends SandboxClock {
   private readonly timers = new Set<NodeJS.Timeout>();
 
@@ -64,7 +64,7 @@ export class RealClock extends SandboxClock {
   }
 }
 
-/** A time that passes only when a test says so. */
+/** A clock that only moves when a test advances it. */
 export class ManualClock extends SandboxClock {
   private readonly timers = new TimerHeap();
 
@@ -80,7 +80,7 @@ export class ManualClock extends SandboxClock {
     return this.timers.add(this.time + Math.max(0, delayMs), callback);
   }
 
-  /** Lets time pass and runs what falls due, in order of time; what those callbacks schedule within the span runs too. */
+  /** Advances the time and runs the due callbacks in order, including those that they schedule within the span. */
   advance(ms: number): void {
     const end = this.time + ms;
     for (let due = this.timers.takeDue(end); due; due = this.timers.takeDue(end)) {
@@ -90,7 +90,7 @@ export class ManualClock extends SandboxClock {
     this.time = end;
   }
 
-  /** Milliseconds until the next callback falls due; undefined when nothing is scheduled. */
+  /** Milliseconds until the next callback is due; undefined when nothing is scheduled. */
   untilNext(): number | undefined {
     const next = this.timers.peek();
     return next && next.at - this.time;

@@ -1,4 +1,4 @@
-/** A copy of JSON data that shares nothing with the original; four times as fast as `structuredClone` on such data. */
+/** A deep copy of JSON data; four times as fast as `structuredClone` on such data. */
 export function deepCopy<T>(value: T): T {
   if (value === null || typeof value !== 'object') return value;
   if (Array.isArray(value)) return value.map(deepCopy) as T;
@@ -10,7 +10,7 @@ export function deepCopy<T>(value: T): T {
   return copy as T;
 }
 
-/** Makes JSON data immutable to its last leaf and returns it. */
+/** Freezes JSON data deeply and returns it. */
 export function deepFreeze<T>(value: T): T {
   if (value === null || typeof value !== 'object' || Object.isFrozen(value)) return value;
   for (const key in value) deepFreeze(value[key]);

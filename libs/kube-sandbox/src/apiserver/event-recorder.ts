@@ -6,13 +6,13 @@ export interface RecordedEvent {
   type: 'Normal' | 'Warning';
   reason: string;
   message: string;
-  /** The controller that speaks, such as `virtualmachine-controller`. */
+  /** The reporting controller, such as `deployment-controller`. */
   component: string;
-  /** Node on which it runs. */
+  /** The node on which it runs. */
   host?: string;
 }
 
-/** A core/v1 Event as it is stored. */
+/** A stored core/v1 Event. */
 export interface EventObject extends KubeObject {
   type: string;
   reason: string;
@@ -31,10 +31,10 @@ export interface EventObject extends KubeObject {
   };
 }
 
-/** Events are kept for this long. */
+/** Older events are deleted, as with the API server's `--event-ttl`. */
 const LIFETIME_MS = 60 * 60 * 1000;
 
-/** Writes Events about objects; one that repeats word for word is counted up, as client-go's recorder does. */
+/** Writes Events about objects; an identical event increments the count of the first, as client-go's recorder does. */
 export class EventRecorder {
   private readonly names = new Map<string, string>();
   private serial = 0;

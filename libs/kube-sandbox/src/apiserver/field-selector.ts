@@ -4,7 +4,7 @@ import type { ResourceDefinition } from './resource-definition.js';
 
 export interface FieldSelector {
   matches: (object: KubeObject) => boolean;
-  /** The name asked for with `metadata.name=x`: a watch of one object, authorized with that name. */
+  /** The name in `metadata.name=x`: a watch of one object, authorized with that name. */
   name?: string;
 }
 

@@ -41,7 +41,7 @@ export interface ObjectMeta {
   managedFields?: ManagedFieldsEntry[];
 }
 
-/** The shape that every stored object has; kinds add `spec`, `status` and the like, see the type parameter of the store's methods. */
+/** The fields of every stored object; kinds add `spec`, `status` and others, see the type parameter of the store's methods. */
 export interface KubeObject {
   apiVersion: string;
   kind: string;
@@ -51,7 +51,7 @@ export interface KubeObject {
 /** Reads and writes the fields of an object whose kind is not known at compile time. */
 export type UntypedObject = KubeObject & Record<string, unknown>;
 
-/** Names one object of a resource. Cluster-wide objects have no namespace. */
+/** Identifies one object of a resource. Cluster-scoped objects have no namespace. */
 export interface ObjectKey {
   namespace?: string;
   name: string;
@@ -73,7 +73,7 @@ export function apiVersionOf(group: string, version: string): string {
   return group ? `${group}/${version}` : version;
 }
 
-/** The textual form of a group and a plural that Kubernetes prints: `pods`, `virtualmachines.kubevirt.io`. */
+/** A group and a plural in the form that Kubernetes prints: `pods`, `deployments.apps`. */
 export function resourceName(group: string, plural: string): string {
   return group ? `${plural}.${group}` : plural;
 }

@@ -8,7 +8,7 @@ interface Requirement {
   values: string[];
 }
 
-/** The selector that objects such as Deployments carry. */
+/** The selector in the spec of objects such as Deployments. */
 export interface LabelSelectorObject {
   matchLabels?: Record<string, string>;
   matchExpressions?: { key: string; operator: string; values?: string[] }[];
@@ -34,7 +34,7 @@ export function parseLabelSelector(text: string): LabelSelector {
   return matcherOf(splitOutsideParentheses(text).map(parseRequirement));
 }
 
-/** The matcher of a selector object; an empty one matches everything. */
+/** The matcher for a selector object; an empty selector matches everything. */
 export function labelSelectorOf({ matchLabels = {}, matchExpressions = [] }: LabelSelectorObject): LabelSelector {
   return matcherOf([
     ...Object.entries(matchLabels).map(([key, value]): Requirement => ({ key, operator: 'In', values: [value] })),

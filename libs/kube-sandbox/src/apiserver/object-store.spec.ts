@@ -59,7 +59,7 @@ const refusal = (run: () => unknown): { code: number; message: string } => {
 };
 
 describe('ObjectStore', () => {
-  test('gives a new object a uid, a timestamp, generation 1 and the next revision', () => {
+  test('assigns a uid, a timestamp, generation 1 and the next revision to a new object', () => {
     const { store } = openStore();
     const before = store.revision;
     const { metadata } = store.create(MACHINES, machine('a'));
@@ -73,14 +73,14 @@ describe('ObjectStore', () => {
 
   test('completes a generated name', () => {
     const { store } = openStore();
-    const made = store.create(MACHINES, {
+    const created = store.create(MACHINES, {
       ...machine(''),
       metadata: { name: '', generateName: 'a-', namespace: 'lab' },
     });
-    expect(made.metadata.name).toMatch(/^a-[bcdfghjklmnpqrstvwxz2456789]{5}$/);
+    expect(created.metadata.name).toMatch(/^a-[bcdfghjklmnpqrstvwxz2456789]{5}$/);
   });
 
-  test('holds objects that nobody outside can change', () => {
+  test('protects stored objects from changes by callers', () => {
     const { store } = openStore();
     const given = machine('a');
     const created = store.create(MACHINES, given);
@@ -100,7 +100,7 @@ describe('ObjectStore', () => {
     });
   });
 
-  test('refuses an update that started from an older revision', () => {
+  test('refuses an update based on an older revision', () => {
     const { store } = openStore();
     const stale = store.create(MACHINES, machine('a'));
     store.patch<Machine>(MACHINES, stale.metadata, (draft) => void (draft.spec.size = 2));
@@ -111,7 +111,7 @@ describe('ObjectStore', () => {
     });
   });
 
-  test('raises the generation for the spec and not for status or metadata', () => {
+  test('increments the generation for the spec and not for status or metadata', () => {
     const { store } = openStore();
     const { metadata } = store.create(MACHINES, machine('a'));
     const generation = (change: (draft: Machine) => void) =>
@@ -121,17 +121,17 @@ describe('ObjectStore', () => {
     expect(generation((draft) => void (draft.spec.size = 2))).toBe(2);
   });
 
-  test('neither moves the revision nor tells anybody when a patch changes nothing', () => {
+  test('creates neither a revision nor an event when a patch changes nothing', () => {
     const { store } = openStore();
     const { metadata } = store.create(MACHINES, machine('a'));
-    const told: StoreEvent[] = [];
-    store.subscribe('*', (event) => told.push(event));
+    const events: StoreEvent[] = [];
+    store.subscribe('*', (event) => events.push(event));
     const before = store.revision;
     store.patch<Machine>(MACHINES, metadata, (draft) => void (draft.spec.size = 1));
-    expect([store.revision, told]).toEqual([before, []]);
+    expect([store.revision, events]).toEqual([before, []]);
   });
 
-  test('answers a dry run and commits nothing', () => {
+  test('returns the result of a dry run and commits nothing', () => {
     const { store } = openStore();
     expect(store.create(MACHINES, machine('a'), { dryRun: true }).metadata.uid).toBeDefined();
     expect(store.count(MACHINES)).toBe(0);
@@ -153,7 +153,7 @@ describe('ObjectStore', () => {
     expect(store.get(MACHINES, metadata)).toBeUndefined();
   });
 
-  test('lets a grace period hold an object until it is deleted with none', () => {
+  test('keeps an object for its grace period until it is deleted with zero', () => {
     const { store } = openStore();
     const pod = store.create('pods', { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p', namespace: 'lab' } });
     expect(store.delete('pods', pod.metadata).object.metadata).toMatchObject({
@@ -163,13 +163,13 @@ describe('ObjectStore', () => {
     expect(store.delete('pods', pod.metadata, { gracePeriodSeconds: 0 }).gone).toBe(true);
   });
 
-  test('refuses to delete an object that is not the one meant', () => {
+  test('refuses to delete an object with another uid', () => {
     const { store } = openStore();
     const { metadata } = store.create(MACHINES, machine('a'));
     expect(refusal(() => store.delete(MACHINES, metadata, { preconditions: { uid: 'other' } })).code).toBe(409);
   });
 
-  test('lists by namespace and name, as their keys would be ordered', () => {
+  test('lists by namespace and name in the order of etcd keys', () => {
     const { store } = openStore();
     store.load([machine('b', 1, 'lab'), machine('a', 1, 'lab'), machine('z', 1, 'lab-2')]);
     const names = (namespace?: string) =>
@@ -191,7 +191,7 @@ describe('ObjectStore', () => {
     expect(names('tier!=x')).toEqual(['b', 'c']);
   });
 
-  test('shows the past as long as the history reaches back', () => {
+  test('returns past revisions as long as the history contains them', () => {
     const { store } = openStore();
     store.load([machine('a'), machine('b')]);
     const past = store.revision;
@@ -206,7 +206,7 @@ describe('ObjectStore', () => {
     expect(refusal(() => store.listAt(MACHINES, past)).code).toBe(410);
   });
 
-  test('forgets the oldest changes when the history is full', () => {
+  test('discards the oldest changes when the history is full', () => {
     const { store } = openStore(4);
     const start = store.revision;
     store.load(['a', 'b', 'c', 'd', 'e', 'f'].map((name) => machine(name)));
@@ -220,7 +220,7 @@ describe('ObjectStore', () => {
     ]);
   });
 
-  test('tells every listener of changes in the order of their revisions, also of those that a listener makes', () => {
+  test('delivers changes to every listener in the order of revisions, including those of other listeners', () => {
     const { store } = openStore();
     const seen: number[] = [];
     store.subscribe(MACHINES, ({ type, object }) => {

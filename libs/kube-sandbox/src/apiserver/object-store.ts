@@ -17,7 +17,7 @@ import { changesGeneration, keepServerFields } from './store/write-rules.js';
 export type { ListQuery };
 
 export interface WriteOptions {
-  /** Answers the outcome and commits nothing. */
+  /** Returns the result without committing it. */
   dryRun?: boolean;
 }
 
@@ -32,9 +32,9 @@ export interface ObjectStoreOptions {
  * Holds every object in memory, as etcd and the generic registry do for a real server: one revision over all resources,
  * optimistic locking, finalizers, a bounded history of changes.
  *
- * Resources are named as Kubernetes prints them: `pods`, `virtualmachines.kubevirt.io`. What the store returns is frozen
- * to the last leaf, and what it is given is copied, so nobody outside can change what it holds. It writes at once and
- * tells listeners before the call returns. No admission and no schema stand here: they belong to the HTTP side.
+ * Resources are named as Kubernetes prints them: `pods`, `deployments.apps`. Returned objects are deeply frozen and
+ * arguments are copied, so callers can't change stored objects. Writes are synchronous, and listeners are called before a
+ * write returns. Admission and schemas are the concern of the HTTP layer.
  */
 export class ObjectStore {
   private readonly registry: ResourceRegistry;
@@ -71,15 +71,15 @@ export class ObjectStore {
     return [...filterObjects(this.tables.get(resource)?.walk(query.namespace) ?? [], query)];
   }
 
-  /** How many objects there are, of a resource or of it in one namespace. */
+  /** The number of objects of a resource, optionally in one namespace. */
   count(resource: string, namespace?: string): number {
     const table = this.tables.get(resource);
     return (namespace === undefined ? table?.size : table?.sizeOf(namespace)) ?? 0;
   }
 
   /**
-   * Objects as they were at a past revision.
-   * @throws ApiError 410 when the history no longer reaches back
+   * The objects at a past revision.
+   * @throws ApiError 410 when the history no longer contains it
    */
   listAt<T extends KubeObject>(resource: string, revision: number, query: ListQuery<T> = {}): T[] {
     const changes = this.eventsSince(resource, revision);
@@ -94,12 +94,12 @@ export class ObjectStore {
     return address && object ? { resource: address.resource, object } : undefined;
   }
 
-  /** Where the objects are that name this uid among their owners. */
+  /** The addresses of the objects that have this uid among their owners. */
   dependentsOf(uid: string): ObjectAddress[] {
     return this.owners.dependentsOf(uid);
   }
 
-  /** Objects of one resource that are owned by a uid. */
+  /** The objects of one resource that are owned by a uid. */
   ownedBy<T extends KubeObject>(resource: string, uid: string): T[] {
     return this.owners
       .dependentsOf(uid)
@@ -115,7 +115,7 @@ export class ObjectStore {
   }
 
   /**
-   * Replaces an object. A `resourceVersion` in it must be the present one.
+   * Replaces an object. A `resourceVersion` in it must be the current one.
    * @throws ApiError 404, 409 Conflict
    */
   update<T extends KubeObject>(resource: string, object: T, options: WriteOptions = {}): T {
@@ -133,7 +133,7 @@ export class ObjectStore {
   }
 
   /**
-   * Changes an object by a function on a draft. A draft that ends as it began changes nothing and tells nobody.
+   * Changes an object through a function that edits a draft. An unchanged draft creates no revision and no event.
    * @throws ApiError 404
    */
   patch<T extends KubeObject>(
@@ -149,9 +149,9 @@ export class ObjectStore {
   }
 
   /**
-   * Deletes an object, or marks it for deletion while finalizers or a grace period hold it.
-   * @returns the last state; `gone` tells which of the two happened
-   * @throws ApiError 404, 409 for preconditions that fail
+   * Deletes an object, or marks it for deletion when it has finalizers or a grace period.
+   * @returns the last state; `gone` is true when the object was removed
+   * @throws ApiError 404, 409 when a precondition fails
    */
   delete<T extends KubeObject>(
     resource: string,
@@ -177,8 +177,8 @@ export class ObjectStore {
   }
 
   /**
-   * Puts many objects in at once, each into the resource of its kind; uid, timestamps and status they bring are kept.
-   * The quick way to seed a fleet. @throws ApiError 409 AlreadyExists, with the objects before it already in
+   * Adds many objects at once, each to the resource of its kind, and keeps their uids, timestamps and status; a fast way
+   * to seed a cluster. @throws ApiError 409 AlreadyExists; the preceding objects have been added by then
    */
   load(objects: Iterable<KubeObject>): void {
     const events: StoreEvent[] = [];
@@ -192,20 +192,20 @@ export class ObjectStore {
     }
   }
 
-  /** Tells of every change of a resource, or of all with `*`, until the returned function is called. */
+  /** Calls the listener for every change of a resource, or of all resources with `*`, until the returned function is called. */
   subscribe(resource: string, listener: StoreListener): () => void {
     return this.dispatcher.subscribe(resource, listener);
   }
 
   /**
-   * Changes of a resource after a revision, oldest first.
-   * @throws ApiError 410 when some of them are forgotten
+   * The changes of a resource after a revision, oldest first.
+   * @throws ApiError 410 when some of them have been compacted
    */
   eventsSince(resource: string, revision: number): StoreEvent[] {
     return this.log.since(resource, revision);
   }
 
-  /** Forgets the history up to a revision, by default all of it: watches that resume from before it are answered 410. */
+  /** Compacts the history up to a revision, by default all of it: watches that resume before it get 410. */
   compact(revision = this.revision): void {
     this.log.compact(revision);
   }

@@ -4,7 +4,7 @@ import type { KubeObject, ObjectKey } from './kube-object.js';
 import type { StructuralSchema } from './schema/structural-schema.js';
 import type { NameRule } from './schema/validate-meta.js';
 
-/** One column of `kubectl get`. Its cell comes from a JSON path or, for built-in kinds, from a function. */
+/** One column of `kubectl get`, from a JSON path or, for built-in kinds, from a function. */
 export interface PrinterColumn {
   name: string;
   type: 'string' | 'integer' | 'number' | 'boolean' | 'date';
@@ -14,49 +14,49 @@ export interface PrinterColumn {
   priority?: number;
   /** Path below the object, such as `.status.printableStatus`. */
   jsonPath?: string;
-  /** Computes the cell; `nowMs` is the clock's time, for ages. */
+  /** Computes the cell; `nowMs` is the current time, for ages. */
   cell?: (object: KubeObject, nowMs: number) => string | number | boolean | null;
 }
 
-/** One served version of a resource. Objects are stored in one version; the others differ by `apiVersion` or by the conversions given. */
+/** One served version of a resource. Objects are stored in one version; the others differ in `apiVersion` and by their conversions. */
 export interface ResourceVersion {
   name: string;
   served: boolean;
-  /** Sent as a `Warning: 299` header with every answer. */
+  /** Sent as a `Warning: 299` header with every response. */
   deprecationWarning?: string;
-  /** Absent: every field is kept. */
+  /** Default: every field is kept. */
   schema?: StructuralSchema;
   columns?: PrinterColumn[];
-  /** Storage version → this version, on a copy. Absent: only `apiVersion` changes. */
+  /** Storage version → this version, on a copy. Default: only `apiVersion` changes. */
   fromStorage?: (object: KubeObject) => KubeObject;
   /** This version → storage version, on a copy. */
   toStorage?: (object: KubeObject) => KubeObject;
 }
 
-/** Where the scale subresource finds its numbers, as JSON paths such as `.spec.replicas`. */
+/** The JSON paths of the scale subresource, such as `.spec.replicas`. */
 export interface ScalePaths {
   specReplicasPath: string;
   statusReplicasPath: string;
   labelSelectorPath?: string;
 }
 
-/** Answers reads of a resource that nothing stores, such as metrics. */
+/** Serves reads of a resource that is not stored, such as metrics. */
 export interface ReadOnlyProvider {
   list(namespace: string | undefined): KubeObject[];
   get(key: ObjectKey): KubeObject | undefined;
 }
 
-/** What a resource decides beyond its schema. All hooks work on the storage version. */
+/** The rules of a resource beyond its schema. All hooks work on the storage version. */
 export interface ResourceStrategy {
-  /** Completes a new object, on a draft, before validation: server-side defaults, allocated fields. */
+  /** Completes the draft of a new object before validation: server-side defaults, allocated fields. */
   prepareForCreate?: (draft: KubeObject) => void;
-  /** Completes a changed object, on a draft. */
+  /** Completes the draft of a changed object. */
   prepareForUpdate?: (draft: KubeObject, previous: KubeObject) => void;
-  /** Bad fields of a new (`previous` undefined) or changed object. Answered as 422. */
+  /** The invalid fields of a new (`previous` is undefined) or changed object, for a 422. */
   validate?: (object: KubeObject, previous: KubeObject | undefined) => StatusCause[];
-  /** Seconds between the DELETE and the end of the object; absent or 0: gone at once. `requested` is the client's wish. */
+  /** Seconds between the DELETE and the removal of the object; default 0. `requested` is the client's value. */
   gracePeriodSeconds?: (object: KubeObject, requested: number | undefined) => number;
-  /** Whether something other than finalizers and a grace period still holds an object that is being deleted. */
+  /** Whether anything besides finalizers and the grace period still blocks the removal of an object. */
   holdsDeletion?: (object: KubeObject) => boolean;
 }
 
@@ -73,7 +73,7 @@ export const ALL_VERBS: readonly Verb[] = [
   'watch',
 ];
 
-/** Everything the server knows about one resource. */
+/** The definition of one resource. */
 export interface ResourceDefinition {
   /** Empty for the core group. */
   group: string;
@@ -86,25 +86,25 @@ export interface ResourceDefinition {
   namespaced: boolean;
   /** Preferred version first. */
   versions: ResourceVersion[];
-  /** Version in which the store holds the objects; default the first. */
+  /** The version in which objects are stored; default the first. */
   storageVersion?: string;
   /** Default: all. */
   verbs?: readonly Verb[];
-  /** Whether `/status` exists; then `status` is written there and nowhere else. */
+  /** Whether `/status` exists; `status` can then be written only there. */
   statusSubresource?: boolean;
   scale?: ScalePaths;
-  /** Further subresources to name in discovery, such as `log`; handlers are registered with `SubresourceRegistry`. */
+  /** Other subresources to list in discovery, such as `log`; handlers are registered with `SubresourceRegistry`. */
   subresources?: { name: string; kind?: string; group?: string; version?: string; verbs: string[] }[];
-  /** Field labels that a field selector may use, beside `metadata.name` and `metadata.namespace`. */
+  /** Field labels that a field selector may use, in addition to `metadata.name` and `metadata.namespace`. */
   selectableFields?: Record<string, (object: KubeObject) => string>;
-  /** How names are checked; default `subdomain`. */
+  /** The format of names; default `subdomain`. */
   nameRule?: NameRule;
   strategy?: ResourceStrategy;
   provider?: ReadOnlyProvider;
-  /** Answers a POST of a resource that nothing stores, such as an access review. */
-  answerCreate?: (object: KubeObject, user: UserInfo) => KubeObject;
-  /** The store's name of another resource whose objects this one shows in its own words (events.k8s.io shows `events`). */
+  /** Handles a POST of a resource that is not stored, such as an access review. */
+  handleCreate?: (object: KubeObject, user: UserInfo) => KubeObject;
+  /** The stored resource that this one presents in another form (events.k8s.io presents `events`). */
   aliasOf?: string;
-  /** Compiled into the server: strategic merge patch works, PUT needs no resourceVersion, list items carry no kind. */
+  /** Built into the server: it supports strategic merge patch, PUT needs no resourceVersion, list items have no kind. */
   builtIn?: boolean;
 }

@@ -1,15 +1,15 @@
 import { parseApiVersion, resourceName, apiVersionOf, type KubeObject } from './kube-object.js';
 import type { ResourceDefinition, ResourceVersion } from './resource-definition.js';
 
-/** A resource together with the version in which it is asked for. */
+/** A resource and the requested version of it. */
 export interface ServedResource {
   definition: ResourceDefinition;
   version: ResourceVersion;
-  /** `virtualmachines.kubevirt.io`: the name under which the store keeps it. */
+  /** Its name in the store, such as `deployments.apps`. */
   name: string;
 }
 
-/** The resources the server knows, built-in ones and those that CustomResourceDefinitions add and take away at run time. */
+/** The registered resources: the built-in ones, and those that CustomResourceDefinitions add and remove at run time. */
 export class ResourceRegistry {
   private readonly byName = new Map<string, ResourceDefinition>();
   private readonly namesByKind = new Map<string, string>();
@@ -35,17 +35,17 @@ export class ResourceRegistry {
     this.changes++;
   }
 
-  /** Rises with every registration; whoever caches something made from the registry compares it. */
+  /** Incremented with every registration, so that caches derived from the registry can be invalidated. */
   get revision(): number {
     return this.changes;
   }
 
-  /** @param name `pods`, `virtualmachines.kubevirt.io` */
+  /** @param name `pods`, `deployments.apps` */
   find(name: string): ResourceDefinition | undefined {
     return this.byName.get(name);
   }
 
-  /** @throws Error when nothing of that name is registered: inside the process that is a mistake of the caller. */
+  /** @throws Error when no such resource is registered, which is a bug of the caller */
   get(name: string): ResourceDefinition {
     const definition = this.byName.get(name);
     if (!definition) throw new Error(`no resource "${name}" is registered`);
@@ -59,13 +59,13 @@ export class ResourceRegistry {
     return definition && served ? { definition, version: served, name: definition.aliasOf ?? name } : undefined;
   }
 
-  /** The resource that holds objects of this kind, whatever version they are written in. */
+  /** The resource that stores objects of this kind, in any of its versions. */
   findByKind(apiVersion: string, kind: string): ResourceDefinition | undefined {
     const name = this.namesByKind.get(`${parseApiVersion(apiVersion).group}/${kind}`);
     return name === undefined ? undefined : this.byName.get(name);
   }
 
-  /** The store's name for the resource that holds this object. @throws Error when its kind is not registered. */
+  /** The name of the resource that stores this object. @throws Error when its kind is not registered */
   resourceOf({ apiVersion, kind }: Pick<KubeObject, 'apiVersion' | 'kind'>): string {
     const definition = this.findByKind(apiVersion, kind);
     if (!definition) throw new Error(`no resource of kind "${kind}" in "${apiVersion}" is registered`);

@@ -11,29 +11,29 @@ export interface SubresourceRequest {
   resource: string;
   namespace?: string;
   name: string;
-  /** What stands behind the name: `start`, `portforward`, `vnc/screenshot` as registered. */
+  /** The subresource as registered: `start`, `portforward`, `vnc/screenshot`. */
   subresource: string;
-  /** Path segments behind the registered subresource, such as the port of `portforward/5900/tcp`. */
+  /** The path segments after the registered subresource, such as `5900/tcp` of `portforward/5900/tcp`. */
   rest: string[];
   query: URLSearchParams;
   headers: IncomingMessage['headers'];
   user: UserInfo;
 }
 
-/** An answer in one piece. An object as body goes out as JSON, a string as plain text, nothing as an empty body. */
-export interface SubresourceAnswer {
+/** A complete response. An object is sent as JSON, a string as plain text. */
+export interface SubresourceResponse {
   code: number;
   body?: object | string | Buffer;
   headers?: Record<string, string>;
 }
 
-/** Writes an answer of unknown length, such as the log of a pod that is followed. */
-export interface AnswerStream {
+/** Writes a response of unknown length, such as a log that the client follows. */
+export interface ResponseStream {
   /** Sends the status line; called once, before the first byte. */
   start(code: number, headers?: Record<string, string>): void;
   write(data: string | Buffer): void;
   end(): void;
-  /** Aborts when the client is gone or the server stops. */
+  /** Aborts when the client disconnects or the server stops. */
   signal: AbortSignal;
 }
 
@@ -42,28 +42,28 @@ export type HttpSubresourceHandler = (
     /** The body, parsed as JSON or YAML; undefined when it was empty. */
     body: unknown;
     rawBody: Buffer;
-    stream: AnswerStream;
+    stream: ResponseStream;
   },
-  /** @returns the answer, or nothing when it went out through `stream`. Throw an ApiError to refuse. */
-) => SubresourceAnswer | undefined | Promise<SubresourceAnswer | undefined>;
+  /** @returns the response, or nothing after writing to `stream` @throws ApiError */
+) => SubresourceResponse | undefined | Promise<SubresourceResponse | undefined>;
 
 export interface WebSocketSubresourceHandler {
-  /** Subprotocols this end speaks, preferred first. */
+  /** The supported subprotocols, preferred first. */
   protocols: string[];
-  /** What happens when the client offers only others: go on without one (virt-api) or refuse with 400 (kubelet). Default go on. */
+  /** When the client offers only other protocols: continue without one (default), or refuse with 400, as the kubelet does. */
   requireProtocol?: boolean;
-  /** Runs before the upgrade; throw an ApiError to refuse with an ordinary answer. */
+  /** Runs before the upgrade. @throws ApiError to refuse with an ordinary response */
   check?(request: SubresourceRequest): void | Promise<void>;
-  /** Speaks on the open socket; `protocol` is the one agreed on, or empty. */
+  /** Serves the open socket; `protocol` is the negotiated one, or empty. */
   connect(socket: WebSocket, request: SubresourceRequest & { protocol: string }): void;
-  /** Takes the connection over for protocols other than WebSocket (SPDY). Absent: such upgrades are refused. */
+  /** Takes over the connection for protocols other than WebSocket (SPDY). Default: such upgrades are refused. */
   upgrade?(request: SubresourceRequest & { upgrade: IncomingMessage; socket: Duplex; head: Buffer }): void;
 }
 
 export interface SubresourceAddress {
   group: string;
   resource: string;
-  /** May have slashes: the longest that fits a path wins. */
+  /** May contain slashes: the longest match for a path wins. */
   subresource: string;
 }
 
@@ -76,13 +76,13 @@ export interface HttpRegistration {
   handle: HttpSubresourceHandler;
 }
 
-/** Endpoints below an object that no store answers: power actions, consoles, exec, logs, tokens. */
+/** Endpoints of an object that are not stored: power actions, consoles, exec, logs, tokens. */
 export class SubresourceRegistry {
   private readonly http: Registered<HttpRegistration>[] = [];
   private readonly sockets: Registered<WebSocketSubresourceHandler>[] = [];
   private readonly groups = new Map<string, Set<string>>();
 
-  /** Handles plain requests. `methods` are those answered; others get 405. */
+  /** Handles plain requests with the given methods; others get 405. */
   handle(address: SubresourceAddress, methods: string[], handle: HttpSubresourceHandler): void {
     this.http.push({ ...address, handler: { methods, handle } });
   }
@@ -92,7 +92,7 @@ export class SubresourceRegistry {
     this.sockets.push({ ...address, handler });
   }
 
-  /** Names a group that has subresources only, no objects (`subresources.kubevirt.io`), so that discovery shows it. */
+  /** Registers a group that has only subresources and no objects, so that discovery lists it. */
   serveGroup(group: string, versions: string[]): void {
     this.groups.set(group, new Set([...(this.groups.get(group) ?? []), ...versions]));
   }
@@ -117,7 +117,7 @@ export class SubresourceRegistry {
     return [...this.groups].map(([group, versions]) => ({ group, versions: [...versions] }));
   }
 
-  /** Every registered endpoint of a group, once, for discovery. */
+  /** The registered endpoints of a group without duplicates, for discovery. */
   addresses(group: string): SubresourceAddress[] {
     const found = new Map<string, SubresourceAddress>();
     for (const { group: owner, resource, subresource } of [...this.http, ...this.sockets]) {
@@ -129,7 +129,7 @@ export class SubresourceRegistry {
 
 function longest<H>(registered: Registered<H>[], group: string, resource: string, segments: string[]) {
   const path = `${segments.join('/')}/`;
-  // Of two for one address the later one counts: an extension may replace what is built in.
+  // The last handler wins, so that an extension can replace a built-in one.
   const fitting = registered
     .toReversed()
     .filter((each) => each.group === group && each.resource === resource && path.startsWith(`${each.subresource}/`))

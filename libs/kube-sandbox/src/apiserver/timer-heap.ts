@@ -5,7 +5,7 @@ export interface Timer {
   canceled: boolean;
 }
 
-/** Timers by due time; of two that fall due together, the one added first comes first. A binary heap. */
+/** A binary heap of timers by due time; timers that are due at the same time keep the order of their insertion. */
 export class TimerHeap {
   private readonly heap: Timer[] = [];
   private order = 0;
@@ -24,7 +24,7 @@ export class TimerHeap {
     return this.heap[0];
   }
 
-  /** Removes and returns the first timer that falls due at or before `time`. */
+  /** Removes and returns the first timer that is due at or before `time`. */
   takeDue(time: number): Timer | undefined {
     const first = this.peek();
     return first && first.at <= time ? this.pop() : undefined;

@@ -1,42 +1,42 @@
 import type { KubeSandbox } from '../kube-sandbox.js';
 
-export interface Answer<T = Record<string, unknown>> {
+export interface ApiResponse<T = Record<string, unknown>> {
   code: number;
   body: T;
   text: string;
   headers: Headers;
 }
 
-/** Asks the sandbox over HTTP, as any client would. */
+/** An HTTP client of the sandbox. */
 export class ApiClient {
   constructor(
     private readonly sandbox: KubeSandbox,
     private readonly token?: string,
   ) {}
 
-  get<T = Record<string, unknown>>(path: string, headers: Record<string, string> = {}): Promise<Answer<T>> {
+  get<T = Record<string, unknown>>(path: string, headers: Record<string, string> = {}): Promise<ApiResponse<T>> {
     return this.send<T>('GET', path, undefined, headers);
   }
 
-  post<T = Record<string, unknown>>(path: string, body: unknown): Promise<Answer<T>> {
+  post<T = Record<string, unknown>>(path: string, body: unknown): Promise<ApiResponse<T>> {
     return this.send<T>('POST', path, body);
   }
 
-  put<T = Record<string, unknown>>(path: string, body: unknown): Promise<Answer<T>> {
+  put<T = Record<string, unknown>>(path: string, body: unknown): Promise<ApiResponse<T>> {
     return this.send<T>('PUT', path, body);
   }
 
   /** @param type `merge`, `json`, `strategic-merge`, `apply` */
-  patch<T = Record<string, unknown>>(path: string, body: unknown, type = 'merge'): Promise<Answer<T>> {
+  patch<T = Record<string, unknown>>(path: string, body: unknown, type = 'merge'): Promise<ApiResponse<T>> {
     const contentType = type === 'apply' ? 'application/apply-patch+yaml' : `application/${type}-patch+json`;
     return this.send<T>('PATCH', path, body, { 'Content-Type': contentType });
   }
 
-  delete<T = Record<string, unknown>>(path: string, body?: unknown): Promise<Answer<T>> {
+  delete<T = Record<string, unknown>>(path: string, body?: unknown): Promise<ApiResponse<T>> {
     return this.send<T>('DELETE', path, body);
   }
 
-  /** Opens a watch and answers its events one by one. */
+  /** Opens a watch. */
   async watch(path: string): Promise<WatchReader> {
     const abort = new AbortController();
     const response = await fetch(this.sandbox.url + path, { signal: abort.signal, headers: this.headers() });
@@ -48,7 +48,7 @@ export class ApiClient {
     path: string,
     body: unknown,
     headers: Record<string, string> = {},
-  ): Promise<Answer<T>> {
+  ): Promise<ApiResponse<T>> {
     const response = await fetch(this.sandbox.url + path, {
       method,
       headers: { 'Content-Type': 'application/json', ...this.headers(), ...headers },
@@ -91,7 +91,7 @@ export class WatchReader {
     this.reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
   }
 
-  /** The next event; undefined when the stream ended cleanly. @throws when it was cut */
+  /** The next event; undefined when the stream ended cleanly. @throws when the connection broke */
   async next(): Promise<WatchEvent | undefined> {
     while (this.lines.length === 0) {
       const { done, value } = await this.reader.read();
@@ -113,7 +113,7 @@ export class WatchReader {
     return seen;
   }
 
-  /** What was received of a line that did not end. */
+  /** The incomplete last line. */
   get unfinished(): string {
     return this.rest;
   }

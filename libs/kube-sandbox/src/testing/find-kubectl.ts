@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** The kubectl of this machine; undefined where there is none. */
+/** The path of kubectl; undefined when it is not installed. */
 export function findKubectl(): string | undefined {
   const candidates = (process.env['PATH'] ?? '').split(delimiter).map((folder) => join(folder, 'kubectl'));
   return candidates.find((file) => {

@@ -2,7 +2,7 @@ import type { KubeObject } from '../apiserver/kube-object.js';
 import type { ResourceDefinition } from '../apiserver/resource-definition.js';
 import { integer, listBy, object, string, withDefault } from '../apiserver/schema/schema-builders.js';
 
-/** A custom kind for specs, with a schema, a default and a status. */
+/** A custom kind for tests, with a schema, a default and a status. */
 export const machines: ResourceDefinition = {
   group: 'lab.dev',
   plural: 'machines',

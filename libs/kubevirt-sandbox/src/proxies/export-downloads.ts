@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { SubresourceAnswer } from '@headgate/kube-sandbox';
+import type { SubresourceResponse } from '@headgate/kube-sandbox';
 import { RESOURCES } from '../resources.js';
 import type { PersistentVolumeClaim, Secret } from '../types/core-kinds.js';
 import type { VmExport } from '../types/kubevirt-kinds.js';
@@ -28,7 +28,7 @@ export class ExportDownloads {
     private readonly contents: DiskContents,
   ) {}
 
-  answer({ method, namespace, exportName, path, query, headers }: DownloadRequest): SubresourceAnswer {
+  answer({ method, namespace, exportName, path, query, headers }: DownloadRequest): SubresourceResponse {
     const vmExport = this.context.find<VmExport>(RESOURCES.export, namespace, exportName);
     if (!vmExport) return { code: 404, body: `VirtualMachineExport "${exportName}" not found\n` };
     if (vmExport.status?.phase !== 'Ready') return { code: 503, body: 'export is not ready\n' };
@@ -39,7 +39,7 @@ export class ExportDownloads {
     if (!volume || !offers.some(({ name }) => name === volume)) return { code: 404, body: '404 page not found\n' };
     const claim = this.context.find<PersistentVolumeClaim>(RESOURCES.claim, namespace, volume);
     if (!claim) return { code: 404, body: '404 page not found\n' };
-    if (!gzip) return rawAnswer(this.contents.raw(claim), headers.range);
+    if (!gzip) return rawResponse(this.contents.raw(claim), headers.range);
     if (method !== 'GET') return { code: 400 };
     return { code: 200, body: this.contents.gzip(claim), headers: { 'Content-Type': 'application/gzip' } };
   }
@@ -52,7 +52,7 @@ export class ExportDownloads {
   }
 }
 
-function rawAnswer(image: Buffer, range: string | undefined): SubresourceAnswer {
+function rawResponse(image: Buffer, range: string | undefined): SubresourceResponse {
   const headers = { 'Content-Type': 'application/octet-stream', 'Accept-Ranges': 'bytes' };
   const [, from, to] = RANGE.exec(range ?? '') ?? [];
   if (from === undefined) return { code: 200, body: image, headers };

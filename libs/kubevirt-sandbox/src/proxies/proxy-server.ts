@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
-import type { SubresourceAnswer } from '@headgate/kube-sandbox';
+import type { SubresourceResponse } from '@headgate/kube-sandbox';
 import { RESOURCES } from '../resources.js';
 import type { PersistentVolumeClaim } from '../types/core-kinds.js';
 import type { DataVolume } from '../types/data-volume.js';
@@ -59,7 +59,7 @@ export class ProxyServer {
     send(response, method, answer);
   }
 
-  private async upload(request: IncomingMessage): Promise<SubresourceAnswer> {
+  private async upload(request: IncomingMessage): Promise<SubresourceResponse> {
     const data = await buffer(request);
     const [scheme, token = ''] = (request.headers.authorization ?? '').split(' ');
     if (scheme !== 'Bearer') return { code: 400 };
@@ -74,7 +74,7 @@ export class ProxyServer {
   }
 }
 
-function send(response: ServerResponse, method: string, { code, body, headers = {} }: SubresourceAnswer): void {
+function send(response: ServerResponse, method: string, { code, body, headers = {} }: SubresourceResponse): void {
   const data = Buffer.isBuffer(body) ? body : Buffer.from(typeof body === 'string' ? body : '');
   response.writeHead(code, { ...headers, 'Content-Length': data.length });
   response.end(method === 'HEAD' ? undefined : data);

@@ -41,7 +41,7 @@ function serveServiceProxy(context: SimulationContext, downloads: ExportDownload
 function serveUploadTokens(context: SimulationContext, tokens: UploadTokens): void {
   context.registry.register({
     ...uploadTokenDefinition(),
-    answerCreate: (object) => {
+    handleCreate: (object) => {
       const request = object as KubeObject & { spec?: { pvcName?: string }; status?: { token: string } };
       const { namespace = '' } = request.metadata;
       const name = request.spec?.pvcName ?? '';

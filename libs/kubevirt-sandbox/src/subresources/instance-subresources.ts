@@ -1,4 +1,4 @@
-import { apiError, type HttpSubresourceHandler, type SubresourceAnswer } from '@headgate/kube-sandbox';
+import { apiError, type HttpSubresourceHandler, type SubresourceResponse } from '@headgate/kube-sandbox';
 import { guestFacts, type GuestRegistry } from '../controllers/instance/guest-registry.js';
 import type { InstanceController } from '../controllers/instance/instance-controller.js';
 import { goDuration } from '../controllers/snapshots/snapshot-conditions.js';
@@ -64,7 +64,7 @@ export class InstanceSubresources {
 
   /** Questions to the guest agent: every failure is 500 with a plain text. */
   private get(subresource: string, answer: (vmi: VirtualMachineInstance) => object): void {
-    this.context.subresources.handle(this.address(subresource), ['GET'], (request): SubresourceAnswer => {
+    this.context.subresources.handle(this.address(subresource), ['GET'], (request): SubresourceResponse => {
       try {
         const vmi = requireVmi(this.context, request);
         if (vmi.status?.phase !== 'Running') throw vmiConflict(request.name, 'VMI is not running');
@@ -78,7 +78,7 @@ export class InstanceSubresources {
     });
   }
 
-  private screenshot(request: Request): SubresourceAnswer {
+  private screenshot(request: Request): SubresourceResponse {
     try {
       const vmi = requireVmi(this.context, request);
       if (vmi.status?.phase !== 'Running') throw vmiConflict(request.name, 'VMI is not running');

@@ -1,5 +1,5 @@
 import type { WebSocket } from 'ws';
-import { type AnswerStream, badRequest, notFound, type SubresourceRequest } from '@headgate/kube-sandbox';
+import { type ResponseStream, badRequest, notFound, type SubresourceRequest } from '@headgate/kube-sandbox';
 import { GuestShell, type GuestPower } from '../guests/guest-shell.js';
 import { TerminalSession } from '../guests/terminal-session.js';
 import { RESOURCES } from '../resources.js';
@@ -58,7 +58,7 @@ export class PodSubresources {
       : badRequest(message);
   }
 
-  private log(request: SubresourceRequest & { stream: AnswerStream }) {
+  private log(request: SubresourceRequest & { stream: ResponseStream }) {
     const { pod, container } = this.target(request);
     const waiting = pod.status?.containerStatuses?.find(({ name }) => name === container.name)?.state.waiting;
     if (!pod.status?.containerStatuses || waiting) {
@@ -75,7 +75,7 @@ export class PodSubresources {
     return undefined;
   }
 
-  private follow(pod: Pod, stream: AnswerStream, text: string): void {
+  private follow(pod: Pod, stream: ResponseStream, text: string): void {
     stream.start(200, { 'Content-Type': 'text/plain' });
     if (text) stream.write(text);
     const { clock, store } = this.context;

@@ -3,7 +3,7 @@ import {
   badRequest,
   conflict,
   notFound,
-  type SubresourceAnswer,
+  type SubresourceResponse,
   type SubresourceRequest,
 } from '@headgate/kube-sandbox';
 import { RESOURCES } from '../resources.js';
@@ -42,8 +42,8 @@ export function requireVmi(context: SimulationContext, request: Request): Virtua
   return vmi;
 }
 
-export const ACCEPTED: SubresourceAnswer = { code: 202 };
-export const DONE: SubresourceAnswer = { code: 200 };
+export const ACCEPTED: SubresourceResponse = { code: 202 };
+export const DONE: SubresourceResponse = { code: 200 };
 
 /** The body as an object; an empty one is no error. @throws ApiError 400 */
 export function optionsOf<T extends object>(body: unknown): Partial<T> & { dryRun?: string[] } {
@@ -57,7 +57,7 @@ export function optionsOf<T extends object>(body: unknown): Partial<T> & { dryRu
 export const isDryRun = ({ dryRun = [] }: { dryRun?: string[] }): boolean => dryRun.includes('All');
 
 /** virt-api's answer where a GET fails: a plain text, whatever the reason. */
-export function plainFailure(error: unknown): SubresourceAnswer {
+export function plainFailure(error: unknown): SubresourceResponse {
   if (!(error instanceof ApiError)) throw error;
   return { code: 500, body: error.message };
 }

@@ -5,8 +5,8 @@ import { schemaOfField } from '../schema/prune.js';
 import type { StructuralSchema } from '../schema/structural-schema.js';
 
 /**
- * A path to a field as `fieldsV1` writes its elements, joined: `f:metadata`, `f:labels`, `f:app`. Elements are `f:` a
- * field, `k:` the keys of a list item, `v:` a value of a set; a lone `.` at the end is the list item itself.
+ * The joined `fieldsV1` elements of a path: `f:metadata`, `f:labels`, `f:app`. `f:` is a field, `k:` the keys of a list item,
+ * `v:` a value of a set, and a final `.` the list item itself.
  */
 export type FieldPath = string;
 
@@ -15,7 +15,7 @@ const SEPARATOR = '\u0000';
 export const joinPath = (elements: string[]): FieldPath => elements.join(SEPARATOR);
 export const splitPath = (path: FieldPath): string[] => path.split(SEPARATOR);
 
-/** Fields that nobody owns: the server sets them, or they name the object. */
+/** Fields without an owner: the server sets them, or they identify the object. */
 const UNOWNED_METADATA = new Set([
   'name',
   'generateName',
@@ -30,7 +30,7 @@ const UNOWNED_METADATA = new Set([
   'selfLink',
 ]);
 
-/** Every field of an object that can be owned, with its value, by the granularity that the schema gives it. */
+/** The fields of an object that can have an owner, with their values, in the granularity of the schema. */
 export function fieldsOf(
   object: object,
   schema: StructuralSchema,
@@ -70,13 +70,13 @@ function collect(value: unknown, schema: StructuralSchema, path: string[], field
   fields.set(joinPath(path), value);
 }
 
-/** Whether items of a list are owned one by one. */
+/** Whether the items of a list have individual owners. */
 export function isAssociative(schema: StructuralSchema): boolean {
   const type = schema['x-kubernetes-list-type'];
   return type === 'map' || type === 'set';
 }
 
-/** How an item of an associative list is told apart: its keys with their defaults, or its value. */
+/** The identity of an item in an associative list: its keys with their defaults, or its value. */
 export function listElement(item: unknown, schema: StructuralSchema): string {
   if (schema['x-kubernetes-list-type'] === 'set') return `v:${JSON.stringify(item)}`;
   const fields = isObject(item) ? item : {};
@@ -85,7 +85,7 @@ export function listElement(item: unknown, schema: StructuralSchema): string {
   return `k:${JSON.stringify(Object.fromEntries(named))}`;
 }
 
-/** Fields that differ between two states: those of the new one that are new or changed, and those of the old one that went. */
+/** The fields that differ between two states: added or changed ones, and removed ones. */
 export function compareFields(
   before: Map<FieldPath, unknown>,
   after: Map<FieldPath, unknown>,
@@ -98,7 +98,7 @@ export function compareFields(
   };
 }
 
-/** Writes paths the way `managedFields[].fieldsV1` nests them. */
+/** Nests paths as in `managedFields[].fieldsV1`. */
 export function encodeFields(paths: Iterable<FieldPath>): JsonObject {
   const root: JsonObject = {};
   for (const path of [...paths].sort()) {
@@ -121,7 +121,7 @@ export function decodeFields(encoded: JsonObject | undefined): Set<FieldPath> {
   return paths;
 }
 
-/** A path as conflicts show it: `.spec.containers[name="web"].image`. */
+/** A path in the form of conflict messages: `.spec.containers[name="web"].image`. */
 export function displayPath(path: FieldPath): string {
   return splitPath(path)
     .map((element) => {

@@ -2,7 +2,7 @@ import type { KubeObject, ManagedFieldsEntry } from '../kube-object.js';
 import type { StructuralSchema } from '../schema/structural-schema.js';
 import { compareFields, decodeFields, encodeFields, fieldsOf, type FieldPath } from './field-paths.js';
 
-/** Who writes, in which way. */
+/** The field manager of a write and its operation. */
 export interface Manager {
   name: string;
   operation: 'Apply' | 'Update';
@@ -51,8 +51,8 @@ export function writeOwnerships(ownerships: Ownership[]): ManagedFieldsEntry[] {
 }
 
 /**
- * Records a create, replace or patch in the draft's managedFields: what it changed belongs to the manager from now on, and to
- * nobody else; what it removed belongs to nobody. A writer that empties the list resets it, as the server allows.
+ * Records a create, replace or patch in the draft's managedFields: the manager becomes the only owner of the changed fields;
+ * removed fields have no owner. A writer that empties the list resets it, as in a real server.
  */
 export function recordUpdate(
   draft: KubeObject,

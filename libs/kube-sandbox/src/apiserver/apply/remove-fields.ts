@@ -3,7 +3,7 @@ import { schemaOfField } from '../schema/prune.js';
 import type { StructuralSchema } from '../schema/structural-schema.js';
 import { isAssociative, joinPath, listElement, splitPath, type FieldPath } from './field-paths.js';
 
-/** Removes fields from a draft, and the objects and lists that are empty afterwards. Items of lists stay while `kept` names something in them. */
+/** Removes fields from a draft, then empty objects and lists. List items stay when `kept` contains a path inside them. */
 export function removeFields(draft: object, schema: StructuralSchema, paths: FieldPath[], kept: FieldPath[]): void {
   const isKept = (prefix: string[]): boolean =>
     kept.some((path) => path.startsWith(`${joinPath(prefix)}${joinPath(['', ''])}`));
@@ -44,7 +44,7 @@ function removeItem(
   } else if (!isKey(rest, schema)) removeAt(items[at], schema.items ?? {}, rest, here, isKept);
 }
 
-/** Without its keys an item is none: they go with the item. */
+/** The keys of a list item are removed only with the item. */
 function isKey(path: string[], schema: StructuralSchema): boolean {
   return path.length === 1 && (schema['x-kubernetes-list-map-keys'] ?? []).includes(path[0]!.slice(2));
 }

@@ -43,9 +43,9 @@ const owners = (object: Machine) =>
   Object.fromEntries((object.metadata.managedFields ?? []).map(({ manager, fieldsV1 }) => [manager, fieldsV1]));
 
 describe('serverSideApply', () => {
-  test('records who owns which field', () => {
-    const made = apply(undefined, 'me', { size: 1, disks: [{ name: 'root', bus: 'virtio' }] });
-    expect(made.metadata.managedFields).toEqual([
+  test('records the owner of each field', () => {
+    const created = apply(undefined, 'me', { size: 1, disks: [{ name: 'root', bus: 'virtio' }] });
+    expect(created.metadata.managedFields).toEqual([
       {
         manager: 'me',
         operation: 'Apply',
@@ -59,31 +59,31 @@ describe('serverSideApply', () => {
     ]);
   });
 
-  test('refuses to change a field of another manager and names it', () => {
+  test('refuses to change a field of another manager and reports it', () => {
     const live = apply(undefined, 'you', { size: 1, image: 'x' });
     const run = () => apply(live, 'me', { size: 2 });
     expect(run).toThrow(ApiError);
     expect(run).toThrow('Apply failed with 1 conflict: conflict with "you": .spec.size');
   });
 
-  test('shares a field on which both managers agree', () => {
+  test('shares ownership when both managers apply the same value', () => {
     const both = apply(apply(undefined, 'you', { size: 1 }), 'me', { size: 1 });
     expect(owners(both)).toEqual({ you: { 'f:spec': { 'f:size': {} } }, me: { 'f:spec': { 'f:size': {} } } });
   });
 
-  test('takes fields over when forced', () => {
+  test('takes over fields with force', () => {
     const live = apply(apply(undefined, 'you', { size: 1, image: 'x' }), 'me', { size: 2 }, true);
     expect(live.spec).toEqual({ size: 2, image: 'x' });
     expect(owners(live)).toEqual({ you: { 'f:spec': { 'f:image': {} } }, me: { 'f:spec': { 'f:size': {} } } });
   });
 
-  test('removes what the manager no longer names, unless somebody else owns it', () => {
+  test('removes fields that the manager no longer applies, unless another manager owns them', () => {
     const first = apply(undefined, 'me', { size: 1, image: 'x', disks: [{ name: 'a', bus: 'sata' }, { name: 'b' }] });
     const shared = apply(first, 'you', { image: 'x', disks: [{ name: 'b' }] });
     expect(apply(shared, 'me', { size: 1 }).spec).toEqual({ size: 1, image: 'x', disks: [{ name: 'b' }] });
   });
 
-  test('removes an item together with fields that nobody owns', () => {
+  test('removes an item together with its fields that have no owner', () => {
     const first = apply(undefined, 'me', { size: 1, disks: [{ name: 'a' }] });
     first.spec.disks![0]!.bus = 'defaulted';
     expect(apply(first, 'me', { size: 1 }).spec).toEqual({ size: 1 });
@@ -91,7 +91,7 @@ describe('serverSideApply', () => {
 });
 
 describe('recordUpdate', () => {
-  test('gives what an update changed to its manager and takes it from the others', () => {
+  test('makes the manager of an update the only owner of the changed fields', () => {
     const live = apply(undefined, 'you', { size: 1, image: 'x', notes: { a: '1' } });
     const draft: Machine = structuredClone(live);
     draft.spec = { size: 5, image: 'x' };

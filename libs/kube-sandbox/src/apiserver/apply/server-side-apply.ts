@@ -9,21 +9,21 @@ import { readOwnerships, sameManager, setOwnerships, type Manager, type Ownershi
 import { removeFields } from './remove-fields.js';
 
 export interface ApplyRequest {
-  /** What the manager wants, complete: fields it no longer names are given up. */
+  /** The complete configuration of the manager: it no longer owns fields that are absent from it. */
   configuration: KubeObject;
-  /** The present state; undefined when the apply creates the object. */
+  /** The live object; undefined when the apply creates it. */
   live: KubeObject | undefined;
   schema: StructuralSchema;
   manager: Manager;
-  /** Takes fields over from other managers instead of refusing. */
+  /** Takes over conflicting fields from other managers. */
   force: boolean;
   time: string;
-  /** Top-level fields that this endpoint does not write, such as `status` on the main one. */
+  /** Top-level fields that this endpoint does not write, such as `status` on the main endpoint. */
   skip: readonly string[];
 }
 
 /**
- * Server-side apply: merges a configuration into the live object and records, field by field, who owns what.
+ * Server-side apply: merges a configuration into the live object and records the owner of each field.
  * @throws ApiError 409 when another manager owns a field that the configuration would change
  */
 export function serverSideApply({ configuration, live, schema, manager, force, time, skip }: ApplyRequest): KubeObject {
@@ -113,7 +113,7 @@ function mergeValue(live: unknown, wanted: unknown, schema: StructuralSchema): u
   return deepCopy(wanted);
 }
 
-/** Items keep their live place; new ones come after. */
+/** Existing items keep their position; new ones are appended. */
 function mergeLists(live: unknown[], wanted: unknown[], schema: StructuralSchema): unknown[] {
   const missing = new Map(wanted.map((item) => [listElement(item, schema), item]));
   const merged = live.map((item) => {

@@ -21,7 +21,7 @@ interface ReviewSpec {
 
 type Review = KubeObject & { spec?: ReviewSpec };
 
-/** The resources by which a client asks who it is and what it may do. */
+/** The resources through which a client reviews its identity and permissions. */
 export function accessReviews(authorizer: Authorizer): ResourceDefinition[] {
   const judged = (review: Review, user: UserInfo) => {
     const allowed = authorizer.allows(attributesOf(review.spec ?? {}, user));
@@ -50,7 +50,7 @@ function review(group: string, kind: string, answer: (body: Review, user: UserIn
     namespaced: false,
     builtIn: true,
     versions: [{ name: 'v1', served: true, schema: object({ spec: anything(), status: anything() }) }],
-    answerCreate: (body, user) => answer(body, user),
+    handleCreate: (body, user) => answer(body, user),
   };
 }
 

@@ -6,7 +6,7 @@ import { unauthorized } from '../api-error.js';
 export const ADMIN: UserInfo = { username: 'kubernetes-admin', groups: ['system:masters', 'system:authenticated'] };
 const ANONYMOUS: UserInfo = { username: 'system:anonymous', groups: ['system:unauthenticated'] };
 
-/** Browsers put a token into the list of WebSocket subprotocols under this prefix. */
+/** Browsers send a token as a WebSocket subprotocol with this prefix. */
 export const BEARER_PROTOCOL = 'base64url.bearer.authorization.k8s.io.';
 
 export function serviceAccountUser(namespace: string, name: string): UserInfo {
@@ -17,26 +17,26 @@ export function serviceAccountUser(namespace: string, name: string): UserInfo {
   };
 }
 
-/** Knows who holds which bearer token. */
+/** Maps bearer tokens to users. */
 export class Authenticator {
   private readonly users = new Map<string, UserInfo>();
 
-  /** @param anonymous who asks without a token: the administrator where access is not restricted, else nobody in particular */
+  /** @param anonymous the user of requests without a token: the administrator when access is not restricted */
   constructor(private readonly anonymous: 'admin' | 'anonymous') {}
 
-  /** A new token for a user. */
+  /** Issues a new token for a user. */
   issue(user: UserInfo): string {
     const token = randomBytes(24).toString('base64url');
     this.users.set(token, user);
     return token;
   }
 
-  /** From now on the token is answered 401, as an expired one is. */
+  /** Requests with this token get 401 from now on, as with an expired token. */
   revoke(token: string): void {
     this.users.delete(token);
   }
 
-  /** @throws ApiError 401 for a token that nobody holds */
+  /** @throws ApiError 401 for an unknown token */
   authenticate(headers: IncomingHttpHeaders): UserInfo {
     const token = bearerToken(headers);
     if (token === undefined) return this.anonymous === 'admin' ? ADMIN : ANONYMOUS;
@@ -54,7 +54,7 @@ function bearerToken(headers: IncomingHttpHeaders): string | undefined {
   return carrier && Buffer.from(carrier.slice(BEARER_PROTOCOL.length), 'base64url').toString('utf8');
 }
 
-/** `kubectl --as`, for administrators. */
+/** Impersonation (`kubectl --as`), for administrators. */
 function impersonated(user: UserInfo, headers: IncomingHttpHeaders): UserInfo {
   const username = headers['impersonate-user'];
   if (typeof username !== 'string' || !user.groups.includes('system:masters')) return user;

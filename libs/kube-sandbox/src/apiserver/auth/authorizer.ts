@@ -2,7 +2,7 @@ import type { UserInfo } from '../admission.js';
 import { forbidden } from '../api-error.js';
 import type { RequestInfo } from '../http/request-info.js';
 
-/** One action on a resource, or on a path that is none. */
+/** One action on a resource or on a non-resource path. */
 export interface AccessAttributes {
   user: UserInfo;
   verb: string;
@@ -11,7 +11,7 @@ export interface AccessAttributes {
   subresource?: string;
   namespace?: string;
   name?: string;
-  /** Path of a request that is about no resource. */
+  /** The path of a non-resource request. */
   path?: string;
 }
 
@@ -33,7 +33,7 @@ export interface Authorizer {
   rulesFor(user: UserInfo, namespace: string): { resource: ResourceRule[]; nonResource: NonResourceRule[] };
 }
 
-/** Everybody may do everything. */
+/** Allows every request. */
 export const allowAll: Authorizer = {
   allows: () => true,
   rulesFor: () => ({
@@ -42,7 +42,7 @@ export const allowAll: Authorizer = {
   }),
 };
 
-/** What a request asks leave for. Only the first segment behind the name counts. */
+/** The attributes of a request for authorization. Only the first segment of a subresource counts. */
 export function attributesOf(info: RequestInfo, user: UserInfo): AccessAttributes {
   if (!info.isResource || !info.resource) return { user, verb: info.method.toLowerCase(), path: info.path };
   const { group, resource, namespace, verb } = info;
@@ -59,13 +59,13 @@ export function attributesOf(info: RequestInfo, user: UserInfo): AccessAttribute
   };
 }
 
-/** A list or watch of one name is judged with that name, so that rules with resourceNames can allow it. */
+/** A list or watch of one name is authorized with that name, so that rules with resourceNames can allow it. */
 function nameSelected({ verb, query }: RequestInfo): string | undefined {
   if (!['list', 'watch', 'deletecollection'].includes(verb)) return undefined;
   return /^metadata\.name==?([^,]+)$/.exec(query.get('fieldSelector') ?? '')?.[1];
 }
 
-/** The refusal in the words of a real server. */
+/** The 403 error with the message of a real server. */
 export function refusalOf({
   user,
   verb,

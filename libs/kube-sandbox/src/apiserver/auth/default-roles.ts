@@ -33,7 +33,7 @@ export function roleBinding(
 
 const group = (name: string): object => ({ kind: 'Group', apiGroup: 'rbac.authorization.k8s.io', name });
 
-/** What every cluster grants from the start: administration, discovery and self-review. */
+/** The default roles and bindings of every cluster: administration, discovery and self-review. */
 export const defaultRoles: RoleObject[] = [
   clusterRole('cluster-admin', [
     { apiGroups: ['*'], resources: ['*'], verbs: ['*'] },

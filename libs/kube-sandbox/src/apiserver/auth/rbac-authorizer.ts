@@ -19,7 +19,7 @@ interface Binding extends KubeObject {
 const GROUP = 'rbac.authorization.k8s.io';
 const CLUSTER_ROLES = `clusterroles.${GROUP}`;
 
-/** Judges by the Roles, ClusterRoles and bindings in the store, as they are at that moment. */
+/** Authorizes by the current Roles, ClusterRoles and bindings in the store. */
 export class RbacAuthorizer implements Authorizer {
   constructor(private readonly store: ObjectStore) {}
 

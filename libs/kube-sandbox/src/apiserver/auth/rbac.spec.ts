@@ -52,7 +52,7 @@ describe('RBAC', () => {
 
   const as = (user: string) => new ApiClient(sandbox, sandbox.tokenForUser(user));
 
-  test('allows what a role grants and refuses the rest in the words of a real server', async () => {
+  test('allows granted actions and refuses all others with the message of a real server', async () => {
     const alice = as('alice');
     expect((await alice.get(`${MACHINES_PATH}/a`)).code).toBe(200);
     const { code, body } = await alice.post<Refusal>(MACHINES_PATH, machine('b'));
@@ -67,7 +67,7 @@ describe('RBAC', () => {
     );
   });
 
-  test('judges subresources by their own rules, names and namespaces', async () => {
+  test('authorizes subresources by their own rules, names and namespaces', async () => {
     const bob = as('bob');
     expect((await bob.put(`${MACHINES_PATH}/a/start`, {})).code).toBe(202);
     const { body } = await bob.put<Refusal>(`${MACHINES_PATH}/b/start`, {});
@@ -77,7 +77,7 @@ describe('RBAC', () => {
     expect((await bob.put('/apis/lab.dev/v1/namespaces/other/machines/a/start', {})).code).toBe(403);
   });
 
-  test('knows service accounts by the tokens it gave them', async () => {
+  test('authenticates service accounts by their issued tokens', async () => {
     const client = new ApiClient(sandbox, sandbox.tokenFor('lab', 'manager'));
     expect((await client.get(MACHINES_PATH)).code).toBe(403);
     sandbox.store.load([
@@ -89,7 +89,7 @@ describe('RBAC', () => {
     expect((await client.get('/apis/lab.dev/v1/machines')).code).toBe(403);
   });
 
-  test('follows changes of roles and bindings at once', async () => {
+  test('applies changes of roles and bindings immediately', async () => {
     const carol = as('carol');
     sandbox.store.load([clusterRoleBinding('carol', 'reader', [{ kind: 'User', name: 'carol' }])]);
     expect((await carol.get(MACHINES_PATH)).code).toBe(200);
@@ -97,7 +97,7 @@ describe('RBAC', () => {
     expect((await carol.get(MACHINES_PATH)).code).toBe(403);
   });
 
-  test('joins the rules of aggregated roles', async () => {
+  test('combines the rules of aggregated roles', async () => {
     sandbox.store.load([
       {
         ...role('ClusterRole', 'all', []),
@@ -112,9 +112,9 @@ describe('RBAC', () => {
     expect((await as('dave').get('/api/v1/pods')).code).toBe(200);
   });
 
-  test('lets everybody who is somebody discover and review himself', async () => {
-    const nobody = as('nobody');
-    expect((await nobody.get('/apis')).code).toBe(200);
+  test('allows discovery and self-review for every authenticated user', async () => {
+    const stranger = as('stranger');
+    expect((await stranger.get('/apis')).code).toBe(200);
     const review = (verb: string, user: string) =>
       as(user).post<{ status: { allowed: boolean } }>('/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', {
         apiVersion: 'authorization.k8s.io/v1',
@@ -138,7 +138,7 @@ describe('RBAC', () => {
     });
   });
 
-  test('treats a request without a token as anonymous, and an unknown token as unauthorised', async () => {
+  test('treats a request without a token as anonymous, and an unknown token as unauthorized', async () => {
     const { code, body } = await new ApiClient(sandbox).get<Refusal>(MACHINES_PATH);
     expect([code, body.message]).toEqual([
       403,
@@ -153,7 +153,7 @@ describe('RBAC', () => {
     expect((await new ApiClient(sandbox, token).get(MACHINES_PATH)).code).toBe(401);
   });
 
-  test('never stands in the way of the administrator', async () => {
+  test('never restricts the administrator', async () => {
     const [, token = ''] = /token: (\S+)/.exec(sandbox.kubeconfig()) ?? [];
     expect((await new ApiClient(sandbox, token).delete(`${MACHINES_PATH}/a`)).code).toBe(200);
     expect(sandbox.store.count(MACHINES)).toBe(0);

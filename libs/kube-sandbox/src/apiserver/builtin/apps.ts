@@ -13,7 +13,7 @@ interface Workload extends KubeObject {
   status?: { replicas?: number; readyReplicas?: number; updatedReplicas?: number; availableReplicas?: number };
 }
 
-const replicas = withDefault(1, integer('How many pods are wanted.'));
+const replicas = withDefault(1, integer('The desired number of pods.'));
 const scale = {
   specReplicasPath: '.spec.replicas',
   statusReplicasPath: '.status.replicas',
@@ -56,7 +56,7 @@ export const deployments: ResourceDefinition = builtIn({
       }),
     },
     [],
-    'Keeps a number of equal pods running.',
+    'Maintains a set of replica pods.',
   ),
   columns: [
     column<Workload>('Ready', ({ spec, status }) => `${status?.readyReplicas ?? 0}/${spec?.replicas ?? 0}`),
@@ -78,7 +78,7 @@ export const replicaSets: ResourceDefinition = builtIn({
       status: object({ ...counts, fullyLabeledReplicas: integer() }),
     },
     [],
-    'Keeps a number of pods of one template running.',
+    'Maintains a set of pods with one template.',
   ),
   columns: [
     column<Workload>('Desired', ({ spec }) => spec?.replicas ?? 0),
@@ -100,7 +100,7 @@ function validateRevision(revised: KubeObject, previous: KubeObject | undefined)
   return changed ? [...negative, fieldInvalid('data', data, 'field is immutable')] : negative;
 }
 
-/** The controller as kubectl names it: `virtualmachine.kubevirt.io/web`. */
+/** The controller in the form that kubectl prints: `deployment.apps/web`. */
 function controllerOf({ metadata }: KubeObject): string {
   const owner = metadata.ownerReferences?.find(({ controller }) => controller === true);
   if (!owner) return NONE;
@@ -112,9 +112,9 @@ export const controllerRevisions: ResourceDefinition = builtIn({
   group: 'apps',
   kind: 'ControllerRevision',
   schema: object(
-    { data: anything('The state that is kept; it never changes.'), revision: int64('Its place among its like.') },
+    { data: anything('The immutable snapshot of the state.'), revision: int64('The number of the revision.') },
     ['revision'],
-    'A copy of the state of an object at one time.',
+    'An immutable snapshot of state data.',
   ),
   strategy: { validate: validateRevision },
   columns: [

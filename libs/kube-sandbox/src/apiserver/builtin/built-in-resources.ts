@@ -11,7 +11,7 @@ import { events, newEvents } from './event.js';
 import { pods } from './pod.js';
 import { persistentVolumeClaims, persistentVolumes, storageClasses } from './storage.js';
 
-/** What the server knows without any extension. */
+/** The resources that are served without any extension. */
 export const builtInResources: ResourceDefinition[] = [
   namespaces,
   nodes,

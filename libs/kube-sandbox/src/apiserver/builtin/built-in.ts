@@ -14,7 +14,7 @@ interface BuiltIn extends Partial<Omit<ResourceDefinition, 'versions' | 'namespa
   columns?: PrinterColumn[];
 }
 
-/** A resource that is compiled into the server, of one version. */
+/** A built-in resource with one version. */
 export function builtIn({
   kind,
   version = 'v1',

@@ -19,7 +19,7 @@ const rules = {
       },
       ['verbs'],
     ),
-    'What is allowed.',
+    'The permissions.',
   ),
   nullable: true,
 };
@@ -46,7 +46,7 @@ const rbac: ResourceDefinition[] = [
     group: RBAC,
     kind: 'Role',
     nameRule: 'path',
-    schema: object({ rules }, [], 'Rights within a namespace.'),
+    schema: object({ rules }, [], 'Permissions within a namespace.'),
     columns: [createdAt],
   }),
   builtIn({
@@ -57,7 +57,7 @@ const rbac: ResourceDefinition[] = [
     schema: object(
       { rules, aggregationRule: object({ clusterRoleSelectors: listOf(labelSelector) }) },
       [],
-      'Rights in the whole cluster.',
+      'Permissions in the whole cluster.',
     ),
     columns: [createdAt],
   }),
@@ -65,7 +65,7 @@ const rbac: ResourceDefinition[] = [
     group: RBAC,
     kind: 'RoleBinding',
     nameRule: 'path',
-    schema: object({ roleRef, subjects }, ['roleRef'], 'Who has a role in a namespace.'),
+    schema: object({ roleRef, subjects }, ['roleRef'], 'Grants a role in a namespace.'),
     columns: [roleColumn, ageColumn],
   }),
   builtIn({
@@ -73,7 +73,7 @@ const rbac: ResourceDefinition[] = [
     kind: 'ClusterRoleBinding',
     nameRule: 'path',
     namespaced: false,
-    schema: object({ roleRef, subjects }, ['roleRef'], 'Who has a role in the whole cluster.'),
+    schema: object({ roleRef, subjects }, ['roleRef'], 'Grants a role in the whole cluster.'),
     columns: [roleColumn, ageColumn],
   }),
 ];
@@ -98,7 +98,7 @@ const leases = builtIn({
       }),
     },
     [],
-    'A lock that has to be renewed.',
+    'A lock that its holder renews.',
   ),
   columns: [column<Lease>('Holder', ({ spec }) => spec?.holderIdentity ?? ''), ageColumn],
 });
@@ -143,7 +143,7 @@ const customResourceDefinitions = builtIn({
       }),
     },
     ['spec'],
-    'A kind that clients may use like a built-in one.',
+    'The definition of a custom kind.',
   ),
   columns: [createdAt],
 });

@@ -4,12 +4,12 @@ import { age } from '../table/human-duration.js';
 
 type Cell<T> = (object: T, nowMs: number) => string | number | boolean | null;
 
-/** A column of a built-in kind, computed. */
+/** A computed column of a built-in kind. */
 export function column<T extends KubeObject>(name: string, cell: Cell<T>, priority = 0): PrinterColumn {
   return { name, type: 'string', priority, cell: cell as unknown as PrinterColumn['cell'] };
 }
 
 export const ageColumn: PrinterColumn = column('Age', ({ metadata }, nowMs) => age(metadata.creationTimestamp, nowMs));
 
-/** What kubectl shows for nothing. */
+/** The text that kubectl prints for an empty cell. */
 export const NONE = '<none>';

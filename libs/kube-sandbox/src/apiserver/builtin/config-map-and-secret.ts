@@ -29,7 +29,7 @@ export const configMaps: ResourceDefinition = builtIn({
   schema: object(
     { data: mapOf(string()), binaryData: mapOf(string()), immutable: boolean() },
     [],
-    'Keys and values that programs read.',
+    'Configuration data as keys and values.',
   ),
   strategy: { validate: validateImmutable },
   columns: [column<Data>('Data', keyCount), ageColumn],
@@ -72,7 +72,7 @@ export const secrets: ResourceDefinition = builtIn({
   schema: object(
     { data: mapOf(string()), stringData: mapOf(string()), type: string(), immutable: boolean() },
     [],
-    'Keys and values to be kept secret, in base64.',
+    'Secret data as keys and base64-encoded values.',
   ),
   strategy: { prepareForCreate: encodeStringData, prepareForUpdate: encodeStringData, validate: validateSecret },
   selectableFields: { type: (object) => (object as Data).type ?? '' },

@@ -18,7 +18,7 @@ const source = object({ component: string(), host: string() });
 const series = object({ count: integer(), lastObservedTime: time() });
 
 const common = {
-  reason: string('Why, in one word.'),
+  reason: string('The reason as a single CamelCase word.'),
   type: string('Normal or Warning.'),
   action: string(),
   eventTime: time(),
@@ -31,7 +31,7 @@ const coreSchema = object(
   {
     ...common,
     involvedObject: objectReference,
-    message: string('What happened.'),
+    message: string('A description of the event.'),
     source,
     firstTimestamp: time(),
     lastTimestamp: time(),
@@ -39,14 +39,14 @@ const coreSchema = object(
     reportingComponent: string(),
   },
   [],
-  'Something that happened to an object.',
+  'A report of an event in the cluster.',
 );
 
 const newSchema = object(
   {
     ...common,
     regarding: objectReference,
-    note: string('What happened.'),
+    note: string('A description of the event.'),
     deprecatedSource: source,
     deprecatedFirstTimestamp: time(),
     deprecatedLastTimestamp: time(),
@@ -54,7 +54,7 @@ const newSchema = object(
     reportingController: string(),
   },
   [],
-  'Something that happened to an object.',
+  'A report of an event in the cluster.',
 );
 
 const lastSeen = ({ series: repeated, lastTimestamp, eventTime, metadata }: CoreEvent): string | undefined =>
@@ -117,7 +117,7 @@ function renamed(object: KubeObject, names: [string, string][], apiVersion: stri
   return { ...(Object.fromEntries(fields) as unknown as KubeObject), apiVersion };
 }
 
-/** The same events under the names that events.k8s.io gives their fields. */
+/** The same events with the field names of events.k8s.io. */
 export const newEvents: ResourceDefinition = {
   ...builtIn({
     group: 'events.k8s.io',

@@ -19,7 +19,7 @@ export const namespaces: ResourceDefinition = builtIn({
   schema: object(
     { spec: object({ finalizers: listOf(string()) }), status: object({ phase: string(), conditions }) },
     [],
-    'A space within which names are unique.',
+    'A scope for names.',
   ),
   subresources: [{ name: 'finalize', verbs: ['update'] }],
   strategy: {

@@ -36,7 +36,7 @@ export const nodes: ResourceDefinition = builtIn({
         podCIDR: string(),
         podCIDRs: setOf(string()),
         providerID: string(),
-        unschedulable: boolean('Whether new pods stay away.'),
+        unschedulable: boolean('Whether the node is excluded from scheduling.'),
         taints: listOf(
           object({ key: string(), value: string(), effect: string(), timeAdded: time() }, ['key', 'effect']),
         ),
@@ -58,7 +58,7 @@ export const nodes: ResourceDefinition = builtIn({
       }),
     },
     [],
-    'A machine of the cluster.',
+    'A worker machine of the cluster.',
   ),
   selectableFields: { 'spec.unschedulable': (object) => String((object as Node).spec?.unschedulable ?? false) },
   columns: [

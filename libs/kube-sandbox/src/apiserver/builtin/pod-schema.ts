@@ -62,7 +62,7 @@ const identity: Fields = {
 
 const securityContext = object({
   ...identity,
-  privileged: boolean('Whether the container has the rights of the host.'),
+  privileged: boolean('Whether the container is privileged.'),
   allowPrivilegeEscalation: boolean(),
   readOnlyRootFilesystem: boolean(),
   procMount: string(),
@@ -80,10 +80,10 @@ const podSecurityContext = object({
 
 const container = object(
   {
-    name: string('Name of the container, unique in the pod.'),
-    image: string('Image that the container runs.'),
-    command: listOf(string(), 'Program to run instead of the one that the image names.'),
-    args: listOf(string(), 'Arguments of the program.'),
+    name: string('The name of the container, unique within the pod.'),
+    image: string('The container image.'),
+    command: listOf(string(), 'The entrypoint; default: that of the image.'),
+    args: listOf(string(), 'The arguments of the entrypoint.'),
     workingDir: string(),
     imagePullPolicy: oneOf(['Always', 'IfNotPresent', 'Never']),
     ports: listBy(
@@ -124,7 +124,7 @@ const container = object(
         secretRef: object({ name: string(), optional: boolean() }),
       }),
     ),
-    resources: described('Compute resources that the container asks for.', resources),
+    resources: described('The compute resources of the container.', resources),
     resizePolicy: listOf(object({ resourceName: string(), restartPolicy: string() })),
     restartPolicy: string(),
     volumeMounts: listBy(
@@ -180,12 +180,12 @@ const volume = object(
 
 const podSpec = object(
   {
-    containers: { ...listBy(['name'], container, 'Containers of the pod; there is at least one.') },
+    containers: { ...listBy(['name'], container, 'The containers of the pod, at least one.') },
     initContainers: listBy(['name'], container),
     ephemeralContainers: listBy(['name'], object({ ...container.properties, targetContainerName: string() }, ['name'])),
-    volumes: { ...listBy(['name'], volume, 'Volumes that containers may mount.'), nullable: true },
+    volumes: { ...listBy(['name'], volume, 'The volumes that containers can mount.'), nullable: true },
     restartPolicy: withDefault('Always', oneOf(['Always', 'OnFailure', 'Never'])),
-    terminationGracePeriodSeconds: withDefault(30, int64('Seconds between the wish to stop and the kill.')),
+    terminationGracePeriodSeconds: withDefault(30, int64('Seconds between SIGTERM and SIGKILL.')),
     activeDeadlineSeconds: int64(),
     dnsPolicy: withDefault('ClusterFirst', string()),
     dnsConfig: object({
@@ -194,7 +194,7 @@ const podSpec = object(
       options: listOf(object({ name: string(), value: string() })),
     }),
     nodeSelector: mapOf(string(), 'Labels that the node must have.'),
-    nodeName: string('Node on which the pod runs, set when it is placed.'),
+    nodeName: string('The node of the pod, set by the scheduler.'),
     hostname: string(),
     subdomain: string(),
     setHostnameAsFQDN: boolean(),
@@ -210,7 +210,7 @@ const podSpec = object(
     automountServiceAccountToken: boolean(),
     enableServiceLinks: withDefault(true, boolean()),
     imagePullSecrets: listBy(['name'], nameReference),
-    affinity: anything('Nodes and neighbors that the pod seeks or avoids.'),
+    affinity: anything('The scheduling constraints.'),
     tolerations,
     topologySpreadConstraints: listOf(anything()),
     schedulerName: withDefault('default-scheduler', string()),
@@ -229,7 +229,7 @@ const podSpec = object(
     resources,
   },
   ['containers'],
-  'What the pod is to run.',
+  'The desired behavior of the pod.',
 );
 
 const containerState = object({
@@ -276,7 +276,7 @@ const podStatus = object(
     observedGeneration: int64(),
     hostIP: string(),
     hostIPs: addresses('ip'),
-    podIP: string('Address of the pod, once it has one.'),
+    podIP: string('The IP address of the pod, once assigned.'),
     podIPs: addresses('ip'),
     startTime: time(),
     qosClass: string(),
@@ -286,13 +286,13 @@ const podStatus = object(
     ephemeralContainerStatuses: containerStatuses,
   },
   [],
-  'What was last seen of the pod.',
+  'The last observed status of the pod.',
 );
 
 export const podSchema: StructuralSchema = object(
   { spec: podSpec, status: podStatus },
   [],
-  'A pod: containers that run together on one node.',
+  'A group of containers that run on one node.',
 );
 
 export const podTemplate: StructuralSchema = { ...object({ spec: podSpec }), 'x-kubernetes-embedded-resource': true };

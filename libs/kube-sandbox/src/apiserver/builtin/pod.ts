@@ -63,7 +63,7 @@ const strategy: ResourceStrategy = {
   gracePeriodSeconds: (object, requested) => {
     const { spec, status } = object as Pod;
     const isDone = status?.phase === 'Succeeded' || status?.phase === 'Failed';
-    // No kubelet holds a pod that was never placed.
+    // No kubelet runs a pod that was never scheduled.
     if (isDone || !spec.nodeName) return 0;
     return requested ?? spec.terminationGracePeriodSeconds ?? DEFAULT_GRACE_SECONDS;
   },
@@ -102,7 +102,7 @@ function validateChange(pod: Pod, previous: Pod): StatusCause[] {
     for (const container of [...copy.containers, ...(copy.initContainers ?? [])]) delete container.image;
     delete copy.activeDeadlineSeconds;
     delete copy.tolerations;
-    // Placing a pod is the scheduler's business, and it happens once.
+    // Only the scheduler assigns a node, and only once.
     if (!previous.spec.nodeName) delete copy.nodeName;
     return copy;
   };

@@ -15,7 +15,7 @@ export const serviceAccounts: ResourceDefinition = builtIn({
       automountServiceAccountToken: boolean(),
     },
     [],
-    'An identity for programs that run in the cluster.',
+    'An identity for processes in the cluster.',
   ),
   subresources: [
     { name: 'token', kind: 'TokenRequest', group: 'authentication.k8s.io', version: 'v1', verbs: ['create'] },

@@ -90,7 +90,7 @@ export const services: ResourceDefinition = builtIn({
       status: object({ loadBalancer: anything(), conditions }),
     },
     [],
-    'A stable address in front of pods.',
+    'A stable address for a set of pods.',
   ),
   strategy: {
     prepareForCreate: prepareService,
@@ -132,5 +132,5 @@ export const endpoints: ResourceDefinition = builtIn({
   kind: 'Endpoints',
   plural: 'endpoints',
   shortNames: ['ep'],
-  schema: object({ subsets: listOf(anything()) }, [], 'Addresses behind a service.'),
+  schema: object({ subsets: listOf(anything()) }, [], 'The addresses of the pods of a service.'),
 });

@@ -13,7 +13,7 @@ import {
 } from '../schema/schema-builders.js';
 import type { StructuralSchema } from '../schema/structural-schema.js';
 
-/** Parts that several built-in kinds share. */
+/** Schemas that several built-in kinds share. */
 
 export const labelSelector: StructuralSchema = atomic(
   object({
@@ -68,7 +68,7 @@ export const typedReference: StructuralSchema = atomic(
   object({ apiGroup: string(), kind: string(), name: string(), namespace: string() }, ['kind', 'name']),
 );
 
-export const nodeAffinity: StructuralSchema = anything('Terms that nodes have to meet.');
+export const nodeAffinity: StructuralSchema = anything('Terms that nodes must match.');
 
 export const tolerations: StructuralSchema = listOf(
   object({

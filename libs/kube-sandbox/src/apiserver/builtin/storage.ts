@@ -63,7 +63,7 @@ const SHORT_MODES: Record<string, string> = {
 };
 const shortModes = (modes: string[] = []): string => modes.map((mode) => SHORT_MODES[mode] ?? mode).join(',');
 
-const accessModes = listOf(oneOf(Object.keys(SHORT_MODES)), 'Ways in which the volume can be mounted.');
+const accessModes = listOf(oneOf(Object.keys(SHORT_MODES)), 'The access modes of the volume.');
 const volumeMode = withDefault('Filesystem', oneOf(['Filesystem', 'Block']));
 
 const claimSchema = object(
@@ -73,15 +73,15 @@ const claimSchema = object(
         accessModes,
         selector: labelSelector,
         resources,
-        volumeName: string('The volume that is bound.'),
-        storageClassName: string('Class that provides the volume; empty for none, absent for the default.'),
+        volumeName: string('The name of the bound volume.'),
+        storageClassName: string('The storage class; empty for none, absent for the default class.'),
         volumeMode,
         dataSource: typedReference,
         dataSourceRef: typedReference,
         volumeAttributesClassName: string(),
       },
       [],
-      'What is asked for.',
+      'The requested resources.',
     ),
     status: object({
       phase: string('Pending, Bound or Lost.'),
@@ -95,7 +95,7 @@ const claimSchema = object(
     }),
   },
   [],
-  'A claim to a volume.',
+  'A request for a volume.',
 );
 
 /** @throws ApiError 403 for a new size before the claim is bound */
@@ -109,7 +109,7 @@ function validateClaim(object: KubeObject, previous: KubeObject | undefined): St
     const copy = deepCopy(claim.spec) as Claim['spec'] & { volumeAttributesClassName?: string };
     delete copy.resources;
     delete copy.volumeAttributesClassName;
-    // Binding, and the default class that is filled in later, happen once.
+    // These fields can be set once: by binding, or by the retroactive default class.
     if (!(previous as Claim).spec.volumeName) delete copy.volumeName;
     if ((previous as Claim).spec.storageClassName === undefined) delete copy.storageClassName;
     return copy;
@@ -179,7 +179,7 @@ export const persistentVolumes: ResourceDefinition = builtIn({
       status: object({ phase: string(), message: string(), reason: string(), lastPhaseTransitionTime: string() }),
     },
     [],
-    'A volume of the cluster.',
+    'A volume in the cluster.',
   ),
   strategy: {
     prepareForCreate: (draft) => {
@@ -212,11 +212,11 @@ export const storageClasses: ResourceDefinition = builtIn({
   namespaced: false,
   schema: object(
     {
-      provisioner: string('Who provides the volumes.'),
+      provisioner: string('The driver that provisions the volumes.'),
       parameters: mapOf(string()),
       reclaimPolicy: withDefault('Delete', oneOf(['Delete', 'Retain', 'Recycle'])),
       mountOptions: setOf(string()),
-      allowVolumeExpansion: boolean('Whether claims may grow.'),
+      allowVolumeExpansion: boolean('Whether claims can be expanded.'),
       volumeBindingMode: withDefault('Immediate', oneOf(['Immediate', 'WaitForFirstConsumer'])),
       allowedTopologies: listOf(anything()),
     },

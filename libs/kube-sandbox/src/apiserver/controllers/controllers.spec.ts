@@ -34,7 +34,7 @@ describe('controllers of the API server', () => {
     });
 
   describe('GarbageCollector', () => {
-    test('collects what the last owner leaves behind, down to the last generation', async () => {
+    test('deletes all generations of dependents after their last owner', async () => {
       const a = sandbox.store.create(MACHINES, machine('a'));
       const b = sandbox.store.create(MACHINES, machine('b', {}, { ownerReferences: [owner(a)] }));
       pod('p', [b]);
@@ -42,7 +42,7 @@ describe('controllers of the API server', () => {
       expect([sandbox.store.count(MACHINES), sandbox.store.count('pods')]).toEqual([0, 0]);
     });
 
-    test('keeps what another owner still holds and strikes the one that went', async () => {
+    test('keeps an object with another owner and removes the reference to the deleted one', async () => {
       const [a, b] = [sandbox.store.create(MACHINES, machine('a')), sandbox.store.create(MACHINES, machine('b'))];
       pod('p', [a, b]);
       await api.delete(`${MACHINES_PATH}/a`);
@@ -51,14 +51,14 @@ describe('controllers of the API server', () => {
       ]);
     });
 
-    test('leaves dependents alone when told to orphan them', async () => {
+    test('orphans dependents on request', async () => {
       pod('p', [sandbox.store.create(MACHINES, machine('a'))]);
       await api.delete(`${MACHINES_PATH}/a`, { propagationPolicy: 'Orphan' });
       expect(sandbox.store.count(MACHINES)).toBe(0);
       expect(sandbox.store.require('pods', { namespace: 'lab', name: 'p' }).metadata.ownerReferences).toBeUndefined();
     });
 
-    test('holds an owner that is deleted in the foreground until what blocks it is gone', async () => {
+    test('keeps an owner in foreground deletion until its blocking dependents are gone', async () => {
       pod(
         'p',
         [sandbox.store.create(MACHINES, machine('a'))],
@@ -73,14 +73,14 @@ describe('controllers of the API server', () => {
       expect([sandbox.store.count('pods'), sandbox.store.count(MACHINES)]).toEqual([0, 0]);
     });
 
-    test('collects an object whose owner never was', () => {
+    test('deletes an object whose owner never existed', () => {
       pod('p', [machine('ghost', {}, { uid: 'nowhere' })]);
       expect(sandbox.store.count('pods')).toBe(0);
     });
   });
 
   describe('NamespaceLifecycle', () => {
-    test('gives a new namespace its label and its service account', async () => {
+    test('creates the label and the service account of a new namespace', async () => {
       const { body } = await api.post<KubeObject>('/api/v1/namespaces', { metadata: { name: 'fresh' } });
       expect(body).toMatchObject({
         metadata: { labels: { 'kubernetes.io/metadata.name': 'fresh' } },
@@ -89,7 +89,7 @@ describe('controllers of the API server', () => {
       expect(sandbox.store.get('serviceaccounts', { namespace: 'fresh', name: 'default' })).toBeDefined();
     });
 
-    test('empties a namespace before it goes and lets nothing new in meanwhile', async () => {
+    test('empties a terminating namespace and refuses new objects in it', async () => {
       sandbox.store.create(MACHINES, machine('a', {}, { finalizers: ['lab.dev/hold'] }));
       sandbox.store.create(MACHINES, machine('b'));
       const { body } = await api.delete<KubeObject>('/api/v1/namespaces/lab');
@@ -136,7 +136,7 @@ describe('controllers of the API server', () => {
       spec: { size, extra: 1 },
     });
 
-    test('serve a resource from the moment it is defined, with its schema', async () => {
+    test('serve a resource as soon as it is defined, with its schema', async () => {
       expect((await api.get(GADGETS)).text).toBe('404 page not found\n');
       const { code } = await api.post(CRDS, crd({ type: 'integer', default: 3 }));
       expect(code).toBe(201);
@@ -147,7 +147,7 @@ describe('controllers of the API server', () => {
       expect((await api.post(GADGETS, gadget(undefined))).body).toMatchObject({ spec: { size: 3 } });
     });
 
-    test('follow a changed schema', async () => {
+    test('apply a changed schema', async () => {
       const { body } = await api.post<KubeObject>(CRDS, crd({ type: 'integer' }));
       expect((await api.post(GADGETS, gadget('big'))).code).toBe(422);
       const current = (await api.get<KubeObject>(`${CRDS}/${body.metadata.name}`)).body;
@@ -155,7 +155,7 @@ describe('controllers of the API server', () => {
       expect((await api.post(GADGETS, gadget('big'))).code).toBe(201);
     });
 
-    test('take their objects with them', async () => {
+    test('delete their objects with them', async () => {
       await api.post(CRDS, crd({ type: 'integer' }));
       await api.post(GADGETS, gadget(1));
       await api.delete(`${CRDS}/gadgets.lab.dev`);

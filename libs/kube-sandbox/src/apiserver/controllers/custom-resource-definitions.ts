@@ -38,7 +38,7 @@ export interface CustomResourceDefinition extends KubeObject {
   status?: object;
 }
 
-/** Serves the resources that CustomResourceDefinitions in the store describe, from the moment they are there. */
+/** Serves the resources that the stored CustomResourceDefinitions define. */
 export class CustomResourceDefinitions {
   constructor(
     private readonly store: ObjectStore,

@@ -3,7 +3,7 @@ import type { ObjectStore } from '../object-store.js';
 import { FOREGROUND_DELETION, ORPHAN_DEPENDENTS } from '../store/deletion-plan.js';
 import type { StoreEvent } from '../store/store-event.js';
 
-/** Removes what nobody owns any more and carries out the propagation policies. It works within the change that it reacts to. */
+/** Deletes objects whose owners are gone and applies propagation policies, synchronously with the change that triggers it. */
 export class GarbageCollector {
   constructor(private readonly store: ObjectStore) {}
 
@@ -36,7 +36,7 @@ export class GarbageCollector {
     }
   }
 
-  /** Deletes an object when none of its owners is left; while one is, the others are only struck from its list. */
+  /** Deletes an object when none of its owners exists; otherwise removes the references to absent owners. */
   private collectIfOrphaned(resource: string, { metadata }: KubeObject): void {
     const current = this.store.get(resource, metadata);
     const owners = current?.metadata.ownerReferences ?? [];
@@ -70,7 +70,7 @@ export class GarbageCollector {
     }
   }
 
-  /** Lets an owner go that waits in the foreground, once nothing that blocks it is left. */
+  /** Completes a foreground deletion once no dependent blocks it. */
   private releaseForeground(uid: string): void {
     const owner = this.store.findByUid(uid);
     if (!owner?.object.metadata.finalizers?.includes(FOREGROUND_DELETION)) return;

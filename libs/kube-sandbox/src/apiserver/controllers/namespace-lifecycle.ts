@@ -8,7 +8,7 @@ interface Namespace extends KubeObject {
   status?: { phase?: string };
 }
 
-/** Gives new namespaces their service account, and empties those that are deleted before it lets them go. */
+/** Creates the service account of new namespaces, and empties deleted namespaces before it finalizes them. */
 export class NamespaceLifecycle {
   private readonly terminating = new Set<string>();
 
@@ -65,7 +65,7 @@ export class NamespaceLifecycle {
   private namespacedResources(): string[] {
     return this.registry
       .all()
-      .filter(({ namespaced, provider, aliasOf, answerCreate }) => namespaced && !provider && !aliasOf && !answerCreate)
+      .filter(({ namespaced, provider, aliasOf, handleCreate }) => namespaced && !provider && !aliasOf && !handleCreate)
       .map(nameOf);
   }
 }

@@ -24,7 +24,7 @@ export function aggregatedDiscovery(
   };
 }
 
-/** Subresources stand inside their resource here; one whose resource is served by nobody stands alone with no verbs. */
+/** Nests subresources in their resource; a subresource without a served resource gets an entry without verbs. */
 function nested(group: string, version: string, resources: ApiResource[]): object[] {
   const parents = [...new Set(resources.map(({ name }) => name.split('/')[0]!))];
   const kindOf = ({ group: g = group, version: v = version, kind }: ApiResource) => ({ group: g, version: v, kind });

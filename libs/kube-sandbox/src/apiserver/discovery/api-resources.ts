@@ -16,7 +16,7 @@ export interface ApiResource {
 
 const STATUS_VERBS = ['get', 'patch', 'update'];
 
-/** The entries of one group and version, as discovery lists them. */
+/** The discovery entries of one group and version. */
 export function apiResources(
   group: string,
   version: string,
@@ -74,12 +74,12 @@ function entriesOf(definition: ResourceDefinition): ApiResource[] {
   ];
 }
 
-function verbsOf({ provider, answerCreate }: ResourceDefinition): readonly string[] {
-  if (answerCreate) return ['create'];
+function verbsOf({ provider, handleCreate }: ResourceDefinition): readonly string[] {
+  if (handleCreate) return ['create'];
   return provider ? ['get', 'list'] : ALL_VERBS;
 }
 
-/** Every group with its served versions: those of resources, and those that have subresources only. */
+/** All groups and their served versions, including groups that have only subresources. */
 export function servedGroups(
   registry: ResourceRegistry,
   subresources: SubresourceRegistry,
@@ -94,7 +94,7 @@ export function servedGroups(
   return [...groups].map(([group, versions]) => ({ group, versions: [...versions].sort(byMaturity) }));
 }
 
-/** v2 before v1 before v1beta1 before v1alpha1, as clients prefer them. */
+/** v2 before v1 before v1beta1 before v1alpha1, in the order of client preference. */
 function byMaturity(a: string, b: string): number {
   const rank = (version: string): number[] => {
     const [, major = '0', stage, minor = '0'] = /^v(\d+)(?:(alpha|beta)(\d+))?$/.exec(version) ?? [];

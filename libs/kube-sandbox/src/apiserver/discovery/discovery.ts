@@ -10,14 +10,14 @@ export interface DiscoveryDocument {
   contentType: string;
 }
 
-/** Answers `/api`, `/apis` and what stands below them, in the old form and in the aggregated one. */
+/** Serves `/api`, `/apis` and the paths below them, in the legacy and the aggregated form. */
 export class Discovery {
   constructor(
     private readonly registry: ResourceRegistry,
     private readonly subresources: SubresourceRegistry,
   ) {}
 
-  /** @returns undefined when nothing of that path is served */
+  /** @returns undefined when the path is not served */
   document(path: string, accept: string | undefined): DiscoveryDocument | undefined {
     const aggregated = aggregatedVersion(accept);
     if (aggregated && (path === '/api' || path === '/apis')) {

@@ -21,37 +21,37 @@ describe('Faults', () => {
     return answers;
   };
 
-  test.each([409, 429, 500, 503] as const)('answers %i as often as it was told, and then works', async (code) => {
-    sandbox.faults.storm({ verb: 'patch', resource: MACHINES }, code, 2);
+  test.each([409, 429, 500, 503] as const)('returns %i the given number of times and then recovers', async (code) => {
+    sandbox.faults.failNext({ verb: 'patch', resource: MACHINES }, code, 2);
     expect(await codes(3, () => api.patch(`${MACHINES_PATH}/a`, { spec: { size: 2 } }))).toEqual([code, code, 200]);
   });
 
-  test('says when to come back with 429', async () => {
-    sandbox.faults.storm({ resource: MACHINES }, 429, 1, 7);
+  test('sends Retry-After with 429', async () => {
+    sandbox.faults.failNext({ resource: MACHINES }, 429, 1, 7);
     const { headers, body } = await api.get(MACHINES_PATH);
     expect([headers.get('retry-after'), body['reason']]).toEqual(['7', 'TooManyRequests']);
   });
 
-  test('strikes only what fits', async () => {
-    sandbox.faults.storm({ verb: ['get', 'list'], namespace: 'lab', name: 'b' }, 500);
+  test('affects only matching requests', async () => {
+    sandbox.faults.failNext({ verb: ['get', 'list'], namespace: 'lab', name: 'b' }, 500);
     expect((await api.get(`${MACHINES_PATH}/a`)).code).toBe(200);
     expect((await api.get(`${MACHINES_PATH}/b`)).code).toBe(500);
-    sandbox.faults.heal();
+    sandbox.faults.clear();
     expect((await api.get(`${MACHINES_PATH}/b`)).code).toBe(404);
   });
 
-  test('forbids until it is healed', async () => {
-    const heal = sandbox.faults.forbid({ verb: 'delete', resource: MACHINES });
+  test('forbids until the fault is removed', async () => {
+    const clear = sandbox.faults.forbid({ verb: 'delete', resource: MACHINES });
     const { code, body } = await api.delete(`${MACHINES_PATH}/a`);
     expect([code, body['message']]).toEqual([
       403,
       'machines.lab.dev "a" is forbidden: User "kubernetes-admin" cannot delete resource "machines" in API group "lab.dev" in the namespace "lab"',
     ]);
-    heal();
+    clear();
     expect((await api.delete(`${MACHINES_PATH}/a`)).code).toBe(200);
   });
 
-  test('refuses by admission', async () => {
+  test('denies by admission', async () => {
     sandbox.faults.refuseAdmission({ resource: MACHINES, verb: 'create', name: 'b' }, 'machine-validator.lab.dev', {
       message: 'no more machines',
     });
@@ -63,7 +63,7 @@ describe('Faults', () => {
     expect((await api.post(MACHINES_PATH, machine('c'))).code).toBe(201);
   });
 
-  test('delays', async () => {
+  test('delays requests', async () => {
     sandbox.faults.delay({ resource: MACHINES }, 30);
     const start = performance.now();
     await api.get(MACHINES_PATH);
@@ -71,7 +71,7 @@ describe('Faults', () => {
     expect(performance.now() - start).toBeGreaterThan(25);
   });
 
-  test('cuts watches in the middle of a line', async () => {
+  test('breaks watches in the middle of a line', async () => {
     const watch = await api.watch(`${MACHINES_PATH}?watch=true`);
     expect(await watch.take(1)).toEqual(['ADDED a']);
     expect(sandbox.faults.cutWatches(MACHINES)).toBe(1);
@@ -79,7 +79,7 @@ describe('Faults', () => {
     expect(watch.unfinished).toBe('{"type":"MODIFIED","object":{"apiVersion":"');
   });
 
-  test('expires history: open watches are told 410', async () => {
+  test('expires the history: open watches get 410', async () => {
     const watch = await api.watch(`${MACHINES_PATH}?watch=true`);
     await watch.take(1);
     sandbox.faults.expireHistory();
@@ -87,7 +87,7 @@ describe('Faults', () => {
     expect(await watch.next()).toBeUndefined();
   });
 
-  test('takes the server away and brings it back with everything it held', async () => {
+  test('stops the server and restarts it with all its objects', async () => {
     const { port } = sandbox;
     await sandbox.faults.serverDown();
     await expect(api.get('/version')).rejects.toThrow();
@@ -96,21 +96,21 @@ describe('Faults', () => {
     expect((await api.get(`${MACHINES_PATH}/a`)).code).toBe(200);
   });
 
-  test('a server that is killed carries out nothing that waited in it', async () => {
+  test('a stopped server does not process delayed requests', async () => {
     sandbox.faults.delay({ verb: 'create' }, 20);
     const waiting = expect(api.post(MACHINES_PATH, machine('b'))).rejects.toThrow();
     while (sandbox.requests.count({ verb: 'create' }) === 0) await new Promise(setImmediate);
     await sandbox.faults.serverDown();
     await waiting;
     await sandbox.faults.serverUp();
-    // It waits as long as the first one, which began before it.
+    // Its delay equals that of the first request, which started earlier.
     expect((await api.post(MACHINES_PATH, machine('c'))).code).toBe(201);
     expect(sandbox.store.list(MACHINES).map(({ metadata }) => metadata.name)).toEqual(['a', 'c']);
   });
 });
 
 describe('RequestCounter', () => {
-  test('counts by verb, resource and user, and proves that nothing was asked', async () => {
+  test('counts by verb, resource and user, down to zero', async () => {
     const sandbox = await KubeSandbox.listen({ namespaces: ['lab'] });
     sandbox.registry.register(machines);
     await new ApiClient(sandbox).get(MACHINES_PATH);

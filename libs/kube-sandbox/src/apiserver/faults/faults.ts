@@ -7,32 +7,32 @@ import { matchesRequest, type RequestMatcher } from '../http/request-matcher.js'
 import type { WatchSession } from '../http/watch-session.js';
 import type { ObjectStore } from '../object-store.js';
 
-/** What the faults reach into. */
+/** The parts of the server in which faults are injected. */
 export interface FaultTargets {
   store: ObjectStore;
   admission: AdmissionChain;
-  /** The watches that are open. */
+  /** The open watches. */
   watches: Set<WatchSession>;
   stop(): Promise<void>;
   start(): Promise<void>;
 }
 
-type StormCode = 409 | 429 | 500 | 503;
+type FailureCode = 409 | 429 | 500 | 503;
 
 interface Rule {
   matcher: RequestMatcher;
-  /** How often it still strikes. */
+  /** How many more requests it affects. */
   remaining: number;
   delayMs: number;
   refuse?: (info: RequestInfo, user: UserInfo) => ApiError;
 }
 
-/** Takes a fault back. */
-export type Heal = () => void;
+/** Removes a fault. */
+export type ClearFault = () => void;
 
 const FOREVER = Infinity;
 
-/** Makes the server fail in the ways in which real ones do. */
+/** Injects failures that occur in real clusters. */
 export class Faults {
   private rules: Rule[] = [];
   private admissionRules: { matcher: RequestMatcher; denial: Denial; webhook: string }[] = [];
@@ -48,33 +48,33 @@ export class Faults {
     });
   }
 
-  /** The server is gone: its port is closed and every connection is cut. */
+  /** Stops the server: closes its port and every connection. */
   serverDown(): Promise<void> {
     return this.targets.stop();
   }
 
-  /** The server is back on the same port, with everything it held. */
+  /** Restarts the server on the same port, with all its objects. */
   serverUp(): Promise<void> {
     return this.targets.start();
   }
 
-  /** Requests that fit take this much longer, in real milliseconds. */
-  delay(matcher: RequestMatcher, delayMs: number): Heal {
+  /** Delays matching requests by real milliseconds. */
+  delay(matcher: RequestMatcher, delayMs: number): ClearFault {
     return this.add({ matcher, delayMs, remaining: FOREVER });
   }
 
-  /** The next `times` requests that fit are answered 409, 429, 500 or 503 without being carried out. */
-  storm(matcher: RequestMatcher, code: StormCode, times = FOREVER, retryAfterSeconds = 1): Heal {
+  /** The next `times` matching requests fail with 409, 429, 500 or 503 before they have any effect. */
+  failNext(matcher: RequestMatcher, code: FailureCode, times = FOREVER, retryAfterSeconds = 1): ClearFault {
     return this.add({
       matcher,
       delayMs: 0,
       remaining: times,
-      refuse: (info) => stormError(code, info, retryAfterSeconds),
+      refuse: (info) => failure(code, info, retryAfterSeconds),
     });
   }
 
-  /** Requests that fit are answered 403, as if the user's role lacked the rule. */
-  forbid(matcher: RequestMatcher): Heal {
+  /** Matching requests fail with 403, as if the user's role lacked the rule. */
+  forbid(matcher: RequestMatcher): ClearFault {
     return this.add({
       matcher,
       delayMs: 0,
@@ -83,8 +83,8 @@ export class Faults {
     });
   }
 
-  /** Writes that fit are refused by an admission webhook of this name. Matchers look at resource, namespace, name, subresource and verb. */
-  refuseAdmission(matcher: RequestMatcher, webhook: string, denial: Denial): Heal {
+  /** An admission webhook of this name denies matching writes. The matcher's resource, namespace, name, subresource and verb count. */
+  refuseAdmission(matcher: RequestMatcher, webhook: string, denial: Denial): ClearFault {
     const rule = { matcher, webhook, denial };
     this.admissionRules.push(rule);
     return () => {
@@ -92,30 +92,30 @@ export class Faults {
     };
   }
 
-  /** Breaks open watches in the middle of a line. @returns how many */
+  /** Breaks open watches in the middle of a line. @returns their number */
   cutWatches(resource?: string): number {
     return this.eachWatch(resource, (watch) => watch.cutMidLine());
   }
 
-  /** Ends open watches cleanly, as a server does when their time is up. @returns how many */
+  /** Ends open watches cleanly, like a timeout of the server. @returns their number */
   endWatches(resource?: string): number {
     return this.eachWatch(resource, (watch) => watch.finish());
   }
 
-  /** Forgets the history: open watches are told 410, and whoever resumes from before is answered 410. @returns how many were open */
+  /** Compacts the history: open watches and resumed ones get 410. @returns the number of open watches */
   expireHistory(resource?: string): number {
     this.targets.store.compact();
     return this.eachWatch(resource, (watch) => watch.expire());
   }
 
-  /** Takes every fault back; a server that is down stays down. */
-  heal(): void {
+  /** Removes all faults; a stopped server stays stopped. */
+  clear(): void {
     this.rules = [];
     this.admissionRules = [];
   }
 
   /** Called for each request. @returns milliseconds to wait @throws ApiError */
-  strike(info: RequestInfo, user: UserInfo): number {
+  apply(info: RequestInfo, user: UserInfo): number {
     let delayMs = 0;
     for (const rule of this.rules) {
       if (rule.remaining <= 0 || !matchesRequest(rule.matcher, info, user)) continue;
@@ -126,7 +126,7 @@ export class Faults {
     return delayMs;
   }
 
-  private add(rule: Rule): Heal {
+  private add(rule: Rule): ClearFault {
     this.rules.push(rule);
     return () => {
       this.rules = this.rules.filter((each) => each !== rule);
@@ -169,7 +169,7 @@ export class Faults {
   }
 }
 
-function stormError(code: StormCode, { group, resource, name }: RequestInfo, retryAfterSeconds: number): ApiError {
+function failure(code: FailureCode, { group, resource, name }: RequestInfo, retryAfterSeconds: number): ApiError {
   const subject: Subject = { group, resource, name };
   switch (code) {
     case 409:

@@ -6,7 +6,7 @@ import { ApiError, internalError } from '../api-error.js';
 import type { Authenticator } from '../auth/authenticator.js';
 import { attributesOf, refusalOf, type Authorizer } from '../auth/authorizer.js';
 import type { Faults } from '../faults/faults.js';
-import { answerError, answerNoSuchPath } from './answer.js';
+import { sendError, sendPathNotFound } from './responses.js';
 import type { RequestCounter } from './request-counter.js';
 import type { RequestContext } from './request-context.js';
 import { parseRequest } from './request-info.js';
@@ -23,7 +23,7 @@ export interface ApiServerDeps {
   subresources: SubresourceDispatch;
 }
 
-/** The HTTP server: who asks, may he, and who answers. It can stop and come back on the same port. */
+/** The HTTP server: authentication, authorization and routing. It can stop and restart on the same port. */
 export class ApiServer {
   private server?: Server;
   private readonly connections = new Set<Duplex>();
@@ -40,7 +40,7 @@ export class ApiServer {
     return this.address?.port ?? 0;
   }
 
-  /** @param port 0 takes a free one */
+  /** @param port 0: a free port */
   async listen(host: string, port: number): Promise<void> {
     const server = createServer({ keepAliveTimeout: 60_000 });
     server.on('request', (request, response) => void this.answer(request, response));
@@ -58,13 +58,13 @@ export class ApiServer {
     this.address = { host, port: (server.address() as AddressInfo).port };
   }
 
-  /** Listens again where it listened before. */
+  /** Listens again on the same port. */
   async start(): Promise<void> {
     if (this.server || !this.address) return;
     await this.listen(this.address.host, this.address.port);
   }
 
-  /** Closes the port and cuts every connection. */
+  /** Closes the port and every connection. */
   async stop(): Promise<void> {
     const { server } = this;
     if (!server) return;
@@ -80,20 +80,20 @@ export class ApiServer {
     try {
       context.user = this.parts.authenticator.authenticate(request.headers);
       await this.admitRequest(context);
-      // Who waited while the server was killed, or hung up meanwhile, has nothing done for him any more.
+      // The delay may outlast the connection or the server; the request must then have no effect.
       if (request.socket.destroyed) return;
       if (info.isResource && info.resource) await this.parts.router.route(context);
-      else if (!this.parts.paths.answer(context)) answerNoSuchPath(context);
+      else if (!this.parts.paths.answer(context)) sendPathNotFound(context);
     } catch (error) {
       if (response.headersSent) response.destroy();
-      else answerError(context, asApiError(error));
+      else sendError(context, asApiError(error));
     }
   }
 
-  /** Counts, delays, refuses. @throws ApiError */
+  /** Counts the request and applies the faults. @throws ApiError */
   private async admitRequest({ info, user }: Pick<RequestContext, 'info' | 'user'>): Promise<void> {
     this.parts.counter.add(info, user);
-    const delayMs = this.faults?.strike(info, user) ?? 0;
+    const delayMs = this.faults?.apply(info, user) ?? 0;
     if (delayMs > 0) await sleep(delayMs);
     const attributes = attributesOf(info, user);
     if (!this.parts.authorizer.allows(attributes)) throw refusalOf(attributes);

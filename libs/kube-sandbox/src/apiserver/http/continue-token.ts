@@ -1,7 +1,7 @@
 import { badRequest, expired } from '../api-error.js';
 import type { ObjectKey } from '../kube-object.js';
 
-/** Where the next page starts, and the revision that all pages of one walk show. */
+/** The start of the next page, and the revision that all pages of a list share. */
 export interface ContinueToken {
   revision: number;
   after: ObjectKey;

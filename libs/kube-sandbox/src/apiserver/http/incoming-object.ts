@@ -9,7 +9,7 @@ import { toStored } from './served-form.js';
 import type { FieldValidation } from './write-options.js';
 
 /**
- * A client's object, checked for its kind, cut to its schema and turned into the stored version.
+ * Reads a client's object: checks its kind, prunes unknown fields and converts it to the storage version.
  * @returns the draft and the paths of unknown fields
  * @throws ApiError 400
  */
@@ -20,7 +20,7 @@ export function readIncoming(body: unknown, served: ServedResource): { draft: Ku
     throw badRequest(
       `the object provided is unrecognized (must be of type ${definition.kind}): couldn't get version/kind; json parse error: unexpected end of JSON input`,
     );
-  // Clients of built-in kinds may leave out what the path says already.
+  // For built-in kinds, clients may omit the kind because the path determines it.
   const given = definition.builtIn ? { apiVersion, kind: definition.kind, ...body } : body;
   if (given['kind'] !== definition.kind || given['apiVersion'] !== apiVersion)
     throw wrongKind(given, apiVersion, definition.kind);
@@ -39,12 +39,12 @@ function wrongKind(given: Record<string, unknown>, apiVersion: string, kind: str
   );
 }
 
-/** Go marshals an unset time as null; null metadata means nothing at all. */
+/** Go marshals an unset time as null; null metadata means no metadata. */
 function withoutNulls(fields: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
 }
 
-/** What the fieldValidation asked for says of unknown fields. @returns warnings @throws ApiError 400 */
+/** Handles unknown fields according to fieldValidation. @returns warnings @throws ApiError 400 */
 export function checkUnknownFields(
   unknown: string[],
   validation: FieldValidation,
@@ -58,7 +58,7 @@ export function checkUnknownFields(
   );
 }
 
-/** Server-side apply has no leave to drop what it does not know. */
+/** Server-side apply must not drop unknown fields. */
 export function unknownInApply(
   unknown: string[],
   { metadata }: KubeObject,

@@ -5,7 +5,7 @@ import type { KubeObject } from '../kube-object.js';
 import type { ResourceDefinition } from '../resource-definition.js';
 import { decodeContinue, type ContinueToken } from './continue-token.js';
 
-/** Which objects a list or a watch is about. */
+/** The objects that a list or a watch selects. */
 export interface Selection {
   namespace?: string;
   labels?: LabelSelector;
@@ -32,10 +32,10 @@ export function selects({ namespace, labels, fields }: Selection, object: KubeOb
 }
 
 export interface ListOptions {
-  /** Objects per page; undefined: all of them. */
+  /** Objects per page; undefined: no limit. */
   limit?: number;
   token?: ContinueToken;
-  /** A past revision to show; undefined: the present one. */
+  /** A past revision; undefined: the current one. */
   exactRevision?: number;
 }
 
@@ -76,7 +76,7 @@ export function parseListOptions(query: URLSearchParams, currentRevision: number
   }
   const asked = parseRevision(revision);
   if (asked > currentRevision) throw tooLargeRevision(asked, currentRevision);
-  // From its cache, which resourceVersion=0 asks for, a server answers everything at once.
+  // resourceVersion=0 reads from the watch cache, which ignores the limit.
   if (revision === '0') return {};
   const exact = match === 'Exact' || (asked > 0 && limit !== undefined && !match);
   return { limit, ...(exact && { exactRevision: asked }) };

@@ -1,6 +1,6 @@
 import { notAcceptable } from '../api-error.js';
 
-/** What the client wants to be shown: objects as they are, rows of a table, or metadata only. */
+/** The requested representation: objects, rows of a table, or metadata only. */
 export type Presentation = { as: 'object' } | { as: 'Table' | 'PartialObjectMetadata'; version: string };
 
 interface MediaType {
@@ -20,7 +20,7 @@ export function parseAccept(header: string | undefined): MediaType[] {
   });
 }
 
-/** The first range that can be served decides. @throws ApiError 406 */
+/** Chooses the first acceptable media type. @throws ApiError 406 */
 export function presentationOf(header: string | undefined): Presentation {
   for (const { type, parameters } of parseAccept(header)) {
     if (type !== 'application/json' && type !== '*/*' && type !== 'application/*') continue;

@@ -11,11 +11,11 @@ export interface Page {
   metadata: { resourceVersion: string; continue?: string; remainingItemCount?: number };
 }
 
-/** Answers lists: all at once, page by page at one revision, or as things were. */
+/** Lists objects: all at once, in pages of one revision, or at a past revision. */
 export class ObjectLister {
   constructor(private readonly store: ObjectStore) {}
 
-  /** Objects in the storage version. @throws ApiError 410 when the history no longer reaches back */
+  /** Objects in the storage version. @throws ApiError 410 when the revision has been compacted */
   list({ name, definition }: ServedResource, selection: Selection, { limit, token, exactRevision }: ListOptions): Page {
     const { provider } = definition;
     if (provider) {

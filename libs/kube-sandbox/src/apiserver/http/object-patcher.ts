@@ -27,7 +27,7 @@ export function checkPatchType(type: string, served: Pick<ServedResource, 'defin
 }
 
 /**
- * Works a JSON, merge or strategic merge patch into a live object.
+ * Applies a JSON, merge or strategic merge patch to a live object.
  * @returns the changed draft in the storage version, and warnings
  * @throws ApiError 400, 422
  */
@@ -65,12 +65,12 @@ export interface ApplyOptions extends WriteRequestOptions {
   subresource?: string;
   /** Top-level fields that this endpoint does not write. */
   skip: readonly string[];
-  /** Name and namespace of the URL. */
+  /** The name and namespace in the URL. */
   key: { namespace?: string; name: string };
 }
 
 /**
- * Works a server-side apply into a live object, or makes the object it describes.
+ * Applies a configuration to a live object, or creates the object (server-side apply).
  * @throws ApiError 400, 409
  */
 export function applyObject(

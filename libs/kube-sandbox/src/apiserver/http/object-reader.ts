@@ -4,8 +4,8 @@ import type { KubeObject } from '../kube-object.js';
 import type { ObjectStore } from '../object-store.js';
 import type { ServedResource } from '../resource-registry.js';
 import { partialMetadata, tableOf, type IncludeObject } from '../table/table.js';
-import { answerJson, headersOf } from './answer.js';
-import { answerList } from './answer-list.js';
+import { sendJson, headersOf } from './responses.js';
+import { sendList } from './send-list.js';
 import { parseListOptions, parseRevision, parseSelection } from './list-options.js';
 import { presentationOf, type Presentation } from './negotiation.js';
 import { ObjectLister } from './object-lister.js';
@@ -16,9 +16,9 @@ import { WatchSession } from './watch-session.js';
 
 const MINUTE_MS = 60_000;
 
-/** Answers get, list and watch. */
+/** Handles get, list and watch requests. */
 export class ObjectReader {
-  /** The watches that are open now. */
+  /** The open watches. */
   readonly watches = new Set<WatchSession>();
   private readonly lister: ObjectLister;
 
@@ -31,7 +31,7 @@ export class ObjectReader {
 
   get(context: RequestContext, served: ServedResource): void {
     const { namespace, name = '' } = context.info;
-    this.answerObject(context, served, 200, this.find(served, { namespace, name }));
+    this.sendObject(context, served, 200, this.find(served, { namespace, name }));
   }
 
   /** @throws ApiError 404 */
@@ -46,11 +46,11 @@ export class ObjectReader {
     return provided;
   }
 
-  /** Sends one stored object the way the client wants to see it. */
-  answerObject(context: RequestContext, served: ServedResource, code: number, object: KubeObject): void {
+  /** Sends one stored object in the requested representation. */
+  sendObject(context: RequestContext, served: ServedResource, code: number, object: KubeObject): void {
     const presentation = presentationOf(context.request.headers.accept);
     const form = toServed(object, served);
-    if (presentation.as === 'object') return answerJson(context, code, form);
+    if (presentation.as === 'object') return sendJson(context, code, form);
     const { resourceVersion } = form.metadata;
     const body =
       presentation.as === 'Table'
@@ -59,7 +59,7 @@ export class ObjectReader {
             metadata: { resourceVersion },
           })
         : partialMetadata(form, presentation.version);
-    answerJson(context, code, body);
+    sendJson(context, code, body);
   }
 
   async list(context: RequestContext, served: ServedResource): Promise<void> {
@@ -67,10 +67,10 @@ export class ObjectReader {
     const presentation = presentationOf(request.headers.accept);
     const selection = parseSelection(info.query, info.namespace, served.definition);
     const page = this.lister.list(served, selection, parseListOptions(info.query, this.store.revision));
-    if (presentation.as === 'object') return answerList(context, served, page);
+    if (presentation.as === 'object') return sendList(context, served, page);
     const objects = page.objects.map((object) => toServed(object, served));
     if (presentation.as === 'Table') {
-      answerJson(
+      sendJson(
         context,
         200,
         tableOf(objects, served.version, { ...this.tableOptions(context, presentation), metadata: page.metadata }),
@@ -79,7 +79,7 @@ export class ObjectReader {
     }
     const { version } = presentation;
     const items = objects.map((object) => partialMetadata(object, version));
-    answerJson(context, 200, {
+    sendJson(context, 200, {
       kind: 'PartialObjectMetadataList',
       apiVersion: `meta.k8s.io/${version}`,
       metadata: page.metadata,

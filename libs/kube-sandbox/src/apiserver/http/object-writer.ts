@@ -4,7 +4,7 @@ import { deepCopy } from '../deep-copy.js';
 import { keyOf, type KubeObject } from '../kube-object.js';
 import type { ObjectStore } from '../object-store.js';
 import type { ServedResource } from '../resource-registry.js';
-import { answerJson } from './answer.js';
+import { sendJson } from './responses.js';
 import { checkUnknownFields, readIncoming } from './incoming-object.js';
 import { selects, parseSelection } from './list-options.js';
 import { APPLY_PATCH, applyObject, checkPatchType, patchObject } from './object-patcher.js';
@@ -37,12 +37,12 @@ export class ObjectWriter {
     const options = parseWriteOptions(context);
     const { draft, unknown } = readIncoming(body, served);
     context.warnings.push(...checkUnknownFields(unknown, options.fieldValidation, served));
-    const { answerCreate, namespaced } = served.definition;
+    const { handleCreate, namespaced } = served.definition;
     if (namespaced) placeIn(draft, context.info.namespace);
-    if (answerCreate) return answerJson(context, 201, answerCreate(draft, context.user));
+    if (handleCreate) return sendJson(context, 201, handleCreate(draft, context.user));
     this.checkNamespace(served, draft);
     const created = this.pipeline.create(draft, { ...this.write(context, served), manager: options.fieldManager });
-    this.reader.answerObject(context, served, 201, created);
+    this.reader.sendObject(context, served, 201, created);
   }
 
   async update(context: RequestContext, served: ServedResource, subresource?: string): Promise<void> {
@@ -85,11 +85,11 @@ export class ObjectWriter {
     this.pipeline.admitDelete(live, { ...this.write(context, served), dryRun: options.dryRun });
     const { object, gone } = this.store.delete(served.name, { namespace, name }, options);
     const code = options.legacyOrphan ? 202 : 200;
-    // Core pods, namespaces and the like answer the object; everything else that is gone answers what happened.
-    if (!gone || answersObject(served)) return this.reader.answerObject(context, served, code, object);
+    // Some core resources return the deleted object, all others a Status.
+    if (!gone || returnsObject(served)) return this.reader.sendObject(context, served, code, object);
     const { group, plural } = served.definition;
     const details = { name, ...(group && { group }), kind: plural, uid: object.metadata.uid };
-    answerJson(context, code, { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details });
+    sendJson(context, code, { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details });
   }
 
   async deleteCollection(context: RequestContext, served: ServedResource): Promise<void> {
@@ -105,7 +105,7 @@ export class ObjectWriter {
     }
     const { kind, listKind = `${kind}List` } = served.definition;
     const [first] = chosen;
-    answerJson(context, 200, {
+    sendJson(context, 200, {
       kind: listKind,
       apiVersion:
         first?.apiVersion ?? `${served.definition.group ? `${served.definition.group}/` : ''}${served.version.name}`,
@@ -135,7 +135,7 @@ export class ObjectWriter {
     });
     if (live) return this.commit(context, { served, draft, live, subresource });
     this.checkNamespace(served, draft);
-    this.reader.answerObject(context, served, 201, this.pipeline.create(draft, this.write(context, served)));
+    this.reader.sendObject(context, served, 201, this.pipeline.create(draft, this.write(context, served)));
   }
 
   private commit(context: RequestContext, { served, draft, live, manager, subresource }: PendingUpdate): void {
@@ -154,7 +154,7 @@ export class ObjectWriter {
       ...(subresource && { subresource }),
       ...(manager !== undefined && { manager }),
     };
-    this.reader.answerObject(context, served, 200, this.pipeline.update(next, live, write));
+    this.reader.sendObject(context, served, 200, this.pipeline.update(next, live, write));
   }
 
   private write(context: RequestContext, served: ServedResource): Write {
@@ -171,7 +171,7 @@ export class ObjectWriter {
     return parseDeleteOptions(context, body.length > 0 ? decodeBody(context.request, body) : undefined);
   }
 
-  /** @throws ApiError 404 for an absent namespace, 403 for one that is going */
+  /** @throws ApiError 404 for an absent namespace, 403 for one that is terminating */
   private checkNamespace({ name: resource, definition }: ServedResource, { metadata }: KubeObject): void {
     if (!definition.namespaced) return;
     const name = metadata.namespace ?? '';
@@ -187,7 +187,7 @@ export class ObjectWriter {
   }
 }
 
-/** Each endpoint writes its own half: the object without its status, or the status alone. */
+/** The main endpoint writes everything except the status; `/status` writes only the status. */
 function separateStatus(
   draft: KubeObject,
   live: KubeObject,
@@ -207,7 +207,7 @@ function separateStatus(
   return next;
 }
 
-/** @throws ApiError 400 when the object says another namespace than the path */
+/** @throws ApiError 400 when the object's namespace differs from the path's */
 function placeIn({ metadata }: KubeObject, namespace: string | undefined): void {
   if (namespace === undefined) throw methodNotAllowed();
   if (metadata.namespace && metadata.namespace !== namespace) {
@@ -228,6 +228,6 @@ const OBJECT_ANSWERS = new Set([
   'storageclasses.storage.k8s.io',
 ]);
 
-function answersObject({ name }: ServedResource): boolean {
+function returnsObject({ name }: ServedResource): boolean {
   return OBJECT_ANSWERS.has(name);
 }

@@ -27,7 +27,7 @@ describe('reading over HTTP', () => {
     sandbox.store.patch<Machine>(MACHINES, { namespace: 'lab', name }, ({ spec }) => void (spec.size = size));
 
   describe('GET of a path', () => {
-    test.each(['/healthz', '/readyz', '/livez'])('%s says ok', async (path) => {
+    test.each(['/healthz', '/readyz', '/livez'])('%s returns ok', async (path) => {
       expect(await api.get(path)).toMatchObject({ code: 200, text: 'ok' });
     });
 
@@ -37,7 +37,7 @@ describe('reading over HTTP', () => {
       '/apis/lab.dev/v9/machines',
       '/nothing',
       '/apis/lab.dev/v1/namespaces/lab/machines/a/spin',
-    ])('answers %s, which nobody serves, with plain text', async (path) => {
+    ])('responds to %s, which is not served, with plain text', async (path) => {
       const { code, text, headers } = await api.get(path);
       expect([code, text, headers.get('content-type')]).toEqual([
         404,
@@ -46,7 +46,7 @@ describe('reading over HTTP', () => {
       ]);
     });
 
-    test('discovers groups, versions and resources', async () => {
+    test('lists groups, versions and resources', async () => {
       const { body: groups } = await api.get<{ groups: { name: string; preferredVersion: object }[] }>('/apis');
       expect(groups.groups.find(({ name }) => name === 'lab.dev')?.preferredVersion).toEqual({
         groupVersion: 'lab.dev/v1',
@@ -59,7 +59,7 @@ describe('reading over HTTP', () => {
       ]);
     });
 
-    test('discovers everything at once when asked for the aggregated form', async () => {
+    test('serves the aggregated discovery document', async () => {
       const type = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
       const { body, headers } = await api.get<{
         items: { metadata: { name: string }; versions: { resources: object[] }[] }[];
@@ -87,7 +87,7 @@ describe('reading over HTTP', () => {
   });
 
   describe('GET of an object', () => {
-    test('answers a Status when it is absent', async () => {
+    test('returns a Status when it is absent', async () => {
       expect((await api.get(`${MACHINES_PATH}/z`)).body).toEqual({
         kind: 'Status',
         apiVersion: 'v1',
@@ -100,7 +100,7 @@ describe('reading over HTTP', () => {
       });
     });
 
-    test('warns of a deprecated version and answers in it', async () => {
+    test('warns of a deprecated version and responds in it', async () => {
       sandbox.store.create(MACHINES, machine('a'));
       const { body, headers } = await api.get('/apis/lab.dev/v1alpha1/namespaces/lab/machines/a');
       expect([body['apiVersion'], headers.get('warning')]).toEqual([
@@ -109,7 +109,7 @@ describe('reading over HTTP', () => {
       ]);
     });
 
-    test('shows a row of a table when asked', async () => {
+    test('returns a table row on request', async () => {
       sandbox.store.create(MACHINES, machine('a', { size: 4 }));
       const { body } = await api.get<{
         columnDefinitions: { name: string }[];
@@ -121,7 +121,7 @@ describe('reading over HTTP', () => {
       expect(body.rows).toMatchObject([{ cells: ['a', 4], object: { kind: 'PartialObjectMetadata' } }]);
     });
 
-    test('shows events under both of their names', async () => {
+    test('serves events in both of their groups', async () => {
       const about = sandbox.store.create(MACHINES, machine('a'));
       sandbox.events.record(about, { type: 'Warning', reason: 'Rusty', message: 'it squeaks', component: 'oiler' });
       const selector = (field: string) => `/namespaces/lab/events?fieldSelector=${field}.kind=Machine,${field}.name=a`;
@@ -143,7 +143,7 @@ describe('reading over HTTP', () => {
       ),
     );
 
-    test('walks pages that all show the first one’s moment', async () => {
+    test('returns pages that all have the revision of the first', async () => {
       const first = (await api.get<List>(`${MACHINES_PATH}?limit=2`)).body;
       expect(first.metadata.remainingItemCount).toBe(3);
       sandbox.store.delete(MACHINES, { namespace: 'lab', name: 'c' });
@@ -155,7 +155,7 @@ describe('reading over HTTP', () => {
       expect(third.metadata.continue).toBeUndefined();
     });
 
-    test('answers 410 to a page whose moment is forgotten', async () => {
+    test('returns 410 for a page whose revision has been compacted', async () => {
       const { body } = await api.get<List>(`${MACHINES_PATH}?limit=2`);
       sandbox.store.create(MACHINES, machine('f'));
       sandbox.faults.expireHistory();
@@ -175,7 +175,7 @@ describe('reading over HTTP', () => {
       expect([code, body['message']]).toEqual([400, 'field label not supported: spec.size']);
     });
 
-    test('shows a past revision when asked for exactly that', async () => {
+    test('returns a past revision with resourceVersionMatch=Exact', async () => {
       const { resourceVersion } = (await api.get<List>(MACHINES_PATH)).body.metadata;
       sandbox.store.delete(MACHINES, { namespace: 'lab', name: 'a' });
       const past = await api.get<List>(
@@ -184,7 +184,7 @@ describe('reading over HTTP', () => {
       expect(names(past.body)).toEqual(['a', 'b', 'c', 'd', 'e']);
     });
 
-    test('answers 504 to a revision of the future', async () => {
+    test('returns 504 for a future revision', async () => {
       const { code, body } = await api.get<{ details: object }>(
         `${MACHINES_PATH}?resourceVersion=999999&resourceVersionMatch=NotOlderThan`,
       );
@@ -202,7 +202,7 @@ describe('reading over HTTP', () => {
       expect((await api.get(`${MACHINES_PATH}?${query}`)).code).toBe(code);
     });
 
-    test('leaves kind and apiVersion out of the items of built-in kinds only', async () => {
+    test('omits kind and apiVersion only in items of built-in kinds', async () => {
       const { body: pods } = await api.get<{ kind: string; items: object[] }>('/api/v1/namespaces');
       expect([pods.kind, 'kind' in pods.items[0]!]).toEqual(['NamespaceList', false]);
       const { body: list } = await api.get<List>(MACHINES_PATH);
@@ -211,7 +211,7 @@ describe('reading over HTTP', () => {
   });
 
   describe('watch', () => {
-    test('shows everything first when no revision is given', async () => {
+    test('sends existing objects first when no revision is given', async () => {
       sandbox.store.load([machine('a'), machine('b')]);
       const watch = await api.watch(`${MACHINES_PATH}?watch=1`);
       grow('a', 2);
@@ -219,7 +219,7 @@ describe('reading over HTTP', () => {
       watch.close();
     });
 
-    test('goes on after a revision without missing anything', async () => {
+    test('resumes after a revision without losing a change', async () => {
       sandbox.store.create(MACHINES, machine('a'));
       const { resourceVersion } = (await api.get<List>(MACHINES_PATH)).body.metadata;
       grow('a', 2);
@@ -229,7 +229,7 @@ describe('reading over HTTP', () => {
       watch.close();
     });
 
-    test('tells a selector that an object came or went when its labels change', async () => {
+    test('emits ADDED and DELETED when a label change moves an object in or out of the selection', async () => {
       sandbox.store.create(MACHINES, machine('a'));
       const watch = await api.watch(
         `${MACHINES_PATH}?watch=true&labelSelector=on&resourceVersion=${sandbox.store.revision}`,
@@ -247,7 +247,7 @@ describe('reading over HTTP', () => {
       watch.close();
     });
 
-    test('sends bookmarks every minute when they are allowed', async () => {
+    test('sends bookmarks every minute on request', async () => {
       const watch = await api.watch(
         `${MACHINES_PATH}?watch=true&allowWatchBookmarks=true&resourceVersion=${sandbox.store.revision}`,
       );
@@ -271,7 +271,7 @@ describe('reading over HTTP', () => {
       expect((await api.get(`${MACHINES_PATH}?watch=true&sendInitialEvents=true`)).code).toBe(422);
     });
 
-    test('ends cleanly when its time is up', async () => {
+    test('ends cleanly after its timeout', async () => {
       const watch = await api.watch(
         `${MACHINES_PATH}?watch=true&timeoutSeconds=5&resourceVersion=${sandbox.store.revision}`,
       );
@@ -279,7 +279,7 @@ describe('reading over HTTP', () => {
       expect(await watch.next()).toBeUndefined();
     });
 
-    test('tells 410 in the stream when the revision is forgotten', async () => {
+    test('emits 410 in the stream when the revision has been compacted', async () => {
       const old = sandbox.store.revision;
       sandbox.store.create(MACHINES, machine('a'));
       sandbox.store.compact();
@@ -296,7 +296,7 @@ describe('reading over HTTP', () => {
       expect(await watch.next()).toBeUndefined();
     });
 
-    test('forgets by itself what is older than five minutes', async () => {
+    test('compacts changes older than five minutes automatically', async () => {
       const old = sandbox.store.revision;
       sandbox.store.create(MACHINES, machine('a'));
       clock.advance(11 * 60_000);

@@ -3,7 +3,7 @@ import { parse } from 'yaml';
 import { apiError, badRequest, unsupportedMediaType } from '../api-error.js';
 import { decodeProtobuf, PROTOBUF } from '../protobuf/decode-protobuf.js';
 
-/** As a real server's limit for requests, 3 MiB. */
+/** The limit of a real server: 3 MiB. */
 const MAX_BYTES = 3 * 1024 * 1024;
 
 /** @throws ApiError 413 */

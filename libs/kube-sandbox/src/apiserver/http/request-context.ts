@@ -2,12 +2,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { UserInfo } from '../admission.js';
 import type { RequestInfo } from './request-info.js';
 
-/** One request on its way through the server. */
+/** One request and its state. */
 export interface RequestContext {
   request: IncomingMessage;
   response: ServerResponse;
   info: RequestInfo;
   user: UserInfo;
-  /** Texts for `Warning: 299` headers of the answer. */
+  /** Texts for `Warning: 299` headers of the response. */
   warnings: string[];
 }

@@ -8,7 +8,7 @@ interface Counted {
   user: UserInfo;
 }
 
-/** Counts what clients ask, so that a test can prove what was not asked. */
+/** Counts requests, so that a test can prove that a client sent none. */
 export class RequestCounter {
   private readonly counts = new Map<string, { sample: Counted; count: number }>();
 
@@ -28,14 +28,14 @@ export class RequestCounter {
     else this.counts.set(id, { sample: { info, user }, count: 1 });
   }
 
-  /** Requests since the last reset that fit the matcher; all of them without one. */
+  /** The number of matching requests since the last reset; without a matcher, of all requests. */
   count(matcher: RequestMatcher = {}): number {
     return [...this.counts.values()]
       .filter(({ sample }) => matchesRequest(matcher, sample.info, sample.user))
       .reduce((sum, { count }) => sum + count, 0);
   }
 
-  /** How often each verb and resource was asked: `list virtualmachines.kubevirt.io` → 2, `get /version` → 1. */
+  /** The number of requests per verb and resource: `list pods` → 2, `get /version` → 1. */
   summary(): Record<string, number> {
     const summary: Record<string, number> = {};
     for (const { sample, count } of this.counts.values()) {

@@ -1,20 +1,20 @@
 import type { IncomingMessage } from 'node:http';
 
-/** What a request is about, read from its method and path alone. */
+/** The attributes of a request that follow from its method and path. */
 export interface RequestInfo {
   method: string;
   path: string;
   query: URLSearchParams;
-  /** get, list, watch, create, update, patch, delete, deletecollection; for paths that are no resource the method in lower case. */
+  /** get, list, watch, create, update, patch, delete, deletecollection; for non-resource paths, the method in lower case. */
   verb: string;
   isResource: boolean;
   group: string;
   version: string;
   namespace?: string;
-  /** Plural, empty for discovery of a group and version. */
+  /** The plural; empty for discovery of a group and version. */
   resource: string;
   name?: string;
-  /** Path segments behind the name. */
+  /** The path segments after the name. */
   subresource: string[];
 }
 

@@ -2,19 +2,19 @@ import type { UserInfo } from '../admission.js';
 import { resourceName } from '../kube-object.js';
 import type { RequestInfo } from './request-info.js';
 
-/** Picks requests; every field given must fit. */
+/** Selects requests; all given fields must match. */
 export interface RequestMatcher {
   /** `get`, `list`, `watch`, `create`, `update`, `patch`, `delete`, `deletecollection` */
   verb?: string | string[];
-  /** `pods`, `virtualmachines.kubevirt.io` */
+  /** `pods`, `deployments.apps` */
   resource?: string;
-  /** First segments behind the name, such as `start` or `vnc/screenshot`. Absent: any or none. */
+  /** The first path segments after the name, such as `start` or `vnc/screenshot`. Default: any or none. */
   subresource?: string;
   namespace?: string;
   name?: string;
-  /** User name, such as `system:serviceaccount:headgate:headgate`. */
+  /** The user name, such as `system:serviceaccount:lab:builder`. */
   user?: string;
-  /** Path of a request, for those that are about no resource. */
+  /** The path of a non-resource request. */
   path?: string | RegExp;
 }
 

@@ -1,14 +1,14 @@
 import { methodNotAllowed } from '../api-error.js';
 import type { ResourceRegistry, ServedResource } from '../resource-registry.js';
-import { answerNoSuchPath } from './answer.js';
+import { sendPathNotFound } from './responses.js';
 import type { ObjectReader } from './object-reader.js';
 import type { ObjectWriter } from './object-writer.js';
 import type { RequestContext } from './request-context.js';
-import { answerScale } from './scale.js';
+import { handleScale } from './scale.js';
 import type { SubresourceDispatch } from './subresource-dispatch.js';
 import type { WritePipeline } from './write-pipeline.js';
 
-/** Finds who answers a request about a resource. */
+/** Routes resource requests to their handlers. */
 export class ResourceRouter {
   constructor(
     private readonly registry: ResourceRegistry,
@@ -23,7 +23,7 @@ export class ResourceRouter {
     const served = this.registry.findServed(info.group, info.version, info.resource);
     if (served?.version.deprecationWarning) warnings.push(served.version.deprecationWarning);
     if (info.subresource.length > 0) return this.routeSubresource(context, served);
-    if (!served) return answerNoSuchPath(context);
+    if (!served) return sendPathNotFound(context);
     checkScope(served, context);
     switch (info.verb) {
       case 'get':
@@ -52,7 +52,7 @@ export class ResourceRouter {
     const { info } = context;
     if (await this.subresources.handle(context)) return;
     const [subresource, ...rest] = info.subresource;
-    if (!served || rest.length > 0) return answerNoSuchPath(context);
+    if (!served || rest.length > 0) return sendPathNotFound(context);
     const { statusSubresource, scale } = served.definition;
     const isStatus =
       (subresource === 'status' && statusSubresource) || (subresource === 'finalize' && served.name === 'namespaces');
@@ -60,17 +60,17 @@ export class ResourceRouter {
     if (isStatus && info.verb === 'update') return this.writer.update(context, served, subresource);
     if (isStatus && info.verb === 'patch') return this.writer.patch(context, served, subresource);
     if (subresource === 'scale' && scale && ['get', 'update', 'patch'].includes(info.verb)) {
-      return answerScale(context, served, scale, this.reader, this.pipeline);
+      return handleScale(context, served, scale, this.reader, this.pipeline);
     }
     if (isStatus || (subresource === 'scale' && scale)) throw methodNotAllowed();
-    answerNoSuchPath(context);
+    sendPathNotFound(context);
   }
 }
 
-/** Objects of namespaced resources have no address without a namespace; lists and watches have. */
+/** Only lists and watches of a namespaced resource may omit the namespace. */
 function checkScope({ definition }: ServedResource, { info }: RequestContext): void {
   if (
-    definition.answerCreate
+    definition.handleCreate
       ? info.verb !== 'create'
       : definition.verbs && !(definition.verbs as string[]).includes(info.verb)
   )

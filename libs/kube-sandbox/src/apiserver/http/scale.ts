@@ -6,7 +6,7 @@ import { applyMergePatch } from '../patch/merge-patch.js';
 import type { ScalePaths } from '../resource-definition.js';
 import type { ServedResource } from '../resource-registry.js';
 import { evaluateJsonPath, plainPath } from '../table/json-path.js';
-import { answerJson } from './answer.js';
+import { sendJson } from './responses.js';
 import { JSON_PATCH } from './object-patcher.js';
 import type { ObjectReader } from './object-reader.js';
 import { decodeBody, decodeJson, mediaTypeOf, readBody } from './request-body.js';
@@ -18,8 +18,8 @@ interface Scale {
   spec?: { replicas?: number };
 }
 
-/** Answers `/scale`: the number of replicas of an object, as an autoscaling/v1 Scale. */
-export async function answerScale(
+/** Handles `/scale`: the replicas of an object as an autoscaling/v1 Scale. */
+export async function handleScale(
   context: RequestContext,
   served: ServedResource,
   paths: ScalePaths,
@@ -28,7 +28,7 @@ export async function answerScale(
 ): Promise<void> {
   const { info, request, user } = context;
   const live = reader.find(served, { namespace: info.namespace, name: info.name ?? '' });
-  if (info.verb === 'get') return answerJson(context, 200, scaleOf(live, paths));
+  if (info.verb === 'get') return sendJson(context, 200, scaleOf(live, paths));
   const body = await readBody(request);
   const wanted =
     info.verb === 'update' ? decodeBody(request, body) : patched(scaleOf(live, paths), mediaTypeOf(request), body);
@@ -43,7 +43,7 @@ export async function answerScale(
   const draft = deepCopy(live);
   write(draft, plainPath(paths.specReplicasPath), replicas);
   const { dryRun, fieldManager } = parseWriteOptions(context);
-  answerJson(
+  sendJson(
     context,
     200,
     scaleOf(pipeline.update(draft, live, { served, user, dryRun, manager: fieldManager, subresource: 'scale' }), paths),

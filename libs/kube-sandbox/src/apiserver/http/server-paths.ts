@@ -5,11 +5,11 @@ import { emptyOpenApiV2, OPENAPI_V2_ACCEPT, OPENAPI_V2_PROTOBUF } from '../opena
 import { OpenApiV3 } from '../openapi/openapi-v3.js';
 import type { ResourceRegistry } from '../resource-registry.js';
 import type { SubresourceRegistry } from '../subresources.js';
-import { answerBytes, answerJson, answerText } from './answer.js';
+import { sendBytes, sendJson, sendText } from './responses.js';
 import { parseAccept } from './negotiation.js';
 import type { RequestContext } from './request-context.js';
 
-/** What a server says of itself at `/version`. */
+/** The response of `/version`. */
 export interface VersionInfo {
   major: string;
   minor: string;
@@ -18,7 +18,7 @@ export interface VersionInfo {
 
 const HEALTH_PATHS = new Set(['/healthz', '/readyz', '/livez', '/healthz/ping']);
 
-/** Answers what is about no object: discovery, OpenAPI, version and health. */
+/** Serves discovery, OpenAPI, version and health. */
 export class ServerPaths {
   private readonly discovery: Discovery;
   private readonly openApiV3: OpenApiV3;
@@ -33,18 +33,18 @@ export class ServerPaths {
     this.openApiV3 = new OpenApiV3(registry, serverId);
   }
 
-  /** @returns false when the path is not known */
+  /** @returns false when the path is not served */
   answer(context: RequestContext): boolean {
     const { path, method } = context.info;
     if (method !== 'GET' && method !== 'HEAD') return false;
-    if (HEALTH_PATHS.has(path)) answerText(context, 200, 'ok');
-    else if (path === '/version') answerJson(context, 200, this.versionInfo());
+    if (HEALTH_PATHS.has(path)) sendText(context, 200, 'ok');
+    else if (path === '/version') sendJson(context, 200, this.versionInfo());
     else if (path === '/')
-      answerJson(context, 200, {
+      sendJson(context, 200, {
         paths: ['/api', '/apis', '/healthz', '/livez', '/openapi/v2', '/openapi/v3', '/readyz', '/version'],
       });
-    else if (path.startsWith('/openapi/')) return this.answerOpenApi(context);
-    else if (/^\/apis?(\/|$)/.test(path)) return this.answerDiscovery(context);
+    else if (path.startsWith('/openapi/')) return this.handleOpenApi(context);
+    else if (/^\/apis?(\/|$)/.test(path)) return this.handleDiscovery(context);
     else return false;
     return true;
   }
@@ -64,32 +64,32 @@ export class ServerPaths {
     };
   }
 
-  private answerDiscovery(context: RequestContext): boolean {
+  private handleDiscovery(context: RequestContext): boolean {
     const found = this.discovery.document(context.info.path, context.request.headers.accept);
     if (!found) return false;
     context.response.setHeader('Vary', 'Accept');
-    answerJson(context, 200, found.body, found.contentType);
+    sendJson(context, 200, found.body, found.contentType);
     return true;
   }
 
-  private answerOpenApi(context: RequestContext): boolean {
+  private handleOpenApi(context: RequestContext): boolean {
     const { path } = context.info;
     const accepted = parseAccept(context.request.headers.accept);
     const takesProtobuf = accepted.some(({ type }) => type === OPENAPI_V2_ACCEPT || type === OPENAPI_V2_PROTOBUF);
     if (path === '/openapi/v2' && takesProtobuf) {
-      answerBytes(context, emptyOpenApiV2(), OPENAPI_V2_PROTOBUF);
+      sendBytes(context, emptyOpenApiV2(), OPENAPI_V2_PROTOBUF);
       return true;
     }
     const takesJson = accepted.some(({ type }) => ['application/json', '*/*', 'application/*'].includes(type));
     if (!takesJson) throw notAcceptable(['application/json']);
-    if (path === '/openapi/v2') answerJson(context, 200, openApiV2(this.registry));
-    else if (path === '/openapi/v3') answerJson(context, 200, this.openApiV3.index());
+    if (path === '/openapi/v2') sendJson(context, 200, openApiV2(this.registry));
+    else if (path === '/openapi/v3') sendJson(context, 200, this.openApiV3.index());
     else {
       const document = path.startsWith('/openapi/v3/')
         ? this.openApiV3.document(path.slice('/openapi/v3/'.length))
         : undefined;
       if (!document) return false;
-      answerJson(context, 200, document);
+      sendJson(context, 200, document);
     }
     return true;
   }

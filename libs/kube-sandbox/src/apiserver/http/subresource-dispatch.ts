@@ -6,17 +6,17 @@ import type { UserInfo } from '../admission.js';
 import { apiError, methodNotAllowed } from '../api-error.js';
 import { BEARER_PROTOCOL } from '../auth/authenticator.js';
 import type {
-  AnswerStream,
+  ResponseStream,
   SubresourceRegistry,
   SubresourceRequest,
   WebSocketSubresourceHandler,
 } from '../subresources.js';
-import { answerJson, answerText, headersOf } from './answer.js';
+import { sendJson, sendText, headersOf } from './responses.js';
 import { decodeYaml, mediaTypeOf, readBody } from './request-body.js';
 import type { RequestContext } from './request-context.js';
 import type { RequestInfo } from './request-info.js';
 
-/** Hands requests and upgrades to the handlers that extensions registered. */
+/** Dispatches requests and upgrades to the registered handlers. */
 export class SubresourceDispatch {
   private readonly sockets = new WebSocketServer({
     noServer: true,
@@ -26,7 +26,7 @@ export class SubresourceDispatch {
 
   constructor(private readonly registry: SubresourceRegistry) {}
 
-  /** @returns false when nobody registered for this path */
+  /** @returns false when no handler is registered for this path */
   async handle(context: RequestContext): Promise<boolean> {
     const { info, request } = context;
     const found = this.registry.findHttp(info.group, info.resource, segmentsOf(info));
@@ -49,12 +49,12 @@ export class SubresourceDispatch {
     if (answer.body === undefined) context.response.writeHead(answer.code, { 'Content-Length': 0 }).end();
     else if (Buffer.isBuffer(answer.body))
       context.response.writeHead(answer.code, { 'Content-Length': answer.body.length }).end(answer.body);
-    else if (typeof answer.body === 'string') answerText(context, answer.code, answer.body);
-    else answerJson(context, answer.code, answer.body);
+    else if (typeof answer.body === 'string') sendText(context, answer.code, answer.body);
+    else sendJson(context, answer.code, answer.body);
     return true;
   }
 
-  /** @returns false when nobody registered for this path @throws ApiError before the upgrade */
+  /** @returns false when no handler is registered for this path @throws ApiError before the upgrade */
   async upgrade(
     info: RequestInfo,
     request: IncomingMessage,
@@ -77,7 +77,7 @@ export class SubresourceDispatch {
       throw apiError(
         400,
         'BadRequest',
-        `unable to upgrade: none of the protocols is spoken here, only ${handler.protocols.join(', ')}`,
+        `unable to upgrade: none of the offered protocols is supported, only ${handler.protocols.join(', ')}`,
       );
     this.agreed.set(request, protocol);
     this.sockets.handleUpgrade(request, socket, head, (webSocket) =>
@@ -87,7 +87,7 @@ export class SubresourceDispatch {
   }
 }
 
-/** The registered protocol that comes first, an empty string to go on without one, undefined to refuse. */
+/** The preferred common protocol; an empty string to continue without one; undefined to refuse. */
 function agreedProtocol(
   { headers }: IncomingMessage,
   { protocols, requireProtocol }: WebSocketSubresourceHandler,
@@ -124,7 +124,7 @@ function requestOf(
   };
 }
 
-/** Handlers of actions take YAML and JSON whatever the header says. */
+/** Action handlers accept YAML and JSON regardless of the Content-Type. */
 function decodeAny(request: IncomingMessage, body: Buffer): unknown {
   return mediaTypeOf(request) === PROTOBUF ? decodeProtobuf(body) : decodeYaml(body);
 }
@@ -133,7 +133,7 @@ function isBinary({ headers }: IncomingMessage): boolean {
   return (headers['content-type'] ?? '').startsWith('application/octet-stream');
 }
 
-function streamOf(context: RequestContext): AnswerStream {
+function streamOf(context: RequestContext): ResponseStream {
   const { response } = context;
   const aborted = new AbortController();
   response.on('close', () => aborted.abort());

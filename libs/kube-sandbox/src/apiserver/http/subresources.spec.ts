@@ -38,7 +38,7 @@ describe('subresources', () => {
 
   afterEach(() => sandbox.close());
 
-  test('are answered by their handlers, with refusals as a Status', async () => {
+  test('are served by their handlers, with errors as a Status', async () => {
     expect(await api.put(`${SUB}/a/start`, {})).toMatchObject({ code: 202, text: '' });
     expect((await api.put(`${SUB}/z/start`, {})).body).toMatchObject({
       code: 404,
@@ -52,12 +52,12 @@ describe('subresources', () => {
     expect((await api.put(`${SUB}/a/spin`, {})).text).toBe('404 page not found\n');
   });
 
-  test('stand in discovery even where their group has nothing else', async () => {
+  test('are listed in discovery even when their group has no resources', async () => {
     const { body } = await api.get<{ resources: object[] }>('/apis/subresources.lab.dev/v1');
     expect(body.resources).toMatchObject([{ name: 'machines/start', namespaced: true, verbs: [] }]);
   });
 
-  test('take the longest path that was registered and hand on the rest', async () => {
+  test('match the longest registered path and pass on the rest', async () => {
     const asked: Pick<SubresourceRequest, 'subresource' | 'rest'>[] = [];
     for (const subresource of ['forward', 'forward/all']) {
       sandbox.subresources.handle({ ...START, subresource }, ['GET'], ({ subresource: found, rest }) => {
@@ -73,7 +73,7 @@ describe('subresources', () => {
     ]);
   });
 
-  test('can stream an answer until the client goes', async () => {
+  test('can stream a response until the client disconnects', async () => {
     const gone = new Promise<void>((resolve) => {
       sandbox.subresources.handle({ ...START, subresource: 'log' }, ['GET'], ({ stream }) => {
         stream.start(200);
@@ -118,7 +118,7 @@ describe('subresources', () => {
       );
     });
 
-    test('speak the protocol that both ends know', async () => {
+    test('negotiate a common protocol', async () => {
       const socket = open(`${SUB}/a/console`, ['other', 'plain.lab.dev']);
       const [greeting] = (await once(socket, 'message')) as [Buffer];
       expect([greeting.toString(), socket.protocol]).toEqual(['a:plain.lab.dev', 'plain.lab.dev']);
@@ -128,14 +128,14 @@ describe('subresources', () => {
       socket.terminate();
     });
 
-    test('go on without a protocol when none is offered', async () => {
+    test('continue without a protocol when none is offered', async () => {
       const socket = open(`${SUB}/a/console`, []);
       const [greeting] = (await once(socket, 'message')) as [Buffer];
       expect(greeting.toString()).toBe('a:');
       socket.terminate();
     });
 
-    test('refuse before the upgrade with an ordinary answer', async () => {
+    test('refuse before the upgrade with an ordinary response', async () => {
       const { code, body } = await refusal(open(`${SUB}/z/console`, ['plain.lab.dev']));
       expect([code, (JSON.parse(body) as { message: string }).message]).toEqual([404, 'machine.lab.dev "z" not found']);
       expect(await refusal(open(`${MACHINES_PATH}/a/nothing`, []))).toEqual({
@@ -144,7 +144,7 @@ describe('subresources', () => {
       });
     });
 
-    test('are cut when the server goes down', async () => {
+    test('are closed when the server stops', async () => {
       const socket = open(`${SUB}/a/console`, []);
       await once(socket, 'message');
       const closed = once(socket, 'close');

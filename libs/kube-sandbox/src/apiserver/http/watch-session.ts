@@ -10,27 +10,27 @@ import { selects, type Selection } from './list-options.js';
 export interface WatchOptions {
   served: ServedResource;
   selection: Selection;
-  /** Show everything first, then changes. */
+  /** Send the existing objects first. */
   initialEvents: boolean;
-  /** Changes after this revision; ignored with `initialEvents`. */
+  /** The revision after which changes are sent; ignored with `initialEvents`. */
   fromRevision: number;
   bookmarks: boolean;
-  /** Ends the initial events with a bookmark that says so. */
+  /** Ends the initial events with an annotated bookmark. */
   markInitialEnd: boolean;
   timeoutMs: number;
-  /** Renders an object that a line carries. */
+  /** Renders the object of an event. */
   render: (object: KubeObject, isFirst: boolean) => unknown;
-  /** Lines of the same rendering are serialized once for all watches; undefined when the rendering is the watch's own. */
+  /** Watches with the same value share serialized lines; undefined when the rendering is specific to this watch. */
   sharedForm?: string;
 }
 
 const BOOKMARK_PERIOD_MS = 60_000;
-/** A client that reads this much too slowly is cut off, as a real server does. */
+/** A client whose unread data exceeds this is disconnected, as in a real server. */
 const MAX_UNREAD_BYTES = 64 * 1024 * 1024;
 
 const sharedLines = new WeakMap<StoreEvent, Map<string, string>>();
 
-/** One open watch: JSON lines on a response that does not end. */
+/** One open watch: a stream of JSON lines. */
 export class WatchSession {
   private readonly cancels: Cancel[] = [];
   private isFirst = true;
@@ -45,7 +45,7 @@ export class WatchSession {
     private readonly onEnd: () => void,
   ) {}
 
-  /** Starts to stream. History that is gone is told in the stream. */
+  /** Starts the stream. A compacted revision is reported as an event of the stream. */
   open(): void {
     const { served, fromRevision, initialEvents, bookmarks, timeoutMs } = this.options;
     this.response.on('close', () => this.end());
@@ -66,13 +66,13 @@ export class WatchSession {
     return this.options.served.name;
   }
 
-  /** Ends the stream as a server does when the time is up: a last bookmark, then a clean end. */
+  /** Ends the stream like a timeout of the server: a last bookmark, then a clean end. */
   finish(): void {
     if (this.options.bookmarks) this.bookmark();
     this.end();
   }
 
-  /** Tells the client of an error in the stream, and ends it. */
+  /** Sends an error event and ends the stream. */
   fail(status: Status): void {
     this.write(JSON.stringify({ type: 'ERROR', object: status }));
     this.end();
@@ -82,11 +82,11 @@ export class WatchSession {
     this.fail(apiError(410, 'Expired', `too old resource version: ${this.delivered} (${this.store.revision})`).status);
   }
 
-  /** Breaks the connection in the middle of a line, as a crash of the server or of the network does. */
+  /** Breaks the connection in the middle of a line, like a crash of the server or the network. */
   cutMidLine(): void {
     this.response.write('{"type":"MODIFIED","object":{"apiVersion":"');
     this.release();
-    // After the half line is out.
+    // After the partial line has been sent.
     setImmediate(() => this.response.destroy());
   }
 
@@ -113,7 +113,7 @@ export class WatchSession {
     this.write(text);
   }
 
-  /** What a change means for those who see only the selected objects. */
+  /** The type of an event from the point of view of the selector. */
   private typeFor({ type, object, previous }: StoreEvent): StoreEvent['type'] | undefined {
     const { selection } = this.options;
     const isSelected = selects(selection, object);

@@ -37,7 +37,7 @@ function parseDryRun(values: string[]): boolean {
   return given.length > 0;
 }
 
-/** Options of a DELETE from its query and its body; the body wins. @throws ApiError 400 */
+/** The options of a DELETE; those in the body override the query. @throws ApiError 400 */
 export function parseDeleteOptions(
   { info: { query } }: RequestContext,
   body: unknown,

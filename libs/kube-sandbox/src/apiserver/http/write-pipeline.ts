@@ -12,20 +12,20 @@ import { typeName, validateSchema } from '../schema/validate-schema.js';
 import { validateMeta } from '../schema/validate-meta.js';
 import { generateName } from '../store/new-object.js';
 
-/** One write on its way to the store. */
+/** The attributes of one write. */
 export interface Write {
   served: ServedResource;
   user: UserInfo;
   dryRun: boolean;
   subresource?: string;
-  /** Who owns what this write changes; undefined when managedFields are in the draft already (server-side apply). */
+  /** The field manager; undefined when the draft already contains its managedFields (server-side apply). */
   manager?: string;
 }
 
-/** Attempts at a free generated name. */
+/** Attempts to generate an unused name. */
 const NAME_ATTEMPTS = 8;
 
-/** The way of every write: defaults, mutating admission, schema and rules, validating admission, store. */
+/** The steps of every write: defaults, mutating admission, schema and rules, validating admission, store. */
 export class WritePipeline {
   constructor(
     private readonly store: ObjectStore,
@@ -62,7 +62,7 @@ export class WritePipeline {
     return this.store.update(write.served.name, completed, { dryRun: write.dryRun });
   }
 
-  /** Lets the hooks see a deletion. @throws ApiError 4xx */
+  /** Runs the admission hooks for a deletion. @throws ApiError 4xx */
   admitDelete(object: KubeObject, write: Write): void {
     this.admission.validate({ ...this.requestFor('DELETE', object, write), oldObject: object });
   }
@@ -109,7 +109,7 @@ export class WritePipeline {
     if (causes.length > 0) throw invalid(definition.kind, definition.group, object.metadata.name, causes);
   }
 
-  /** @throws ApiError 400 for values that a compiled-in type cannot hold */
+  /** @throws ApiError 400 for values that a Go type can't hold */
   private checkDecodable(object: KubeObject, served: ServedResource): void {
     const { definition, version } = served;
     const wrongType = this.checkSchema(object, served).find(({ reason }) => reason === 'FieldValueTypeInvalid');
@@ -117,7 +117,7 @@ export class WritePipeline {
   }
 
   private checkSchema(object: KubeObject, { version }: ServedResource): StatusCause[] {
-    // Stored and served versions of one resource share a schema here, unless the version converts.
+    // The storage version and the served version share a schema, unless the version has conversions.
     return version.schema && !version.toStorage ? validateSchema(object, rootSchema(version.schema)) : [];
   }
 
@@ -160,7 +160,7 @@ export class WritePipeline {
   }
 }
 
-/** An object that a controller put into the store without defaults, as it would be read back: what is compared must be alike. */
+/** Applies defaults to an object that a controller stored without them, so that both sides of a comparison have them. */
 function defaulted(object: KubeObject, { version }: ServedResource): KubeObject {
   const copy = deepCopy(object);
   applyDefaults(copy, rootSchema(version.schema));
@@ -192,14 +192,14 @@ function newFinalizers({ metadata }: KubeObject, previous: KubeObject | undefine
   ];
 }
 
-/** Built-in kinds fail while they are decoded, in the words of Go's JSON package. */
+/** The decoding error of built-in kinds, with the message of Go's JSON package. */
 function goDecodeError(kind: string, version: string, { field, message }: StatusCause): string {
   const found = /^Invalid value: "(\w+)"/.exec(message)?.[1] ?? typeName(undefined);
   const expected = /must be of type ([\w,]+)/.exec(message)?.[1] ?? 'string';
   return `${kind} in version "${version}" cannot be handled as a ${kind}: json: cannot unmarshal ${found} into Go struct field ${kind}.${field} of type ${expected}`;
 }
 
-/** The refusal of a PUT without a revision, where the kind demands one. */
+/** The error for a PUT without a resourceVersion, for kinds that require one. */
 export function revisionRequired(kind: string, group: string, name: string) {
   return invalid(kind, group, name, [
     {

@@ -39,7 +39,7 @@ describe('writing over HTTP', () => {
       expect([code, body.spec, body.status]).toEqual([201, { size: 1, mode: 'auto' }, undefined]);
     });
 
-    test('says what exists already', async () => {
+    test('reports an existing object', async () => {
       await create('a');
       expect(await create('a')).toMatchObject({
         code: 409,
@@ -47,7 +47,7 @@ describe('writing over HTTP', () => {
       });
     });
 
-    test('makes no namespace on demand', async () => {
+    test('does not create namespaces on demand', async () => {
       const { code, body } = await api.post<Status>('/apis/lab.dev/v1/namespaces/none/machines', {
         ...machine('a'),
         metadata: { name: 'a' },
@@ -82,7 +82,7 @@ describe('writing over HTTP', () => {
         machine('a', {}, { labels: { '-x': 'y' } }),
         'metadata.labels: Invalid value: "-x": name part must consist of alphanumeric characters',
       ],
-    ])('refuses what the schema forbids', async (body, message) => {
+    ])('refuses schema violations', async (body, message) => {
       const answer = await api.post<Status>(MACHINES_PATH, body);
       expect([answer.code, answer.body.reason]).toEqual([422, 'Invalid']);
       expect(answer.body.message).toContain(message);
@@ -95,13 +95,13 @@ describe('writing over HTTP', () => {
         'the namespace of the provided object does not match the namespace sent on the request',
       ],
       [{ ...machine('a', {}, { resourceVersion: '1' }) }, 'resourceVersion should not be set on objects to be created'],
-    ])('refuses what does not belong there', async (body, message) => {
+    ])('refuses mismatches with the URL', async (body, message) => {
       const answer = await api.post<Status>(MACHINES_PATH, body);
       expect(answer.code).toBe(400);
       expect(answer.body.message).toContain(message);
     });
 
-    test('prunes unknown fields and warns, or refuses, or keeps silent, as asked', async () => {
+    test('prunes unknown fields and warns, refuses or ignores them according to fieldValidation', async () => {
       const odd = (name: string) => ({ ...machine(name), spec: { size: 1, color: 'red' } });
       const warned = await api.post<Machine>(MACHINES_PATH, odd('a'));
       expect([warned.body.spec, warned.headers.get('warning')]).toEqual([
@@ -117,7 +117,7 @@ describe('writing over HTTP', () => {
       ]);
     });
 
-    test('asks admission in order: mutate, check, validate', async () => {
+    test('runs admission in order: mutating hooks, schema, validating hooks', async () => {
       const order: string[] = [];
       sandbox.admission.addMutating<Machine>({
         name: 'm',
@@ -146,7 +146,7 @@ describe('writing over HTTP', () => {
       expect(sandbox.store.count(MACHINES)).toBe(1);
     });
 
-    test('fails a built-in kind of the wrong type while decoding it', async () => {
+    test('reports a wrong type in a built-in kind as a decoding error', async () => {
       const { code, body } = await api.post<Status>('/api/v1/namespaces/lab/pods', {
         ...POD,
         spec: { containers: 'none' },
@@ -159,7 +159,7 @@ describe('writing over HTTP', () => {
   });
 
   describe('PUT', () => {
-    test('needs the revision of a custom resource, and the present one', async () => {
+    test('requires the current resourceVersion of a custom resource', async () => {
       const { body } = await create('a');
       const blind = await api.put<Status>(`${MACHINES_PATH}/a`, machine('a', { size: 2 }));
       expect([blind.code, blind.body.message]).toEqual([
@@ -173,7 +173,7 @@ describe('writing over HTTP', () => {
       });
     });
 
-    test('writes spec and status at endpoints of their own', async () => {
+    test('writes spec and status through separate endpoints', async () => {
       await create('a');
       sandbox.store.patch<Machine>(
         MACHINES,
@@ -192,7 +192,7 @@ describe('writing over HTTP', () => {
   });
 
   describe('PATCH', () => {
-    test('checks a revision that the patch carries', async () => {
+    test('checks a resourceVersion in the patch', async () => {
       const { body } = await create('a');
       await api.patch(`${MACHINES_PATH}/a`, { spec: { size: 2 } });
       const late = await api.patch(`${MACHINES_PATH}/a`, {
@@ -211,7 +211,7 @@ describe('writing over HTTP', () => {
       );
     });
 
-    test('answers 422 when a JSON patch does not fit', async () => {
+    test('returns 422 when a JSON patch cannot be applied', async () => {
       await create('a');
       const { code, body } = await api.patch<Status>(
         `${MACHINES_PATH}/a`,
@@ -225,7 +225,7 @@ describe('writing over HTTP', () => {
       ]);
     });
 
-    test('makes an object by server-side apply, and refuses an apply without a manager', async () => {
+    test('creates an object by server-side apply, and refuses an apply without a manager', async () => {
       const path = `${MACHINES_PATH}/a`;
       expect((await api.patch(path, machine('a'), 'apply')).code).toBe(422);
       expect((await api.patch(`${path}?fieldManager=me`, machine('a'), 'apply')).code).toBe(201);
@@ -247,7 +247,7 @@ describe('writing over HTTP', () => {
       );
     });
 
-    test('refuses fields that a pod cannot change', async () => {
+    test('refuses changes of immutable pod fields', async () => {
       await api.post('/api/v1/namespaces/lab/pods', POD);
       const change = (spec: object) => api.patch<Status>('/api/v1/namespaces/lab/pods/p', { spec }, 'strategic-merge');
       expect((await change({ containers: [{ name: 'c', image: 'x:2' }] })).code).toBe(200);
@@ -260,7 +260,7 @@ describe('writing over HTTP', () => {
   });
 
   describe('DELETE', () => {
-    test('answers a Status when the object is gone and the object while something holds it', async () => {
+    test('returns a Status after removal and the object while its removal is deferred', async () => {
       const { body } = await create('a');
       expect((await api.delete(`${MACHINES_PATH}/a`)).body).toEqual({
         kind: 'Status',
@@ -286,20 +286,20 @@ describe('writing over HTTP', () => {
       expect(sandbox.store.count(MACHINES)).toBe(0);
     });
 
-    test('heeds preconditions', async () => {
+    test('checks preconditions', async () => {
       await create('a');
       expect((await api.delete(`${MACHINES_PATH}/a`, { preconditions: { uid: 'other' } })).code).toBe(409);
       expect(sandbox.store.count(MACHINES)).toBe(1);
     });
 
-    test('deletes the selected ones of a collection', async () => {
+    test('deletes the selected objects of a collection', async () => {
       for (const name of ['a', 'b', 'c'])
         await api.post(MACHINES_PATH, machine(name, {}, { labels: { end: String(name !== 'b') } }));
       await api.delete(`${MACHINES_PATH}?labelSelector=end%3Dtrue`);
       expect(sandbox.store.list(MACHINES).map(({ metadata }) => metadata.name)).toEqual(['b']);
     });
 
-    test('gives a placed pod its grace period and answers 409 to its successor meanwhile', async () => {
+    test('keeps a scheduled pod for its grace period and returns 409 for a new pod of that name', async () => {
       await api.post('/api/v1/namespaces/lab/pods', { ...POD, spec: { ...POD.spec, nodeName: 'n1' } });
       const { body } = await api.delete<Machine>('/api/v1/namespaces/lab/pods/p');
       expect(body.metadata).toMatchObject({
@@ -314,7 +314,7 @@ describe('writing over HTTP', () => {
   });
 
   describe('built-in kinds', () => {
-    test('turn the stringData of a Secret into data', async () => {
+    test('convert the stringData of a Secret to data', async () => {
       const { body } = await api.post('/api/v1/namespaces/lab/secrets', {
         metadata: { name: 's' },
         stringData: { a: 'b' },
@@ -323,7 +323,7 @@ describe('writing over HTTP', () => {
       expect(body['stringData']).toBeUndefined();
     });
 
-    test('forbid a new size of a claim before it is bound, and any other change always', async () => {
+    test('refuse to resize an unbound claim and to change any other field', async () => {
       const spec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } };
       await api.post('/api/v1/namespaces/lab/persistentvolumeclaims', { metadata: { name: 'c' }, spec });
       const grow = () =>

@@ -1,4 +1,4 @@
-/** The protobuf form in which kubectl asks for `/openapi/v2`, and the name of it in answers: an `@` is no part of a media type. */
+/** The media type of `/openapi/v2` in protobuf: as requested by kubectl, and in responses, where `@` is not allowed. */
 export const OPENAPI_V2_ACCEPT = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf';
 export const OPENAPI_V2_PROTOBUF = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
 
@@ -7,8 +7,8 @@ const INFO_FIELD = 2;
 const PATHS_FIELD = 8;
 
 /**
- * A document without definitions, in protobuf. kubectl takes what it checks and explains from OpenAPI v3 and asks for this
- * one only about kinds that are not served; it has to get an answer to say that they are not.
+ * A document without definitions, in protobuf. kubectl validates and explains with OpenAPI v3 and requests this document
+ * only for unknown kinds; it must exist for kubectl to report them correctly.
  */
 export function emptyOpenApiV2(): Buffer {
   const info = Buffer.concat([field(1, Buffer.from('Kubernetes')), field(2, Buffer.from('sandbox'))]);
@@ -19,7 +19,7 @@ export function emptyOpenApiV2(): Buffer {
   ]);
 }
 
-/** A length-delimited field; every length here fits into one byte. */
+/** A length-delimited field with a length below 128. */
 function field(number: number, value: Buffer): Buffer {
   const LENGTH_DELIMITED = 2;
   return Buffer.concat([Buffer.from([(number << 3) | LENGTH_DELIMITED, value.length]), value]);

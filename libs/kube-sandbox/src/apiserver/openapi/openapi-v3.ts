@@ -9,11 +9,11 @@ const parameter = (name: string, type = 'string') => ({ name, in: 'query', schem
 const WRITE_PARAMETERS = [parameter('dryRun'), parameter('fieldManager'), parameter('fieldValidation')];
 const JSON_TYPE = 'application/json';
 
-/** OpenAPI v3 documents, one per group and version, made from the registered schemas. */
+/** OpenAPI v3 documents, one per group and version, generated from the registered schemas. */
 export class OpenApiV3 {
   constructor(
     private readonly registry: ResourceRegistry,
-    /** Tells this server's documents from those of another under the same address, since clients cache them by URL. */
+    /** Distinguishes the documents of successive servers at one address, because clients cache them by URL. */
     private readonly serverId: string,
   ) {}
 
@@ -26,7 +26,7 @@ export class OpenApiV3 {
     return { paths: Object.fromEntries(paths) as object };
   }
 
-  /** @param root such as `api/v1`, `apis/apps/v1`; undefined is answered when nothing of that group and version is served */
+  /** @param root such as `api/v1`, `apis/apps/v1` @returns undefined when the group and version is not served */
   document(root: string): object | undefined {
     const found = this.registry.groupVersions().find(({ group, version }) => rootOf(group, version) === `/${root}`);
     if (!found) return undefined;
@@ -52,7 +52,7 @@ export function rootOf(group: string, version: string): string {
   return `${group ? '/apis' : '/api'}/${apiVersionOf(group, version)}`;
 }
 
-/** The complete schema of a kind, marked with its group, version and kind. */
+/** The complete schema of a kind with its group, version and kind. */
 export function schemaOf({ group, kind }: ResourceDefinition, { name, schema }: ResourceVersion): object {
   return { ...rootSchema(schema), 'x-kubernetes-group-version-kind': [{ group, version: name, kind }] };
 }

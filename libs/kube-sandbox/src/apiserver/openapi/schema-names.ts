@@ -1,6 +1,6 @@
 import type { ResourceDefinition } from '../resource-definition.js';
 
-/** A definition's name the way API servers form it: the group's labels reversed, then version and kind. */
+/** The definition name in the form of API servers: the reversed group, then version and kind. */
 export function schemaName({ group, kind }: Pick<ResourceDefinition, 'group' | 'kind'>, version: string): string {
   const [first = '', ...rest] = group.split('.');
   const isKubernetes = group === '' || rest.length === 0 || group.endsWith('.k8s.io');

@@ -8,7 +8,7 @@ interface Operation {
   value?: unknown;
 }
 
-/** 422 in the words the server uses for every operation that does not fit the object. */
+/** The 422 error for an operation that can't be applied. */
 const refused = (): ApiError =>
   apiError(422, 'Invalid', 'the server rejected our request due to an error in our request', {});
 
@@ -34,7 +34,7 @@ function applyOperation(root: { document: unknown }, { op, path, from, value }: 
     case 'copy':
       return add(root, path, deepCopy(read(root, from ?? '')));
     case 'test':
-      // Testing an absent field against null holds, as in the library that the server uses.
+      // A test of an absent field against null passes, as in the server's library (evanphx/json-patch).
       if (!deepEqual(readOr(root, path, null) ?? null, value ?? null)) throw refused();
       return;
     default:

@@ -1,6 +1,6 @@
 import { deepCopy } from '../deep-copy.js';
 
-/** RFC 7386: objects are merged, null removes, everything else (lists too) replaces. Answers a copy. */
+/** RFC 7386: objects are merged, null removes, all other values, including lists, replace. Returns a copy. */
 export function applyMergePatch(target: unknown, patch: unknown): unknown {
   if (!isObject(patch)) return deepCopy(patch);
   const merged: Record<string, unknown> = isObject(target) ? { ...target } : {};

@@ -32,7 +32,7 @@ describe('applyJsonPatch', () => {
     [[{ op: 'replace', path: '/absent', value: 1 }]],
     [[{ op: 'add', path: '/absent/child', value: 1 }]],
     [[{ op: 'add', path: '/list/7', value: 1 }]],
-  ])('refuses %j as unprocessable', (patch) => {
+  ])('refuses %j with 422', (patch) => {
     const run = () => applyJsonPatch({ size: 1, list: [] }, patch);
     expect(run).toThrow('the server rejected our request due to an error in our request');
     expect(run).toThrow(ApiError);
@@ -88,7 +88,7 @@ describe('applyStrategicMergePatch', () => {
     expect(patched({ finalizers: ['y', 'x'], args: ['3'] })).toMatchObject({ finalizers: ['x', 'y'], args: ['3'] });
   });
 
-  test('follows the directives delete, replace and deleteFromPrimitiveList', () => {
+  test('applies the directives delete, replace and deleteFromPrimitiveList', () => {
     expect(patched({ containers: [{ name: 'a', $patch: 'delete' }] })).toMatchObject({ containers: [{ name: 'b' }] });
     expect(patched({ containers: [{ name: 'z' }, { $patch: 'replace' }] })).toMatchObject({
       containers: [{ name: 'z' }],
@@ -96,7 +96,7 @@ describe('applyStrategicMergePatch', () => {
     expect(patched({ '$deleteFromPrimitiveList/finalizers': ['x'] })).toMatchObject({ finalizers: [] });
   });
 
-  test('orders items as setElementOrder says', () => {
+  test('orders items by setElementOrder', () => {
     const { containers } = patched({
       '$setElementOrder/containers': [{ name: 'b' }, { name: 'a' }],
       containers: [{ name: 'a', image: '2' }],

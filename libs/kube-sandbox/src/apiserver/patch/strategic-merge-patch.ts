@@ -11,7 +11,7 @@ const RETAIN_KEYS = '$retainKeys';
 const DELETE_FROM_LIST = '$deleteFromPrimitiveList/';
 const ELEMENT_ORDER = '$setElementOrder/';
 
-/** Merge patch that knows, from the schema, which lists are merged by a key. Answers a copy. @throws ApiError 400 */
+/** Merge patch with lists that are merged by key according to the schema. Returns a copy. @throws ApiError 400 */
 export function applyStrategicMergePatch(target: unknown, patch: unknown, schema: StructuralSchema): unknown {
   return mergeObjects(isObject(target) ? target : {}, patch as Fields, schema);
 }
@@ -83,7 +83,7 @@ function deleteFromList(target: Fields, name: string, values: unknown): void {
     target[name] = list.filter((value) => !values.some((gone) => deepEqual(gone, value)));
 }
 
-/** Items that the order names stand as it says; the others keep their place behind the one they followed. */
+/** Listed items follow the given order; the others stay after their predecessor. */
 function ordered(list: unknown, order: unknown, key: string | undefined): unknown {
   if (!Array.isArray(list) || !Array.isArray(order)) return list;
   const identity = (item: unknown): unknown => (key !== undefined && isObject(item) ? item[key] : item);
@@ -101,7 +101,7 @@ function ordered(list: unknown, order: unknown, key: string | undefined): unknow
     .map(({ item }) => item);
 }
 
-/** What a patch says without a counterpart to merge with: its values, without its instructions. */
+/** The values of a patch without its directives, for fields that are absent from the object. */
 function withoutDirectives(value: unknown): Fields;
 function withoutDirectives(value: unknown): unknown {
   if (Array.isArray(value))

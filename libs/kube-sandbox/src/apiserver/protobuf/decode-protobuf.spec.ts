@@ -42,7 +42,7 @@ describe('decodeProtobuf', () => {
     });
   });
 
-  test('skips fields it does not know and leaves empty ones out', () => {
+  test('skips unknown fields and omits empty ones', () => {
     const metadata = message(field(1, 'n'), field(2, ''), field(8, ''), field(17, 'managed'), number(7, 3));
     expect(decodeProtobuf(envelope('v1', 'Namespace', field(1, metadata)))).toEqual({
       apiVersion: 'v1',

@@ -4,7 +4,7 @@ import { MESSAGE_TYPES } from './message-types.js';
 
 export const PROTOBUF = 'application/vnd.kubernetes.protobuf';
 
-/** Every object in Kubernetes' protobuf begins with this. */
+/** The magic number of Kubernetes' protobuf encoding. */
 const MAGIC = Buffer.from('k8s\0');
 
 const ENVELOPE: MessageType = {
@@ -16,7 +16,7 @@ const ENVELOPE: MessageType = {
 };
 
 /**
- * Reads an object that a client wrote in protobuf, of the kinds that kubectl's own commands write.
+ * Decodes a protobuf object of one of the kinds that kubectl's own commands write.
  * @throws ApiError 400 malformed, 415 for other kinds
  */
 export function decodeProtobuf(body: Buffer): Record<string, unknown> {

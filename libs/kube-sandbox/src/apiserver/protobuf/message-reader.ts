@@ -1,4 +1,4 @@
-/** How the value of a field is read. */
+/** The type of a field's value. */
 export type FieldType =
   'string' | 'bytes' | 'int' | 'bool' | 'time' | { message: MessageType } | { mapTo: 'string' | 'bytes' };
 
@@ -16,7 +16,7 @@ const FIXED64 = 1;
 const LENGTH_DELIMITED = 2;
 const FIXED32 = 5;
 
-/** Reads the protobuf wire format. Fields that the message type does not name are skipped. */
+/** Reads the protobuf wire format and skips unknown fields. */
 export class MessageReader {
   private at = 0;
 
@@ -51,7 +51,7 @@ export class MessageReader {
     } else if (repeated) message[name] = [...((message[name] as unknown[] | undefined) ?? []), valueOf(bytes, type)];
     else {
       const value = valueOf(bytes, type);
-      // Go writes empty strings and unset times; in JSON they are absent.
+      // Go sends empty strings and unset times; JSON omits them.
       if (value !== '' && value !== undefined) message[name] = value;
     }
   }

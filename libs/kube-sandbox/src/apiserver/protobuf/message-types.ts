@@ -1,6 +1,6 @@
 import type { Field, FieldType, MessageType } from './message-reader.js';
 
-/** Field numbers of the messages that kubectl and client-go write in protobuf, as the published API definitions fix them. */
+/** Field numbers of the messages that kubectl and client-go send in protobuf. Source: the published API definitions. */
 
 const field = (name: string, type: FieldType = 'string'): Field => ({ name, type });
 const list = (name: string, type: FieldType = 'string'): Field => ({ name, type, repeated: true });

@@ -2,7 +2,7 @@ import { deepCopy } from '../deep-copy.js';
 import { schemaOfField } from './prune.js';
 import type { StructuralSchema } from './structural-schema.js';
 
-/** Sets the defaults of absent fields in a draft. A null where the schema has a default and allows no null counts as absent. */
+/** Sets the defaults of absent fields in a draft. A null counts as absent when the field has a default and is not nullable. */
 export function applyDefaults(draft: unknown, schema: StructuralSchema): void {
   if (Array.isArray(draft)) {
     const { items } = schema;
@@ -24,7 +24,7 @@ export function applyDefaults(draft: unknown, schema: StructuralSchema): void {
 
 const known = new WeakMap<StructuralSchema, boolean>();
 
-/** Most branches of a schema have no default at all and need no walk. */
+/** Most branches of a schema have no defaults and can be skipped. */
 function hasDefaults(schema: StructuralSchema): boolean {
   let found = known.get(schema);
   if (found === undefined) {

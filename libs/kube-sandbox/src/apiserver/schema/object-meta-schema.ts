@@ -13,21 +13,21 @@ import {
 } from './schema-builders.js';
 import type { StructuralSchema } from './structural-schema.js';
 
-/** Metadata of every object, whatever its kind. */
+/** The metadata of all kinds. */
 export const objectMetaSchema: StructuralSchema = object(
   {
-    name: string('Unique within the namespace; it cannot be changed.'),
-    generateName: string('Prefix of a name that the server completes when no name is given.'),
-    namespace: string('Space within which the name is unique; cluster-wide kinds have none.'),
-    uid: string('Identity of this very object, set by the server.'),
-    resourceVersion: string('Revision of the last change, set by the server; opaque to clients.'),
-    generation: int64('Counts changes of the desired state, set by the server.'),
-    creationTimestamp: time('When the object was created, set by the server.'),
-    deletionTimestamp: time('When the object is to be gone, set by the server on deletion.'),
-    deletionGracePeriodSeconds: int64('Seconds given to end gracefully, set by the server on deletion.'),
-    labels: mapOf(string(), 'Keys and values by which objects are selected.'),
-    annotations: mapOf(string(), 'Keys and values that tools keep with the object; not selectable.'),
-    finalizers: setOf(string(), 'Who must agree before the object disappears.'),
+    name: string('The name, unique within the namespace; immutable.'),
+    generateName: string('A prefix from which the server generates the name when none is given.'),
+    namespace: string('The namespace; empty for cluster-scoped kinds.'),
+    uid: string('The unique ID of the object, set by the server.'),
+    resourceVersion: string('The opaque revision of the last change, set by the server.'),
+    generation: int64('The sequence number of the desired state, set by the server.'),
+    creationTimestamp: time('The creation time, set by the server.'),
+    deletionTimestamp: time('The deletion time, set by the server after a DELETE.'),
+    deletionGracePeriodSeconds: int64('Seconds for a graceful termination, set by the server after a DELETE.'),
+    labels: mapOf(string(), 'Keys and values for selectors.'),
+    annotations: mapOf(string(), 'Keys and values of tools; not selectable.'),
+    finalizers: setOf(string(), 'Entries that must be removed before the object is.'),
     ownerReferences: listBy(
       ['uid'],
       atomic(
@@ -36,16 +36,14 @@ export const objectMetaSchema: StructuralSchema = object(
             apiVersion: string('Group and version of the owner.'),
             kind: string('Kind of the owner.'),
             name: string('Name of the owner.'),
-            uid: string('Identity of the owner.'),
+            uid: string('The unique ID of the owner.'),
             controller: boolean('Whether the owner manages this object.'),
-            blockOwnerDeletion: boolean(
-              'Whether the owner waits for this object when it is deleted in the foreground.',
-            ),
+            blockOwnerDeletion: boolean('Whether this object blocks a foreground deletion of the owner.'),
           },
           ['apiVersion', 'kind', 'name', 'uid'],
         ),
       ),
-      'Objects on which this one depends; it is collected when none of them is left.',
+      'The owners of the object; it is garbage-collected when none of them exists.',
     ),
     managedFields: listOf(
       object({
@@ -57,7 +55,7 @@ export const objectMetaSchema: StructuralSchema = object(
         fieldsV1: anything(),
         subresource: string(),
       }),
-      'Which manager set which field.',
+      'The field managers and their fields.',
     ),
     selfLink: string('No longer set.'),
   },
@@ -66,18 +64,18 @@ export const objectMetaSchema: StructuralSchema = object(
 );
 
 const typeMetaFields = {
-  apiVersion: string('Group and version of the schema that this object is written in.'),
+  apiVersion: string('The group and version of the schema of this object.'),
   kind: string('Kind of the object.'),
 };
 
-/** Fills in what a schema need not say of every root: apiVersion, kind and metadata. */
+/** Adds apiVersion, kind and metadata to a schema. */
 export function completeRootSchema(schema: StructuralSchema): StructuralSchema {
   return { ...schema, properties: { ...schema.properties, ...typeMetaFields, metadata: objectMetaSchema } };
 }
 
 const completed = new WeakMap<StructuralSchema, StructuralSchema>();
 
-/** Same, made once for each schema. Without a schema everything but the metadata is kept as it comes. */
+/** The same, cached per schema. Without a schema, only metadata is validated. */
 export function rootSchema(schema: StructuralSchema | undefined): StructuralSchema {
   const key = schema ?? UNKNOWN;
   let root = completed.get(key);

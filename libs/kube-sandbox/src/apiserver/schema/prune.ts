@@ -5,7 +5,7 @@ import type { StructuralSchema } from './structural-schema.js';
 const EMBEDDED: Record<string, StructuralSchema> = { apiVersion: string(), kind: string(), metadata: objectMetaSchema };
 
 /**
- * Removes from a draft the fields that its schema does not name.
+ * Removes unknown fields from a draft.
  * @returns their paths, such as `spec.template.x` or `spec.disks[0].y`
  */
 export function prune(draft: unknown, schema: StructuralSchema): string[] {
@@ -33,7 +33,7 @@ function pruneAt(value: unknown, schema: StructuralSchema, path: string, removed
   }
 }
 
-/** The schema of one field of an object, if the schema of the object says anything of it. */
+/** The schema of one field of an object, if it is known. */
 export function schemaOfField(schema: StructuralSchema, name: string): StructuralSchema | undefined {
   const embedded = schema['x-kubernetes-embedded-resource'] ? EMBEDDED[name] : undefined;
   const { additionalProperties } = schema;

@@ -1,7 +1,7 @@
 import type { JsonValue } from '../kube-object.js';
 import type { StructuralSchema } from './structural-schema.js';
 
-/** Words for writing schemas of built-in kinds by hand. */
+/** Helpers for writing the schemas of built-in kinds. */
 
 export type Fields = Record<string, StructuralSchema>;
 
@@ -48,14 +48,14 @@ export const object = (properties: Fields, required: string[] = [], description?
   ...(required.length > 0 && { required }),
 });
 
-/** Any object: its fields are kept and not looked at. */
+/** Any object; its fields are kept and not validated. */
 export const anything = (description?: string): StructuralSchema => ({
   type: 'object',
   'x-kubernetes-preserve-unknown-fields': true,
   ...(description && { description }),
 });
 
-/** A map with values of one kind. */
+/** A map with values of one type. */
 export const mapOf = (values: StructuralSchema, description?: string): StructuralSchema => ({
   type: 'object',
   additionalProperties: values,
@@ -70,7 +70,7 @@ export const listOf = (items: StructuralSchema, description?: string): Structura
   ...(description && { description }),
 });
 
-/** A list whose items are told apart by the given fields and merged one by one; strategic merge patch uses the first of them. */
+/** A list whose items are identified by the given fields and merged individually; strategic merge patch uses the first field. */
 export const listBy = (
   keys: [string, ...string[]],
   items: StructuralSchema,
@@ -85,7 +85,7 @@ export const listBy = (
   ...(description && { description }),
 });
 
-/** A list of different plain values that is merged value by value. */
+/** A set of scalar values, merged by value. */
 export const setOf = (items: StructuralSchema, description?: string): StructuralSchema => ({
   type: 'array',
   items,

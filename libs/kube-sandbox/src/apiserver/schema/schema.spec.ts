@@ -32,7 +32,7 @@ const messages = (value: unknown) =>
   validateSchema(value, schema, 'spec').map(({ field, message }) => `${field}: ${message}`);
 
 describe('prune', () => {
-  test('removes what the schema does not name and tells where it stood', () => {
+  test('removes unknown fields and returns their paths', () => {
     const draft = { size: 1, x: 1, labels: { any: 'a' }, free: { any: { thing: 1 } }, disks: [{ name: 'a', y: 2 }] };
     expect(prune(draft, schema)).toEqual(['x', 'disks[0].y']);
     expect(draft).toEqual({ size: 1, labels: { any: 'a' }, free: { any: { thing: 1 } }, disks: [{ name: 'a' }] });
@@ -40,7 +40,7 @@ describe('prune', () => {
 });
 
 describe('applyDefaults', () => {
-  test('fills absent fields, also in the items of lists, and leaves given ones', () => {
+  test('sets absent fields, including those of list items, and keeps given ones', () => {
     const draft = { size: 1, disks: [{ name: 'a' }, { name: 'b', bus: 'sata' }] };
     applyDefaults(draft, schema);
     expect(draft).toEqual({
@@ -55,7 +55,7 @@ describe('applyDefaults', () => {
 });
 
 describe('validateSchema', () => {
-  test('accepts what fits', () => {
+  test('accepts a valid object', () => {
     expect(
       messages({
         size: 2,

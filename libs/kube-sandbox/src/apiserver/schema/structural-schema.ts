@@ -1,11 +1,11 @@
 import type { JsonValue } from '../kube-object.js';
 
-/** How a list or a map is owned and merged, as CustomResourceDefinitions and the OpenAPI documents write it. */
+/** The ownership and merge strategy of a list or a map, as in CustomResourceDefinitions and OpenAPI documents. */
 export type ListType = 'atomic' | 'set' | 'map';
 
 /**
- * A structural schema: the subset of OpenAPI v3 that a CustomResourceDefinition may use. Built-in kinds are described in
- * the same language, plus `x-kubernetes-patch-*`, which only strategic merge patch reads.
+ * A structural schema: the subset of OpenAPI v3 that a CustomResourceDefinition may use. The schemas of built-in kinds also
+ * have `x-kubernetes-patch-*`, for strategic merge patch.
  */
 export interface StructuralSchema {
   type?: 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean';
@@ -44,6 +44,6 @@ export interface StructuralSchema {
   'x-kubernetes-patch-merge-key'?: string;
   'x-kubernetes-patch-strategy'?: string;
   'x-kubernetes-group-version-kind'?: { group: string; version: string; kind: string }[];
-  /** Rules in CEL are kept for readers of the schema; the sandbox does not evaluate them. */
+  /** CEL rules: published, but not evaluated. */
   'x-kubernetes-validations'?: { rule: string; message?: string }[];
 }

@@ -17,7 +17,7 @@ const NOT_A_LABEL_VALUE =
 
 const MAX_ANNOTATIONS_BYTES = 256 * 1024;
 
-/** How strict the names of a resource are: `label` for namespaces and services, `path` for RBAC. */
+/** The format of names: `label` for namespaces and services, `path` for RBAC. */
 export type NameRule = 'subdomain' | 'label' | 'path';
 
 const NAME_RULES: Record<NameRule, { pattern: RegExp; max: number; why: string }> = {
@@ -26,7 +26,7 @@ const NAME_RULES: Record<NameRule, { pattern: RegExp; max: number; why: string }
   path: { pattern: /^(?!\.{1,2}$)[^/%]+$/, max: 253, why: 'may not contain "/" or "%"' },
 };
 
-/** Name, labels, annotations and finalizers of a new or changed object. */
+/** Validates the name, labels, annotations and finalizers of a new or changed object. */
 export function validateMeta(meta: ObjectMeta, rule: NameRule): StatusCause[] {
   return [
     ...validateName(meta.name, rule),

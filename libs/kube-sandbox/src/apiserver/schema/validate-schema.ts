@@ -3,7 +3,7 @@ import { deepEqual } from '../deep-copy.js';
 import { schemaOfField } from './prune.js';
 import type { StructuralSchema } from './structural-schema.js';
 
-/** Every violation of a schema, in the words of an API server. CEL rules are not evaluated. */
+/** All violations of a schema, with the messages of an API server. CEL rules are not evaluated. */
 export function validateSchema(value: unknown, schema: StructuralSchema, path = ''): StatusCause[] {
   if (value === undefined || (value === null && schema.nullable)) return [];
   if (!hasType(value, schema)) return [wrongType(value, schema, path)];
@@ -135,7 +135,7 @@ function duplicates(items: unknown[], schema: StructuralSchema, path: string): S
   });
 }
 
-/** `allOf`, `anyOf`, `oneOf` and `not` restrict values; by the rules of structural schemas they name no fields of their own. */
+/** `allOf`, `anyOf`, `oneOf` and `not` only restrict values; in structural schemas they can't define fields. */
 function validateBranches(value: unknown, schema: StructuralSchema, path: string): StatusCause[] {
   const fits = (branch: StructuralSchema): boolean => validateSchema(value, branch, path).length === 0;
   const refuse = (why: string): StatusCause[] => [

@@ -2,7 +2,7 @@ import { expired } from '../api-error.js';
 import type { StoreEvent } from './store-event.js';
 import { WatchHistory } from './watch-history.js';
 
-/** Counts the revisions of the store and remembers the last changes of each resource. */
+/** Counts the revisions of the store and keeps the latest changes of each resource. */
 export class ChangeLog {
   private readonly histories = new Map<string, WatchHistory>();
   private current = 1;
@@ -16,7 +16,7 @@ export class ChangeLog {
     return this.current;
   }
 
-  /** The revision of the change that is about to be made. */
+  /** The revision of the next change. */
   next(): number {
     return ++this.current;
   }
@@ -26,8 +26,8 @@ export class ChangeLog {
   }
 
   /**
-   * Changes of a resource after a revision, oldest first.
-   * @throws ApiError 410 when some of them are forgotten
+   * The changes of a resource after a revision, oldest first.
+   * @throws ApiError 410 when some of them have been compacted
    */
   since(resource: string, revision: number): StoreEvent[] {
     const events = revision < this.compacted ? undefined : this.history(resource).since(revision);
@@ -35,7 +35,7 @@ export class ChangeLog {
     return events;
   }
 
-  /** Forgets the changes up to a revision. */
+  /** Discards the changes up to a revision. */
   compact(revision: number): void {
     this.compacted = Math.max(this.compacted, revision);
     for (const history of this.histories.values()) history.compact(revision);

@@ -8,13 +8,13 @@ export type PropagationPolicy = 'Background' | 'Foreground' | 'Orphan';
 export interface DeleteOptions {
   /** Default Background. */
   propagationPolicy?: PropagationPolicy;
-  /** Only kinds with graceful deletion (pods) heed it; 0 ends them at once. */
+  /** Only kinds with graceful deletion (pods) support it; 0 deletes at once. */
   gracePeriodSeconds?: number;
   preconditions?: { uid?: string; resourceVersion?: string };
   dryRun?: boolean;
 }
 
-/** Finalizers that stand for a propagation policy until the garbage collector has carried it out. */
+/** The finalizers that represent a propagation policy until the garbage collector has applied it. */
 export const FOREGROUND_DELETION = 'foregroundDeletion';
 export const ORPHAN_DEPENDENTS = 'orphan';
 
@@ -24,7 +24,7 @@ const FINALIZER_OF: Record<PropagationPolicy, string | undefined> = {
   Orphan: ORPHAN_DEPENDENTS,
 };
 
-/** What one DELETE does to one object: removes it, or marks it and lets finalizers or a grace period hold it. */
+/** The effect of a DELETE on one object: it removes it, or marks it when finalizers or a grace period defer the removal. */
 export class DeletionPlan {
   private readonly graceSeconds: number;
   private readonly finalizers: string[];
@@ -71,7 +71,7 @@ export class DeletionPlan {
     return draft;
   }
 
-  /** A second DELETE may shorten the grace period, never prolong it. */
+  /** A second DELETE can shorten the grace period but not extend it. */
   private graceFor({ strategy }: ResourceDefinition): number {
     const grace = strategy?.gracePeriodSeconds?.(this.object, this.options.gracePeriodSeconds) ?? 0;
     const { deletionTimestamp, deletionGracePeriodSeconds = 0 } = this.object.metadata;
@@ -82,7 +82,7 @@ export class DeletionPlan {
     const policies = Object.values(FINALIZER_OF);
     const present = this.object.metadata.finalizers ?? [];
     const added = FINALIZER_OF[policy];
-    // The first DELETE chose the policy; a plain second one leaves it.
+    // A second DELETE without a policy keeps the policy of the first.
     if (this.object.metadata.deletionTimestamp && !added) return [...present];
     const others = present.filter((finalizer) => !policies.includes(finalizer));
     return added ? [...others, added] : others;

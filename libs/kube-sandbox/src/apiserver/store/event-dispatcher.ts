@@ -1,8 +1,8 @@
 import type { StoreEvent, StoreListener } from './store-event.js';
 
 /**
- * Tells listeners of changes, in the order of revisions for every one of them. A listener may write: the change it makes
- * is delivered after the present one has reached everybody.
+ * Delivers changes to each listener in the order of revisions. A listener may write; its change is delivered after all
+ * listeners have received the current one.
  */
 export class EventDispatcher {
   private readonly everywhere = new Set<StoreListener>();
@@ -16,14 +16,14 @@ export class EventDispatcher {
     return () => listeners.delete(listener);
   }
 
-  /** @throws what a listener threw, once every listener has been told everything. */
+  /** @throws the error of a listener, after all listeners have received all changes */
   dispatch(events: StoreEvent[]): void {
     for (const event of events) this.queue.push(event);
     if (this.dispatching) return;
     this.dispatching = true;
     const errors: unknown[] = [];
     try {
-      // An index, not shift(): a load may queue 30,000 changes at once.
+      // By index because shift() is slow: load() can queue 30,000 changes at once.
       for (let index = 0; index < this.queue.length; index++) this.emit(this.queue[index]!, errors);
     } finally {
       this.queue.length = 0;

@@ -2,7 +2,7 @@ import { randomInt, randomUUID } from 'node:crypto';
 
 const ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
 const SUFFIX_LENGTH = 5;
-/** Longest base of a generated name, so that base and suffix stay within 63 characters. */
+/** The maximum length of a generated name without its suffix, which fills it up to 63 characters. */
 const MAX_BASE_LENGTH = 58;
 
 export function generateName(base: string): string {

@@ -1,6 +1,6 @@
 import type { KubeObject, ObjectKey } from '../kube-object.js';
 
-/** Where an object is: resource and key. */
+/** The address of an object: resource and key. */
 export interface ObjectAddress extends ObjectKey {
   resource: string;
 }

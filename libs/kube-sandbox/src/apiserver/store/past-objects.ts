@@ -4,7 +4,7 @@ import type { StoreEvent } from './store-event.js';
 
 const idOf = ({ namespace = '', name }: ObjectKey): string => `${namespace}/${name}`;
 
-/** Objects as they were before `changes`, the oldest of which comes first; by namespace and name. */
+/** The objects before `changes` (oldest first), by namespace and name. */
 export function pastObjects(
   present: Iterable<KubeObject>,
   changes: readonly StoreEvent[],

@@ -2,11 +2,11 @@ import type { KubeObject, ObjectKey } from '../kube-object.js';
 
 interface NamespaceTable {
   objects: Map<string, KubeObject>;
-  /** Names in order, made when a list asks and dropped when a name comes or goes. */
+  /** The sorted names, computed on demand and discarded when a name is added or removed. */
   sorted?: string[];
 }
 
-/** The objects of one resource, by namespace and name, walked in the order in which etcd would hold their keys. */
+/** The objects of one resource, iterated in the order of their etcd keys. */
 export class ResourceTable {
   private readonly namespaces = new Map<string, NamespaceTable>();
   private sortedNamespaces?: string[];
@@ -50,7 +50,7 @@ export class ResourceTable {
     }
   }
 
-  /** All objects, or those of one namespace, by namespace and name. */
+  /** All objects, or those of one namespace, sorted by namespace and name. */
   *walk(namespace?: string): Iterable<KubeObject> {
     if (namespace !== undefined) {
       yield* this.walkNamespace(namespace);
@@ -72,14 +72,14 @@ export class ResourceTable {
   }
 }
 
-/** Namespaces stand in keys with a slash behind them, which comes after `-` and `.`. */
+/** In etcd keys, a slash follows the namespace; it sorts after `-` and `.`. */
 function byKeyOrder(a: string, b: string): number {
   const left = `${a}/`;
   const right = `${b}/`;
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
-/** Order of two objects in a list. */
+/** Compares two objects by their order in lists. */
 export function compareKeys(a: ObjectKey, b: ObjectKey): number {
   const namespaces = a.namespace === b.namespace ? 0 : byKeyOrder(a.namespace ?? '', b.namespace ?? '');
   return namespaces || (a.name < b.name ? -1 : a.name > b.name ? 1 : 0);

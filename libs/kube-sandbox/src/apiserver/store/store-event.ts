@@ -1,13 +1,13 @@
 import type { KubeObject } from '../kube-object.js';
 
-/** One committed change. Objects in it are immutable and in the storage version. */
+/** One committed change. Its objects are immutable and in the storage version. */
 export interface StoreEvent<T extends KubeObject = KubeObject> {
   type: 'ADDED' | 'MODIFIED' | 'DELETED';
-  /** `pods`, `virtualmachines.kubevirt.io` */
+  /** `pods`, `deployments.apps` */
   resource: string;
-  /** The new state; for DELETED the last one, with the revision of the deletion. */
+  /** The new state; for DELETED, the last state with the revision of the deletion. */
   object: T;
-  /** State before the change; absent for ADDED. */
+  /** The state before the change; undefined for ADDED. */
   previous?: T;
   revision: number;
 }

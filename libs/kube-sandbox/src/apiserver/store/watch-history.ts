@@ -1,26 +1,26 @@
 import type { StoreEvent } from './store-event.js';
 
-/** The last changes of one resource, oldest first, at most about `limit` of them. */
+/** The latest changes of one resource, oldest first, at most about `limit`. */
 export class WatchHistory {
   private events: StoreEvent[] = [];
-  /** Revision up to which changes have been forgotten. */
+  /** The revision up to which changes have been discarded. */
   private forgotten = 0;
 
   constructor(private readonly limit: number) {}
 
   add(event: StoreEvent): void {
     this.events.push(event);
-    // Cut in slices, so that the cost of one change stays constant on average.
+    // In slices, so that the amortized cost of a change is constant.
     if (this.events.length > this.limit * 1.25) this.forgetFirst(this.events.length - this.limit);
   }
 
-  /** Forgets what happened at or before a revision. */
+  /** Discards the changes up to a revision. */
   compact(revision: number): void {
     this.forgetFirst(this.indexAfter(revision));
     this.forgotten = Math.max(this.forgotten, revision);
   }
 
-  /** Changes after a revision, or undefined when some of them are forgotten. */
+  /** The changes after a revision; undefined when some of them have been discarded. */
   since(revision: number): StoreEvent[] | undefined {
     return revision < this.forgotten ? undefined : this.events.slice(this.indexAfter(revision));
   }

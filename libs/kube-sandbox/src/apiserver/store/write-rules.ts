@@ -2,7 +2,7 @@ import { deepEqual } from '../deep-copy.js';
 import type { KubeObject } from '../kube-object.js';
 import type { ResourceDefinition } from '../resource-definition.js';
 
-/** What no writer may change once the object exists. */
+/** Keeps the metadata fields that are immutable after creation. */
 export function keepServerFields(draft: KubeObject, previous: KubeObject): void {
   const { metadata } = draft;
   const { uid, creationTimestamp, generation, resourceVersion, name, namespace } = previous.metadata;
@@ -12,7 +12,7 @@ export function keepServerFields(draft: KubeObject, previous: KubeObject): void 
   draft.kind = previous.kind;
 }
 
-/** With a status subresource only changes outside metadata and status count, without one also those of the status. */
+/** Ignores metadata and, for resources with a status subresource, status. */
 export function changesGeneration(
   previous: KubeObject,
   draft: KubeObject,

@@ -4,7 +4,7 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 const YEAR = 365 * DAY;
 
-/** An age as kubectl shows it: two units while the first is small, then one. */
+/** An age in kubectl's format: two units for short ages, one for long ones. */
 export function humanDuration(ms: number): string {
   if (ms < -SECOND) return '<invalid>';
   if (ms < 0) return '0s';
@@ -24,7 +24,7 @@ function two(ms: number, large: number, largeUnit: string, small: number, smallU
   return `${Math.floor(ms / large)}${largeUnit}${rest > 0 ? `${rest}${smallUnit}` : ''}`;
 }
 
-/** Age of a timestamp; `<unknown>` when there is none. */
+/** The age of a timestamp; `<unknown>` when it is absent. */
 export function age(timestamp: string | undefined, nowMs: number): string {
   return timestamp ? humanDuration(nowMs - Date.parse(timestamp)) : '<unknown>';
 }

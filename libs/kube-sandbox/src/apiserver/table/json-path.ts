@@ -1,4 +1,4 @@
-/** One step of a path: a field, an index, all items, or the items whose field equals a value. */
+/** One step of a path: a field, an index, all items, or the items with a given field value. */
 type Step = { field: string } | { index: number } | { all: true } | { filter: string[]; equals: string };
 
 const TOKEN =
@@ -7,9 +7,9 @@ const TOKEN =
 const parsed = new Map<string, Step[]>();
 
 /**
- * Evaluates a path of the kind that printer columns and scale use: `.spec.replicas`,
+ * Evaluates the paths of printer columns and scale: `.spec.replicas`,
  * `.status.conditions[?(@.type=='Ready')].status`, `.metadata.labels.app\.kubernetes\.io/name`.
- * @returns every value it leads to
+ * @returns all matching values
  */
 export function evaluateJsonPath(value: unknown, path: string): unknown[] {
   let steps = parsed.get(path);

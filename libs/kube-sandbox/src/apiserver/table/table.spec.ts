@@ -47,7 +47,7 @@ describe('humanDuration', () => {
 });
 
 describe('tableOf', () => {
-  test('fills columns from paths, ages from timestamps and gaps with what kubectl prints for them', () => {
+  test('computes cells from paths and ages from timestamps, and marks empty cells as kubectl does', () => {
     const columns = [
       { name: 'Disks', type: 'string' as const, jsonPath: '.spec.disks[*].name' },
       { name: 'Phase', type: 'string' as const, jsonPath: '.status.phase' },

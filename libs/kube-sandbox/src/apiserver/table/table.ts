@@ -21,21 +21,21 @@ const AGE_COLUMN: PrinterColumn = {
 export type IncludeObject = 'None' | 'Metadata' | 'Object';
 
 export interface TableOptions {
-  /** `v1`, `v1beta1` of meta.k8s.io. */
+  /** The version of meta.k8s.io: `v1`, `v1beta1`. */
   version: string;
   includeObject: IncludeObject;
   nowMs: number;
   metadata?: object;
-  /** A watch names the columns once. */
+  /** A watch sends the column definitions only once. */
   withoutColumns?: boolean;
 }
 
-/** The columns of a version, the name first. */
+/** The columns of a version; the name is the first. */
 export function columnsOf({ columns = [AGE_COLUMN] }: Pick<ResourceVersion, 'columns'>): PrinterColumn[] {
   return columns.some(({ name }) => name === 'Name') ? columns : [NAME_COLUMN, ...columns];
 }
 
-/** A `Table` of objects: what `kubectl get` prints. */
+/** A `Table` of objects, as printed by `kubectl get`. */
 export function tableOf(
   objects: KubeObject[],
   version: Pick<ResourceVersion, 'columns'>,

@@ -1,7 +1,7 @@
 import type { ApiError } from '../api-error.js';
 import type { RequestContext } from './request-context.js';
 
-/** Headers that every answer carries. */
+/** The headers of every response. */
 export function headersOf({ warnings }: RequestContext, contentType: string): Record<string, string | string[]> {
   return {
     'Content-Type': contentType,
@@ -11,36 +11,31 @@ export function headersOf({ warnings }: RequestContext, contentType: string): Re
   };
 }
 
-export function answerJson(
-  context: RequestContext,
-  code: number,
-  body: unknown,
-  contentType = 'application/json',
-): void {
+export function sendJson(context: RequestContext, code: number, body: unknown, contentType = 'application/json'): void {
   const data = Buffer.from(JSON.stringify(body));
   context.response.writeHead(code, { ...headersOf(context, contentType), 'Content-Length': data.length });
   context.response.end(context.info.method === 'HEAD' ? undefined : data);
 }
 
-export function answerBytes(context: RequestContext, data: Buffer, contentType: string): void {
+export function sendBytes(context: RequestContext, data: Buffer, contentType: string): void {
   context.response.writeHead(200, { ...headersOf(context, contentType), 'Content-Length': data.length });
   context.response.end(data);
 }
 
-export function answerText(context: RequestContext, code: number, text: string): void {
+export function sendText(context: RequestContext, code: number, text: string): void {
   const headers = { ...headersOf(context, 'text/plain; charset=utf-8'), 'X-Content-Type-Options': 'nosniff' };
   context.response.writeHead(code, { ...headers, 'Content-Length': Buffer.byteLength(text) });
   context.response.end(text);
 }
 
-/** What a path outside every served API answers. */
-export function answerNoSuchPath(context: RequestContext): void {
-  answerText(context, 404, '404 page not found\n');
+/** The plain-text 404 of paths outside the served APIs. */
+export function sendPathNotFound(context: RequestContext): void {
+  sendText(context, 404, '404 page not found\n');
 }
 
-export function answerError(context: RequestContext, { status }: ApiError): void {
+export function sendError(context: RequestContext, { status }: ApiError): void {
   const retryAfter = status.details?.retryAfterSeconds;
   if (retryAfter !== undefined) context.response.setHeader('Retry-After', String(retryAfter));
   if (status.code === 401) context.response.setHeader('WWW-Authenticate', 'Bearer realm="kubernetes"');
-  answerJson(context, status.code, status);
+  sendJson(context, status.code, status);
 }

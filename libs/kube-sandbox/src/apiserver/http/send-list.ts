@@ -1,16 +1,16 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { apiVersionOf, type KubeObject } from '../kube-object.js';
 import type { ServedResource } from '../resource-registry.js';
-import { headersOf } from './answer.js';
+import { headersOf } from './responses.js';
 import type { Page } from './object-lister.js';
 import type { RequestContext } from './request-context.js';
 import { toServed } from './served-form.js';
 
-/** Items serialized between two turns of the event loop, so that a list of a whole fleet holds nothing up. */
+/** Items serialized per turn of the event loop, so that a large list does not block it. */
 const ITEMS_PER_TURN = 250;
 
-/** Sends a list as it is being serialized. */
-export async function answerList(
+/** Serializes and sends a list incrementally. */
+export async function sendList(
   context: RequestContext,
   served: ServedResource,
   { objects, metadata }: Page,
@@ -32,7 +32,7 @@ export async function answerList(
   response.end(']}\n');
 }
 
-/** Items of built-in kinds do not repeat what the list says. */
+/** Items of built-in kinds omit kind and apiVersion in lists. */
 function itemText(object: KubeObject, served: ServedResource): string {
   const { apiVersion, kind, ...rest } = toServed(object, served);
   return JSON.stringify(served.definition.builtIn ? rest : { apiVersion, kind, ...rest });
