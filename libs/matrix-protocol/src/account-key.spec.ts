@@ -16,24 +16,25 @@ describe('accountKey', () => {
     ['alice\u001f'],
   ])('gives %p the key of alice', (name) => expect(user(name)).toBe('user:alice'));
 
-  test('gives the old top-level form the same key', () =>
+  test('gives the legacy top-level form the same key', () =>
     expect(keyOf({ user: '@alice:b.example' })).toBe('user:alice'));
 
-  test('keeps an id of another server apart', () => expect(user('@alice:c.example')).toBe('user:alice:c.example'));
+  test('gives a user ID of another server its own key', () =>
+    expect(user('@alice:c.example')).toBe('user:alice:c.example'));
 
-  test('keys mail addresses without case, in both forms', () => {
+  test('ignores the case of email addresses, in both forms', () => {
     const identifier = { type: 'm.id.thirdparty', medium: 'email', address: 'Nora@Mail.example' };
     expect(keyOf({ identifier })).toBe('email:nora@mail.example');
     expect(keyOf({ medium: 'email', address: 'NORA@mail.example' })).toBe('email:nora@mail.example');
   });
 
   test.each([['no\u017fe\u212a@mail.example'], ['NO\u017fEK@mail.example\u001c'], ['\u0085nose\u200bk@mail.example ']])(
-    'gives the mail address %j the key that the most generous server would',
+    'normalizes the email address %j like the most lenient server',
     (address) => expect(keyOf({ medium: 'email', address })).toBe('email:nosek@mail.example'),
   );
 
   test.each([['07700 900-001'], ['7700900001'], ['+44 (0) 7700 900001'], ['00447700900001']])(
-    'keys the telephone number %s by how it ends, however it is dialled',
+    'uses the last digits of the phone number %s, whatever its prefix',
     (number) => {
       for (const member of ['phone', 'number']) {
         expect(keyOf({ identifier: { type: 'm.id.phone', country: 'gb', [member]: number } })).toBe('phone:0900001');
@@ -45,7 +46,7 @@ describe('accountKey', () => {
   );
 
   test.each([['0800-FLOWERS'], ['07700900001#12'], ['07700900001;ext=1'], ['٠٧٧٠٠٩٠٠٠٠١']])(
-    'gives the number %s, which not every server can read, the budget of all such',
+    'uses one shared key for numbers such as %s that not every server can parse',
     (phone) => expect(keyOf({ identifier: { type: 'm.id.phone', country: 'GB', phone } })).toBe('phone:other'),
   );
 
@@ -54,21 +55,21 @@ describe('accountKey', () => {
     [{ identifier: { type: 'm.id.thirdparty', medium: 'email', address: 'x@y' }, user: 'alice' }],
     [{ identifier: { type: 'm.id.user', user: 'mallory' }, medium: 'email', address: 'alice@mail.example' }],
     [{ user: 'mallory', medium: 'email', address: 'alice@mail.example' }],
-  ])('refuses %j, which one server reads as this account and another as that', (body) => {
+  ])('refuses %j, which servers resolve to different accounts', (body) => {
     expect(() => keyOf(body)).toThrow(expect.objectContaining({ status: 400, errcode: 'M_BAD_JSON' }));
   });
 
-  test('takes the old members beside an identifier that says the same', () => {
+  test('accepts legacy members next to an identifier that names the same account', () => {
     const identifier = { type: 'm.id.user', user: 'alice' };
     expect(keyOf({ identifier, user: '@Alice:b.example' })).toBe('user:alice');
   });
 
-  test('keys by the old member beside an identifier that nobody knows', () => {
+  test('uses the legacy member next to an unknown type of identifier', () => {
     expect(keyOf({ identifier: { type: 'x.new' }, user: 'alice' })).toBe('user:alice');
   });
 
   test.each([[{}], [{ identifier: 'alice' }], [{ identifier: { type: 'm.id.user' } }], [{ user: 5 }]])(
-    'finds no account in %p',
+    'returns undefined for %p',
     (body) => expect(keyOf(body)).toBeUndefined(),
   );
 });

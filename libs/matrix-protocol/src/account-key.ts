@@ -12,15 +12,16 @@ const record = (value: unknown): Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
 
 /**
- * One account, one key, however a login spells it: `alice`, `@alice:our.server` and `Alice` are the same. Unknown accounts
- * are keyed like known ones, so that a refusal tells nobody who exists. Undefined when the body names no account at all.
- * @throws MatrixError M_BAD_JSON when the identifier and the old members beside it name two accounts: servers differ in
- * which of them they take, so that a guess at the one could be counted for the other
+ * The rate-limit key of the account that a login names, independent of its spelling: `alice`, `@alice:our.server` and `Alice`
+ * give the same key. Unknown accounts get keys too, so that a refusal does not reveal which accounts exist. Undefined if the
+ * body names no account.
+ * @throws MatrixError M_BAD_JSON when the identifier and the legacy members name different accounts: servers differ in which
+ * one they use, so an attempt on one account could be counted for the other
  */
 export function accountKey(login: LoginIdentity, ourServer: string): string | undefined {
   const named = [
     identifierKey(record(login.identifier), ourServer),
-    oldUserKey(login, ourServer),
+    legacyUserKey(login, ourServer),
     thirdPartyKey(login),
   ];
   const [key, other] = new Set(named.filter((candidate) => candidate !== undefined));
@@ -28,13 +29,13 @@ export function accountKey(login: LoginIdentity, ourServer: string): string | un
   return key;
 }
 
-const oldUserKey = ({ user }: LoginIdentity, ourServer: string): string | undefined =>
+const legacyUserKey = ({ user }: LoginIdentity, ourServer: string): string | undefined =>
   typeof user === 'string' ? userKey(user, ourServer) : undefined;
 
 function identifierKey(identifier: Record<string, unknown>, ourServer: string): string | undefined {
   switch (identifier.type) {
     case 'm.id.user':
-      return oldUserKey(identifier, ourServer);
+      return legacyUserKey(identifier, ourServer);
     case 'm.id.phone':
       return phoneKey(identifier.phone) ?? phoneKey(identifier.number);
     case 'm.id.thirdparty':
@@ -45,29 +46,29 @@ function identifierKey(identifier: Record<string, unknown>, ourServer: string): 
 }
 
 function userKey(user: string, ourServer: string): string {
-  const named = folded(user);
+  const named = normalize(user);
   const id = parseUserId(named.startsWith('@') ? named : `@${named}`);
-  const own = id === undefined || id.server === folded(ourServer);
+  const own = id === undefined || id.server === normalize(ourServer);
   const localpart = id === undefined ? named.replace(/^@/, '') : id.localpart;
   return own ? `user:${localpart}` : `user:${localpart}:${id.server}`;
 }
 
 function thirdPartyKey({ medium, address }: LoginIdentity): string | undefined {
   if (typeof medium !== 'string' || typeof address !== 'string') return undefined;
-  return medium.toLowerCase() === 'msisdn' ? phoneKey(address) : `${folded(medium)}:${folded(address)}`;
+  return medium.toLowerCase() === 'msisdn' ? phoneKey(address) : `${normalize(medium)}:${normalize(address)}`;
 }
 
-// Dialled with its country, from within it or with extra zeros, a number ends the same. What only some servers can read as
-// a number (letters, extensions, other digits) shares one budget.
+// A number has the same last digits whether or not it is written with a country code or extra zeros. Numbers that only some
+// servers can parse (letters, extensions, non-ASCII digits) share one key.
 function phoneKey(phone: unknown): string | undefined {
   if (typeof phone !== 'string') return undefined;
-  return /[^0-9 ()+.-]/.test(phone) ? 'phone:other' : `phone:${phone.replace(/\D/g, '').slice(-LAST_DIGITS)}`;
+  return /[^0-9 ()+.-]/.test(phone) ? 'phone:other' : `phone:${phone.replace(/\D/g, '').slice(-SIGNIFICANT_DIGITS)}`;
 }
 
-const LAST_DIGITS = 7;
+const SIGNIFICANT_DIGITS = 7;
 
-/** As generously as any server compares: no case in any alphabet, nothing that one cuts off or does not show. */
-const folded = (text: string): string =>
+/** Normalizes at least as much as any known server does: ignores case in all scripts, white space and invisible characters. */
+const normalize = (text: string): string =>
   text
     .toLowerCase()
     .toUpperCase()

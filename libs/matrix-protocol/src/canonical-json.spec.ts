@@ -3,7 +3,7 @@ import { parseJson, parseSignedJsonObject } from './parse-json.js';
 import { objectOf, Random } from './testing/random.js';
 
 describe('canonicalJson', () => {
-  test('sorts by code point, escapes only what must be, writes the rest raw', () => {
+  test('sorts by code point, and escapes only what must be escaped', () => {
     const value = { '2': 4, '\u{10000}': 1, '\ufffd': 2, a: [true, null, -1], '10': 3, é: '\u0007/"\\' };
     expect(canonicalJson(value)).toBe(
       '{"10":3,"2":4,"a":[true,null,-1],"é":"\\u0007/\\"\\\\","\ufffd":2,"\u{10000}":1}',
@@ -13,11 +13,11 @@ describe('canonicalJson', () => {
     );
   });
 
-  test('leaves the line separators and DEL as they are', () => {
+  test('does not escape line separators and DEL', () => {
     expect(canonicalJson('\u2028\u2029\u007f')).toBe('"\u2028\u2029\u007f"');
   });
 
-  test('uses the short escapes for the control characters that have one', () => {
+  test('uses the short escapes of control characters', () => {
     expect(canonicalJson('\b\t\n\f\r\u001f')).toBe('"\\b\\t\\n\\f\\r\\u001f"');
   });
 
@@ -30,7 +30,7 @@ describe('canonicalJson', () => {
     expect(() => canonicalJson({ '\udc00': 1 })).toThrow('lone surrogate');
   });
 
-  test('keeps a member called __proto__', () => {
+  test('keeps a member named __proto__', () => {
     expect(canonicalJson(JSON.parse('{"__proto__":{"a":1}}'))).toBe('{"__proto__":{"a":1}}');
   });
 });
@@ -39,27 +39,27 @@ describe.each([1, 2, 3, 4, 5])('canonicalJson of random values (seed %i)', (seed
   const random = new Random(seed);
   const values = Array.from({ length: 300 }, () => random.json());
 
-  test('can be read back as the same value', () => {
+  test('parses back to the same value', () => {
     for (const value of values) expect(parseJson(Buffer.from(canonicalJson(value)))).toEqual(value);
     for (const value of values) expect(parseSignedJsonObject(Buffer.from(canonicalJson({ value })))).toEqual({ value });
   });
 
-  test('is the same however the members stand', () => {
+  test('does not depend on the order of members', () => {
     for (const value of values) expect(canonicalJson(shuffled(value, random))).toBe(canonicalJson(value));
   });
 
-  test('is the same again of what was read back', () => {
+  test('is stable when parsed and serialized again', () => {
     for (const value of values) expect(canonicalJson(JSON.parse(canonicalJson(value)))).toBe(canonicalJson(value));
   });
 
-  test('sorts names as their UTF-8 bytes sort, and says nothing twice', () => {
+  test('sorts names by their UTF-8 bytes, without duplicates', () => {
     for (const value of values) {
       const names = namesIn(canonicalJson(value));
       expect(names).toEqual([...new Set(names)].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))));
     }
   });
 
-  test('is UTF-8 without white space, and escapes nothing that need not be', () => {
+  test('is UTF-8 without white space or unnecessary escapes', () => {
     for (const value of values) {
       const text = canonicalJson(value);
       expect(Buffer.from(text).toString('utf8')).toBe(text);
@@ -78,7 +78,7 @@ function shuffled(value: unknown, random: Random): unknown {
   return objectOf(random.shuffle(members));
 }
 
-/** The names of the outermost object, in the order in which they stand in the text. */
+/** The names of the outermost object, in their order in the text. */
 function namesIn(text: string): string[] {
   const names: string[] = [];
   let depth = 0;

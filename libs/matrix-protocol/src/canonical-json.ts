@@ -1,9 +1,9 @@
 import { MatrixError } from './matrix-error.js';
 
 /**
- * The one spelling of a value that signatures cover: no white space, members sorted by code point, integers only. Members
- * that are undefined are left out, as everywhere in JSON.
- * @throws MatrixError M_BAD_JSON for what has no such spelling: floats, big integers, lone surrogates, undefined
+ * Serializes a value as canonical JSON, the form that signatures cover: no white space, members sorted by code point,
+ * integers only. Undefined members are omitted, as in JSON.stringify.
+ * @throws MatrixError M_BAD_JSON for values without a canonical form: floats, large integers, lone surrogates, undefined
  */
 export function canonicalJson(value: unknown): string {
   switch (typeof value) {
@@ -29,9 +29,9 @@ function canonicalObject(value: object): string {
 
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
-// JSON.stringify escapes exactly what canonical JSON escapes, in the same forms, and a lone surrogate besides.
+// JSON.stringify escapes exactly like canonical JSON, except that it also accepts lone surrogates.
 function canonicalString(text: string): string {
-  if (LONE_SURROGATE.test(text)) throw MatrixError.badJson('A string holds a lone surrogate.');
+  if (LONE_SURROGATE.test(text)) throw MatrixError.badJson('A string contains a lone surrogate.');
   return JSON.stringify(text);
 }
 
@@ -42,7 +42,7 @@ function canonicalInteger(value: number): string {
   return String(value);
 }
 
-/** Sorting by UTF-16 unit, JavaScript's habit, would put U+10000 before U+FFFD. */
+/** JavaScript compares UTF-16 code units, which would sort U+10000 before U+FFFD. */
 function compareCodePoints(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
   for (let i = 0; i < length; i++) {

@@ -11,7 +11,7 @@ const SERVER_NAME = new RegExp(`^(?:${DNS}|${IPV6})(?::[0-9]{1,5})?$`);
 export const isServerName = (text: unknown): text is string =>
   typeof text === 'string' && text.length <= MAX_ID_BYTES && SERVER_NAME.test(text);
 
-/** White space, control characters and halves of surrogate pairs, which no id holds. */
+/** White space, control characters and lone surrogates, which no ID may contain. */
 const UNPRINTABLE = /[\s\p{Cc}\p{Cs}]/u;
 
 const fitsAnId = (text: string): boolean => utf8Length(text) <= MAX_ID_BYTES && !UNPRINTABLE.test(text);
@@ -21,7 +21,7 @@ export interface UserId {
   server: string;
 }
 
-/** Takes `@localpart:server` apart; undefined when it is no user id. Historical localparts may hold any printable character. */
+/** Parses `@localpart:server`; undefined if it is not a user ID. Historical localparts may contain any printable character. */
 export function parseUserId(text: unknown): UserId | undefined {
   if (typeof text !== 'string' || !text.startsWith('@') || !fitsAnId(text)) return undefined;
   const colon = text.indexOf(':');
@@ -30,7 +30,7 @@ export function parseUserId(text: unknown): UserId | undefined {
   return isServerName(server) ? { localpart: text.slice(1, colon), server } : undefined;
 }
 
-/** The localparts new accounts may have. */
+/** Whether a new account may have this localpart. */
 export const isLocalpart = (text: unknown): text is string =>
   typeof text === 'string' && /^[a-z0-9._=\-/+]{1,255}$/.test(text);
 
@@ -41,11 +41,11 @@ export function isRoomId(text: unknown): text is string {
   return colon < 0 || isServerName(text.slice(colon + 1));
 }
 
-/** `$` and whatever its server or its content made of it. */
+/** `$` followed by an opaque text, which depends on the room version. */
 export const isEventId = (text: unknown): text is string =>
   typeof text === 'string' && /^\$./.test(text) && fitsAnId(text);
 
-/** `#name:server`; a name may hold spaces. */
+/** `#name:server`; the name may contain spaces. */
 export function isRoomAlias(text: unknown): text is string {
   if (typeof text !== 'string' || !text.startsWith('#') || !fitsAnId(text.replaceAll(' ', ''))) return false;
   if (utf8Length(text) > MAX_ID_BYTES) return false;

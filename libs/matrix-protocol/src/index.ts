@@ -1,7 +1,6 @@
 export * from './account-key.js';
 export * from './base64.js';
 export * from './canonical-json.js';
-export * from './event-hash.js';
 export * from './identifiers.js';
 export * from './matrix-error.js';
 export * from './parse-json.js';

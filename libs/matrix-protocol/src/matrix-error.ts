@@ -1,4 +1,4 @@
-/** The errcodes this project answers with; others pass through from an upstream untouched. */
+/** The error codes that this project uses; others may come from an upstream and pass through unchanged. */
 export type ErrCode =
   | 'M_BAD_JSON'
   | 'M_CANNOT_OVERWRITE_MEDIA'
@@ -28,7 +28,7 @@ export interface MatrixErrorBody {
   [extra: string]: unknown;
 }
 
-/** A refusal in the form every Matrix client understands: an HTTP status and `{errcode, error}` with extra members. */
+/** A standard Matrix error response: an HTTP status and `{errcode, error}` with extra members. */
 export class MatrixError extends Error {
   constructor(
     readonly status: number,
@@ -69,22 +69,22 @@ export class MatrixError extends Error {
     return new MatrixError(404, 'M_NOT_FOUND', message);
   }
 
-  /** No such endpoint. */
+  /** The endpoint does not exist. */
   static unrecognized(): MatrixError {
     return new MatrixError(404, 'M_UNRECOGNIZED', 'Unrecognized request.');
   }
 
-  /** The endpoint exists, the method does not. */
+  /** The endpoint exists, but not with this method. */
   static wrongMethod(): MatrixError {
-    return new MatrixError(405, 'M_UNRECOGNIZED', 'This endpoint does not take this method.');
+    return new MatrixError(405, 'M_UNRECOGNIZED', 'This endpoint does not support this method.');
   }
 
   static missingToken(): MatrixError {
-    return new MatrixError(401, 'M_MISSING_TOKEN', 'An access token is needed here.');
+    return new MatrixError(401, 'M_MISSING_TOKEN', 'This endpoint requires an access token.');
   }
 
   static unknownToken(): MatrixError {
-    return new MatrixError(401, 'M_UNKNOWN_TOKEN', 'This access token is not known, or no longer.');
+    return new MatrixError(401, 'M_UNKNOWN_TOKEN', 'The access token is unknown or has expired.');
   }
 
   static tooLarge(message: string): MatrixError {

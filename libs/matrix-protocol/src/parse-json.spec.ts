@@ -27,12 +27,12 @@ describe('parseJson', () => {
     ['{"a":1,"\\u0061":2}'],
     ['[{"b":{"a" : 1, "x":"{", "a":"}"}}]'],
     ['{"a":{},"b":"\\"","a":[]}'],
-  ])('refuses a member named twice in %p', (text) => {
+  ])('refuses the duplicate member in %p', (text) => {
     expect(() => parseJson(bytes(text))).toThrow(expect.objectContaining({ errcode: 'M_BAD_JSON' }));
   });
 
   test.each([['{"a":{"a":1},"b":[{"a":2},{"a":3}]}'], ['{"a":"a","b":"a\\":"}'], ['"a"'], [' [ ] ']])(
-    'takes %p, where no object repeats a name',
+    'accepts %p, where no object repeats a name',
     (text) => expect(parseJson(bytes(text))).toEqual(JSON.parse(text)),
   );
 
@@ -43,15 +43,16 @@ describe('parseJson', () => {
     },
   );
 
-  test.each([['"\\ud83d\\ude00"'], ['"\\\\ud800"'], ['"\\u0000"']])('takes %p, which is whole', (text) =>
-    expect(parseJson(bytes(text))).toBe(JSON.parse(text)),
+  test.each([['"\\ud83d\\ude00"'], ['"\\\\ud800"'], ['"\\u0000"']])(
+    'accepts the complete surrogate pair or escape in %p',
+    (text) => expect(parseJson(bytes(text))).toBe(JSON.parse(text)),
   );
 
   test.each([
     ['lists', '[', ']'],
     ['objects', '{"a":', '}'],
     ['both', '[{"a":', '}]'],
-  ])('refuses %s that nest too deep, however deep', (_what, open, close) => {
+  ])('refuses %s nested too deeply, however deeply', (_what, open, close) => {
     const nested = (depth: number) => bytes(open.repeat(depth) + '1' + close.repeat(depth));
     const levels = open.includes('[{') ? MAX_JSON_DEPTH / 2 : MAX_JSON_DEPTH;
     expect(() => parseJson(nested(levels))).not.toThrow();
@@ -60,7 +61,7 @@ describe('parseJson', () => {
     }
   });
 
-  test('counts what is open, not what was', () => {
+  test('counts open levels only', () => {
     expect(parseJson(bytes(`[${Array(2000).fill('[{}]').join(',')}]`))).toHaveLength(2000);
   });
 
@@ -82,8 +83,8 @@ describe.each([1, 2, 3, 4])('parseJson of random texts (seed %i)', (seed) => {
     }
   };
 
-  test('finds a member that is named twice, however deep and however it is spelt', () => {
-    const spelt = (name: string) =>
+  test('finds a duplicate member at any depth and with any escapes', () => {
+    const escaped = (name: string) =>
       `"${[...name].map((c) => (random.below(2) ? c : `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)).join('')}"`;
     const wrapped = (text: string): string => {
       const value = canonicalJson(random.json(2));
@@ -92,13 +93,13 @@ describe.each([1, 2, 3, 4])('parseJson of random texts (seed %i)', (seed) => {
     };
     for (let i = 0; i < 300; i++) {
       const [one, other] = [canonicalJson(random.json(2)), canonicalJson(random.json(2))];
-      const object = (second: string) => `{${spelt('name')} :${one}, ${spelt(second)}\t:${other}}`;
+      const object = (second: string) => `{${escaped('name')} :${one}, ${escaped(second)}\t:${other}}`;
       expect(outcome(Buffer.from(wrapped(object('name'))))).toEqual({ errcode: 'M_BAD_JSON' });
       expect(outcome(Buffer.from(wrapped(object('Name'))))).not.toHaveProperty('errcode');
     }
   });
 
-  test('makes of damaged ones what JSON.parse makes of them, or refuses', () => {
+  test('parses damaged texts like JSON.parse, or refuses them', () => {
     const marks = [...Buffer.from('"\\{}[],:0u \u0000d8'), 0xff];
     for (let i = 0; i < 1000; i++) {
       const whole = Buffer.from(canonicalJson(random.json()));
@@ -111,11 +112,11 @@ describe.each([1, 2, 3, 4])('parseJson of random texts (seed %i)', (seed) => {
 });
 
 describe('parseJsonObject', () => {
-  test.each([['[]'], ['null'], ['"x"'], ['1']])('refuses %p, which is no object', (text) => {
+  test.each([['[]'], ['null'], ['"x"'], ['1']])('refuses %p, which is not an object', (text) => {
     expect(() => parseJsonObject(bytes(text))).toThrow(expect.objectContaining({ errcode: 'M_BAD_JSON' }));
   });
 
-  test('takes an empty body as {} only where the body is optional', () => {
+  test('accepts an empty body as {} only if the body is optional', () => {
     expect(parseJsonObject(bytes(''), { optional: true })).toEqual({});
     expect(() => parseJsonObject(bytes(''))).toThrow(expect.objectContaining({ errcode: 'M_NOT_JSON' }));
   });
@@ -128,7 +129,7 @@ describe('parseSignedJsonObject', () => {
     );
   });
 
-  test('takes integers up to 2^53 - 1 on both sides', () => {
+  test('accepts integers up to 2^53 - 1 in magnitude', () => {
     const text = '{"a":9007199254740991,"b":-9007199254740991,"c":0}';
     expect(parseSignedJsonObject(bytes(text))).toEqual(JSON.parse(text));
   });
@@ -136,7 +137,7 @@ describe('parseSignedJsonObject', () => {
 
 describe('parseStoredJsonObject', () => {
   test.each([['1e400'], ['-1e999'], ['9007199254740993'], ['-12345678901234567890']])(
-    'refuses the number %s, which would come out as another',
+    'refuses the number %s, which would change',
     (number) => {
       expect(() => parseStoredJsonObject(bytes(`{"n":[${number}]}`))).toThrow(
         expect.objectContaining({ errcode: 'M_BAD_JSON' }),
@@ -144,7 +145,7 @@ describe('parseStoredJsonObject', () => {
     },
   );
 
-  test('takes fractions and exponents, which account data may hold', () => {
+  test('accepts fractions and exponents, which account data may contain', () => {
     expect(parseStoredJsonObject(bytes('{"order":0.5,"a":1e3,"b":-0,"c":1e20}'))).toEqual({
       order: 0.5,
       a: 1000,

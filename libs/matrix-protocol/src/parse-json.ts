@@ -4,22 +4,22 @@ export type JsonObject = { [key: string]: unknown };
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** How many objects and lists may stand in one another: whoever walks through a value does so without a stack overflow. */
+/** Maximum nesting of objects and arrays, so that code which walks a value can't overflow the stack. */
 export const MAX_JSON_DEPTH = 500;
 
 /**
- * Reads a body from its bytes. Keys such as `__proto__` stay plain data. An object that names a member twice is refused:
- * two readers of it could see two different requests. So is half a surrogate pair, which no UTF-8 can carry on.
- * @throws MatrixError M_NOT_JSON (no UTF-8, no JSON), M_BAD_JSON (a member twice, half a surrogate pair, too deep)
+ * Parses the bytes of a body. Keys such as `__proto__` stay plain data. Duplicate member names are refused, because two
+ * parsers could read two different requests; so are lone surrogates, which can't be encoded in UTF-8.
+ * @throws MatrixError M_NOT_JSON (invalid UTF-8 or JSON), M_BAD_JSON (duplicate member, lone surrogate, nested too deeply)
  */
 export function parseJson(bytes: Uint8Array): unknown {
   const text = decodeUtf8(bytes);
-  const value = readText(text);
-  refuseTraps(text);
+  const value = parseText(text);
+  rejectAmbiguities(text);
   return value;
 }
 
-/** Like parseJson, for a body that must be an object; an empty body counts as `{}` where `optional`. */
+/** Like parseJson, for a body that must be an object. If `optional`, an empty body counts as `{}`. */
 export function parseJsonObject(bytes: Uint8Array, { optional = false } = {}): JsonObject {
   if (optional && bytes.length === 0) return {};
   const value = parseJson(bytes);
@@ -28,18 +28,18 @@ export function parseJsonObject(bytes: Uint8Array, { optional = false } = {}): J
 }
 
 /**
- * Like parseJsonObject, for a body under a signature: numbers are the integers that canonical JSON can carry.
- * @throws MatrixError M_BAD_JSON for a float, an exponent, `-0` or an integer beyond 2^53 - 1: refused, never rounded
+ * Like parseJsonObject, for a signed body: numbers must be integers that canonical JSON can represent.
+ * @throws MatrixError M_BAD_JSON for a float, an exponent, `-0` or an integer beyond 2^53 - 1; numbers are never rounded
  */
 export const parseSignedJsonObject = (bytes: Uint8Array, options?: { optional?: boolean }): JsonObject =>
-  parseChecked(bytes, refuseInexactNumber, options);
+  parseChecked(bytes, requireInteger, options);
 
 /**
- * Like parseJsonObject, for a body that is kept and handed out again: it comes out with the numbers that went in.
- * @throws MatrixError M_BAD_JSON for a number beyond what a double holds, or an integer beyond 2^53 - 1
+ * Like parseJsonObject, for a body that is stored and returned later: its numbers must survive unchanged.
+ * @throws MatrixError M_BAD_JSON for a number out of the range of a double, or an integer beyond 2^53 - 1
  */
 export const parseStoredJsonObject = (bytes: Uint8Array, options?: { optional?: boolean }): JsonObject =>
-  parseChecked(bytes, refuseRoundedNumber, options);
+  parseChecked(bytes, requireExactNumber, options);
 
 function parseChecked(bytes: Uint8Array, check: NumberCheck, options?: { optional?: boolean }): JsonObject {
   const value = parseJsonObject(bytes, options);
@@ -60,7 +60,7 @@ function decodeUtf8(bytes: Uint8Array): string {
   }
 }
 
-function readText(text: string): unknown {
+function parseText(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
@@ -68,7 +68,7 @@ function readText(text: string): unknown {
   }
 }
 
-const refuseInexactNumber: NumberCheck = (_key, value, context) => {
+const requireInteger: NumberCheck = (_key, value, context) => {
   if (typeof value !== 'number') return value;
   const source = context?.source ?? '';
   if (!INTEGER.test(source) || !Number.isSafeInteger(value) || Object.is(value, -0)) {
@@ -77,11 +77,11 @@ const refuseInexactNumber: NumberCheck = (_key, value, context) => {
   return value;
 };
 
-const refuseRoundedNumber: NumberCheck = (_key, value, context) => {
+const requireExactNumber: NumberCheck = (_key, value, context) => {
   if (typeof value !== 'number') return value;
   const source = context?.source ?? '';
   if (!Number.isFinite(value) || (INTEGER.test(source) && !Number.isSafeInteger(value))) {
-    throw MatrixError.badJson(`The number ${shortened(source)} cannot be kept as it is.`);
+    throw MatrixError.badJson(`The number ${shortened(source)} can't be stored exactly.`);
   }
   return value;
 };
@@ -89,7 +89,7 @@ const refuseRoundedNumber: NumberCheck = (_key, value, context) => {
 const INTEGER = /^-?[0-9]+$/;
 const shortened = (source: string): string => (source.length > 40 ? `${source.slice(0, 40)}…` : source);
 
-// Only runs on text that JSON.parse has accepted: a string before a colon is a member's name.
+// Only used on text that JSON.parse has accepted: a string before a colon is a member's name.
 const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\]]/gy;
 const BETWEEN = /[^"{}[\]]*/y;
 const COLON = /\s*:/y;
@@ -98,7 +98,7 @@ const LONE_SURROGATE = /\p{Surrogate}/u;
 
 type Members = Set<string>;
 
-function refuseTraps(text: string): void {
+function rejectAmbiguities(text: string): void {
   const open: (Members | undefined)[] = [];
   for (let at = skip(text, 0); at < text.length;) {
     TOKEN.lastIndex = at;
@@ -108,9 +108,9 @@ function refuseTraps(text: string): void {
       if (open.push(token === '{' ? new Set() : undefined) > MAX_JSON_DEPTH) throw tooDeep();
     } else if (token === '}' || token === ']') open.pop();
     else {
-      refuseLoneSurrogate(token);
+      rejectLoneSurrogate(token);
       COLON.lastIndex = at;
-      if (COLON.test(text)) noteMember(open.at(-1), token);
+      if (COLON.test(text)) addMember(open.at(-1), token);
     }
     at = skip(text, at);
   }
@@ -124,14 +124,14 @@ function skip(text: string, from: number): number {
 
 const tooDeep = () => MatrixError.badJson(`The body is nested deeper than ${MAX_JSON_DEPTH} levels.`);
 
-function refuseLoneSurrogate(token: string): void {
+function rejectLoneSurrogate(token: string): void {
   if (ESCAPED_SURROGATE.test(token) && LONE_SURROGATE.test(JSON.parse(token))) {
-    throw MatrixError.badJson('A string holds a lone surrogate.');
+    throw MatrixError.badJson('A string contains a lone surrogate.');
   }
 }
 
-function noteMember(members: Members | undefined, token: string): void {
+function addMember(members: Members | undefined, token: string): void {
   const name: string = token.includes('\\') ? JSON.parse(token) : token.slice(1, -1);
-  if (members?.has(name)) throw MatrixError.badJson('The body names one member twice.');
+  if (members?.has(name)) throw MatrixError.badJson('The body contains a member twice.');
   members?.add(name);
 }

@@ -8,7 +8,7 @@ const event: JsonObject = {
 const ids = (count: number) => Array.from({ length: count }, (_, i) => `$${i}`);
 
 describe('readPdu', () => {
-  test('says what the event is, and which server speaks for its sender', () => {
+  test('returns the members of the event and the server of its sender', () => {
     expect(readPdu({ ...event, state_key: '' })).toEqual({
       ...{ type: 'm.x', roomId: '!r:b.example', sender: '@nora:a.example', senderServer: 'a.example' },
       ...{ stateKey: '', content: { a: 1 }, originServerTs: 5 },
@@ -42,12 +42,12 @@ describe('readPdu', () => {
     );
   });
 
-  test('takes as many events before it and for it as a room allows', () => {
+  test('accepts the maximum number of previous and auth events', () => {
     expect(() => readPdu({ ...event, prev_events: ids(20), auth_events: ids(10) })).not.toThrow();
     expect(() => readPdu({ ...event, auth_events: [] })).not.toThrow();
   });
 
-  test('measures the whole event in bytes of its canonical form', () => {
+  test('limits the bytes of the canonical form', () => {
     const ofSize = (bytes: number) => {
       const { length } = Buffer.from(JSON.stringify({ ...event, content: { a: '' } }));
       return { ...event, content: { a: 'x'.repeat(bytes - length) } };

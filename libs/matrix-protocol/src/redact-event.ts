@@ -5,7 +5,7 @@ const KEPT = [
   ...['prev_events', 'auth_events', 'origin_server_ts'],
 ];
 
-/** What stays of the content, by event type; nothing of any other. */
+/** The members of the content to keep, by event type; other types keep none. */
 const KEPT_CONTENT: ReadonlyMap<unknown, readonly string[]> = new Map([
   ['m.room.member', ['membership', 'join_authorised_via_users_server', 'third_party_invite']],
   ['m.room.join_rules', ['join_rule', 'allow']],
@@ -18,8 +18,8 @@ const KEPT_CONTENT: ReadonlyMap<unknown, readonly string[]> = new Map([
 ]);
 
 /**
- * An event without what a redaction takes away, by the algorithm of room version 11. Signatures and ids are made over
- * this form, so that they outlive a redaction.
+ * Redacts an event with the algorithm of room version 11. Signatures and IDs are computed over this form, so that they stay
+ * valid after a redaction.
  */
 export function redactEvent(event: JsonObject): JsonObject {
   return { ...pick(event, KEPT), content: redactContent(event.type, isJsonObject(event.content) ? event.content : {}) };

@@ -24,7 +24,7 @@ describe('serverAclAllows', () => {
     [true, { allow: [5, '*'] }, 'a.example'],
   ])('is %p for %j and %s', (allowed, content, server) => expect(serverAclAllows(content, server)).toBe(allowed));
 
-  test('is quick about a pattern that was made to be slow', () => {
+  test('matches a malicious pattern quickly', () => {
     const glob = `${'*a'.repeat(200)}b`;
     expect(serverAclAllows({ allow: [glob] }, 'a'.repeat(250))).toBe(false);
   });

@@ -2,8 +2,8 @@ import { isIP } from 'node:net';
 import { isJsonObject } from './parse-json.js';
 
 /**
- * Whether a room's `m.room.server_acl` lets a server in. What is neither allowed nor denied is denied.
- * @param content of the state event; undefined: the room has none, and lets everybody in
+ * Whether a room's `m.room.server_acl` allows a server. Servers that it neither allows nor denies are denied.
+ * @param content of the state event; undefined if the room has none, which allows all servers
  */
 export function serverAclAllows(content: unknown, server: string): boolean {
   if (content === undefined) return true;
@@ -17,7 +17,7 @@ export function serverAclAllows(content: unknown, server: string): boolean {
 const matchesAny = (globs: unknown, host: string): boolean =>
   Array.isArray(globs) && globs.some((glob) => typeof glob === 'string' && matches(glob.toLowerCase(), host));
 
-/** `*` is any number of characters, `?` is one. Goes back to the last star only, so that no pattern takes long. */
+/** `*` matches any number of characters, `?` matches one. Backtracks to the last star only, so that no pattern is slow. */
 function matches(glob: string, text: string): boolean {
   let [at, star, resume] = [0, -1, 0];
   for (let i = 0; i < text.length;) {

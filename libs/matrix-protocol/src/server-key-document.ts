@@ -3,8 +3,8 @@ import { isJsonObject, type JsonObject } from './parse-json.js';
 import { verifySignedJson } from './signed-json.js';
 import { isKeyId } from './signing-key.js';
 
-/** However long a peer says its keys are good for, they are fetched again after seven days. */
-export const KEY_VALIDITY_CEILING_MS = 7 * 24 * 60 * 60 * 1000;
+/** Keys are fetched again after seven days at the latest, whatever validity the peer claims. */
+export const MAX_KEY_VALIDITY_MS = 7 * 24 * 60 * 60 * 1000;
 
 export interface OldKey {
   /** In unpadded base64. */
@@ -12,17 +12,17 @@ export interface OldKey {
   expiredAt: number;
 }
 
-/** A peer's published keys, checked, with the moment until which we believe them. */
+/** A peer's published keys after validation. */
 export interface ServerKeyDocument {
   server: string;
-  /** Key id to public key in unpadded base64: the keys that may sign requests now. */
+  /** The keys that may sign requests now: key ID to public key in unpadded base64. */
   verifyKeys: ReadonlyMap<string, string>;
-  /** The keys that signed events once, each up to the moment (Unix time in ms) when it expired. */
+  /** Former keys, which are valid for events sent before they expired (Unix time in ms). */
   oldVerifyKeys: ReadonlyMap<string, OldKey>;
   /** Unix time in ms: the peer's own claim or seven days after the fetch, whichever is sooner. */
   validUntil: number;
   fetchedAt: number;
-  /** As published, for handing on to askers. */
+  /** As published, for answering other servers' queries. */
   raw: JsonObject;
 }
 
@@ -31,29 +31,29 @@ export class InvalidKeyDocument extends Error {
 }
 
 /**
- * Checks a document from `/_matrix/key/v2/server` against the server that was asked.
- * @throws InvalidKeyDocument when the name differs, a key has not signed it, or it is out of date already
+ * Validates a document that `askedServer` returned for `/_matrix/key/v2/server`.
+ * @throws InvalidKeyDocument when it names another server, a key has not signed it, or it has expired
  */
 export function readServerKeyDocument(raw: unknown, askedServer: string, now: number): ServerKeyDocument {
   if (!isJsonObject(raw) || raw.server_name !== askedServer || !isServerName(raw.server_name)) {
-    throw new InvalidKeyDocument(`the document does not speak for ${askedServer}`);
+    throw new InvalidKeyDocument(`the document is not from ${askedServer}`);
   }
   const claimed = raw.valid_until_ts;
   if (typeof claimed !== 'number' || !Number.isSafeInteger(claimed)) {
     throw new InvalidKeyDocument('valid_until_ts is not an integer');
   }
-  if (claimed <= now) throw new InvalidKeyDocument('the document is out of date');
+  if (claimed <= now) throw new InvalidKeyDocument('the document has expired');
   return {
     server: askedServer,
     verifyKeys: signedKeys(raw, askedServer),
     oldVerifyKeys: oldKeys(raw),
-    validUntil: Math.min(claimed, now + KEY_VALIDITY_CEILING_MS),
+    validUntil: Math.min(claimed, now + MAX_KEY_VALIDITY_MS),
     fetchedAt: now,
     raw,
   };
 }
 
-// A listed key that did not sign the document is somebody else's claim; the specification has every key sign.
+// The specification requires every listed key to sign the document, which proves that the server has it.
 function signedKeys(raw: JsonObject, server: string): ReadonlyMap<string, string> {
   const listed = isJsonObject(raw.verify_keys) ? Object.entries(raw.verify_keys) : [];
   const keys = new Map<string, string>();
@@ -77,7 +77,7 @@ function oldKeys({ old_verify_keys: listed }: JsonObject): ReadonlyMap<string, O
   return keys;
 }
 
-/** The key with which a peer may have signed an event at a time (Unix time in ms). Old keys sign no requests. */
+/** The key that may have signed an event at a time (Unix time in ms). Old keys are not valid for requests. */
 export function keyForEvent(document: ServerKeyDocument, keyId: string, sentAt: number): string | undefined {
   const current = document.verifyKeys.get(keyId);
   if (current !== undefined) return sentAt <= document.validUntil ? current : undefined;

@@ -1,8 +1,7 @@
 import { decodeBase64 } from './base64.js';
-import { contentHash, eventIdOf } from './event-hash.js';
 import type { JsonObject } from './parse-json.js';
 import { redactEvent } from './redact-event.js';
-import { redactIfModified, signEvent, verifySignedEvent } from './signed-event.js';
+import { contentHash, eventIdOf, redactIfModified, signEvent, verifySignedEvent } from './signed-event.js';
 import { signJson } from './signed-json.js';
 import { SigningKey } from './signing-key.js';
 
@@ -23,8 +22,8 @@ const event: JsonObject = {
   ...{ origin_server_ts: 1, depth: 2, prev_events: ['$p'], auth_events: ['$a'] },
 };
 
-describe('an event between servers', () => {
-  test('is hashed and signed as the specification shows', () => {
+describe('a federated event', () => {
+  test('is hashed and signed like the examples of the specification', () => {
     expect(contentHash(MINIMAL)).toBe(MINIMAL_HASH);
     const { unsigned: _unsigned, ...rest } = MINIMAL;
     const { signatures } = signJson({ ...rest, hashes: { sha256: MINIMAL_HASH } }, 'domain', key);
@@ -33,7 +32,7 @@ describe('an event between servers', () => {
     });
   });
 
-  test('verifies whatever servers add on the way, and after a redaction too', () => {
+  test('verifies despite unsigned additions, and after a redaction', () => {
     const signed = signEvent(event, 'b', key);
     const verify = (changed: JsonObject) => verifySignedEvent(changed, 'b', key.id, key.publicKey);
     expect(verify({ ...signed, unsigned: { age: 5 } })).toBe(true);
@@ -44,7 +43,7 @@ describe('an event between servers', () => {
     expect(verifySignedEvent(signed, 'c', key.id, key.publicKey)).toBe(false);
   });
 
-  test('is used whole only when its content is what was hashed', () => {
+  test('is redacted if its content does not match its hash', () => {
     const signed = signEvent(event, 'b', key);
     expect(redactIfModified(signed)).toBe(signed);
     const forged = { ...signed, content: { body: 'forged' } };
@@ -52,7 +51,7 @@ describe('an event between servers', () => {
     expect(redactIfModified(forged)).toEqual({ ...signed, content: {} });
   });
 
-  test('has an id that outlives its redaction, and that nothing else has', () => {
+  test('has a unique ID that does not change when it is redacted', () => {
     const signed = signEvent(event, 'b', key);
     expect(eventIdOf(signed)).toMatch(/^\$[A-Za-z0-9_-]{43}$/);
     expect(eventIdOf({ ...redactEvent(signed), unsigned: { redacted_because: {} } })).toBe(eventIdOf(signed));
@@ -64,7 +63,7 @@ describe('an event between servers', () => {
 describe('redactEvent', () => {
   const contentAfter = (type: string, content: JsonObject) => redactEvent({ ...event, type, content }).content;
 
-  test('leaves the event its place and nothing that it says', () => {
+  test('keeps the position in the room and removes the content', () => {
     const redacted = redactEvent({ ...event, state_key: '', origin: 'b', unsigned: {}, extra: 1 });
     expect(redacted).toEqual({ ...event, state_key: '', content: {} });
   });
@@ -83,7 +82,5 @@ describe('redactEvent', () => {
     ['m.room.redaction', { redacts: '$e', reason: 'x' }, { redacts: '$e' }],
     ['m.room.aliases', { aliases: ['#a:b'] }, {}],
     ['m.room.message', JSON.parse('{"__proto__":{"membership":"join"},"body":"x"}'), {}],
-  ])('keeps of %s %j what room version 11 keeps', (type, content, kept) =>
-    expect(contentAfter(type, content)).toEqual(kept),
-  );
+  ])('redacts %s %j like room version 11', (type, content, kept) => expect(contentAfter(type, content)).toEqual(kept));
 });

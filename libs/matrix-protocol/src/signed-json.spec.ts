@@ -8,13 +8,13 @@ describe('signJson', () => {
   test.each([
     [{}, 'K8280/U9SSy9IVtjBuVeLr+HpOB4BQFWbg+UZaADMtTdGYI7Geitb76LTrr5QV/7Xg4ahLwYGYZzuHGZKM5ZAQ'],
     [{ one: 1, two: 'Two' }, 'KqmLSbO39/Bzb0QIYE82zqLwsA+PDzYIpIRA2sRQ4sL53+sN6/fpNSoqE7BP7vBZhG6kYdD13EIMJpvhJI+6Bw'],
-  ])('signs %j as the specification shows', (object, signature) => {
+  ])('signs %j like the specification', (object, signature) => {
     const seed = decodeBase64('YJDBA9Xnr2sVqXD9Vj7XVUnmFZcZrlw8Md7kMW+3XA1') ?? Buffer.alloc(0);
     const { signatures } = signJson(object, 'domain', SigningKey.fromSeed('ed25519:1', seed));
     expect(signatures).toEqual({ domain: { 'ed25519:1': signature } });
   });
 
-  test('signs everything but the signatures and unsigned', () => {
+  test('signs everything except signatures and unsigned', () => {
     const signed = signJson({ a: 1, unsigned: { age: 5 }, signatures: { other: { 'ed25519:x': 'y' } } }, 'b', key);
     expect(verifySignedJson({ ...signed, unsigned: { age: 6 } }, 'b', key.id, key.publicKey)).toBe(true);
     expect(signed.signatures).toMatchObject({ other: { 'ed25519:x': 'y' } });

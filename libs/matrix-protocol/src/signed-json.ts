@@ -3,7 +3,7 @@ import { canonicalJson } from './canonical-json.js';
 import { isJsonObject, type JsonObject } from './parse-json.js';
 import { type SigningKey, verifyEd25519 } from './signing-key.js';
 
-/** What a signature over an object covers: everything but the signatures and what servers add on the way. */
+/** The signed part of an object: everything except the signatures and `unsigned`. */
 const signedPart = ({ signatures: _signatures, unsigned: _unsigned, ...rest }: JsonObject): string =>
   canonicalJson(rest);
 
@@ -16,13 +16,13 @@ export function signJson<T extends object>(object: T, server: string, key: Signi
   return { ...object, signatures: { ...others, [server]: { ...own, [key.id]: signature } } };
 }
 
-/** Whether `server` signed the object with this key. Any missing piece is a failed check. */
+/** Whether `server` signed the object with this key. False if the signature or the key is missing or invalid. */
 export function verifySignedJson(object: JsonObject, server: string, keyId: string, publicKey: unknown): boolean {
   const byServer = isJsonObject(object.signatures) ? object.signatures[server] : undefined;
   const signature = isJsonObject(byServer) ? byServer[keyId] : undefined;
   try {
     return verifyEd25519(decodeBase64(publicKey), decodeBase64(signature), signedPart(object));
   } catch {
-    return false; // no canonical form, so nobody can have signed it
+    return false; // no canonical form, so it can't have been signed
   }
 }

@@ -1,12 +1,12 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign, verify } from 'node:crypto';
 import { encodeBase64 } from './base64.js';
 
-// Node takes raw Ed25519 keys inside their ASN.1 wrappings only (RFC 8410); these are the wrappings.
+// Node only accepts Ed25519 keys with their ASN.1 wrapping (RFC 8410).
 const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
 const SPKI_PREFIX = Buffer.from('302a300506032b6570032100', 'hex');
-const RAW_LENGTH = 32;
+const RAW_BYTES = 32;
 
-/** An Ed25519 key that signs for a server, and the id under which peers look it up. */
+/** A server's Ed25519 signing key and its ID. */
 export class SigningKey {
   readonly publicKey: string;
 
@@ -16,20 +16,20 @@ export class SigningKey {
     readonly seed: Buffer,
   ) {
     const spki = createPublicKey(key).export({ format: 'der', type: 'spki' });
-    this.publicKey = encodeBase64(spki.subarray(-RAW_LENGTH));
+    this.publicKey = encodeBase64(spki.subarray(-RAW_BYTES));
   }
 
   /** @param id `ed25519:version`; @param seed 32 bytes */
   static fromSeed(id: string, seed: Buffer): SigningKey {
-    if (!isKeyId(id)) throw new Error(`${id} is no Ed25519 key id`);
-    if (seed.length !== RAW_LENGTH) throw new Error('an Ed25519 seed has 32 bytes');
+    if (!isKeyId(id)) throw new Error(`${id} is not the ID of an Ed25519 key`);
+    if (seed.length !== RAW_BYTES) throw new Error('an Ed25519 seed must have 32 bytes');
     const key = createPrivateKey({ key: Buffer.concat([PKCS8_PREFIX, seed]), format: 'der', type: 'pkcs8' });
     return new SigningKey(id, key, seed);
   }
 
   static generate(id: string): SigningKey {
     const { privateKey } = generateKeyPairSync('ed25519');
-    return SigningKey.fromSeed(id, privateKey.export({ format: 'der', type: 'pkcs8' }).subarray(-RAW_LENGTH));
+    return SigningKey.fromSeed(id, privateKey.export({ format: 'der', type: 'pkcs8' }).subarray(-RAW_BYTES));
   }
 
   /** The signature in unpadded base64. */
@@ -41,9 +41,9 @@ export class SigningKey {
 export const isKeyId = (text: unknown): text is string =>
   typeof text === 'string' && /^ed25519:[a-zA-Z0-9_]+$/.test(text);
 
-/** Whether the raw public key (32 bytes) made this signature (64 bytes) over the text. */
+/** Verifies a signature (64 bytes) over a text with a raw public key (32 bytes). */
 export function verifyEd25519(publicKey: Buffer | undefined, signature: Buffer | undefined, text: string): boolean {
-  if (publicKey?.length !== RAW_LENGTH || signature?.length !== 2 * RAW_LENGTH) return false;
+  if (publicKey?.length !== RAW_BYTES || signature?.length !== 2 * RAW_BYTES) return false;
   const key = createPublicKey({ key: Buffer.concat([SPKI_PREFIX, publicKey]), format: 'der', type: 'spki' });
   return verify(null, Buffer.from(text, 'utf8'), key, signature);
 }

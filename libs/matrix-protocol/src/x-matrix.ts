@@ -3,7 +3,7 @@ import { canonicalJson } from './canonical-json.js';
 import { isServerName } from './identifiers.js';
 import { isKeyId, type SigningKey, verifyEd25519 } from './signing-key.js';
 
-/** What an `Authorization: X-Matrix` header says. Old senders leave the destination out. */
+/** The parameters of an `Authorization: X-Matrix` header. Old servers omit the destination. */
 export interface XMatrix {
   origin: string;
   destination?: string;
@@ -11,24 +11,24 @@ export interface XMatrix {
   sig: string;
 }
 
-/** A request between servers, as its signature covers it. */
+/** The signed parts of a federation request. */
 export interface FederationRequest {
   method: string;
   /** The request target as received: path and query, never decoded. */
   uri: string;
   origin: string;
   destination: string;
-  /** The parsed body; left out when there is none. */
+  /** The parsed body, if there is one. */
   content?: unknown;
 }
 
 const PARAMETER = /[ \t]*([!#$%&'*+.^_`|~0-9A-Za-z-]+)[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.)*)"|([^",\s]*))[ \t]*(?:,|$)/y;
 
-/** Reads one header; undefined when it is no usable X-Matrix authorization. Unknown members are ignored. */
+/** Parses the header; undefined if it is not a valid X-Matrix authorization. Unknown parameters are ignored. */
 export function parseXMatrix(header: string): XMatrix | undefined {
   const scheme = /^X-Matrix[ \t]+/i.exec(header);
   if (!scheme) return undefined;
-  const found = readParameters(header.slice(scheme[0].length).trimEnd());
+  const found = parseParameters(header.slice(scheme[0].length).trimEnd());
   const origin = found?.get('origin');
   const key = found?.get('key');
   const sig = found?.get('sig') ?? found?.get('signature');
@@ -38,7 +38,7 @@ export function parseXMatrix(header: string): XMatrix | undefined {
   return isServerName(destination) ? { origin, destination, key, sig } : undefined;
 }
 
-function readParameters(text: string): Map<string, string> | undefined {
+function parseParameters(text: string): Map<string, string> | undefined {
   const found = new Map<string, string>();
   for (let at = 0; at < text.length; at = PARAMETER.lastIndex) {
     PARAMETER.lastIndex = at;
@@ -49,20 +49,20 @@ function readParameters(text: string): Map<string, string> | undefined {
   return found;
 }
 
-/** The bytes under the signature, as text. */
+/** The signed text. */
 export const signedRequest = (request: FederationRequest): string => canonicalJson({ ...request });
 
-/** The header that a server sends with its request. */
+/** Creates the header of a request. */
 export function signXMatrix(request: FederationRequest, key: SigningKey): string {
   const { origin, destination } = request;
   return `X-Matrix origin="${origin}",destination="${destination}",key="${key.id}",sig="${key.sign(signedRequest(request))}"`;
 }
 
-/** Whether the key made the signature of the header over this request. */
+/** Verifies the header's signature of this request. */
 export function verifyXMatrix({ sig }: XMatrix, request: FederationRequest, publicKey: string): boolean {
   try {
     return verifyEd25519(decodeBase64(publicKey), decodeBase64(sig), signedRequest(request));
   } catch {
-    return false; // no canonical form, so nobody can have signed it
+    return false; // no canonical form, so it can't have been signed
   }
 }

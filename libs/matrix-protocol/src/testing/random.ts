@@ -1,4 +1,4 @@
-/** Values that follow from a seed (mulberry32): the same each time, so that a failing case is found again. */
+/** A seeded generator of values (mulberry32), so that a failing case can be reproduced. */
 export class Random {
   private state: number;
 
@@ -6,7 +6,7 @@ export class Random {
     this.state = seed | 0;
   }
 
-  /** A whole number from 0 up to and without `limit`. */
+  /** A whole number from 0 to `limit - 1`. */
   below(limit: number): number {
     this.state = (this.state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(this.state ^ (this.state >>> 15), this.state | 1);
@@ -18,7 +18,7 @@ export class Random {
     return choices[this.below(choices.length)]!;
   }
 
-  /** A text of 0 to `longest` characters out of these, which are code points. */
+  /** A text of 0 to `longest` code points of the alphabet. */
   text(alphabet: string, longest: number): string {
     const characters = [...alphabet];
     return this.times(longest, () => this.pick(characters)).join('');
@@ -50,11 +50,11 @@ export class Random {
   }
 }
 
-/** Where escapes, code points and the order of both differ between implementations. */
+/** Characters whose escapes or sort order differ between implementations. */
 const ODD_CHARACTERS =
   'aAzZ09_"\\/\u0000\u0007\b\t\n\u001f \u007f\u0080é\u2028\u2029\ud7ff\ue000\ufffd\uffff\u{10000}\u{1f600}\u{10ffff}';
 
-/** An object with these members, `__proto__` too. */
+/** An object with these members, including `__proto__`. */
 export function objectOf(members: readonly (readonly [string, unknown])[]): object {
   const object = {};
   for (const [name, value] of members) {
