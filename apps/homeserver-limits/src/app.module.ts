@@ -1,20 +1,42 @@
-import { type DynamicModule, Module } from '@nestjs/common';
-import { Dispatcher } from './edge/dispatcher.js';
-import { MatrixController } from './edge/matrix.controller.js';
-import { LimitsMetrics } from './metrics/limits-metrics.js';
-import { MetricsController } from './metrics/metrics.controller.js';
+import { type DynamicModule, Module, type Type } from '@nestjs/common';
+import { BoundsModule } from './bounds/bounds.module.js';
+import { type Settings, SettingsModule } from './config/settings.module.js';
+import { EdgeModule } from './edge/edge.module.js';
+import { GatewayModule } from './gateway/gateway.module.js';
+import { MetricsModule } from './metrics/metrics.module.js';
+import { OperatorModule } from './operator/operator.module.js';
+import { RulesModule } from './rules/rules.module.js';
+import { StateModule } from './state/state.module.js';
 
-/** The edge: one controller for every Matrix request, one for the exposition. */
+/**
+ * The modules in dependency order: settings, state (windows and caps), metrics, rules, the homeserver behind them, bounds, edge. Nest
+ * starts them in this order and stops them in the reverse order.
+ */
 @Module({})
 export class AppModule {
-  static over(dispatcher: Dispatcher, metrics: LimitsMetrics): DynamicModule {
+  /** @param homeserver exports the ports `Homeserver`, `Identity` and `Holdings`, and the `PathTable` of its operations */
+  static forRoot(settings: Settings, homeserver: Type): DynamicModule {
+    const { operator } = settings.config.current;
+    const bounds = BoundsModule.over(homeserver);
     return {
       module: AppModule,
-      controllers: [MatrixController, MetricsController],
-      providers: [
-        { provide: Dispatcher, useValue: dispatcher },
-        { provide: LimitsMetrics, useValue: metrics },
+      imports: [
+        SettingsModule.forRoot(settings),
+        StateModule,
+        MetricsModule,
+        RulesModule,
+        homeserver,
+        bounds,
+        EdgeModule.over(homeserver, bounds),
+        ...(operator.listen === undefined ? [] : [OperatorModule]),
       ],
     };
   }
+}
+
+/** The module of the mode. A gateway does not load the embedded homeserver. */
+export async function loadHomeserverModule({ config }: Settings): Promise<Type> {
+  if (config.current.gateway.upstream !== undefined) return GatewayModule;
+  const { EmbeddedModule } = await import('./embedded.module.js');
+  return EmbeddedModule;
 }

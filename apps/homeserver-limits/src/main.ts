@@ -5,11 +5,11 @@ import { pino } from 'pino';
 import { readCommandLine } from './command-line.js';
 import { type Config, parseConfig } from './config/config.js';
 import { LiveConfig } from './config/live-config.js';
-import { LimitsServer } from './limits-server.js';
+import { LimitsApplication } from './limits-application.js';
 
 const log = pino({ level: process.env.LOG_LEVEL ?? 'info' });
 
-const listeningOn =
+const overrideListen =
   (listen: string | undefined) =>
   (config: Config): Config =>
     listen === undefined ? config : { ...config, server: { ...config.server, listen } };
@@ -24,22 +24,22 @@ async function readText(path: string): Promise<string> {
 
 async function run(): Promise<void> {
   const { config: path, listen, dataDir } = readCommandLine(process.argv.slice(2));
-  const override = listeningOn(listen);
+  const override = overrideListen(listen);
   const text = path === undefined ? '' : await readText(path);
   const config = new LiveConfig(override(parseConfig(text, path)), path, log, override);
-  const server = await LimitsServer.make(config, dataDir, log);
-  if (server.embedded) {
+  const application = await LimitsApplication.create({ config, dataDir, log });
+  const { upstream } = config.current.gateway;
+  if (upstream === undefined) {
     log.warn(
-      'this is no full homeserver: it answers the bounded endpoints from an embedded store, for trying them out; ' +
-        'it takes events of other servers into its rooms and sends them none',
+      'this is not a full homeserver: it serves the bounded endpoints from an embedded store, for evaluation; ' +
+        'it accepts events of other servers into its rooms and sends them none',
     );
   }
-  const url = await server.start();
-  const { upstream } = config.current.gateway;
+  const { url, operatorUrl } = await application.listen();
   const mode = upstream === undefined ? 'embedded' : 'gateway';
-  log.info({ url, mode, upstream, operator: server.operatorUrl }, 'homeserver-limits listens');
-  process.on('SIGHUP', () => void server.reload());
-  runUntilSignal(server, { log: (line) => log.info(line) });
+  log.info({ url, mode, upstream, operator: operatorUrl }, 'homeserver-limits is listening');
+  process.on('SIGHUP', () => void application.reload());
+  runUntilSignal(application, { log: (line) => log.info(line) });
 }
 
 run().catch((error: unknown) => {

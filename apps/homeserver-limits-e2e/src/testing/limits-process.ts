@@ -50,7 +50,7 @@ export class LimitsProcess {
     lines.on('line', (line) => {
       const entry = JSON.parse(line) as LogLine;
       this.log.push(entry);
-      if (entry.msg === 'homeserver-limits listens') up(entry);
+      if (entry.msg === 'homeserver-limits is listening') up(entry);
     });
     child.once('exit', () => down(new Error(this.log.at(-1)?.msg ?? 'it said nothing')));
     const { url = '', operator = '' } = await promise;

@@ -1,14 +1,13 @@
-import type { Answer } from '../wire/answer.js';
-import type { MatrixRequest } from '../wire/matrix-request.js';
+import type { BoundedOperation, MatrixRequest, MatrixResponse } from '@headgate/homeserver-contracts';
 
-export type Next = () => Promise<Answer>;
+export type Next = () => Promise<MatrixResponse>;
 
 /**
- * One operation's bound. It looks at the request in the contract's order, refuses by throwing, and otherwise lets the
- * handler behind it answer and settles what it took by how that ended.
+ * The bound of one or more operations. It checks a request in the contract's order, throws to refuse it, and otherwise lets the
+ * homeserver handle it and settles its reservation by the outcome.
  */
 export abstract class Bound {
-  abstract run(request: MatrixRequest, next: Next): Promise<Answer>;
-}
+  abstract readonly operations: readonly BoundedOperation[];
 
-export const succeeded = ({ status }: Answer): boolean => status >= 200 && status < 300;
+  abstract run(request: MatrixRequest, next: Next): Promise<MatrixResponse>;
+}

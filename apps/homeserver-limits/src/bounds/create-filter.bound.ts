@@ -1,12 +1,13 @@
-import type { Holdings } from '../homeserver/holdings.port.js';
-import type { Identity } from '../homeserver/identity.port.js';
-import type { Answer } from '../wire/answer.js';
-import type { MatrixRequest } from '../wire/matrix-request.js';
+import { type MatrixResponse, Holdings, Identity, type MatrixRequest } from '@headgate/homeserver-contracts';
+import { Injectable } from '@nestjs/common';
 import { Bound, type Next } from './bound.js';
-import type { Caps } from './caps.js';
+import { Caps } from '../rules/caps.js';
 import { requireOwnUser } from './require-own-user.js';
 
+@Injectable()
 export class CreateFilterBound extends Bound {
+  override readonly operations = ['createFilter'] as const;
+
   constructor(
     private readonly identity: Identity,
     private readonly caps: Caps,
@@ -15,7 +16,7 @@ export class CreateFilterBound extends Bound {
     super();
   }
 
-  override async run(request: MatrixRequest, next: Next): Promise<Answer> {
+  override async run(request: MatrixRequest, next: Next): Promise<MatrixResponse> {
     const caller = await this.identity.callerOf(request);
     requireOwnUser(caller, request);
     const rewrite = await this.holdings.hasFilter(caller, await request.json());

@@ -1,16 +1,20 @@
-import type { Identity } from '../homeserver/identity.port.js';
-import type { Answer } from '../wire/answer.js';
-import type { MatrixRequest } from '../wire/matrix-request.js';
+import {
+  type MatrixResponse,
+  exactMembers,
+  Identity,
+  KEYS_LIMIT_BYTES,
+  type MatrixRequest,
+  oneTimeKeysIn,
+} from '@headgate/homeserver-contracts';
+import { Injectable } from '@nestjs/common';
 import { Bound, type Next } from './bound.js';
-import type { Caps } from './caps.js';
-import { exactMembers } from './exact-members.js';
-import { KEYS_LIMIT_BYTES, oneTimeKeysIn } from './upload-keys.bound.js';
+import { Caps } from '../rules/caps.js';
 
-/**
- * A device that only waits for messages (MSC3814) brings its one-time keys along. It takes the place of the one before, so
- * what it brings is all that it holds.
- */
+/** A dehydrated device (MSC3814) is uploaded with its one-time keys. It replaces the previous one, so these are all its keys. */
+@Injectable()
 export class DehydratedDeviceBound extends Bound {
+  override readonly operations = ['setDehydratedDevice'] as const;
+
   constructor(
     private readonly identity: Identity,
     private readonly caps: Caps,
@@ -18,7 +22,7 @@ export class DehydratedDeviceBound extends Bound {
     super();
   }
 
-  override async run(request: MatrixRequest, next: Next): Promise<Answer> {
+  override async run(request: MatrixRequest, next: Next): Promise<MatrixResponse> {
     await this.identity.callerOf(request);
     const body = await request.json(KEYS_LIMIT_BYTES);
     exactMembers(body, ['one_time_keys']);

@@ -1,13 +1,16 @@
-import type { Answer } from '../wire/answer.js';
-import type { MatrixRequest } from '../wire/matrix-request.js';
+import type { MatrixResponse, MatrixRequest } from '@headgate/homeserver-contracts';
+import { Injectable } from '@nestjs/common';
 import { Bound, type Next } from './bound.js';
 
 /**
- * Deciding about a delayed event has no bound, and no token is demanded: the delay id alone may speak. The body is only
- * read so that the action in it is known when the count goes down.
+ * Managing a delayed event is unbounded, and needs no token: the delay ID authorizes it. The body is read here because its action
+ * decides whether the count goes down.
  */
+@Injectable()
 export class ManageDelayedBound extends Bound {
-  override async run(request: MatrixRequest, next: Next): Promise<Answer> {
+  override readonly operations = ['manageDelayed'] as const;
+
+  override async run(request: MatrixRequest, next: Next): Promise<MatrixResponse> {
     if (request.params.action === undefined) await request.json(undefined, { optional: true });
     return next();
   }

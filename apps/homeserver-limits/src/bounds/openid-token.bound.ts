@@ -1,12 +1,14 @@
 import { MatrixError } from '@headgate/matrix-protocol';
-import type { Identity } from '../homeserver/identity.port.js';
-import type { Answer } from '../wire/answer.js';
-import type { MatrixRequest } from '../wire/matrix-request.js';
+import { type MatrixResponse, Identity, type MatrixRequest } from '@headgate/homeserver-contracts';
+import { Injectable } from '@nestjs/common';
 import { Bound, type Next } from './bound.js';
-import type { Rates } from './rates.js';
+import { Rates } from '../rules/rates.js';
 
-/** OpenID tokens: every request counts, before a token is made. One for another user can never make one, so it does not. */
+/** OpenID tokens: every request counts, before the token is created. A request for another user never succeeds, so it does not count. */
+@Injectable()
 export class OpenIdTokenBound extends Bound {
+  override readonly operations = ['openIdToken'] as const;
+
   constructor(
     private readonly identity: Identity,
     private readonly rates: Rates,
@@ -14,9 +16,10 @@ export class OpenIdTokenBound extends Bound {
     super();
   }
 
-  override async run(request: MatrixRequest, next: Next): Promise<Answer> {
+  override async run(request: MatrixRequest, next: Next): Promise<MatrixResponse> {
     const caller = await this.identity.callerOf(request);
-    if (request.param('userId') !== caller.userId) throw MatrixError.forbidden('A token is only given for oneself.');
+    if (request.param('userId') !== caller.userId)
+      throw MatrixError.forbidden('You can request an OpenID token for your own account only.');
     if (!caller.exemptFromRates) await this.rates.count(this.rates.openIdToken, caller.userId);
     return next();
   }

@@ -1,19 +1,21 @@
 import { isJsonObject, MatrixError } from '@headgate/matrix-protocol';
-import type { Answer } from '../wire/answer.js';
-import type { MatrixRequest } from '../wire/matrix-request.js';
+import { type MatrixResponse, exactMembers, type MatrixRequest } from '@headgate/homeserver-contracts';
+import { Injectable } from '@nestjs/common';
 import { Bound, type Next } from './bound.js';
-import { exactMembers } from './exact-members.js';
-import type { Rates } from './rates.js';
+import { Rates } from '../rules/rates.js';
 
 const REGISTER_LIMIT_BYTES = 64 * 1024;
 
-/** Registration: what comes after the first 401, with authentication in it, counts for its source. */
+/** Registration: a request with authentication, after the first 401, counts for its source. */
+@Injectable()
 export class RegisterBound extends Bound {
+  override readonly operations = ['register'] as const;
+
   constructor(private readonly rates: Rates) {
     super();
   }
 
-  override async run(request: MatrixRequest, next: Next): Promise<Answer> {
+  override async run(request: MatrixRequest, next: Next): Promise<MatrixResponse> {
     const body = await request.json(REGISTER_LIMIT_BYTES);
     exactMembers(body, ['auth']);
     const { auth = null } = body;

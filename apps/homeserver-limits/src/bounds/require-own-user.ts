@@ -1,6 +1,5 @@
 import { MatrixError } from '@headgate/matrix-protocol';
-import type { Caller } from '../homeserver/identity.port.js';
-import type { MatrixRequest } from '../wire/matrix-request.js';
+import type { Caller, MatrixRequest } from '@headgate/homeserver-contracts';
 
 /** The user in the path must be the caller. @throws MatrixError M_FORBIDDEN */
 export function requireOwnUser(caller: Caller, request: MatrixRequest): void {

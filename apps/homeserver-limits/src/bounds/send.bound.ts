@@ -1,12 +1,21 @@
-import type { Identity } from '../homeserver/identity.port.js';
-import type { Answer } from '../wire/answer.js';
-import type { MatrixRequest } from '../wire/matrix-request.js';
+import {
+  type MatrixResponse,
+  DELAY_PARAMETER,
+  delayInBody,
+  delayInQuery,
+  Identity,
+  type MatrixRequest,
+} from '@headgate/homeserver-contracts';
+import { Injectable } from '@nestjs/common';
 import { Bound, type Next } from './bound.js';
-import { type DelayedEventCaps, delayInBody, delayInQuery, DELAY_PARAMETER } from './delayed-event.js';
-import type { RingRate } from './ring.js';
+import { DelayedEventCaps } from './delayed-event-caps.js';
+import { RingRate } from './ring-rate.js';
 
-/** Sending an event, now or later: rings have a rate, delayed events their caps, everything else passes. */
+/** Sending an event, now or delayed: rings have a rate, delayed events have caps, everything else is unbounded. */
+@Injectable()
 export class SendBound extends Bound {
+  override readonly operations = ['send'] as const;
+
   constructor(
     private readonly identity: Identity,
     private readonly ring: RingRate,
@@ -15,18 +24,21 @@ export class SendBound extends Bound {
     super();
   }
 
-  override async run(request: MatrixRequest, next: Next): Promise<Answer> {
-    const rings = this.ring.isRing(request.param('eventType'));
-    if (!rings && !request.hasQuery(DELAY_PARAMETER)) return next();
+  override async run(request: MatrixRequest, next: Next): Promise<MatrixResponse> {
+    const isRing = this.ring.isRing(request.param('eventType'));
+    if (!isRing && !request.hasQuery(DELAY_PARAMETER)) return next();
     const caller = await this.identity.callerOf(request);
-    if (rings) await this.ring.count(caller);
+    if (isRing) await this.ring.count(caller);
     const delay = delayInQuery(request);
     return delay === undefined ? next() : this.delayed.run(caller, request, delay, next);
   }
 }
 
-/** Setting state: only a delayed one is bounded. */
+/** Setting state: only a delayed state event is bounded. */
+@Injectable()
 export class SetStateBound extends Bound {
+  override readonly operations = ['setState'] as const;
+
   constructor(
     private readonly identity: Identity,
     private readonly delayed: DelayedEventCaps,
@@ -34,7 +46,7 @@ export class SetStateBound extends Bound {
     super();
   }
 
-  override async run(request: MatrixRequest, next: Next): Promise<Answer> {
+  override async run(request: MatrixRequest, next: Next): Promise<MatrixResponse> {
     if (!request.hasQuery(DELAY_PARAMETER)) return next();
     const caller = await this.identity.callerOf(request);
     const delay = delayInQuery(request);
@@ -42,8 +54,11 @@ export class SetStateBound extends Bound {
   }
 }
 
-/** Scheduling through the endpoint of the accepted proposal, with the delay in the body. */
+/** Scheduling through the endpoint that the specification has accepted, with the delay in the body. */
+@Injectable()
 export class ScheduleDelayedBound extends Bound {
+  override readonly operations = ['scheduleDelayed'] as const;
+
   constructor(
     private readonly identity: Identity,
     private readonly ring: RingRate,
@@ -52,7 +67,7 @@ export class ScheduleDelayedBound extends Bound {
     super();
   }
 
-  override async run(request: MatrixRequest, next: Next): Promise<Answer> {
+  override async run(request: MatrixRequest, next: Next): Promise<MatrixResponse> {
     const caller = await this.identity.callerOf(request);
     if (this.ring.isRing(request.param('eventType'))) await this.ring.count(caller);
     return this.delayed.run(caller, request, delayInBody(await request.json()), next);

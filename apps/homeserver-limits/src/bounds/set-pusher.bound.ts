@@ -1,14 +1,20 @@
-import type { Holdings } from '../homeserver/holdings.port.js';
-import type { Identity } from '../homeserver/identity.port.js';
-import type { Answer } from '../wire/answer.js';
-import type { MatrixRequest } from '../wire/matrix-request.js';
+import {
+  type MatrixResponse,
+  exactMembers,
+  Holdings,
+  Identity,
+  type MatrixRequest,
+  readPusher,
+} from '@headgate/homeserver-contracts';
+import { Injectable } from '@nestjs/common';
 import { Bound, type Next } from './bound.js';
-import type { Caps } from './caps.js';
-import { exactMembers } from './exact-members.js';
-import { readPusher } from './pusher-body.js';
+import { Caps } from '../rules/caps.js';
 
-/** Pushers: replacing one is free, removing one is never refused. */
+/** Pushers: replacing one is free, and removing one is never refused. */
+@Injectable()
 export class SetPusherBound extends Bound {
+  override readonly operations = ['setPusher'] as const;
+
   constructor(
     private readonly identity: Identity,
     private readonly caps: Caps,
@@ -17,7 +23,7 @@ export class SetPusherBound extends Bound {
     super();
   }
 
-  override async run(request: MatrixRequest, next: Next): Promise<Answer> {
+  override async run(request: MatrixRequest, next: Next): Promise<MatrixResponse> {
     const caller = await this.identity.callerOf(request);
     const body = await request.json();
     exactMembers(body, ['app_id', 'pushkey', 'kind']);

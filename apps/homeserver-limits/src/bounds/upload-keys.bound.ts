@@ -1,16 +1,24 @@
 import { isJsonObject, type JsonObject, MatrixError } from '@headgate/matrix-protocol';
-import type { Holdings } from '../homeserver/holdings.port.js';
-import type { Caller, Identity } from '../homeserver/identity.port.js';
-import type { Answer } from '../wire/answer.js';
-import type { MatrixRequest } from '../wire/matrix-request.js';
+import {
+  type MatrixResponse,
+  type Caller,
+  deviceHolder,
+  exactMembers,
+  Holdings,
+  Identity,
+  KEYS_LIMIT_BYTES,
+  type MatrixRequest,
+  oneTimeKeysIn,
+} from '@headgate/homeserver-contracts';
+import { Injectable } from '@nestjs/common';
 import { Bound, type Next } from './bound.js';
-import type { Caps } from './caps.js';
-import { exactMembers } from './exact-members.js';
+import { Caps } from '../rules/caps.js';
 
-export const KEYS_LIMIT_BYTES = 4 * 1024 * 1024;
-
-/** One-time keys: those held and those offered together must fit, all or nothing. Fallback keys are not counted. */
+/** One-time keys: the held and the offered keys must fit together, all or nothing. Fallback keys do not count. */
+@Injectable()
 export class UploadKeysBound extends Bound {
+  override readonly operations = ['uploadKeys'] as const;
+
   constructor(
     private readonly identity: Identity,
     private readonly caps: Caps,
@@ -19,7 +27,7 @@ export class UploadKeysBound extends Bound {
     super();
   }
 
-  override async run(request: MatrixRequest, next: Next): Promise<Answer> {
+  override async run(request: MatrixRequest, next: Next): Promise<MatrixResponse> {
     const caller = await this.identity.callerOf(request);
     const body = await request.json(KEYS_LIMIT_BYTES, { optional: true });
     exactMembers(body, ['one_time_keys', 'device_keys']);
@@ -31,18 +39,7 @@ export class UploadKeysBound extends Bound {
   }
 }
 
-export const deviceHolder = (userId: string, deviceId: string): string => `${userId} ${deviceId}`;
-
-/** Without them there are none. @throws MatrixError M_BAD_JSON for keys that are no object, or an id without an algorithm */
-export function oneTimeKeysIn({ one_time_keys }: JsonObject): JsonObject {
-  const keys = one_time_keys ?? {};
-  if (!isJsonObject(keys)) throw MatrixError.badJson('one_time_keys must be an object.');
-  const nameless = Object.keys(keys).find((id) => !/^[^:]+:./.test(id));
-  if (nameless !== undefined) throw MatrixError.badJson('A one-time key is called algorithm:id.');
-  return keys;
-}
-
-/** Both the old path and the keys can name a device, for which some servers then keep the keys, counted for nobody. */
+/** The old path and the keys can name another device. Some servers would store the keys there, where they do not count. */
 function requireOwnDevice({ userId, deviceId }: Caller, { params }: MatrixRequest, { device_keys: keys }: JsonObject) {
   if (params.deviceId && deviceId !== undefined && params.deviceId !== deviceId) {
     throw MatrixError.invalidParam('The path names another device.');
@@ -50,6 +47,6 @@ function requireOwnDevice({ userId, deviceId }: Caller, { params }: MatrixReques
   if (keys === undefined) return;
   if (!isJsonObject(keys)) throw MatrixError.badJson('device_keys must be an object.');
   if (keys.user_id !== userId || (deviceId !== undefined && keys.device_id !== deviceId)) {
-    throw MatrixError.invalidParam('device_keys are of another user or device.');
+    throw MatrixError.invalidParam('device_keys belong to another user or device.');
   }
 }

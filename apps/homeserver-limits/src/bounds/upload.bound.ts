@@ -1,24 +1,25 @@
+import { type MatrixRequest, type MatrixResponse, UPLOAD_LIMIT_BYTES } from '@headgate/homeserver-contracts';
 import type { DecisionListener } from '@headgate/limits-nest';
 import { MatrixError } from '@headgate/matrix-protocol';
-import type { Answer } from '../wire/answer.js';
-import type { MatrixRequest } from '../wire/matrix-request.js';
+import { Inject, Injectable } from '@nestjs/common';
+import { DECISION_LISTENER } from '../metrics/limits-metrics.js';
 import { Bound, type Next } from './bound.js';
 
-/** 50 MiB: exactly that many bytes are taken, one more is not. */
-export const UPLOAD_LIMIT_BYTES = 52_428_800;
-
-/** Media uploads: the body's length, as declared and as it streams by. */
+/** The length of a media upload, as declared and as it streams by. */
+@Injectable()
 export class UploadBound extends Bound {
-  constructor(private readonly watch: DecisionListener = () => undefined) {
+  override readonly operations = ['upload', 'uploadTo'] as const;
+
+  constructor(@Inject(DECISION_LISTENER) private readonly watch: DecisionListener) {
     super();
   }
 
-  override async run(request: MatrixRequest, next: Next): Promise<Answer> {
+  override async run(request: MatrixRequest, next: Next): Promise<MatrixResponse> {
     try {
       request.limitStream(UPLOAD_LIMIT_BYTES);
-      const answer = await next();
+      const response = await next();
       this.watch('media_upload', 'granted');
-      return answer;
+      return response;
     } catch (error) {
       if (error instanceof MatrixError && error.errcode === 'M_TOO_LARGE') this.watch('media_upload', 'refused');
       throw error;

@@ -1,4 +1,4 @@
-import { hostAndPort, isOurself } from './listen-address.js';
+import { hostAndPort, pointsTo } from './listen-address.js';
 
 test.each([
   ['127.0.0.1:8008', '127.0.0.1', 8008],
@@ -16,6 +16,6 @@ test.each([
   ['http://127.0.0.1:8448', '127.0.0.1:8008', false],
   ['http://10.0.0.6:8008', '0.0.0.0:8008', false],
   ['http://10.0.0.5:8008', '127.0.0.1:8008', false],
-])('isOurself: %s while listening on %s is %s', (upstream, listen, itself) =>
-  expect(isOurself(upstream, listen)).toBe(itself),
+])('pointsTo: %s while listening on %s is %s', (upstream, listen, itself) =>
+  expect(pointsTo(upstream, listen)).toBe(itself),
 );

@@ -11,10 +11,10 @@ describe('CallerAddress', () => {
     ['an address', '192.0.2.1', '192.0.2.1'],
     ['IPv4 on a listener for both families', '::ffff:192.0.2.1', '192.0.2.1'],
     ['IPv6 by its network', '2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
-    ['nobody', undefined, 'unknown'],
+    ['a connection without an address', undefined, 'unknown'],
   ])('counts %s', (_what, peer, key) => expect(source(peer)).toBe(key));
 
-  test('believes nobody else about addresses', () => {
+  test('ignores the headers of an untrusted peer', () => {
     const headers = { 'x-forwarded-for': '198.51.100.1', forwarded: 'for=198.51.100.1', 'x-real-ip': '198.51.100.1' };
     expect(source('192.0.2.1', headers)).toBe('192.0.2.1');
   });
@@ -31,12 +31,12 @@ describe('CallerAddress', () => {
     ['203.0.113.9, _hidden', '10.0.0.1'],
     [', ,', '10.0.0.1'],
     ['', '10.0.0.1'],
-  ])('reads what a trusted proxy says (%j) from the right', (forwardedFor, key) => {
+  ])('reads the header of a trusted proxy (%j) from the right', (forwardedFor, key) => {
     expect(source('10.0.0.1', { 'x-forwarded-for': forwardedFor })).toBe(key);
     expect(source('::ffff:10.0.0.1', { 'x-forwarded-for': forwardedFor })).toBe(key);
   });
 
-  test('knows a trusted proxy on the link whatever the interface', () => {
+  test('recognizes a trusted link-local proxy on every interface', () => {
     expect(source('fe80::1%eth0', { 'x-forwarded-for': '198.51.100.1' })).toBe('198.51.100.1');
   });
 });

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { sourceKey } from '@headgate/limits-nest';
 import { TrustedProxies } from '@headgate/nest-kit';
 
-/** Where a request really comes from: only the word of listed proxies counts, read from the right. */
+/** The address a request comes from. Only the headers of trusted proxies are believed, and read from the right. */
 export class CallerAddress {
   private readonly proxies: TrustedProxies;
 

@@ -5,20 +5,20 @@ import { METRICS_PATH } from '../metrics/metrics.controller.js';
 import { refuseClient } from './client-error.js';
 import { MATRIX_ROUTE } from './matrix.controller.js';
 
-/** How long a client may take to send a request: a large upload over a slow line is well within it. */
-const REQUEST_MS = 30 * 60 * 1000;
+/** How long a client may take to send a request. A large upload over a slow line takes less. */
+const REQUEST_TIMEOUT_MS = 30 * 60 * 1000;
 
 /**
- * Fastify that leaves everything to the table of operations. Its router would decode, limit and refuse paths in its own
- * way and form, so it only sees one path; its parsers would refuse bodies by their Content-Type, so there are none.
- * @param mayUpgrade whether a request that asks for another protocol gets it; else it is answered like any other
+ * Fastify as a bare HTTP server. Its router would decode, limit and refuse paths by its own rules and in its own format, so it sees
+ * one path only. Its parsers would refuse bodies by their Content-Type, so it has none.
+ * @param mayUpgrade whether a request may switch protocols; otherwise its `Upgrade` header is ignored
  */
 export function matrixAdapter(mayUpgrade: (request: IncomingMessage) => boolean = () => false): FastifyAdapter {
   const adapter = new FastifyAdapter({
     http: { shouldUpgradeCallback: mayUpgrade },
     rewriteUrl: routeOf,
     clientErrorHandler: refuseClient,
-    requestTimeout: REQUEST_MS,
+    requestTimeout: REQUEST_TIMEOUT_MS,
     connectionTimeout: 0,
     keepAliveTimeout: 72_000,
     forceCloseConnections: 'idle',
@@ -28,13 +28,13 @@ export function matrixAdapter(mayUpgrade: (request: IncomingMessage) => boolean 
   const fastify: FastifyInstance = adapter.getInstance();
   fastify.removeAllContentTypeParsers();
   fastify.addContentTypeParser('*', (_request, _payload, done) => done(null));
-  letHandlersDecideAboutBodies(fastify.server);
-  // Their bytes are bounded. Beyond a number of them Node would drop the rest, with what a proxy has written there.
+  leaveExpectationsToHandlers(fastify.server);
+  // The size of the headers is limited. Beyond a count, Node would drop the rest, including those a proxy has added.
   fastify.server.maxHeadersCount = 0;
   return adapter;
 }
 
-/** Fastify refuses a Content-Type that it cannot read, where Matrix servers do not care; it is still in the raw headers. */
+/** Fastify refuses a Content-Type that it cannot parse, which Matrix servers accept. The raw headers still have it. */
 function routeOf({ url, method, headers }: { url?: string; method?: string; headers: object }): string {
   if (method === 'GET' && url?.split('?', 1)[0] === METRICS_PATH) return METRICS_PATH;
   Reflect.deleteProperty(headers, 'content-type');
@@ -42,10 +42,10 @@ function routeOf({ url, method, headers }: { url?: string; method?: string; head
 }
 
 /**
- * Node asks clients for the body by itself before anybody has looked at the request; here the handler does, if it wants it.
- * What else a client may expect is no reason to refuse it.
+ * Node sends `100 Continue` before any handler runs. Here, a handler sends it when it needs the body. Other expectations are
+ * ignored.
  */
-function letHandlersDecideAboutBodies(server: Server): void {
+function leaveExpectationsToHandlers(server: Server): void {
   for (const event of ['checkContinue', 'checkExpectation']) {
     server.on(event, (request: IncomingMessage, response: ServerResponse) => {
       server.emit('request', request, response);

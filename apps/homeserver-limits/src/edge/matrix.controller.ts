@@ -2,7 +2,7 @@ import { All, Controller, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Dispatcher } from './dispatcher.js';
 
-/** The path under which every Matrix request arrives, whatever its own path: the table of operations alone reads that. */
+/** The path under which every Matrix request is routed. Only the table of operations reads the request's own path. */
 export const MATRIX_ROUTE = '/matrix-request';
 
 @Controller()

@@ -1,72 +1,70 @@
 import { isJsonObject, type JsonObject } from '@headgate/matrix-protocol';
 import type { Logger } from 'pino';
-import { GLOBAL_SCOPE } from '../bounds/account-data.bound.js';
-import { LeastRecentlyUsed } from '../homeserver/least-recently-used.js';
-import type { MatrixRequest } from '../wire/matrix-request.js';
-import { type AskUpstream, undecided } from './ask-upstream.js';
-import type { SeenHoldings } from './seen-holdings.js';
+import { GLOBAL_SCOPE, LeastRecentlyUsed, type MatrixRequest } from '@headgate/homeserver-contracts';
+import { type UpstreamQueries, queryFailure } from './upstream-queries.js';
+import type { HoldingsCache } from './holdings-cache.js';
 
-/** A first sync with nothing in it but account data. */
+/** An initial sync with nothing but account data. */
 const ACCOUNT_DATA_ONLY = {
   presence: { types: [] },
   room: { state: { types: [] }, timeline: { types: [], limit: 1 }, ephemeral: { types: [] }, include_leave: true },
 };
 
-/** A first sync is the dearest question there is: one that fails is not asked again at once. */
-const SEED_AGAIN_MS = 60_000;
-/** It may take a minute for somebody with many rooms. A write waits so long; then it counts on what came by. */
-const SEED_PATIENCE_MS = 2_000;
+/** An initial sync is the most expensive query, so a failed one is not retried at once. */
+const RETRY_AFTER_MS = 60_000;
+/** An initial sync may take a minute for a user with many rooms. A write waits this long, then the observed entries count. */
+const MAX_WAIT_MS = 2_000;
 
-/** Learns once which account data a user had before the gateway came. */
+/** Loads, once per user, the account data from before the gateway was installed. */
 export class AccountDataSeed {
-  private readonly seeding = new Map<string, Promise<void>>();
+  private readonly running = new Map<string, Promise<void>>();
   private readonly failedAt = new LeastRecentlyUsed<string, number>(10_000);
 
   constructor(
-    private readonly upstream: AskUpstream,
-    private readonly seen: SeenHoldings,
+    private readonly upstream: UpstreamQueries,
+    private readonly cache: HoldingsCache,
     private readonly log: Logger,
     private readonly now: () => number = Date.now,
   ) {}
 
-  /** Resolves when it is known, when it cannot be learned now, or when that takes too long to be waited for. */
-  async of(userId: string, request: MatrixRequest): Promise<void> {
-    if (this.seen.accountDataIsSeeded(userId)) return;
-    const late = Promise.withResolvers<void>();
-    const timer = setTimeout(late.resolve, SEED_PATIENCE_MS);
-    await Promise.race([this.seeded(userId, request), late.promise]);
+  /** Resolves when the account data is loaded, when loading has failed, or after the longest wait. */
+  async ensure(userId: string, request: MatrixRequest): Promise<void> {
+    if (this.cache.accountDataIsSeeded(userId)) return;
+    const timeout = Promise.withResolvers<void>();
+    const timer = setTimeout(timeout.resolve, MAX_WAIT_MS);
+    await Promise.race([this.loadOnce(userId, request), timeout.promise]);
     clearTimeout(timer);
   }
 
-  /** Resolves when the upstream has told it, or will not. */
-  private seeded(userId: string, request: MatrixRequest): Promise<void> {
+  /** Resolves when the account data is loaded, or loading has failed. */
+  private loadOnce(userId: string, request: MatrixRequest): Promise<void> {
     const failedAt = this.failedAt.get(userId) ?? -Infinity;
-    if (this.now() - failedAt < SEED_AGAIN_MS) return Promise.resolve();
-    const underway = this.seeding.get(userId);
-    if (underway) return underway;
-    const seeding = this.learn(userId, request)
+    if (this.now() - failedAt < RETRY_AFTER_MS) return Promise.resolve();
+    const running = this.running.get(userId);
+    if (running) return running;
+    const loading = this.load(userId, request)
       .catch((error: unknown) => {
         this.failedAt.set(userId, this.now());
         this.log.warn(
           { err: error, userId },
-          'account data is counted from what came by: what was before is not known',
+          'earlier account data could not be loaded: only the observed types count',
         );
       })
-      .finally(() => this.seeding.delete(userId));
-    this.seeding.set(userId, seeding);
-    return seeding;
+      .finally(() => this.running.delete(userId));
+    this.running.set(userId, loading);
+    return loading;
   }
 
-  private async learn(userId: string, request: MatrixRequest): Promise<void> {
+  private async load(userId: string, request: MatrixRequest): Promise<void> {
     const filter = encodeURIComponent(JSON.stringify(ACCOUNT_DATA_ONLY));
-    const answer = await this.upstream.list(request, `/_matrix/client/v3/sync?timeout=0&filter=${filter}`);
-    const { status, body } = answer;
-    if (status !== 200 || !body) throw undecided(answer, 'The homeserver does not say which account data there is.');
-    this.seen.seedAccountData(userId, entriesIn(body));
+    const result = await this.upstream.list(request, `/_matrix/client/v3/sync?timeout=0&filter=${filter}`);
+    const { status, body } = result;
+    if (status !== 200 || !body) throw queryFailure(result, 'The homeserver did not list the account data.');
+    this.cache.seedAccountData(userId, entriesIn(body));
   }
 }
 
-/** Scope and type of everything in a sync. The tags of a room come as one entry, which tags alone make: it is not counted. */
+/** The scope and type of each entry in a sync. The tags of a room appear as one entry, which is not counted. */
 function entriesIn({ account_data, rooms }: JsonObject): [scope: string, type: string][] {
   const groups = isJsonObject(rooms) ? [rooms.join, rooms.leave] : [];
   const inRooms = groups.flatMap((group) => Object.entries(isJsonObject(group) ? group : {}));
@@ -80,7 +78,7 @@ function entriesIn({ account_data, rooms }: JsonObject): [scope: string, type: s
   ];
 }
 
-/** Server-owned types are not written through the bounded endpoint and do not count. */
+/** Types that the server owns are not written through the bounded endpoint and do not count. */
 const NOT_COUNTED = ['m.push_rules', 'm.fully_read'];
 
 function typesIn(part: unknown): string[] {

@@ -18,7 +18,7 @@ describe('ApplicationServices', () => {
     return ApplicationServices.read([path], 'b.example');
   }
 
-  test('exempts the users of a service that says so, but not its own sender', async () => {
+  test('exempts the users of a service with rate_limited: false, but not its own sender', async () => {
     const services = await read(`as_token: t\nsender_localpart: bot\nrate_limited: false\n${GHOSTS}`);
     const ghost = { userId: '@ghost:b.example', deviceId: 'D' };
     expect(services.callerOf('t', ghost)).toEqual({ ...ghost, exemptFromRates: true });
@@ -26,12 +26,12 @@ describe('ApplicationServices', () => {
     expect(services.callerOf('other', {})).toBeUndefined();
   });
 
-  test('exempts nobody by default', async () => {
+  test('exempts no user by default', async () => {
     const services = await read(`as_token: t\nsender_localpart: bot\n${GHOSTS}`);
     expect(services.callerOf('t', { userId: '@ghost:b.example' })?.exemptFromRates).toBe(false);
   });
 
-  test('knows whom a service may speak for, from the start of his id, and leaves others to the homeserver', async () => {
+  test('matches namespaces from the start of a user ID, and leaves other users to the homeserver', async () => {
     const services = await read(`as_token: t\nsender_localpart: bot\nrate_limited: false\n${GHOSTS}`);
     expect(services.callerOf('t', { userId: '@ghost7:b.example' })).toMatchObject({ userId: '@ghost7:b.example' });
     expect(services.callerOf('t', { userId: '@bot:b.example' })).toMatchObject({ exemptFromRates: false });
@@ -50,11 +50,11 @@ describe('ApplicationServices', () => {
     await read('as_token: t\nsender_localpart: bot');
     const path = join(folder, 'bridge.yaml');
     expect(() => ApplicationServices.read([path, path], 'b.example')).toThrow(
-      'as_token is that of another registration',
+      'as_token is also in another registration',
     );
   });
 
-  test('quotes nothing of a registration that it cannot read: there are tokens in it', async () => {
+  test('quotes nothing of an invalid registration, because it holds tokens', async () => {
     await expect(read('as_token: "hunter2\nsender_localpart: {')).rejects.toThrow(
       /bridge\.yaml: not valid YAML: line \d+, column \d+$/,
     );
@@ -71,7 +71,7 @@ describe('ApplicationServices', () => {
     ['as_token: t\nsender_localpart: bot\nnamespaces: {users: [ghost]}', 'namespaces.users must be'],
     ['as_token: t\nsender_localpart: bot\nnamespaces: []', 'namespaces.users must be'],
     ['text', 'must be a registration'],
-  ])('refuses %j and says why', async (yaml, problem) => {
+  ])('refuses %j with the reason', async (yaml, problem) => {
     await expect(read(yaml)).rejects.toThrow(problem);
   });
 });

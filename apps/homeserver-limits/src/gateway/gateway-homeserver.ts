@@ -1,164 +1,170 @@
 import type { IncomingMessage } from 'node:http';
+import {
+  Homeserver,
+  type MatrixRequest,
+  type MatrixResponse,
+  UPLOAD_LIMIT_BYTES,
+} from '@headgate/homeserver-contracts';
 import type { Logger } from 'pino';
-import { UPLOAD_LIMIT_BYTES } from '../bounds/upload.bound.js';
-import { Homeserver } from '../homeserver/homeserver.port.js';
-import type { Answer } from '../wire/answer.js';
-import type { MatrixRequest } from '../wire/matrix-request.js';
-import { asJson, endToEnd, towardsUpstream } from './forwarded-headers.js';
-import type { GatewayCalls } from './gateway-calls.js';
+import type { GatewayCallCredentials } from './gateway-call-credentials.js';
 import type { GatewayIdentity } from './gateway-identity.js';
 import { lowerUploadSize } from './media-config.js';
 import type { UpstreamClient, UpstreamRequest } from './upstream-client.js';
+import { endToEndHeaders, type UpstreamHeaders, withJsonContentType } from './upstream-headers.js';
 
+/** The part of a response that an observer needs. */
 export type Interest = 'none' | 'status' | 'body';
 
-/** Told of every answer to an operation of the table. */
-export interface AnswerObserver {
-  /** What of an answer tells what somebody holds. An answer whose body does is read whole. */
+/** Receives the responses to operations of the table. */
+export interface ResponseObserver {
+  /** The part of the response that says what the caller holds. For `body`, the response is buffered. */
   interest(request: MatrixRequest, operation: string): Interest;
-  observe(request: MatrixRequest, operation: string, answer: Answer): Promise<void>;
+  observe(request: MatrixRequest, operation: string, response: MatrixResponse): Promise<void>;
 }
 
-export interface GatewayOptions {
-  /** For requests that name no host. */
-  host: string;
+export interface GatewayHomeserverDeps {
+  upstream: UpstreamClient;
+  identity: GatewayIdentity;
+  observer: ResponseObserver;
+  headers: Pick<UpstreamHeaders, 'of'>;
   timeoutMs: number;
-  trusts: (peer: string) => boolean;
   log: Pick<Logger, 'error'>;
-  /** Answers the media service's endpoint; absent: the homeserver does. */
-  calls?: GatewayCalls | undefined;
+  /** Serves the media service's endpoint. Absent: the upstream does. */
+  calls?: GatewayCallCredentials | undefined;
 }
 
 const CALLS = /^\/+_svc\/+rtc\/+media\//;
 
-const MAX_READ_BYTES = 1024 * 1024;
+const MAX_BUFFERED_RESPONSE_BYTES = 1024 * 1024;
 
-/** Forwards to the upstream: the target byte for byte, bodies as they stream, both ways. */
+/** Forwards to the upstream: the target byte for byte, bodies as streams in both directions. */
 export class GatewayHomeserver extends Homeserver {
-  constructor(
-    private readonly upstream: UpstreamClient,
-    private readonly identity: GatewayIdentity,
-    private readonly observer: AnswerObserver,
-    private readonly options: GatewayOptions,
-  ) {
+  constructor(private readonly deps: GatewayHomeserverDeps) {
     super();
   }
 
-  override answer(request: MatrixRequest, operation: string): Promise<Answer> {
-    const { calls } = this.options;
-    if (calls && operation === 'sfuCredential') return calls.answer(request);
-    const interest = this.observer.interest(request, operation);
-    const special = interest !== 'none' || operation === 'mediaConfig' || TOKEN_ENDING.has(operation);
-    if (special) return this.answerSpecial(request, operation, interest);
-    return this.forward(request, { decided: !UPLOADS.has(operation) });
+  override handle(request: MatrixRequest, operation: string): Promise<MatrixResponse> {
+    const { calls, observer } = this.deps;
+    if (calls && operation === 'sfuCredential') return calls.handle(request);
+    const interest = observer.interest(request, operation);
+    const isSpecial = interest !== 'none' || operation === 'mediaConfig' || TOKEN_REVOKING.has(operation);
+    if (isSpecial) return this.forwardAndInspect(request, operation, interest);
+    return this.forward(request, { isBounded: !UPLOADS.has(operation) });
   }
 
-  override answerUnknown(request: MatrixRequest): Promise<Answer> {
-    return this.forward(request, { decided: false });
+  override handleUnknown(request: MatrixRequest): Promise<MatrixResponse> {
+    return this.forward(request, { isBounded: false });
   }
 
-  override preflight(request: MatrixRequest): Promise<Answer> {
-    // The homeserver knows nothing of what is answered here.
-    if (this.options.calls && CALLS.test(request.target)) return super.preflight(request);
-    return this.forward(request, { decided: false });
+  override preflight(request: MatrixRequest): Promise<MatrixResponse> {
+    // The upstream does not know the endpoints that the gateway serves.
+    if (this.deps.calls && CALLS.test(request.target)) return super.preflight(request);
+    return this.forward(request, { isBounded: false });
   }
 
-  private async answerSpecial(request: MatrixRequest, operation: string, interest: Interest): Promise<Answer> {
-    const answer = await this.forward(request, {
-      decided: true,
-      read: interest === 'body' || operation === 'mediaConfig',
-    });
-    this.dropEndedTokens(request, operation, answer);
-    if (interest !== 'none') await this.observe(request, operation, answer);
-    return operation === 'mediaConfig' ? lowerUploadSize(answer, UPLOAD_LIMIT_BYTES) : answer;
+  private async forwardAndInspect(
+    request: MatrixRequest,
+    operation: string,
+    interest: Interest,
+  ): Promise<MatrixResponse> {
+    const buffered = interest === 'body' || operation === 'mediaConfig';
+    const response = await this.forward(request, { isBounded: true, buffered });
+    this.forgetRevokedTokens(request, operation, response);
+    if (interest !== 'none') await this.observe(request, operation, response);
+    return operation === 'mediaConfig' ? lowerUploadSize(response, UPLOAD_LIMIT_BYTES) : response;
   }
 
-  /**
-   * @param decided a bound has decided on the request: it is seen to its end, whether the caller stays or not. Else he could
-   * have everything done and hang up before the answer, and nothing would count.
-   */
-  private async forward(request: MatrixRequest, { decided, read = false }: Forwarding): Promise<Answer> {
-    const { raw, response, method, target } = request;
-    const peer = raw.socket.remoteAddress ?? '';
-    const own = towardsUpstream(raw, peer, this.options.trusts(peer));
-    const headers = decided ? asJson(own) : own;
-    // HTTP/1.0 has none, and what goes on is HTTP/1.1.
-    if (raw.headers.host === undefined) headers.push('Host', this.options.host);
-    const outgoing: UpstreamRequest = {
+  private async forward(
+    request: MatrixRequest,
+    { isBounded, buffered = false }: ForwardOptions,
+  ): Promise<MatrixResponse> {
+    const { raw, response: outgoing, method, target } = request;
+    const { upstream, timeoutMs } = this.deps;
+    const received = this.deps.headers.of(raw);
+    const headers = isBounded ? withJsonContentType(received) : received;
+    const upstreamRequest: UpstreamRequest = {
       method,
       target,
-      headers: read ? withoutCompression(headers) : headers,
-      body: await bodyFor(request),
-      timeoutMs: this.options.timeoutMs + requestedWait(request),
-      caller: decided ? undefined : response,
+      headers: buffered ? withoutCompression(headers) : headers,
+      body: await bodyOf(request),
+      timeoutMs: timeoutMs + requestedWaitMs(request),
+      caller: isBounded ? undefined : outgoing,
     };
-    if (read) {
-      const { answer, body } = await this.upstream.read(outgoing, MAX_READ_BYTES);
-      return this.answered(request, answer, body);
+    if (buffered) {
+      const { response, body } = await upstream.read(upstreamRequest, MAX_BUFFERED_RESPONSE_BYTES);
+      return this.toMatrixResponse(request, response, body);
     }
-    const answer = await this.upstream.send(outgoing);
-    // Nobody is left who would take it.
-    if (response.destroyed) answer.destroy();
-    return this.answered(request, answer, answer);
+    const response = await upstream.send(upstreamRequest);
+    // The caller has hung up.
+    if (outgoing.destroyed) response.destroy();
+    return this.toMatrixResponse(request, response, response);
   }
 
-  private answered(request: MatrixRequest, answer: IncomingMessage, body: Answer['body']): Answer {
-    const { statusCode: status = 502 } = answer;
+  private toMatrixResponse(
+    request: MatrixRequest,
+    response: IncomingMessage,
+    body: MatrixResponse['body'],
+  ): MatrixResponse {
+    const { statusCode: status = 502 } = response;
     if (status === 401) this.forgetToken(request);
-    return { status, headers: endToEnd(answer), body };
+    return { status, headers: endToEndHeaders(response), body };
   }
 
-  /** What was done is done, whether it can be noted here or not: the caller gets to know of it, and it counts. */
-  private async observe(request: MatrixRequest, operation: string, answer: Answer): Promise<void> {
+  /** The upstream has done its work, recorded or not: the caller receives the response, and it counts. */
+  private async observe(request: MatrixRequest, operation: string, response: MatrixResponse): Promise<void> {
     try {
-      await this.observer.observe(request, operation, answer);
+      await this.deps.observer.observe(request, operation, response);
     } catch (error) {
-      this.options.log.error({ err: error, operation }, 'what somebody holds could not be noted');
+      this.deps.log.error({ err: error, operation }, 'a change of what a user holds could not be recorded');
     }
   }
 
-  private dropEndedTokens(request: MatrixRequest, operation: string, { status }: Answer): void {
-    const token = TOKEN_ENDING.has(operation) && status < 300 ? request.token() : undefined;
+  private forgetRevokedTokens(request: MatrixRequest, operation: string, { status }: MatrixResponse): void {
+    const token = TOKEN_REVOKING.has(operation) && status < 300 ? request.token() : undefined;
     if (token === undefined) return;
-    this.identity.forgetUserOf(token);
-    this.identity.forget(token);
+    this.deps.identity.forgetUserOf(token);
+    this.deps.identity.forget(token);
   }
 
   private forgetToken(request: MatrixRequest): void {
     try {
       const token = request.token();
-      if (token !== undefined) this.identity.forget(token);
+      if (token !== undefined) this.deps.identity.forget(token);
     } catch {
-      // two different tokens: none of them is remembered
+      // A request with two different tokens: neither of them is cached.
     }
   }
 }
 
-interface Forwarding {
-  decided: boolean;
-  /** The answer is read whole. */
-  read?: boolean;
+interface ForwardOptions {
+  /**
+   * A bound has decided on the request, so it is forwarded to its end even when the caller hangs up. Otherwise a caller could have
+   * everything done and hang up before the response, and nothing would count.
+   */
+  isBounded: boolean;
+  /** The response is buffered. */
+  buffered?: boolean;
 }
 
 /** Only their length is bounded, and their bodies are not JSON. */
 const UPLOADS = new Set(['upload', 'uploadTo']);
 
-const TOKEN_ENDING = new Set(['logout', 'logoutAll', 'endTokens']);
+const TOKEN_REVOKING = new Set(['logout', 'logoutAll', 'endTokens']);
 
-async function bodyFor(request: MatrixRequest) {
+async function bodyOf(request: MatrixRequest) {
   if (request.bodyWasRead) return request.bytes(0);
   const { raw } = request;
   const hasBody = raw.headers['transfer-encoding'] !== undefined || Number(raw.headers['content-length'] ?? 0) > 0;
   return hasBody ? request.stream() : undefined;
 }
 
-/** A long poll says itself how long it may take. */
-function requestedWait(request: MatrixRequest): number {
+/** A long poll names its own timeout. */
+function requestedWaitMs(request: MatrixRequest): number {
   const wait = request.target.includes('timeout=') ? Number(request.query.get('timeout')) : 0;
-  return Number.isFinite(wait) && wait > 0 ? Math.min(wait, LONGEST_WAIT_MS) : 0;
+  return Number.isFinite(wait) && wait > 0 ? Math.min(wait, MAX_WAIT_MS) : 0;
 }
 
-const LONGEST_WAIT_MS = 10 * 60 * 1000;
+const MAX_WAIT_MS = 10 * 60 * 1000;
 
 function withoutCompression(headers: readonly string[]): string[] {
   const kept = headers.filter((_, index) => headers[index - (index % 2)]?.toLowerCase() !== 'accept-encoding');

@@ -1,31 +1,28 @@
 import { MatrixError, parseUserId } from '@headgate/matrix-protocol';
-import { digest } from '../homeserver/digest.js';
-import { type Caller, Identity } from '../homeserver/identity.port.js';
-import { LeastRecentlyUsed } from '../homeserver/least-recently-used.js';
-import type { MatrixRequest } from '../wire/matrix-request.js';
-import { type ActingFor, actingFor } from './acting-for.js';
+import { type Caller, digest, Identity, LeastRecentlyUsed, type MatrixRequest } from '@headgate/homeserver-contracts';
+import { type AssertedIdentity, assertedIdentity } from './asserted-identity.js';
 import type { ApplicationServices } from './application-services.js';
-import { type AskUpstream, undecided, type UpstreamAnswer } from './ask-upstream.js';
+import { type UpstreamQueries, queryFailure, type QueryResult } from './upstream-queries.js';
 
 const MAX_TOKENS = 100_000;
 
 export interface GatewayIdentityOptions {
   serverName: string;
-  /** How long the owner of a token is remembered, in ms. */
+  /** How long the owner of a token is cached, in ms. */
   ttlMs: number;
   now?: () => number;
 }
 
-/** Knows callers by asking the upstream who they are. Tokens are remembered by digest, for a short time. */
+/** Identifies callers by asking the upstream. Tokens are cached by their digest, for a short time. */
 export class GatewayIdentity extends Identity {
-  private readonly known = new LeastRecentlyUsed<string, { caller: Caller; until: number }>(MAX_TOKENS);
+  private readonly callers = new LeastRecentlyUsed<string, { caller: Caller; until: number }>(MAX_TOKENS);
   private readonly openIdUsers = new LeastRecentlyUsed<string, { userId: string; until: number }>(MAX_TOKENS);
-  private readonly asking = new Map<string, Promise<Caller>>();
-  private readonly decided = new WeakMap<MatrixRequest, Promise<Caller>>();
+  private readonly lookups = new Map<string, Promise<Caller>>();
+  private readonly byRequest = new WeakMap<MatrixRequest, Promise<Caller>>();
   private readonly now: () => number;
 
   constructor(
-    private readonly upstream: AskUpstream,
+    private readonly upstream: UpstreamQueries,
     private readonly services: ApplicationServices,
     private readonly options: GatewayIdentityOptions,
   ) {
@@ -33,76 +30,76 @@ export class GatewayIdentity extends Identity {
     this.now = options.now ?? Date.now;
   }
 
-  /** Decided once for a request, however long it takes. */
+  /** Looked up once per request. */
   override callerOf(request: MatrixRequest): Promise<Caller> {
-    const decided = this.decided.get(request) ?? this.decide(request);
-    this.decided.set(request, decided);
-    return decided;
+    const caller = this.byRequest.get(request) ?? this.identify(request);
+    this.byRequest.set(request, caller);
+    return caller;
   }
 
   override async openIdUser(serverName: string, token: string): Promise<string | undefined> {
     if (serverName !== this.options.serverName) return undefined;
-    const mark = digest(token);
-    const remembered = this.openIdUsers.get(mark);
-    if (remembered && remembered.until > this.now()) return remembered.userId;
+    const cacheKey = digest(token);
+    const cached = this.openIdUsers.get(cacheKey);
+    if (cached && cached.until > this.now()) return cached.userId;
     const path = `/_matrix/federation/v1/openid/userinfo?access_token=${encodeURIComponent(token)}`;
-    const answer = await this.upstream.get(path);
-    if (isRefused(answer)) return undefined;
-    if (answer.status !== 200) throw undecided(answer, 'The homeserver cannot check the token.');
-    const sub = answer.body?.sub;
+    const result = await this.upstream.get(path);
+    if (isRefused(result)) return undefined;
+    if (result.status !== 200) throw queryFailure(result, 'The homeserver could not check the token.');
+    const sub = result.body?.sub;
     if (parseUserId(sub)?.server !== serverName) return undefined;
-    this.openIdUsers.set(mark, { userId: String(sub), until: this.now() + this.options.ttlMs });
+    this.openIdUsers.set(cacheKey, { userId: String(sub), until: this.now() + this.options.ttlMs });
     return String(sub);
   }
 
-  /** The upstream did not know this token, or it is being ended. */
+  /** The upstream does not accept this token, or it is being revoked. */
   forget(token: string): void {
-    this.known.delete(digest(token));
+    this.callers.delete(digest(token));
   }
 
-  /** Something ended tokens that we do not see: every token of this token's user. */
+  /** The request revoked tokens that it does not name: every token of this token's user is dropped. */
   forgetUserOf(token: string): void {
-    const caller = this.known.get(digest(token))?.caller;
-    if (caller) this.known.deleteWhere((entry) => entry.caller.userId === caller.userId);
+    const caller = this.callers.get(digest(token))?.caller;
+    if (caller) this.callers.deleteWhere((entry) => entry.caller.userId === caller.userId);
   }
 
-  private async decide(request: MatrixRequest): Promise<Caller> {
+  private async identify(request: MatrixRequest): Promise<Caller> {
     const token = request.token();
     if (token === undefined) throw MatrixError.missingToken();
-    const acting = actingFor(request);
-    const service = this.services.callerOf(token, acting);
+    const asserted = assertedIdentity(request);
+    const service = this.services.callerOf(token, asserted);
     if (service) return service;
-    const mark = markOf(token, acting);
-    const remembered = this.known.get(mark);
-    if (remembered && remembered.until > this.now()) return remembered.caller;
-    return this.askOnce(mark, request);
+    const cacheKey = cacheKeyOf(token, asserted);
+    const cached = this.callers.get(cacheKey);
+    if (cached && cached.until > this.now()) return cached.caller;
+    return this.lookUpOnce(cacheKey, request);
   }
 
-  private askOnce(mark: string, request: MatrixRequest): Promise<Caller> {
-    const underway = this.asking.get(mark);
-    if (underway) return underway;
-    const asking = this.ask(mark, request).finally(() => this.asking.delete(mark));
-    this.asking.set(mark, asking);
-    return asking;
+  private lookUpOnce(cacheKey: string, request: MatrixRequest): Promise<Caller> {
+    const running = this.lookups.get(cacheKey);
+    if (running) return running;
+    const lookup = this.lookUp(cacheKey, request).finally(() => this.lookups.delete(cacheKey));
+    this.lookups.set(cacheKey, lookup);
+    return lookup;
   }
 
-  private async ask(mark: string, request: MatrixRequest): Promise<Caller> {
-    const answer = await this.upstream.as(request, 'GET', '/_matrix/client/v3/account/whoami');
-    const { status, body } = answer;
+  private async lookUp(cacheKey: string, request: MatrixRequest): Promise<Caller> {
+    const result = await this.upstream.asCaller(request, 'GET', '/_matrix/client/v3/account/whoami');
+    const { status, body } = result;
     if (status !== 200 || typeof body?.user_id !== 'string') {
-      throw undecided(answer, 'The homeserver does not say whose token this is.');
+      throw queryFailure(result, 'The homeserver did not identify the user of this token.');
     }
     const { user_id: userId, device_id: deviceId } = body;
     const exemptFromRates = this.services.exempts(request.token() ?? '', userId);
     const caller: Caller = { userId, exemptFromRates, ...(typeof deviceId === 'string' && { deviceId }) };
-    this.known.set(mark, { caller, until: this.now() + this.options.ttlMs });
+    this.callers.set(cacheKey, { caller, until: this.now() + this.options.ttlMs });
     return caller;
   }
 }
 
-/** A token whose application service nobody has told us of is a different caller for each user that it acts for. */
-const markOf = (token: string, { userId, deviceId }: ActingFor): string =>
+/** A token of an application service without a registration here is a different caller for each asserted user. */
+const cacheKeyOf = (token: string, { userId, deviceId }: AssertedIdentity): string =>
   digest(userId === undefined && deviceId === undefined ? token : JSON.stringify([token, userId, deviceId]));
 
-/** The token is not live. Any other status says nothing about it: 404 is a homeserver that does not serve this here. */
-const isRefused = ({ status }: UpstreamAnswer): boolean => status === 400 || status === 401 || status === 403;
+/** The token is not live. Any other status is inconclusive: 404 is a homeserver that does not serve this endpoint here. */
+const isRefused = ({ status }: QueryResult): boolean => status === 400 || status === 401 || status === 403;

@@ -19,9 +19,9 @@ describe('lowerUploadSize', () => {
     ['null', 'null'],
     ['', ''],
     ['no json', 'no json'],
-  ])('makes %s into %s', (before, after) => expect(lowered(before)).toBe(after));
+  ])('turns %s into %s', (before, after) => expect(lowered(before)).toBe(after));
 
-  test('leaves a refusal alone', () => {
+  test('does not change a refusal', () => {
     const refusal = { status: 401, headers: [], body: Buffer.from('{}') };
     expect(lowerUploadSize(refusal, 100)).toBe(refusal);
   });

@@ -1,18 +1,18 @@
 import { isJsonObject } from '@headgate/matrix-protocol';
-import type { Answer } from '../wire/answer.js';
+import type { MatrixResponse } from '@headgate/homeserver-contracts';
 
-// lib.es does not know these yet: numbers that keep their spelling.
+// Not in lib.es yet: numbers that keep their source text.
 const exactNumbers = JSON as unknown as {
   parse(text: string, reviver: (key: string, value: unknown, context: { source?: string }) => unknown): unknown;
   rawJSON(source: string): unknown;
 };
 
-/** Advertises the smaller of our cap and the upstream's own; everything else in its answer stays as it is. */
-export function lowerUploadSize(answer: Answer, cap: number): Answer {
-  if (answer.status !== 200 || !Buffer.isBuffer(answer.body)) return answer;
-  const lowered = withLowerSize(answer.body.toString('utf8'), cap);
-  if (lowered === undefined) return answer;
-  const headers = answer.headers.filter((_, i) => answer.headers[i - (i % 2)]?.toLowerCase() !== 'content-length');
+/** Replaces the upload size with the cap, unless the upstream's is smaller. The rest of the response stays as it is. */
+export function lowerUploadSize(response: MatrixResponse, cap: number): MatrixResponse {
+  if (response.status !== 200 || !Buffer.isBuffer(response.body)) return response;
+  const lowered = withLowerSize(response.body.toString('utf8'), cap);
+  if (lowered === undefined) return response;
+  const headers = response.headers.filter((_, i) => response.headers[i - (i % 2)]?.toLowerCase() !== 'content-length');
   return { status: 200, headers, body: Buffer.from(lowered, 'utf8') };
 }
 

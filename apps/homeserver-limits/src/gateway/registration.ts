@@ -3,31 +3,30 @@ import { ConfigError } from '@headgate/nest-kit';
 import { LineCounter, parseDocument } from 'yaml';
 import { readNamedFile } from '../config/read-file.js';
 
-/** What matters here of an application service's registration. */
+/** The relevant part of an application service's registration. */
 export interface Registration {
   token: string;
   senderUserId: string;
   rateLimited: boolean;
-  /** Whom it may speak for. Expressions of another dialect than ours are left out. */
+  /** The users it may act as. Expressions that JavaScript cannot parse are left out. */
   users: readonly RegExp[];
 }
 
-/** @throws ConfigError naming the file and what is wrong in it, and quoting nothing of it: it holds tokens */
+/** @throws ConfigError that names the file and the problem. It quotes nothing of the file, which holds tokens. */
 export function readRegistration(path: string, serverName: string): Registration {
   const yaml = readYaml(path);
-  const wrong = (rule: string) => new ConfigError(path, [rule]);
+  const invalid = (rule: string) => new ConfigError(path, [rule]);
   const { as_token: token, sender_localpart: localpart, rate_limited: rateLimited = true, namespaces } = yaml;
-  if (typeof token !== 'string' || token === '') throw wrong('as_token must be a text that is not empty');
-  if (typeof localpart !== 'string' || localpart === '')
-    throw wrong('sender_localpart must be a text that is not empty');
-  if (typeof rateLimited !== 'boolean' && rateLimited !== null) throw wrong('rate_limited must be true or false');
+  if (typeof token !== 'string' || token === '') throw invalid('as_token must be a non-empty string');
+  if (typeof localpart !== 'string' || localpart === '') throw invalid('sender_localpart must be a non-empty string');
+  if (typeof rateLimited !== 'boolean' && rateLimited !== null) throw invalid('rate_limited must be true or false');
   const expressions = usersIn(namespaces);
-  if (!expressions) throw wrong('namespaces.users must be a list of entries with a regex');
+  if (!expressions) throw invalid('namespaces.users must be a list of entries with a regex');
   const senderUserId = `@${localpart}:${serverName}`;
-  return { token, senderUserId, rateLimited: rateLimited !== false, users: expressions.flatMap(fromTheStart) };
+  return { token, senderUserId, rateLimited: rateLimited !== false, users: expressions.flatMap(anchored) };
 }
 
-/** The expressions; undefined when they are not where they should be. */
+/** The expressions; undefined when the list is malformed. */
 function usersIn(namespaces: unknown): string[] | undefined {
   if (namespaces === undefined || namespaces === null) return [];
   if (!isJsonObject(namespaces)) return undefined;
@@ -38,8 +37,8 @@ function usersIn(namespaces: unknown): string[] | undefined {
   return expressions.every((regex) => typeof regex === 'string') ? expressions : undefined;
 }
 
-/** Homeservers match from an id's start, not to its end. */
-function fromTheStart(expression: string): RegExp[] {
+/** Homeservers match from the start of a user ID, not to its end. */
+function anchored(expression: string): RegExp[] {
   try {
     return [new RegExp(`^(?:${expression})`, 'u')];
   } catch {
@@ -60,7 +59,7 @@ function readYaml(path: string): JsonObject {
   return value;
 }
 
-/** Undefined for a document that points to parts of itself which are not there. */
+/** Undefined for a document with unresolved aliases. */
 function plainValue(document: ReturnType<typeof parseDocument>): unknown {
   try {
     return document.toJS();

@@ -1,73 +1,83 @@
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { corsHeaders } from '../wire/answer.js';
-import { errorAnswer } from '../wire/error-answer.js';
+import { corsHeaders, type PathTable } from '@headgate/homeserver-contracts';
+import { errorResponse } from '../errors/error-response.js';
 import type { UpstreamClient } from './upstream-client.js';
-import { upstreamFailure, UpstreamSilent } from './upstream-failure.js';
+import { upstreamFailure, UpstreamTimeout } from './upstream-failure.js';
+import type { UpstreamHeaders } from './upstream-headers.js';
 
-export interface UpgradeOptions {
-  headersFor: (request: IncomingMessage) => string[];
-  /** How long the upstream may think about it, in ms. What it has accepted may be silent for as long as it likes. */
+export interface UpgradeProxyDeps {
+  upstream: UpstreamClient;
+  /** The bounded operations. */
+  table: PathTable<string>;
+  headers: UpstreamHeaders;
+  /** How long the upstream may take to accept, in ms. An accepted connection may be idle for any time. */
   timeoutMs: number;
 }
 
-/** Hands an upgraded connection (a WebSocket, say) through to the upstream and back. */
+/** Proxies upgraded connections, such as WebSockets, to the upstream. */
 export class UpgradeProxy {
-  constructor(
-    private readonly upstream: UpstreamClient,
-    private readonly options: UpgradeOptions,
-  ) {}
+  constructor(private readonly deps: UpgradeProxyDeps) {}
+
+  /**
+   * Whether a request may leave HTTP for a WebSocket. No operation of the table may: it would bypass its bound. Other protocols,
+   * such as h2c, could carry whole requests past the bounds. A server may ignore an `Upgrade` header, so those are ignored.
+   */
+  accepts({ method = '', url = '', headers }: IncomingMessage): boolean {
+    const isWebSocket = method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket';
+    return isWebSocket && this.deps.table.classify(method, url).kind === 'unknown';
+  }
 
   handle(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    const { upstream, timeoutMs } = this.deps;
     const upgrade = ['Connection', 'Upgrade', 'Upgrade', request.headers.upgrade ?? ''];
-    const headers = [...this.options.headersFor(request), ...upgrade];
-    const outgoing = this.upstream.open(request.url ?? '/', request.method ?? 'GET', headers);
-    let answered = false;
-    const late = setTimeout(() => outgoing.destroy(new UpstreamSilent()), this.options.timeoutMs);
-    outgoing.once('close', () => clearTimeout(late));
+    const headers = [...this.deps.headers.of(request), ...upgrade];
+    const outgoing = upstream.open(request.url ?? '/', request.method ?? 'GET', headers);
+    let hasResponse = false;
+    const timer = setTimeout(() => outgoing.destroy(new UpstreamTimeout()), timeoutMs);
+    outgoing.once('close', () => clearTimeout(timer));
     socket.once('error', () => outgoing.destroy());
     socket.once('close', () => outgoing.destroy());
     outgoing.on('error', (error) => {
-      if (answered) socket.destroy();
+      if (hasResponse) socket.destroy();
       else socket.end(failure(error));
     });
-    outgoing.once('response', (answer) => {
-      answered = true;
-      clearTimeout(late);
-      socket.write(headOf(answer));
-      answer.once('error', () => socket.destroy());
-      answer.pipe(socket);
+    outgoing.once('response', (response) => {
+      hasResponse = true;
+      clearTimeout(timer);
+      socket.write(headOf(response));
+      response.once('error', () => socket.destroy());
+      response.pipe(socket);
     });
-    outgoing.once('upgrade', (answer, other, otherHead) => {
-      answered = true;
-      clearTimeout(late);
-      other.once('error', () => socket.destroy());
-      socket.once('error', () => other.destroy());
-      socket.once('close', () => other.destroy());
-      socket.write(headOf(answer));
-      socket.write(otherHead);
-      other.write(head);
-      other.pipe(socket).pipe(other);
+    outgoing.once('upgrade', (response, upstreamSocket, upstreamHead) => {
+      hasResponse = true;
+      clearTimeout(timer);
+      upstreamSocket.once('error', () => socket.destroy());
+      socket.once('error', () => upstreamSocket.destroy());
+      socket.once('close', () => upstreamSocket.destroy());
+      socket.write(headOf(response));
+      socket.write(upstreamHead);
+      upstreamSocket.write(head);
+      upstreamSocket.pipe(socket).pipe(upstreamSocket);
     });
     outgoing.end();
   }
 }
 
-/** The answer's head as it came. A refused upgrade ends with its connection. */
+/** The head of a response as received. The connection closes after a refused upgrade. */
 function headOf({ statusCode, statusMessage, rawHeaders }: IncomingMessage): string {
   const lines = [`HTTP/1.1 ${statusCode} ${statusMessage}`];
   for (let i = 0; i < rawHeaders.length; i += 2) {
-    const refusedChunked =
-      statusCode !== 101 && /^(transfer-encoding|connection|keep-alive)$/i.test(rawHeaders[i] ?? '');
-    if (!refusedChunked) lines.push(`${rawHeaders[i]}: ${rawHeaders[i + 1]}`);
+    const isDropped = statusCode !== 101 && /^(transfer-encoding|connection|keep-alive)$/i.test(rawHeaders[i] ?? '');
+    if (!isDropped) lines.push(`${rawHeaders[i]}: ${rawHeaders[i + 1]}`);
   }
   if (statusCode !== 101) lines.push('Connection: close');
   return `${lines.join('\r\n')}\r\n\r\n`;
 }
 
-/** What the caller is told when there is no answer to hand on. */
+/** The response to the caller when the upstream gives none. */
 function failure(error: unknown): string {
-  const { status, headers, body } = errorAnswer(upstreamFailure(error));
+  const { status, headers, body } = errorResponse(upstreamFailure(error));
   const all = [...headers, ...corsHeaders, 'Connection', 'close', 'Content-Length', String((body as Buffer).length)];
   const lines = all.flatMap((name, index) => (index % 2 === 0 ? [`${name}: ${all[index + 1]}`] : []));
   return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('\r\n')}\r\n\r\n${(body as Buffer).toString('utf8')}`;

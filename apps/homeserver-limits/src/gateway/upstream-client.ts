@@ -8,9 +8,8 @@ import {
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { isIP } from 'node:net';
 import type { Readable } from 'node:stream';
-import { bodyOf } from './body-of.js';
-import { isStaleConnection, mayRepeat } from './repeating.js';
-import { failUpstream, UpstreamGarbled, UpstreamSilent } from './upstream-failure.js';
+import type { OnApplicationShutdown } from '@nestjs/common';
+import { failUpstream, InvalidUpstreamResponse, UpstreamTimeout } from './upstream-failure.js';
 
 export interface UpstreamRequest {
   method: string;
@@ -19,27 +18,27 @@ export interface UpstreamRequest {
   /** name, value, name, value */
   headers: readonly string[];
   body?: Buffer | Readable;
-  /** How long the upstream may be silent, in ms. */
+  /** How long the upstream may be idle, in ms. */
   timeoutMs: number;
-  /** The caller's answer: when it closes unfinished, the caller is gone and the upstream need not go on. */
+  /** The response to the caller: when it closes unfinished, the caller is gone and the request is aborted. */
   caller?: ServerResponse;
-  /** Doing it twice is doing it once. Its method says so when this is left out. */
-  repeatable?: boolean;
+  /** Whether sending it twice has the effect of sending it once. The method decides when this is left out. */
+  isIdempotent?: boolean;
 }
 
-/**
- * How long a connection may take to come about, and how long it is kept while idle: servers close idle ones, many after
- * 5 s, and a request that is sent just then is lost, so ours are closed before.
- */
-const CONNECTION_MS = 4_000;
+const IDEMPOTENT_METHODS = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE']);
 
-/** The homeserver behind the gateway, over connections that are kept. */
-export class UpstreamClient {
+/**
+ * How long connecting may take, and how long an idle connection is kept. Many servers close idle connections after 5 s, and a
+ * request sent at that moment is lost, so ours are closed before.
+ */
+const CONNECTION_TIMEOUT_MS = 4_000;
+
+/** The homeserver behind the gateway, over kept-alive connections. */
+export class UpstreamClient implements OnApplicationShutdown {
   private readonly agent: HttpAgent;
 
-  /**
-   * @param ca who may have signed an https upstream's certificate (PEM); those that the system trusts when left out
-   */
+  /** @param ca the certificate authorities (PEM) of an https upstream; those of the system when left out */
   constructor(
     private readonly base: URL,
     private readonly ca?: string,
@@ -49,31 +48,35 @@ export class UpstreamClient {
       maxSockets: Infinity,
       maxFreeSockets: 256,
       scheduling: 'lifo',
-      timeout: CONNECTION_MS,
+      timeout: CONNECTION_TIMEOUT_MS,
     } as const;
     this.agent = base.protocol === 'https:' ? new HttpsAgent(options) : new HttpAgent(options);
   }
 
-  /** The answer, as it begins. @throws MatrixError 502 or 504 when there is none; the body's own error */
+  onApplicationShutdown(): void {
+    this.close();
+  }
+
+  /** The response, once its head has arrived. @throws MatrixError 502 or 504 when there is none; the body's own error */
   async send(request: UpstreamRequest): Promise<IncomingMessage> {
-    return this.begin(request).catch(failUpstream);
+    return this.start(request).catch(failUpstream);
   }
 
   /**
-   * The answer with its body of at most `limit` bytes, which has to be there as a whole in the request's time.
-   * @param wanted the statuses whose body matters; that of any other is left out
-   * @throws MatrixError 502 or 504 when it is not there; the body's own error
+   * The response with its body of at most `limitBytes`, which has to arrive within the request's timeout.
+   * @param needsBody the statuses whose body is read
+   * @throws MatrixError 502 or 504; the body's own error
    */
   async read(
     request: UpstreamRequest,
-    limit: number,
-    wanted: (status: number) => boolean = () => true,
-  ): Promise<{ answer: IncomingMessage; body: Buffer }> {
+    limitBytes: number,
+    needsBody: (status: number) => boolean = () => true,
+  ): Promise<{ response: IncomingMessage; body: Buffer }> {
     try {
-      const answer = await this.begin(request, true);
-      if (wanted(answer.statusCode ?? 0)) return { answer, body: await bodyOf(answer, limit) };
-      answer.destroy();
-      return { answer, body: Buffer.alloc(0) };
+      const response = await this.start(request, true);
+      if (needsBody(response.statusCode ?? 0)) return { response, body: await readBody(response, limitBytes) };
+      response.destroy();
+      return { response, body: Buffer.alloc(0) };
     } catch (error) {
       return failUpstream(error);
     }
@@ -85,38 +88,38 @@ export class UpstreamClient {
 
   /** A request on a connection of its own, for upgrades. */
   open(target: string, method: string, headers: readonly string[]): ClientRequest {
-    return this.request({ method, target, headers, timeoutMs: CONNECTION_MS }, false);
+    return this.request({ method, target, headers, timeoutMs: CONNECTION_TIMEOUT_MS }, false);
   }
 
-  private async begin(request: UpstreamRequest, whole = false): Promise<IncomingMessage> {
+  private async start(request: UpstreamRequest, withBody = false): Promise<IncomingMessage> {
     try {
-      return await this.attempt(request, this.agent, whole);
+      return await this.attempt(request, this.agent, withBody);
     } catch (error) {
-      if (!isStaleConnection(error) || !mayRepeat(request)) throw error;
-      // Not on another kept connection, which may be as old.
-      return this.attempt(request, false, whole);
+      if (!isStaleConnection(error) || !isRetryable(request)) throw error;
+      // Not on another kept-alive connection, which may be just as old.
+      return this.attempt(request, false, withBody);
     }
   }
 
-  private attempt(request: UpstreamRequest, agent: HttpAgent | false, whole: boolean): Promise<IncomingMessage> {
+  private attempt(request: UpstreamRequest, agent: HttpAgent | false, withBody: boolean): Promise<IncomingMessage> {
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
     const { body, caller, timeoutMs } = request;
     const outgoing = this.request(request, agent);
-    let begun: IncomingMessage | undefined;
-    // Once the answer has begun, an error belongs to its stream, which ends the caller's connection with it.
+    let started: IncomingMessage | undefined;
+    // Once the response has started, an error belongs to its stream, which closes the caller's connection with it.
     outgoing.on('error', (error) => reject(Object.assign(error, { reusedSocket: outgoing.reusedSocket })));
-    outgoing.once('response', (answer) => {
-      if (answer.statusCode !== undefined && answer.statusCode >= 200) resolve((begun = answer));
-      else outgoing.destroy(new UpstreamGarbled(`the upstream answered with the status ${answer.statusCode}`));
+    outgoing.once('response', (response) => {
+      if (response.statusCode !== undefined && response.statusCode >= 200) resolve((started = response));
+      else outgoing.destroy(new InvalidUpstreamResponse(`the upstream responded with status ${response.statusCode}`));
     });
-    // A change of the protocol that nobody asked for ends without an error.
+    // An upgrade that was not requested closes without an error.
     outgoing.once('close', () => {
-      if (!begun) reject(new UpstreamGarbled('the upstream gave no answer'));
+      if (!started) reject(new InvalidUpstreamResponse('the upstream sent no response'));
     });
-    const late = () => void (begun ?? outgoing).destroy(new UpstreamSilent());
-    outgoing.setTimeout(timeoutMs, late);
-    if (whole) {
-      const timer = setTimeout(late, timeoutMs);
+    const onTimeout = () => void (started ?? outgoing).destroy(new UpstreamTimeout());
+    outgoing.setTimeout(timeoutMs, onTimeout);
+    if (withBody) {
+      const timer = setTimeout(onTimeout, timeoutMs);
       outgoing.once('close', () => clearTimeout(timer));
     }
     caller?.once('close', () => {
@@ -145,10 +148,32 @@ export class UpstreamClient {
       ...(this.ca !== undefined && { ca: this.ca }),
       method,
       path: target,
-      timeout: Math.min(CONNECTION_MS, timeoutMs),
+      timeout: Math.min(CONNECTION_TIMEOUT_MS, timeoutMs),
       headers: headers as unknown as Record<string, string>,
       setDefaultHeaders: false,
       agent,
     });
   }
 }
+
+/** Reads a response's body of at most `limitBytes`. Rejects when it is longer. */
+async function readBody(stream: Readable, limitBytes: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length > limitBytes) throw new Error(`the upstream's response is longer than ${limitBytes} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** Whether the upstream closed a kept-alive connection just as it was reused. */
+function isStaleConnection(error: unknown): boolean {
+  const { reusedSocket, code } = error as { reusedSocket?: boolean; code?: string };
+  return reusedSocket === true && (code === 'ECONNRESET' || code === 'EPIPE');
+}
+
+/** Whether a request with an unknown outcome may be sent again: its body is still available, and it is idempotent. */
+const isRetryable = ({ method, body, isIdempotent = IDEMPOTENT_METHODS.has(method) }: UpstreamRequest): boolean =>
+  isIdempotent && (body === undefined || Buffer.isBuffer(body));

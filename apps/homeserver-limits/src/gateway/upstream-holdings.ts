@@ -1,63 +1,62 @@
 import { createHash } from 'node:crypto';
 import { canonicalJson, isJsonObject, type JsonObject } from '@headgate/matrix-protocol';
-import { delayedHolder } from '../bounds/delayed-event.js';
-import { Holdings } from '../homeserver/holdings.port.js';
-import type { Caller } from '../homeserver/identity.port.js';
-import type { MatrixRequest } from '../wire/matrix-request.js';
-import type { AccountDataSeed } from './account-data-seed.js';
-import { type AskUpstream, undecided, type UpstreamAnswer } from './ask-upstream.js';
-import type { SeenHoldings } from './seen-holdings.js';
+import { type Caller, delayedHolder, Holdings, type MatrixRequest } from '@headgate/homeserver-contracts';
+import { Injectable } from '@nestjs/common';
+import { AccountDataSeed } from './account-data-seed.js';
+import { UpstreamQueries, queryFailure, type QueryResult } from './upstream-queries.js';
+import { HoldingsCache } from './holdings-cache.js';
 
 const CLIENT = '/_matrix/client/v3';
-/** Where the list of delayed events is, in the dialect that is deployed and in the accepted one. */
+/** The list of delayed events, as deployed and as accepted by the specification. */
 const DELAYED = ['/_matrix/client/unstable/org.matrix.msc4140/delayed_events', '/_matrix/client/v1/delayed_events'];
 
 /**
- * What callers hold, from the upstream's own answers to questions asked with their own tokens. An upstream that does not
- * say it lets nothing through: a count that is made up would be no bound.
+ * The upstream's own counts, queried with the callers' tokens. While the upstream does not report a count, writes under that cap
+ * are refused: a guess would not be a bound.
  */
+@Injectable()
 export class UpstreamHoldings extends Holdings {
-  /** By user and question, so that a user has one of each under way. */
-  private readonly listing = new Map<string, Promise<UpstreamAnswer>>();
+  /** By user and path, so that each user has one query per list in progress. */
+  private readonly lists = new Map<string, Promise<QueryResult>>();
 
   constructor(
-    private readonly upstream: AskUpstream,
-    private readonly seen: SeenHoldings,
+    private readonly upstream: UpstreamQueries,
+    private readonly cache: HoldingsCache,
     private readonly seed: AccountDataSeed,
   ) {
     super();
   }
 
-  /** No homeserver lists filters, so these are the ids that came by. */
+  /** No homeserver lists filters, so these are the observed IDs. */
   override filters({ userId }: Caller): number {
-    return this.seen.filters(userId);
+    return this.cache.filters(userId);
   }
 
   override hasFilter({ userId }: Caller, filter: JsonObject): boolean {
-    const print = filterPrint(filter);
-    return print !== undefined && this.seen.hasFilter(userId, print);
+    const fingerprint = filterFingerprint(filter);
+    return fingerprint !== undefined && this.cache.hasFilter(userId, fingerprint);
   }
 
-  /** Until the upstream has told it, what came by counts alone. */
+  /** Until the upstream has listed them, only the observed types count. */
   override async accountData({ userId }: Caller, request: MatrixRequest): Promise<number> {
-    await this.seed.of(userId, request);
-    return this.seen.accountData(userId);
+    await this.seed.ensure(userId, request);
+    return this.cache.accountData(userId);
   }
 
   override async hasAccountData(caller: Caller, scope: string, type: string, request: MatrixRequest): Promise<boolean> {
-    if (this.seen.hasAccountData(caller.userId, scope, type)) return true;
+    if (this.cache.hasAccountData(caller.userId, scope, type)) return true;
     const room = scope === '' ? '' : `/rooms/${encodeURIComponent(scope)}`;
     const path = `${CLIENT}/user/${encodeURIComponent(caller.userId)}${room}/account_data/${encodeURIComponent(type)}`;
     const held = await this.upstream.exists(request, path);
-    if (held) this.seen.addAccountData(caller.userId, scope, type);
+    if (held) this.cache.addAccountData(caller.userId, scope, type);
     return held;
   }
 
-  /** An upload of nothing answers with the counts. */
+  /** The result to an empty upload has the counts. */
   override async oneTimeKeys(_caller: Caller, request: MatrixRequest): Promise<number> {
-    const answer = await this.upstream.as(request, 'POST', `${CLIENT}/keys/upload`, {});
-    const counts = answer.status === 200 ? answer.body?.one_time_key_counts : undefined;
-    if (!isJsonObject(counts)) throw undecided(answer, 'The homeserver does not say how many keys are held.');
+    const result = await this.upstream.asCaller(request, 'POST', `${CLIENT}/keys/upload`, {});
+    const counts = result.status === 200 ? result.body?.one_time_key_counts : undefined;
+    if (!isJsonObject(counts)) throw queryFailure(result, 'The homeserver did not report the number of one-time keys.');
     return Object.values(counts).reduce<number>(
       (sum, count) => sum + (Number.isInteger(count) ? Math.max(0, Number(count)) : 0),
       0,
@@ -75,43 +74,43 @@ export class UpstreamHoldings extends Holdings {
 
   override async delayedEvents(caller: Caller, roomId: string, request: MatrixRequest): Promise<number> {
     for (const path of DELAYED) {
-      const answer = await this.list(caller, request, path);
-      const events = answer.status === 200 ? answer.body?.delayed_events : undefined;
+      const result = await this.list(caller, request, path);
+      const events = result.status === 200 ? result.body?.delayed_events : undefined;
       if (Array.isArray(events))
         return events.filter((event) => isJsonObject(event) && event.room_id === roomId).length;
-      if (!isUnknownEndpoint(answer)) throw undecided(answer, 'The homeserver does not say which events are delayed.');
+      if (!isUnknownEndpoint(result)) throw queryFailure(result, 'The homeserver did not list the delayed events.');
     }
-    // Not every homeserver lists them; then what was scheduled through here must do.
-    return this.seen.delayedEvents(delayedHolder(caller.userId, roomId));
+    // Not every homeserver lists them. Then the events scheduled through this gateway count.
+    return this.cache.delayedEvents(delayedHolder(caller.userId, roomId));
   }
 
   override wasScheduled(caller: Caller, request: MatrixRequest): boolean {
-    return this.seen.wasScheduled(caller, request);
+    return this.cache.wasScheduled(caller, request);
   }
 
   private async listPushers(caller: Caller, request: MatrixRequest): Promise<unknown[]> {
-    const answer = await this.list(caller, request, `${CLIENT}/pushers`);
-    const pushers = answer.status === 200 ? answer.body?.pushers : undefined;
-    if (!Array.isArray(pushers)) throw undecided(answer, 'The homeserver does not say which pushers there are.');
+    const result = await this.list(caller, request, `${CLIENT}/pushers`);
+    const pushers = result.status === 200 ? result.body?.pushers : undefined;
+    if (!Array.isArray(pushers)) throw queryFailure(result, 'The homeserver did not list the pushers.');
     return pushers;
   }
 
-  private list({ userId }: Caller, request: MatrixRequest, path: string): Promise<UpstreamAnswer> {
-    const mark = `${userId} ${path}`;
-    const underway = this.listing.get(mark);
-    if (underway) return underway;
-    const listing = this.upstream.list(request, path).finally(() => this.listing.delete(mark));
-    this.listing.set(mark, listing);
-    return listing;
+  private list({ userId }: Caller, request: MatrixRequest, path: string): Promise<QueryResult> {
+    const key = `${userId} ${path}`;
+    const running = this.lists.get(key);
+    if (running) return running;
+    const list = this.upstream.list(request, path).finally(() => this.lists.delete(key));
+    this.lists.set(key, list);
+    return list;
   }
 }
 
-/** 404 and 405 alone are what servers answer to what they do not have; some say 400 with this code. */
-const isUnknownEndpoint = ({ status, body }: UpstreamAnswer): boolean =>
+/** Servers respond to an unknown endpoint with 404 or 405, some with 400 and this code. */
+const isUnknownEndpoint = ({ status, body }: QueryResult): boolean =>
   status === 404 || status === 405 || body?.errcode === 'M_UNRECOGNIZED';
 
-/** What tells two filters apart; undefined for a body that has no canonical form. */
-export function filterPrint(filter: JsonObject): string | undefined {
+/** Identifies a filter by its content. Undefined for a body without a canonical form. */
+export function filterFingerprint(filter: JsonObject): string | undefined {
   try {
     return createHash('sha256').update(canonicalJson(filter)).digest('base64url');
   } catch {

@@ -2,7 +2,10 @@ import type { MemoryRateLimiter } from '@headgate/limits-core';
 import { type DecisionListener, LimitMetrics } from '@headgate/limits-nest';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 
-/** Every series of this application: those of the rules, of the process, and of the embedded store. */
+/** The token of the function that receives each decision of a rule. */
+export const DECISION_LISTENER = Symbol('DecisionListener');
+
+/** Every series of this application: those of the rules, the process and the embedded store. */
 export class LimitsMetrics {
   readonly registry = new Registry();
   private readonly limits: LimitMetrics;
@@ -12,16 +15,16 @@ export class LimitsMetrics {
     collectDefaultMetrics({ register: this.registry });
   }
 
-  /** Told of each decision of a rule. */
+  /** Receives each decision of a rule. */
   get watch(): DecisionListener {
     return this.limits.recordDecision;
   }
 
-  /** @param shared whether the windows are those of the server that several nodes share */
+  /** @param shared whether the shared server counts, and not this process on its own */
   showShared(shared: () => boolean): void {
     new Gauge({
       name: 'limits_windows_are_shared',
-      help: 'Whether rates are counted on the shared server (1), or on this node alone because it is away (0).',
+      help: 'Whether rates are counted on the shared server (1), or by this gateway alone because the server is unavailable (0).',
       registers: [this.registry],
       collect() {
         this.set(shared() ? 1 : 0);
@@ -29,7 +32,7 @@ export class LimitsMetrics {
     });
   }
 
-  /** @param verifications passwords looked at since the start */
+  /** @param verifications the number of passwords verified since the start */
   showPasswords(verifications: () => number): void {
     new Gauge({
       name: 'limits_password_verifications',

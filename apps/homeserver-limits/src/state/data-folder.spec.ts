@@ -12,12 +12,12 @@ describe('DataFolder', () => {
   });
   afterEach(() => rm(parent, { recursive: true }));
 
-  test('is made, for nobody else to read', async () => {
+  test('is created, readable by its owner only', async () => {
     DataFolder.claim(path).release();
     expect((await stat(path)).mode & 0o777).toBe(0o700);
   });
 
-  test('belongs to one at a time', () => {
+  test('belongs to one process at a time', () => {
     const first = DataFolder.claim(path);
     expect(() => DataFolder.claim(path)).toThrow(`${path} is in use by another process`);
     first.release();

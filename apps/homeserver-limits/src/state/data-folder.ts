@@ -2,17 +2,21 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { ConfigError } from '@headgate/nest-kit';
+import type { OnApplicationShutdown } from '@nestjs/common';
 
 const SQLITE_BUSY = 5;
 
-/** The data directory, which belongs to one process at a time: two would write over each other's windows. */
-export class DataFolder {
-  private constructor(private readonly lock: DatabaseSync) {}
+/** The data directory. It belongs to one process at a time: two would overwrite each other's windows. */
+export class DataFolder implements OnApplicationShutdown {
+  private constructor(
+    readonly path: string,
+    private readonly lock: DatabaseSync,
+  ) {}
 
-  /** Makes it when it is not there. @throws ConfigError when another process has it */
+  /** Creates the directory when it does not exist. @throws ConfigError when another process uses it */
   static claim(path: string): DataFolder {
     mkdirSync(path, { recursive: true, mode: 0o700 });
-    // A lock of the system, which goes with the process however that ends.
+    // A lock of the operating system: it ends with the process, even after a crash.
     const lock = new DatabaseSync(join(path, 'lock'));
     try {
       lock.exec('BEGIN EXCLUSIVE');
@@ -21,7 +25,11 @@ export class DataFolder {
       if ((error as { errcode?: number }).errcode !== SQLITE_BUSY) throw error;
       throw new ConfigError('--data-dir', [`${path} is in use by another process`]);
     }
-    return new DataFolder(lock);
+    return new DataFolder(path, lock);
+  }
+
+  onApplicationShutdown(): void {
+    this.release();
   }
 
   release(): void {

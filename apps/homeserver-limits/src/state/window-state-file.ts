@@ -1,28 +1,29 @@
 import { open, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { MemoryRateLimiter } from '@headgate/limits-core';
+import type { OnApplicationShutdown, OnModuleInit } from '@nestjs/common';
 import type { Logger } from 'pino';
 
-/** After a change, the time until it is written: that of the last writing this many times over, within these bounds. */
-const REST_FACTOR = 20;
-const SHORTEST_REST_MS = 100;
-const LONGEST_REST_MS = 5_000;
+/** A change is written after this many times the duration of the last write, within these bounds. */
+const DELAY_FACTOR = 20;
+const MIN_DELAY_MS = 100;
+const MAX_DELAY_MS = 5_000;
 
 const SWEEP_MS = 5_000;
 
 /**
- * The windows' state on the disk, so that a restart in mid-window forgets nothing: written when the server ends, and soon
- * after each change for the case that it is killed. Writing takes about a twentieth of the time, more only where the windows
- * are so many that this would leave them unwritten for longer than five seconds. While nothing changes, nothing is written.
+ * The windows on disk, so that a restart forgets nothing. They are written at shutdown, and soon after each change in case the
+ * process is killed. Writing takes about 5 % of the time, more only where the table is so large that a change would otherwise
+ * stay unwritten for more than five seconds. Without changes, nothing is written.
  */
-export class WindowStateFile {
+export class WindowStateFile implements OnModuleInit, OnApplicationShutdown {
   private readonly path: string;
   private sweeper?: NodeJS.Timeout;
   private timer?: NodeJS.Timeout;
-  private restMs = SHORTEST_REST_MS;
+  private delayMs = MIN_DELAY_MS;
   private dirty = false;
-  /** A writing is under way, or its time is set. */
-  private busy = false;
+  /** A write is in progress or scheduled. */
+  private pending = false;
   private stopped = false;
   private saving: Promise<void> = Promise.resolve();
 
@@ -35,13 +36,22 @@ export class WindowStateFile {
     this.path = join(dataDir, 'windows.state');
   }
 
-  /** Takes the last state over. A state that cannot be read is left aside, and the windows start empty. */
+  async onModuleInit(): Promise<void> {
+    await this.restore();
+    this.start();
+  }
+
+  onApplicationShutdown(): Promise<void> {
+    return this.stop();
+  }
+
+  /** Restores the last state. If it cannot be read, the windows start empty. */
   async restore(): Promise<void> {
     try {
       this.windows.restore(await readFile(this.path), this.now());
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
-      this.log.warn({ err: error, path: this.path }, 'the windows of the last run could not be read');
+      this.log.warn({ err: error, path: this.path }, 'the rate windows of the last run could not be read');
     }
   }
 
@@ -50,13 +60,13 @@ export class WindowStateFile {
     this.sweeper.unref();
   }
 
-  /** Something in the windows is not as it was: it is written soon. */
-  readonly changed = (): void => {
+  /** Schedules a write of a change. */
+  readonly scheduleWrite = (): void => {
     this.dirty = true;
-    if (!this.busy && !this.stopped) this.saveLater();
+    if (!this.pending && !this.stopped) this.saveLater();
   };
 
-  /** Writes once more, and no longer after that. */
+  /** Writes one last time. */
   async stop(): Promise<void> {
     this.stopped = true;
     clearInterval(this.sweeper);
@@ -64,39 +74,39 @@ export class WindowStateFile {
     await this.save();
   }
 
-  /** One save at a time; whoever asks meanwhile gets one of its own after it. */
+  /** Saves one at a time: a call during a save starts another one after it. */
   save(): Promise<void> {
     this.saving = this.saving.catch(() => undefined).then(() => this.write());
     return this.saving;
   }
 
   private saveLater(): void {
-    this.busy = true;
-    this.timer = setTimeout(() => void this.saveChanges(), this.restMs);
+    this.pending = true;
+    this.timer = setTimeout(() => void this.saveChanges(), this.delayMs);
     this.timer.unref();
   }
 
   private async saveChanges(): Promise<void> {
-    const began = performance.now();
+    const startedAt = performance.now();
     this.dirty = false;
     try {
       await this.save();
-      const took = performance.now() - began;
-      this.restMs = Math.min(Math.max(took * REST_FACTOR, SHORTEST_REST_MS), LONGEST_REST_MS);
+      const durationMs = performance.now() - startedAt;
+      this.delayMs = Math.min(Math.max(durationMs * DELAY_FACTOR, MIN_DELAY_MS), MAX_DELAY_MS);
     } catch (error) {
-      this.log.error({ err: error }, 'the windows could not be written');
+      this.log.error({ err: error }, 'the rate windows could not be written');
       this.dirty = true;
-      this.restMs = LONGEST_REST_MS;
+      this.delayMs = MAX_DELAY_MS;
     }
-    this.busy = false;
-    if (this.dirty) this.changed();
+    this.pending = false;
+    if (this.dirty) this.scheduleWrite();
   }
 
   private async write(): Promise<void> {
     const partial = `${this.path}.partial`;
     const file = await open(partial, 'w', 0o600);
     try {
-      for (const piece of this.windows.snapshot(this.now())) await file.write(piece);
+      for (const chunk of this.windows.snapshot(this.now())) await file.write(chunk);
       await file.sync();
     } finally {
       await file.close();

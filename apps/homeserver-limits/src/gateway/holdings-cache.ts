@@ -1,0 +1,164 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import type { OnApplicationShutdown } from '@nestjs/common';
+import { type Caller, digest, LeastRecentlyUsed, type MatrixRequest } from '@headgate/homeserver-contracts';
+
+const SCHEMA = `
+  PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
+  CREATE TABLE IF NOT EXISTS filters (
+    user_id TEXT NOT NULL, filter_id TEXT NOT NULL, print TEXT, PRIMARY KEY (user_id, filter_id)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX IF NOT EXISTS filters_by_print ON filters (user_id, print);
+  CREATE TABLE IF NOT EXISTS account_data (
+    user_id TEXT NOT NULL, scope TEXT NOT NULL, type TEXT NOT NULL, PRIMARY KEY (user_id, scope, type)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS seeded (user_id TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+`;
+
+/** Shorter than any homeserver remembers its transactions: it would schedule a forgotten one again. */
+const TRANSACTION_LIFETIME_MS = 25 * 60 * 1000;
+
+/** The least time between two probes of how the upstream treats repeated filters. */
+const PROBE_INTERVAL_MS = 10_000;
+
+interface Scheduled {
+  holder: string;
+  delayMs: number;
+  due: number;
+}
+
+/**
+ * Observed holdings that the upstream does not list: filter IDs, account-data types, delayed events. The first two survive a
+ * restart, as they do at the upstream.
+ */
+export class HoldingsCache implements OnApplicationShutdown {
+  private readonly db: DatabaseSync;
+  /** Whether the upstream returns the existing ID for a repeated filter. Undefined until observed. */
+  private reusesFilterIds?: boolean;
+  private nextProbeAt = -Infinity;
+  private readonly scheduled = new LeastRecentlyUsed<string, Scheduled>(100_000);
+  private readonly transactions = new LeastRecentlyUsed<string, number>(100_000);
+
+  constructor(
+    dataDir: string | undefined,
+    private readonly now: () => number = Date.now,
+  ) {
+    if (dataDir !== undefined) mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    this.db = new DatabaseSync(dataDir === undefined ? ':memory:' : join(dataDir, 'gateway.db'));
+    this.db.exec(SCHEMA);
+  }
+
+  onApplicationShutdown(): void {
+    this.close();
+  }
+
+  close(): void {
+    if (this.db.isOpen) this.db.close();
+  }
+
+  filters(userId: string): number {
+    return this.count('SELECT count(*) AS n FROM filters WHERE user_id = ?', userId);
+  }
+
+  /**
+   * Whether the filter is held, so that sending it again creates no second one. Not every upstream reuses IDs: until this one has
+   * been observed to, one repeated filter at a time passes as a probe.
+   */
+  hasFilter(userId: string, fingerprint: string): boolean {
+    if (this.filterId(userId, fingerprint) === undefined) return false;
+    if (this.reusesFilterIds !== undefined) return this.reusesFilterIds;
+    const mayProbe = this.now() >= this.nextProbeAt;
+    if (mayProbe) this.nextProbeAt = this.now() + PROBE_INTERVAL_MS;
+    return mayProbe;
+  }
+
+  addFilter(userId: string, filterId: string, fingerprint: string | undefined): void {
+    const known = fingerprint === undefined ? undefined : this.filterId(userId, fingerprint);
+    if (known !== undefined) this.reusesFilterIds = known === filterId && this.reusesFilterIds !== false;
+    const sql = `INSERT INTO filters VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET print = coalesce(excluded.print, print)`;
+    this.db.prepare(sql).run(userId, filterId, fingerprint ?? null);
+  }
+
+  accountData(userId: string): number {
+    return this.count('SELECT count(*) AS n FROM account_data WHERE user_id = ?', userId);
+  }
+
+  hasAccountData(...entry: [userId: string, scope: string, type: string]): boolean {
+    return (
+      this.count('SELECT count(*) AS n FROM account_data WHERE user_id = ? AND scope = ? AND type = ?', ...entry) > 0
+    );
+  }
+
+  addAccountData(...entry: [userId: string, scope: string, type: string]): void {
+    this.db.prepare('INSERT INTO account_data VALUES (?, ?, ?) ON CONFLICT DO NOTHING').run(...entry);
+  }
+
+  removeAccountData(...entry: [userId: string, scope: string, type: string]): void {
+    this.db.prepare('DELETE FROM account_data WHERE user_id = ? AND scope = ? AND type = ?').run(...entry);
+  }
+
+  accountDataIsSeeded(userId: string): boolean {
+    return this.count('SELECT count(*) AS n FROM seeded WHERE user_id = ?', userId) > 0;
+  }
+
+  /** Adds everything that a user held before; in one transaction, because it may be thousands of entries. */
+  seedAccountData(userId: string, entries: readonly (readonly [scope: string, type: string])[]): void {
+    this.db.exec('BEGIN');
+    try {
+      for (const [scope, type] of entries) this.addAccountData(userId, scope, type);
+      this.db.prepare('INSERT INTO seeded VALUES (?) ON CONFLICT DO NOTHING').run(userId);
+      this.db.exec('COMMIT');
+    } catch (error) {
+      this.db.exec('ROLLBACK');
+      throw error;
+    }
+  }
+
+  addDelayedEvent(holder: string, delayId: string, delayMs: number): void {
+    this.scheduled.set(delayId, { holder, delayMs, due: this.now() + delayMs });
+  }
+
+  /** @returns the holder of the event, if it was known */
+  endDelayedEvent(delayId: string): string | undefined {
+    const { holder } = this.scheduled.get(delayId) ?? {};
+    this.scheduled.delete(delayId);
+    return holder;
+  }
+
+  restartDelayedEvent(delayId: string): void {
+    const event = this.scheduled.get(delayId);
+    if (event) this.scheduled.set(delayId, { ...event, due: this.now() + event.delayMs });
+  }
+
+  delayedEvents(holder: string): number {
+    this.scheduled.deleteWhere(({ due }) => due <= this.now());
+    return this.scheduled.countWhere((event) => event.holder === holder);
+  }
+
+  /** A repetition does not extend the lifetime, as at the upstream. */
+  rememberTransaction(caller: Caller, request: MatrixRequest): void {
+    if (!request.params.txnId || this.wasScheduled(caller, request)) return;
+    this.transactions.set(transactionKey(caller, request), this.now());
+  }
+
+  wasScheduled(caller: Caller, request: MatrixRequest): boolean {
+    const at = request.params.txnId ? this.transactions.get(transactionKey(caller, request)) : undefined;
+    return at !== undefined && this.now() - at < TRANSACTION_LIFETIME_MS;
+  }
+
+  private filterId(userId: string, fingerprint: string): string | undefined {
+    const row = this.db
+      .prepare('SELECT filter_id AS id FROM filters WHERE user_id = ? AND print = ?')
+      .get(userId, fingerprint);
+    return row === undefined ? undefined : String(row.id);
+  }
+
+  private count(sql: string, ...values: string[]): number {
+    return Number((this.db.prepare(sql).get(...values) as { n: number }).n);
+  }
+}
+
+/** The same device and the same path, byte for byte: some servers take anything else for a new transaction. */
+const transactionKey = ({ userId, deviceId = '' }: Caller, { target }: MatrixRequest): string =>
+  digest(JSON.stringify([userId, deviceId, target.split('?', 1)[0]]));

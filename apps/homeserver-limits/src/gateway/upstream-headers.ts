@@ -1,0 +1,86 @@
+import type { IncomingMessage } from 'node:http';
+
+/** Headers that belong to one connection, not to the message. */
+const HOP_BY_HOP = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/**
+ * Headers that a `Connection` header cannot remove: without its length, the upstream would read a body as the next request,
+ * which no bound has seen.
+ */
+const NOT_REMOVABLE = new Set(['content-length', 'host']);
+
+/** The headers of a message as received, without those of the connection. */
+export function endToEndHeaders(message: IncomingMessage, excluded: readonly string[] = []): string[] {
+  const named = namedByConnection(message.headers.connection);
+  const { rawHeaders } = message;
+  const kept: string[] = [];
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const header = rawHeaders[i] ?? '';
+    const name = header.toLowerCase();
+    if (HOP_BY_HOP.has(name) || excluded.includes(name) || named.includes(name)) continue;
+    kept.push(header, rawHeaders[i + 1] ?? '');
+  }
+  return kept;
+}
+
+const namedByConnection = (value: string | undefined): readonly string[] =>
+  value === undefined || /^(keep-alive|close)$/i.test(value)
+    ? []
+    : value
+        .split(',')
+        .map((name) => name.trim().toLowerCase())
+        .filter((name) => !NOT_REMOVABLE.has(name));
+
+export interface ProxyTrust {
+  trusts(peer: string): boolean;
+}
+
+/** The headers of a request to the upstream. */
+export class UpstreamHeaders {
+  constructor(
+    /** For requests that name no host. */
+    private readonly host: string,
+    private readonly proxies: ProxyTrust,
+  ) {}
+
+  /** The caller's headers, with the peer's address added. Addresses claimed by an untrusted peer are dropped. */
+  of(request: IncomingMessage): string[] {
+    const peer = request.socket.remoteAddress ?? '';
+    const trusted = this.proxies.trusts(peer);
+    const headers = endToEndHeaders(request, trusted ? REPLACED : REPLACED_OR_UNTRUSTED);
+    const forwardedFor = trusted ? request.headers['x-forwarded-for'] : undefined;
+    headers.push('X-Forwarded-For', forwardedFor ? `${[forwardedFor].flat().join(', ')}, ${peer}` : peer);
+    if (!headers.some((name, index) => index % 2 === 0 && name.toLowerCase() === 'x-forwarded-proto')) {
+      headers.push('X-Forwarded-Proto', 'http');
+    }
+    if (request.headers['transfer-encoding'] !== undefined) headers.push('Transfer-Encoding', 'chunked');
+    // A request of HTTP/1.0 may have no Host; the request to the upstream is HTTP/1.1.
+    if (request.headers.host === undefined) headers.push('Host', this.host);
+    return headers;
+  }
+}
+
+const REPLACED = ['x-forwarded-for', 'expect'];
+const REPLACED_OR_UNTRUSTED = [...REPLACED, 'forwarded', 'x-real-ip', 'x-forwarded-proto', 'x-forwarded-host'];
+
+/**
+ * A body that a bound has read as JSON is forwarded as JSON. Some servers read query parameters from the body of a form, which no
+ * bound has checked.
+ */
+export const withJsonContentType = (headers: readonly string[]): string[] =>
+  headers.map((value, index) => {
+    const isContentType = index % 2 === 1 && headers[index - 1]?.toLowerCase() === 'content-type';
+    return isContentType && FORM.test(value) ? 'application/json' : value;
+  });
+
+const FORM = /^\s*(?:application\/x-www-form-urlencoded|multipart\/)/i;

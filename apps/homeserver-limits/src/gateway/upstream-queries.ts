@@ -1,0 +1,103 @@
+import type { MatrixRequest } from '@headgate/homeserver-contracts';
+import { isJsonObject, type JsonObject, MatrixError } from '@headgate/matrix-protocol';
+import { UpstreamRefusal } from '../errors/error-response.js';
+import { assertedParameters } from './asserted-identity.js';
+import { ConcurrencyLimit } from './concurrency-limit.js';
+import type { UpstreamClient } from './upstream-client.js';
+import { failUpstream } from './upstream-failure.js';
+
+/** Identities and refusals. */
+const SHORT_RESPONSE_BYTES = 64 * 1024;
+/** Everything that a user holds, with its content. */
+const LIST_RESPONSE_BYTES = 16 * 1024 * 1024;
+const MAX_CONCURRENT_LISTS = 8;
+
+interface Query {
+  method: string;
+  target: string;
+  body?: JsonObject | undefined;
+  authorization: readonly string[];
+}
+
+export interface QueryResult {
+  status: number;
+  /** Undefined when the body was not a JSON object. */
+  body: JsonObject | undefined;
+  retryAfter: string | undefined;
+}
+
+/** Statuses that refuse the caller. Any other says something about the homeserver, or about the gateway's query. */
+const CALLER_REFUSALS = new Set([400, 401, 403, 429]);
+
+/** The error for a query without a usable result: a refusal of the caller word for word, otherwise 502. */
+export function queryFailure({ status, body, retryAfter }: QueryResult, message: string): Error {
+  if (!CALLER_REFUSALS.has(status) || typeof body?.errcode !== 'string') {
+    return new MatrixError(502, 'M_UNKNOWN', message);
+  }
+  return new UpstreamRefusal(status, body, retryAfter === undefined ? [] : ['Retry-After', retryAfter]);
+}
+
+/** The gateway's own queries to the upstream. None of them changes anything there. */
+export class UpstreamQueries {
+  private readonly lists = new ConcurrencyLimit(MAX_CONCURRENT_LISTS);
+
+  constructor(
+    private readonly client: UpstreamClient,
+    private readonly host: string,
+    private readonly timeoutMs: number,
+  ) {}
+
+  /** A query with a short response, with the caller's access token and asserted identity. */
+  asCaller(request: MatrixRequest, method: string, path: string, body?: JsonObject): Promise<QueryResult> {
+    return this.send(this.queryOf(request, method, path, body), SHORT_RESPONSE_BYTES);
+  }
+
+  /** A query whose response may be long. Few run at a time, so that they cannot exhaust the memory. */
+  list(request: MatrixRequest, path: string): Promise<QueryResult> {
+    const query = this.queryOf(request, 'GET', path);
+    return this.lists.run(this.timeoutMs, () => this.send(query, LIST_RESPONSE_BYTES)).catch(failUpstream);
+  }
+
+  /** Whether the path exists for the caller. Its content is not read. */
+  async exists(request: MatrixRequest, path: string): Promise<boolean> {
+    const isConclusive = (status: number) => status === 200 || status === 404;
+    const query = this.queryOf(request, 'GET', path);
+    const result = await this.send(query, SHORT_RESPONSE_BYTES, (status) => !isConclusive(status));
+    if (isConclusive(result.status)) return result.status === 200;
+    throw queryFailure(result, 'The homeserver did not report what it holds.');
+  }
+
+  /** A query with a short response, without a token or with one of the gateway's own. */
+  get(path: string, token?: string): Promise<QueryResult> {
+    const authorization = token === undefined ? [] : ['Authorization', `Bearer ${token}`];
+    return this.send({ method: 'GET', target: path, authorization }, SHORT_RESPONSE_BYTES);
+  }
+
+  private queryOf(request: MatrixRequest, method: string, path: string, body?: JsonObject): Query {
+    const asserted = new URLSearchParams(assertedParameters(request)).toString();
+    const target = asserted === '' ? path : `${path}${path.includes('?') ? '&' : '?'}${asserted}`;
+    return { method, target, body, authorization: ['Authorization', `Bearer ${request.token() ?? ''}`] };
+  }
+
+  private async send(
+    { method, target, body, authorization }: Query,
+    limitBytes: number,
+    needsBody?: (status: number) => boolean,
+  ): Promise<QueryResult> {
+    const bytes = body && Buffer.from(JSON.stringify(body));
+    const content = bytes ? ['Content-Type', 'application/json', 'Content-Length', String(bytes.length)] : [];
+    const headers = ['Host', this.host, 'Accept', 'application/json', ...content, ...authorization];
+    const request = { method, target, headers, body: bytes, timeoutMs: this.timeoutMs, isIdempotent: true };
+    const { response, body: text } = await this.client.read(request, limitBytes, needsBody);
+    return { status: response.statusCode ?? 502, body: objectIn(text), retryAfter: response.headers['retry-after'] };
+  }
+}
+
+function objectIn(bytes: Buffer): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(bytes.toString('utf8'));
+    return isJsonObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,64 @@
+import type { AddressInfo } from 'node:net';
+import { MatrixErrorFilter } from '@headgate/limits-nest';
+import { ConfigError, PinoNestLogger } from '@headgate/nest-kit';
+import { NestFactory } from '@nestjs/core';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { AppModule, loadHomeserverModule } from './app.module.js';
+import { hostAndPort, pointsTo, urlOf } from './config/listen-address.js';
+import { ReloadConfig } from './rules/reload-config.js';
+import type { Settings } from './config/settings.module.js';
+import { matrixAdapter } from './edge/matrix-adapter.js';
+import { UpgradeProxy } from './gateway/upgrade-proxy.js';
+import { OperatorListener } from './operator/operator-listener.js';
+
+/** Nest logs an error of a provider and rethrows it. The caller of `create` reports it, so it is logged once. */
+class StartLogger extends PinoNestLogger {
+  override error(message: unknown, ...rest: unknown[]): void {
+    if (rest.at(-1) !== 'ExceptionHandler') super.error(message, ...rest);
+  }
+}
+
+/** The application in the mode that its configuration selects. */
+export class LimitsApplication {
+  private constructor(
+    private readonly app: NestFastifyApplication,
+    private readonly settings: Settings,
+  ) {}
+
+  /** Creates every provider. Nothing listens yet. @throws ConfigError */
+  static async create(settings: Settings): Promise<LimitsApplication> {
+    const { server, gateway } = settings.config.current;
+    if (gateway.upstream !== undefined && pointsTo(gateway.upstream, server.listen)) {
+      throw new ConfigError('configuration', ['gateway.upstream is the address of this gateway itself']);
+    }
+    let upgrades: UpgradeProxy | undefined;
+    const app = await NestFactory.create<NestFastifyApplication>(
+      AppModule.forRoot(settings, await loadHomeserverModule(settings)),
+      matrixAdapter((request) => upgrades?.accepts(request) ?? false),
+      { logger: new StartLogger(settings.log), bodyParser: false, abortOnError: false },
+    );
+    if (gateway.upstream !== undefined) upgrades = app.get(UpgradeProxy, { strict: false });
+    app.getHttpServer().on('upgrade', (request, socket, head) => upgrades?.handle(request, socket, head));
+    app.useGlobalFilters(new MatrixErrorFilter());
+    return new LimitsApplication(app, settings);
+  }
+
+  /** Runs the start hooks and accepts connections. @returns the URLs of both listeners */
+  async listen(): Promise<{ url: string; operatorUrl?: string | undefined }> {
+    const { server, operator } = this.settings.config.current;
+    const { host, port } = hostAndPort(server.listen);
+    await this.app.listen(port, host);
+    const bound = this.app.getHttpServer().address() as AddressInfo;
+    const operatorUrl =
+      operator.listen === undefined ? undefined : this.app.get(OperatorListener, { strict: false }).url;
+    return { url: urlOf(host, bound.port), operatorUrl };
+  }
+
+  reload(): Promise<boolean> {
+    return this.app.get(ReloadConfig, { strict: false }).run();
+  }
+
+  close(): Promise<void> {
+    return this.app.close();
+  }
+}

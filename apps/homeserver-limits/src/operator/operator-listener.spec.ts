@@ -1,0 +1,101 @@
+import { request } from 'node:http';
+import { CapLedger, ManualClock, type Rate, MemoryRateLimiter } from '@headgate/limits-core';
+import { pino } from 'pino';
+import { OperatorListener } from './operator-listener.js';
+
+const TOKEN = 'operator-token-0123';
+
+describe('OperatorListener', () => {
+  let windows: MemoryRateLimiter;
+  let rate: Rate;
+  let ledger: CapLedger;
+  let listener: OperatorListener | undefined;
+  beforeEach(() => {
+    windows = new MemoryRateLimiter({ clock: new ManualClock() });
+    rate = windows.define('ring', { limit: 2, windowMs: 60_000 });
+    ledger = new CapLedger();
+    ledger.define('pushers', { limit: 3, resource: 'pushers' });
+  });
+  afterEach(() => listener?.close());
+
+  const open = async (token?: string): Promise<void> => {
+    const log = pino({ level: 'silent' });
+    listener = new OperatorListener({ listen: '127.0.0.1:0', token, windows, store: windows, ledger, log });
+    await listener.listen();
+  };
+
+  async function ask(target: string, headers: Record<string, string> = {}, method = 'GET') {
+    const { hostname, port } = new URL(listener?.url ?? '');
+    const { promise, resolve, reject } = Promise.withResolvers<{ status?: number; body: Record<string, unknown> }>();
+    const outgoing = request({ hostname, port, path: target, method, headers, agent: false }, (response) => {
+      let text = '';
+      response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+      response.once('end', () => resolve({ status: response.statusCode, body: JSON.parse(text) }));
+    });
+    outgoing.once('error', reject).end();
+    return promise;
+  }
+
+  test.each([['2001:db8:0:0::/64'], ['@a+b/c:b.example'], ['user:al ice'], ['user:é%'], ['a&key=b']])(
+    'finds and resets the encoded key %s',
+    async (key) => {
+      await open();
+      windows.count(rate, key);
+      const target = `/rates/ring?key=${encodeURIComponent(key)}`;
+      expect((await ask(target)).body).toMatchObject({ rate: 'ring', key, counted: 1, limit: 2 });
+      expect((await ask(target, {}, 'DELETE')).body).toEqual({ rate: 'ring', key, forgiven: true });
+      expect((await ask(target)).body).toMatchObject({ counted: 0 });
+    },
+  );
+
+  test('reports known counts, and null for unknown ones', async () => {
+    await open();
+    const [cap] = ledger.caps;
+    ledger.reconcile(cap!, '@a:b', 2);
+    expect((await ask('/held?holder=@a:b')).body.caps).toEqual({ pushers: { held: 2, limit: 3 } });
+    expect((await ask('/held?holder=@c:b')).body.caps).toEqual({ pushers: { held: null, limit: 3 } });
+  });
+
+  test('requires exactly its token', async () => {
+    await open(TOKEN);
+    expect((await ask('/rules', { Authorization: `Bearer ${TOKEN}` })).status).toBe(200);
+    for (const given of ['', 'Bearer ', `Bearer ${TOKEN}x`, `Bearer ${TOKEN.slice(1)}`, `Basic ${TOKEN}`, TOKEN]) {
+      expect((await ask('/rules', { Authorization: given })).status).toBe(401);
+    }
+    expect((await ask(`/rules?access_token=${TOKEN}`)).status).toBe(401);
+  });
+
+  test.each([['http://127.0.0.1'], ['null'], ['']])('refuses web pages (Origin: %j), token or not', async (origin) => {
+    await open(TOKEN);
+    expect((await ask('/rules', { Authorization: `Bearer ${TOKEN}`, Origin: origin })).status).toBe(403);
+  });
+
+  test.each([['evil.example'], ['127.0.0.1.evil.example'], ['localhost.evil.example:1'], ['10.0.0.1:80']])(
+    'without a token, refuses the host %j, under which a page could reach it',
+    async (host) => {
+      await open();
+      expect((await ask('/rules', { Host: host })).status).toBe(403);
+    },
+  );
+
+  test.each([
+    ['//', 404],
+    ['//[', 404],
+    ['/', 404],
+    ['/rates/nothing?key=x', 404],
+    ['/rates/__proto__?key=x', 404],
+    ['/rates/ring/x?key=x', 404],
+    ['/rates/ring', 400],
+    ['/rates/ring?key=', 400],
+    ['/held', 400],
+  ])('responds to GET %s with %i in the Matrix format', async (target, status) => {
+    await open();
+    const response = await ask(target);
+    expect([response.status, typeof response.body.errcode]).toEqual([status, 'string']);
+  });
+
+  test.each([['POST'], ['PUT'], ['DELETE'], ['PATCH']])('does not accept %s for its rules', async (method) => {
+    await open();
+    expect((await ask('/rules', {}, method)).status).toBe(404);
+  });
+});

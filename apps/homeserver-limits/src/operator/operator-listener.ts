@@ -1,0 +1,92 @@
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { CapLedger, RateLimiter, MemoryRateLimiter } from '@headgate/limits-core';
+import { MatrixErrorFilter, toMatrixError } from '@headgate/limits-nest';
+import { edgeAdapter, PinoNestLogger } from '@headgate/nest-kit';
+import { type BeforeApplicationShutdown, Module, type OnApplicationBootstrap } from '@nestjs/common';
+import { APP_FILTER, APP_GUARD, NestFactory } from '@nestjs/core';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { Logger } from 'pino';
+import { hostAndPort, urlOf } from '../config/listen-address.js';
+import { OperatorController } from './operator.controller.js';
+import { OperatorGuard } from './operator.guard.js';
+
+const REQUEST_TIMEOUT_MS = 30_000;
+/** Requests have no body that is read. */
+const MAX_BODY_BYTES = 1024;
+const MAX_PARAMETER_CHARACTERS = 100;
+
+export interface OperatorListenerDeps {
+  /** HOST:PORT. */
+  listen: string;
+  /** The bearer token of every caller. Without one, the listener is on a loopback address. */
+  token?: string | undefined;
+  /** Knows the rates by name. */
+  windows: MemoryRateLimiter;
+  /** Where the rates count: the windows, or those that several gateways share. */
+  store: RateLimiter;
+  ledger: CapLedger;
+  log: Logger;
+}
+
+@Module({})
+class OperatorApiModule {}
+
+/** The operator's API on a listener of its own, away from clients: a second Nest application over the providers of the first. */
+export class OperatorListener implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  private app?: NestFastifyApplication;
+  url?: string;
+
+  constructor(private readonly deps: OperatorListenerDeps) {}
+
+  onApplicationBootstrap(): Promise<void> {
+    return this.listen();
+  }
+
+  beforeApplicationShutdown(): Promise<void> {
+    return this.close();
+  }
+
+  async listen(): Promise<void> {
+    const { listen, token, windows, store, ledger, log } = this.deps;
+    const { host, port } = hostAndPort(listen);
+    const module = {
+      module: OperatorApiModule,
+      controllers: [OperatorController],
+      providers: [
+        { provide: MemoryRateLimiter, useValue: windows },
+        { provide: RateLimiter, useValue: store },
+        { provide: CapLedger, useValue: ledger },
+        { provide: APP_GUARD, useValue: new OperatorGuard(token) },
+        { provide: APP_FILTER, useClass: MatrixErrorFilter },
+      ],
+    };
+    this.app = await NestFactory.create<NestFastifyApplication>(module, operatorAdapter(), {
+      logger: new PinoNestLogger(log),
+      abortOnError: false,
+    });
+    await this.app.listen(port, host);
+    this.url = urlOf(host, (this.server.address() as AddressInfo).port);
+  }
+
+  async close(): Promise<void> {
+    if (!this.app) return;
+    this.server.closeAllConnections();
+    await this.app.close();
+  }
+
+  private get server(): Server {
+    return this.app!.getHttpServer();
+  }
+}
+
+const operatorAdapter = () =>
+  edgeAdapter({
+    bodyBytes: MAX_BODY_BYTES,
+    requestMs: REQUEST_TIMEOUT_MS,
+    parameterLength: MAX_PARAMETER_CHARACTERS,
+    refuse: (error) => {
+      const refusal = toMatrixError(error);
+      return { status: refusal.status, body: refusal.body() };
+    },
+  });

@@ -1,0 +1,65 @@
+import { CapLedger, type Rate, RateLimiter, MemoryRateLimiter } from '@headgate/limits-core';
+import { type JsonObject, MatrixError } from '@headgate/matrix-protocol';
+import { All, Controller, Delete, Get, Param, Query } from '@nestjs/common';
+
+/** The rates and caps as the operator sees them: their terms, their counts, and a way to reset a key. */
+@Controller()
+export class OperatorController {
+  constructor(
+    private readonly windows: MemoryRateLimiter,
+    private readonly store: RateLimiter,
+    private readonly ledger: CapLedger,
+  ) {}
+
+  /** The rates and caps by name, with their terms. */
+  @Get('rules')
+  rules(): JsonObject {
+    return {
+      rates: this.windows.rates.map(({ name, limit, windowMs }) => ({ name, limit, windowMs })),
+      caps: this.ledger.caps.map(({ name, limit, resource }) => ({ name, limit, what: resource })),
+      keys: this.windows.stats.keys,
+    };
+  }
+
+  @Get('rates/:rate')
+  async inspect(@Param('rate') rate: string, @Query('key') key: unknown): Promise<JsonObject> {
+    const found = this.rate(rate);
+    const text = required(key, 'key');
+    return { rate, key: text, ...(await this.store.peek(found, text)) };
+  }
+
+  /** Resets a key's window. */
+  @Delete('rates/:rate')
+  async reset(@Param('rate') rate: string, @Query('key') key: unknown): Promise<JsonObject> {
+    const found = this.rate(rate);
+    const text = required(key, 'key');
+    return { rate, key: text, forgiven: await this.store.reset(found, text) };
+  }
+
+  /** The known counts of a holder: a user ID, or a user ID, a space and the device or room. Null: not counted yet. */
+  @Get('held')
+  held(@Query('holder') holder: unknown): JsonObject {
+    const text = required(holder, 'holder');
+    const caps = this.ledger.caps.map((cap) => [
+      cap.name,
+      { held: this.ledger.held(cap, text) ?? null, limit: cap.limit },
+    ]);
+    return { holder: text, caps: Object.fromEntries(caps) };
+  }
+
+  @All('*')
+  unknown(): never {
+    throw MatrixError.unrecognized();
+  }
+
+  private rate(name: string): Rate {
+    const rate = this.windows.rate(name);
+    if (!rate) throw MatrixError.notFound('There is no such rate.');
+    return rate;
+  }
+}
+
+function required(value: unknown, name: string): string {
+  if (typeof value !== 'string' || value === '') throw MatrixError.missingParam(name);
+  return value;
+}

@@ -1,0 +1,111 @@
+import { type Cap, CapExceeded, CapLedger, type CapWrite, type CountHeld } from '@headgate/limits-core';
+import type { LiveConfig } from '../config/live-config.js';
+import type { DecisionListener } from '@headgate/limits-nest';
+import { type MatrixResponse, LeastRecentlyUsed, succeeded } from '@headgate/homeserver-contracts';
+
+export interface CountFreshness {
+  /** The maximum age of a count that grants a write, in ms. 0: it is counted each time. */
+  maxAgeMs: number;
+  /** The maximum age of a count that refuses a write, in ms. */
+  maxRefusalAgeMs: number;
+}
+
+export interface CapOptions {
+  now?: () => number;
+  watch?: DecisionListener;
+}
+
+/** The configurable caps. */
+export class Caps {
+  readonly filters: Cap;
+  readonly accountData: Cap;
+  readonly oneTimeKeys: Cap;
+  readonly pushers: Cap;
+  readonly delayedEvents: Cap;
+
+  private readonly countedAt = new LeastRecentlyUsed<string, number>(100_000);
+  private readonly now: () => number;
+  private readonly watch: DecisionListener;
+
+  constructor(
+    readonly ledger: CapLedger,
+    private readonly config: LiveConfig,
+    private readonly freshness: CountFreshness,
+    { now = Date.now, watch = () => undefined }: CapOptions = {},
+  ) {
+    this.now = now;
+    this.watch = watch;
+    const terms = this.terms();
+    this.filters = ledger.define('filters', terms.filters);
+    this.accountData = ledger.define('account_data', terms.accountData);
+    this.oneTimeKeys = ledger.define('one_time_keys', terms.oneTimeKeys);
+    this.pushers = ledger.define('pushers', terms.pushers);
+    this.delayedEvents = ledger.define('delayed_events', terms.delayedEvents);
+  }
+
+  /** Applies reloaded settings. */
+  reconfigure(): void {
+    const terms = this.terms();
+    this.ledger.define('filters', terms.filters);
+    this.ledger.define('account_data', terms.accountData);
+    this.ledger.define('one_time_keys', terms.oneTimeKeys);
+    this.ledger.define('pushers', terms.pushers);
+    this.ledger.define('delayed_events', terms.delayedEvents);
+  }
+
+  /**
+   * Runs a write if there is room for it. Only accepted writes count; a write in progress holds a reservation.
+   * @throws CapExceeded after counting the holder again
+   */
+  async run(cap: Cap, write: CapWrite, count: CountHeld, next: () => Promise<MatrixResponse>): Promise<MatrixResponse> {
+    const reservation = await this.reserve(cap, write, count);
+    try {
+      const response = await next();
+      if (succeeded(response)) reservation.commit();
+      return response;
+    } finally {
+      reservation.release();
+    }
+  }
+
+  /** For a holder that this write creates, so that it holds nothing else. @throws CapExceeded */
+  requireRoom({ name, limit, resource }: Cap, amount: number): void {
+    const granted = amount <= limit;
+    this.watch(name, granted ? 'granted' : 'refused');
+    if (!granted) throw new CapExceeded({ cap: name, limit, resource });
+  }
+
+  private async reserve(cap: Cap, write: CapWrite, count: CountHeld) {
+    const cacheKey = `${cap.name}\0${write.holder}`;
+    const counted = async () => {
+      const held = await count();
+      this.countedAt.set(cacheKey, this.now());
+      return held;
+    };
+    this.expireOlderThan(this.freshness.maxAgeMs, cap, write.holder, cacheKey);
+    let result = await this.ledger.reserve(cap, write, counted);
+    if (!result.granted && this.expireOlderThan(this.freshness.maxRefusalAgeMs, cap, write.holder, cacheKey)) {
+      result = await this.ledger.reserve(cap, write, counted);
+    }
+    this.watch(cap.name, result.granted ? 'granted' : 'refused');
+    if (!result.granted) throw new CapExceeded(result);
+    return result;
+  }
+
+  private expireOlderThan(maxAgeMs: number, cap: Cap, holder: string, cacheKey: string): boolean {
+    const isExpired = this.now() - (this.countedAt.get(cacheKey) ?? -Infinity) >= maxAgeMs;
+    if (isExpired) this.ledger.invalidate(cap, holder);
+    return isExpired;
+  }
+
+  private terms() {
+    const { limits, delayed_events } = this.config.current;
+    return {
+      filters: { limit: limits.filters_per_user, resource: 'filters' },
+      accountData: { limit: limits.account_data_per_user, resource: 'account-data types' },
+      oneTimeKeys: { limit: limits.one_time_keys_per_device, resource: 'one-time keys' },
+      pushers: { limit: limits.pushers_per_user, resource: 'pushers' },
+      delayedEvents: { limit: delayed_events.max_per_room, resource: 'pending delayed events in one room' },
+    };
+  }
+}

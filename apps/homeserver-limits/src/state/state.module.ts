@@ -1,0 +1,50 @@
+import { CapLedger, RateLimiter, MemoryRateLimiter } from '@headgate/limits-core';
+import { Global, Module } from '@nestjs/common';
+import type { Logger } from 'pino';
+import { LiveConfig } from '../config/live-config.js';
+import { DATA_DIR, LOGGER } from '../config/settings.module.js';
+import { DataFolder } from './data-folder.js';
+import { ObservedWindows } from './observed-windows.js';
+import type { SharedStore } from './shared-store.js';
+import { SHARED_STORE } from './shared-store.token.js';
+import { WindowStateFile } from './window-state-file.js';
+
+/** The client of the shared server takes memory that most gateways do not need, so it is loaded on demand. */
+async function openSharedStore(
+  config: LiveConfig,
+  windows: MemoryRateLimiter,
+  log: Logger,
+): Promise<SharedStore | undefined> {
+  const { shared } = config.current;
+  if (shared.url === undefined) return undefined;
+  const { SharedStore } = await import('./shared-store.js');
+  return new SharedStore(shared.url, shared, windows, log);
+}
+
+/**
+ * What the rules count: windows and caps, in this process or on a shared server, and the window state on disk. Global, because Nest
+ * starts global modules first and stops them last: the state is written after the last request.
+ */
+@Global()
+@Module({
+  providers: [
+    { provide: DataFolder, useFactory: (path: string) => DataFolder.claim(path), inject: [DATA_DIR] },
+    { provide: MemoryRateLimiter, useFactory: () => new MemoryRateLimiter() },
+    { provide: CapLedger, useFactory: () => new CapLedger() },
+    {
+      provide: WindowStateFile,
+      useFactory: (windows: MemoryRateLimiter, folder: DataFolder, log: Logger) =>
+        new WindowStateFile(windows, folder.path, log),
+      inject: [MemoryRateLimiter, DataFolder, LOGGER],
+    },
+    { provide: SHARED_STORE, useFactory: openSharedStore, inject: [LiveConfig, MemoryRateLimiter, LOGGER] },
+    {
+      provide: RateLimiter,
+      useFactory: (windows: MemoryRateLimiter, file: WindowStateFile, shared?: SharedStore) =>
+        new ObservedWindows(shared?.windows ?? windows, file.scheduleWrite),
+      inject: [MemoryRateLimiter, WindowStateFile, SHARED_STORE],
+    },
+  ],
+  exports: [DataFolder, MemoryRateLimiter, CapLedger, RateLimiter, SHARED_STORE],
+})
+export class StateModule {}

@@ -1,0 +1,1 @@
+export default { displayName: 'embedded-homeserver', preset: '../../jest.preset.js' };

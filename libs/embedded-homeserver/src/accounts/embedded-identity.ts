@@ -1,0 +1,43 @@
+import { MatrixError } from '@headgate/matrix-protocol';
+import { type Caller, Identity, type MatrixRequest } from '@headgate/homeserver-contracts';
+import { Injectable } from '@nestjs/common';
+import { EmbeddedOptions } from '../embedded-options.js';
+import { OpenIdTokens } from '../rtc/openid-tokens.js';
+import { RemoteOpenId } from '../rtc/remote-openid.js';
+import { Accounts, type TokenOwner } from './accounts.js';
+
+export interface EmbeddedCaller extends Caller {
+  readonly deviceId: string;
+  readonly tokenDigest: string;
+}
+
+/** Knows callers from the store's own tokens. */
+@Injectable()
+export class EmbeddedIdentity extends Identity {
+  constructor(
+    private readonly options: EmbeddedOptions,
+    private readonly accounts: Accounts,
+    private readonly openId: OpenIdTokens,
+    private readonly remote: RemoteOpenId,
+  ) {
+    super();
+  }
+
+  override async callerOf(request: MatrixRequest): Promise<EmbeddedCaller> {
+    return this.require(request);
+  }
+
+  /** @throws MatrixError 401 */
+  require(request: MatrixRequest): EmbeddedCaller {
+    const token = request.token();
+    if (token === undefined) throw MatrixError.missingToken();
+    const owner: TokenOwner | undefined = this.accounts.owner(token);
+    if (!owner) throw MatrixError.unknownToken();
+    const { userId, deviceId, digest } = owner;
+    return { userId, deviceId, tokenDigest: digest, exemptFromRates: false };
+  }
+
+  override async openIdUser(serverName: string, token: string): Promise<string | undefined> {
+    return serverName === this.options.serverName ? this.openId.userOf(token) : this.remote.userOf(serverName, token);
+  }
+}

@@ -1,0 +1,80 @@
+import { Database } from '../database.js';
+import { RoomRules } from '../rooms/room-rules.js';
+import { Rooms } from '../rooms/rooms.js';
+import { DelayedEvents } from './delayed-events.js';
+import { FixedClock } from '../testing/fixed-clock.js';
+
+const ROOM = '!r:b';
+const NORA = '@nora:b';
+
+describe('DelayedEvents', () => {
+  let db: Database;
+  let clock: FixedClock;
+  let rooms: Rooms;
+  let delayed: DelayedEvents;
+
+  beforeEach(() => {
+    db = Database.inMemory();
+    clock = new FixedClock();
+    rooms = new Rooms(db, clock);
+    delayed = new DelayedEvents(db, rooms, new RoomRules(rooms), clock);
+    rooms.create(ROOM, NORA, '11');
+    setMembership('join');
+  });
+  afterEach(() => db.close());
+
+  const setMembership = (membership: string) =>
+    rooms.append({ roomId: ROOM, type: 'm.room.member', stateKey: NORA, sender: NORA, content: { membership } });
+  const schedule = (delayMs = 100) =>
+    delayed.schedule({ roomId: ROOM, type: 'm.x', sender: NORA, content: { a: 1 } }, delayMs);
+
+  test('are sent when they are due and not before', () => {
+    const id = schedule(100);
+    clock.ms += 99;
+    delayed.sendDue();
+    expect(delayed.find(id)?.status).toBe('pending');
+    clock.ms += 1;
+    delayed.sendDue();
+    const { status, event_id } = delayed.find(id) ?? {};
+    expect(status).toBe('sent');
+    expect(rooms.event(ROOM, event_id ?? '')).toMatchObject({ content: { a: 1 }, delayId: id });
+  });
+
+  test('are judged by the room when they are due', () => {
+    const id = schedule();
+    setMembership('leave');
+    clock.ms += 100;
+    delayed.sendDue();
+    expect(delayed.find(id)).toMatchObject({ status: 'failed', error: expect.stringContaining('M_FORBIDDEN') });
+  });
+
+  test('wait the whole delay again after a restart', () => {
+    const id = schedule(100);
+    clock.ms += 60;
+    delayed.manage(delayed.find(id)!, 'restart');
+    expect(delayed.nextDue()).toBe(clock.ms + 100);
+  });
+
+  test('stop counting at once when they are cancelled or sent', () => {
+    const [one, two] = [schedule(), schedule()];
+    delayed.manage(delayed.find(one)!, 'cancel');
+    delayed.manage(delayed.find(two)!, 'send');
+    expect(delayed.countPending(NORA, ROOM)).toBe(0);
+  });
+
+  test('take a finished action again, and refuse one that contradicts it', () => {
+    const id = schedule();
+    delayed.manage(delayed.find(id)!, 'cancel');
+    expect(() => delayed.manage(delayed.find(id)!, 'cancel')).not.toThrow();
+    expect(() => delayed.manage(delayed.find(id)!, 'send')).toThrow(expect.objectContaining({ status: 409 }));
+    expect(() => delayed.manage(delayed.find(id)!, 'restart')).toThrow(expect.objectContaining({ status: 409 }));
+  });
+
+  test('are forgotten a week after they were finished', () => {
+    const id = schedule();
+    delayed.manage(delayed.find(id)!, 'cancel');
+    clock.ms += 7 * 24 * 3_600_000 + 1;
+    delayed.sendDue();
+    expect(delayed.find(id)).toBeUndefined();
+  });
+});

@@ -1,0 +1,108 @@
+import {
+  type FederationRequest,
+  type JsonObject,
+  MatrixError,
+  parseSignedJsonObject,
+  parseXMatrix,
+  ServerKeys,
+  signJson,
+  SigningKey,
+  verifyXMatrix,
+  type XMatrix,
+} from '@headgate/matrix-protocol';
+import { type MatrixResponse, type MatrixRequest, ok, TRANSACTION_LIMIT_BYTES } from '@headgate/homeserver-contracts';
+import { Injectable } from '@nestjs/common';
+import { EmbeddedOptions } from '../embedded-options.js';
+import { WallClock } from '../clock.js';
+import { Database } from '../database.js';
+import { DeviceKeys } from '../devices/device-keys.js';
+import { claimKeys } from '../devices/keys.handlers.js';
+import { Handlers } from '../handlers.js';
+import { type CheckedEvent, ReceiveEvents } from './receive-events.js';
+
+const KEY_LIFETIME_MS = 24 * 60 * 60 * 1000;
+
+/** What peers ask. The answer to a transaction is remembered with what it did, so that a repetition does nothing more. */
+@Injectable()
+export class FederationHandlers extends Handlers {
+  constructor(
+    private readonly options: EmbeddedOptions,
+    private readonly db: Database,
+    private readonly deviceKeys: DeviceKeys,
+    private readonly signingKey: SigningKey,
+    private readonly peerKeys: ServerKeys,
+    private readonly events: ReceiveEvents,
+    private readonly clock: WallClock,
+  ) {
+    super();
+  }
+
+  override readonly handlers = {
+    serverKeys: () => ok(this.keyDocument()),
+    sendTransaction: (request: MatrixRequest) => this.sendTransaction(request),
+    claimKeysForPeer: async (request: MatrixRequest) => {
+      const { content } = await this.signed(request);
+      return ok({ one_time_keys: claimKeys(this.deviceKeys, content.one_time_keys) });
+    },
+    federationVersion: () => ok({ server: { name: 'Headgate embedded store' } }),
+  };
+
+  private async sendTransaction(request: MatrixRequest): Promise<MatrixResponse> {
+    const { origin, content } = await this.signed(request);
+    if (content.origin !== origin) throw unauthorized('The origin in the body is not the one that signed.');
+    const txnId = request.param('txnId');
+    const known = this.answered(origin, txnId);
+    if (known) return ok(known);
+    const checked = await this.events.check(origin, Array.isArray(content.pdus) ? content.pdus : []);
+    return ok(this.db.transaction(() => this.answered(origin, txnId) ?? this.apply(origin, txnId, checked)));
+  }
+
+  private answered(origin: string, txnId: string): JsonObject | undefined {
+    const sql = 'SELECT answer FROM federation_transactions WHERE origin = ? AND txn_id = ?';
+    const row = this.db.get<{ answer: string }>(sql, origin, txnId);
+    return row && JSON.parse(row.answer);
+  }
+
+  private apply(origin: string, txnId: string, checked: CheckedEvent[]): JsonObject {
+    const response = { pdus: this.events.apply(checked) };
+    this.db.run('INSERT INTO federation_transactions VALUES (?, ?, ?)', origin, txnId, JSON.stringify(response));
+    return response;
+  }
+
+  /** @throws MatrixError 401 M_UNAUTHORIZED; M_BAD_JSON for a body that no signature can cover */
+  private async signed(request: MatrixRequest) {
+    const content = parseSignedJsonObject(await request.bytes(TRANSACTION_LIMIT_BYTES));
+    for (const header of xMatrixHeaders(request)) {
+      const { method, target: uri } = request;
+      const signedRequest = { method, uri, origin: header.origin, destination: this.options.serverName, content };
+      if (await this.isGenuine(header, signedRequest)) return { origin: header.origin, content };
+    }
+    throw unauthorized('No signature of this request can be confirmed.');
+  }
+
+  private async isGenuine(header: XMatrix, request: FederationRequest): Promise<boolean> {
+    if (header.destination !== undefined && header.destination !== this.options.serverName) return false;
+    const publicKey = await this.peerKeys.find(header.origin, header.key);
+    return publicKey !== undefined && verifyXMatrix(header, request, publicKey);
+  }
+
+  private keyDocument() {
+    const document = {
+      server_name: this.options.serverName,
+      verify_keys: { [this.signingKey.id]: { key: this.signingKey.publicKey } },
+      old_verify_keys: {},
+      valid_until_ts: this.clock.now() + KEY_LIFETIME_MS,
+    };
+    return signJson(document, this.options.serverName, this.signingKey);
+  }
+}
+
+const unauthorized = (message: string) => new MatrixError(401, 'M_UNAUTHORIZED', message);
+
+function* xMatrixHeaders({ raw: { rawHeaders } }: MatrixRequest): Generator<XMatrix> {
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    if (rawHeaders[i]?.toLowerCase() !== 'authorization') continue;
+    const header = parseXMatrix(rawHeaders[i + 1] ?? '');
+    if (header) yield header;
+  }
+}

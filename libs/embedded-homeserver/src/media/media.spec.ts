@@ -1,0 +1,64 @@
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { Database } from '../database.js';
+import { Media } from './media.js';
+import { FixedClock } from '../testing/fixed-clock.js';
+
+describe('Media', () => {
+  let folder: string;
+  let db: Database;
+  let clock: FixedClock;
+  let media: Media;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'media-'));
+    db = Database.inMemory();
+    clock = new FixedClock();
+    media = new Media(db, folder, clock);
+  });
+  afterEach(async () => {
+    db.close();
+    await rm(folder, { recursive: true });
+  });
+
+  const files = () => readdirSync(join(folder, 'media'));
+
+  test('keeps a body with what is known about it', async () => {
+    const id = await media.store('@a:b', Readable.from([Buffer.from('he'), Buffer.from('llo')]), {
+      type: 'text/plain',
+    });
+    expect(await readFile(media.path(id), 'utf8')).toBe('hello');
+    expect(media.find(id)).toMatchObject({ owner: '@a:b', content_type: 'text/plain', size: 5 });
+  });
+
+  test('leaves nothing behind of a body that broke off', async () => {
+    const broken = Readable.from(
+      (async function* () {
+        yield Buffer.from('he');
+        throw new Error('gone');
+      })(),
+    );
+    await expect(media.store('@a:b', broken, {})).rejects.toThrow('gone');
+    expect(files()).toEqual([]);
+  });
+
+  test('removes at its start what a crash has left, and nothing that somebody was told of', async () => {
+    const id = await media.store('@a:b', Readable.from([Buffer.from('kept')]), {});
+    const { mediaId: reserved } = media.reserve('@a:b');
+    for (const name of ['.partial.0', 'renamed', reserved]) writeFileSync(join(folder, 'media', name), 'x');
+    const again = new Media(db, folder, clock);
+    expect(files()).toEqual([id]);
+    expect(again.find(reserved)).toMatchObject({ size: null });
+    expect(existsSync(again.path(id))).toBe(true);
+  });
+
+  test('forgets an id whose body did not come within a day', () => {
+    const { mediaId, expiresAt } = media.reserve('@a:b');
+    clock.ms = expiresAt - 1;
+    expect(media.find(mediaId)).toBeDefined();
+    clock.ms = expiresAt;
+    expect(media.find(mediaId)).toBeUndefined();
+  });
+});

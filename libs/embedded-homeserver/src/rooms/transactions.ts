@@ -1,0 +1,44 @@
+import type { JsonObject } from '@headgate/matrix-protocol';
+import { type MatrixResponse, type MatrixRequest, ok } from '@headgate/homeserver-contracts';
+import { Injectable } from '@nestjs/common';
+import { Database } from '../database.js';
+
+interface Sender {
+  userId: string;
+  deviceId: string;
+}
+
+/**
+ * Makes a repeated request answer what it answered first. A repetition is the same device and the same path; the
+ * transaction ids of two rooms or two event types have nothing to do with each other.
+ */
+@Injectable()
+export class Transactions {
+  constructor(private readonly db: Database) {}
+
+  known({ userId, deviceId }: Sender, request: MatrixRequest): JsonObject | undefined {
+    const sql = 'SELECT answer FROM transactions WHERE user_id = ? AND device_id = ? AND path = ?';
+    const row = this.db.get<{ answer: string }>(sql, userId, deviceId, pathOf(request));
+    return row && JSON.parse(row.answer);
+  }
+
+  /** Does the work and remembers its answer, both or neither. Requests without a transaction id are always new. */
+  once(sender: Sender, request: MatrixRequest, work: () => JsonObject): MatrixResponse {
+    const known = this.known(sender, request);
+    if (known) return ok(known);
+    return this.db.transaction(() => {
+      const response = work();
+      if (request.params.txnId) {
+        const sql = 'INSERT INTO transactions VALUES (?, ?, ?, ?)';
+        this.db.run(sql, sender.userId, sender.deviceId, pathOf(request), JSON.stringify(response));
+      }
+      return ok(response);
+    });
+  }
+}
+
+/** The decoded path without its version, so that every spelling of one request is that request. */
+const pathOf = ({ params, target }: MatrixRequest): string => {
+  const endpoint = target.includes('/delayed_event/') ? 'delayed_event' : 'send';
+  return JSON.stringify([endpoint, params.roomId ?? '', params.eventType ?? '', params.txnId ?? '']);
+};

@@ -1,0 +1,1 @@
+export default { displayName: 'homeserver-contracts', preset: '../../jest.preset.js' };

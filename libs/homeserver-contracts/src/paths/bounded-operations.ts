@@ -1,0 +1,78 @@
+import type { Route } from './path-table.js';
+
+/**
+ * Every operation that a bound can refuse, and those whose responses update the gateway's counts, under every path that a known
+ * server has for them. This table alone classifies requests, in both modes.
+ */
+export type BoundedOperation =
+  | 'login'
+  | 'register'
+  | 'send'
+  | 'setState'
+  | 'scheduleDelayed'
+  | 'manageDelayed'
+  | 'openIdToken'
+  | 'sfuCredential'
+  | 'upload'
+  | 'uploadTo'
+  | 'mediaConfig'
+  | 'createFilter'
+  | 'getFilter'
+  | 'setAccountData'
+  | 'setRoomAccountData'
+  | 'deleteAccountData'
+  | 'deleteRoomAccountData'
+  | 'uploadKeys'
+  | 'setDehydratedDevice'
+  | 'setPusher'
+  | 'sendTransaction'
+  | 'logout'
+  | 'logoutAll'
+  | 'endTokens';
+
+const CLIENT = '/_matrix/client/{v}';
+const MEDIA = '/_matrix/media/{v}';
+const SVC = '/_svc/rtc/media';
+const ACCOUNT_DATA = `${CLIENT}/user/:userId/account_data/:type`;
+const ROOM_ACCOUNT_DATA = `${CLIENT}/user/:userId/rooms/:roomId/account_data/:type`;
+
+export const boundedOperations: readonly Route<BoundedOperation>[] = [
+  { operation: 'login', methods: ['POST'], paths: [`${CLIENT}/login`] },
+  { operation: 'register', methods: ['POST'], paths: [`${CLIENT}/register`] },
+  { operation: 'send', methods: ['PUT', 'POST'], paths: [`${CLIENT}/rooms/:roomId/send/:eventType/:txnId?`] },
+  { operation: 'setState', methods: ['PUT'], paths: [`${CLIENT}/rooms/:roomId/state/:eventType/:stateKey?`] },
+  {
+    operation: 'scheduleDelayed',
+    methods: ['PUT', 'POST'],
+    paths: [`${CLIENT}/rooms/:roomId/delayed_event/:eventType/:txnId?`],
+  },
+  { operation: 'manageDelayed', methods: ['POST'], paths: [`${CLIENT}/delayed_events/:delayId/:action?`] },
+  {
+    operation: 'openIdToken',
+    methods: ['POST'],
+    paths: [`${CLIENT}/user/:userId/openid/request_token`],
+    openEnded: true,
+  },
+  { operation: 'sfuCredential', methods: ['POST'], paths: [`${SVC}/sfu/get`, `${SVC}/get_token`] },
+  { operation: 'upload', methods: ['POST'], paths: [`${MEDIA}/upload`] },
+  { operation: 'uploadTo', methods: ['PUT'], paths: [`${MEDIA}/upload/:serverName/:mediaId`] },
+  { operation: 'mediaConfig', methods: ['GET'], paths: [`${MEDIA}/config`, `${CLIENT}/media/config`] },
+  { operation: 'createFilter', methods: ['POST'], paths: [`${CLIENT}/user/:userId/filter`] },
+  { operation: 'getFilter', methods: ['GET'], paths: [`${CLIENT}/user/:userId/filter/:filterId`] },
+  { operation: 'setAccountData', methods: ['PUT'], paths: [ACCOUNT_DATA], openEnded: true },
+  { operation: 'setRoomAccountData', methods: ['PUT'], paths: [ROOM_ACCOUNT_DATA], openEnded: true },
+  { operation: 'deleteAccountData', methods: ['DELETE'], paths: [ACCOUNT_DATA], openEnded: true },
+  { operation: 'deleteRoomAccountData', methods: ['DELETE'], paths: [ROOM_ACCOUNT_DATA], openEnded: true },
+  { operation: 'uploadKeys', methods: ['POST'], paths: [`${CLIENT}/keys/upload/:deviceId?`] },
+  { operation: 'setDehydratedDevice', methods: ['PUT'], paths: [`${CLIENT}/dehydrated_device`] },
+  { operation: 'setPusher', methods: ['POST'], paths: [`${CLIENT}/pushers/set`] },
+  { operation: 'sendTransaction', methods: ['PUT'], paths: ['/_matrix/federation/{v}/send/:txnId'] },
+  { operation: 'logout', methods: ['POST'], paths: [`${CLIENT}/logout`] },
+  { operation: 'logoutAll', methods: ['POST'], paths: [`${CLIENT}/logout/all`] },
+  {
+    operation: 'endTokens',
+    methods: ['POST'],
+    paths: ['refresh', 'account/password', 'account/deactivate', 'delete_devices'].map((path) => `${CLIENT}/${path}`),
+  },
+  { operation: 'endTokens', methods: ['DELETE'], paths: [`${CLIENT}/devices/:deviceId`] },
+];

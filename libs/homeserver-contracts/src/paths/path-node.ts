@@ -1,0 +1,104 @@
+import { isSame, type Leaf, type Match, matchOf } from './match.js';
+
+/** A node of the table: a prefix of paths. */
+export interface PathNode<Operation> {
+  readonly literals: Map<string, PathNode<Operation>>;
+  version?: PathNode<Operation>;
+  param?: PathNode<Operation>;
+  readonly leaves: Map<string, Leaf<Operation>>;
+  /** This node or a descendant has an open-ended operation. */
+  leadsToOpenEnded: boolean;
+  /** The literals from here that end an open-ended operation. */
+  readonly openLiterals: string[];
+}
+
+const VERSION = /^(?:api\/v[0-9]+|v[0-9]+(?:_alpha)?|r[0-9]+|unstable(?:\/.+)?)$/;
+
+export function newNode<Operation>(): PathNode<Operation> {
+  return { literals: new Map(), leaves: new Map(), leadsToOpenEnded: false, openLiterals: [] };
+}
+
+export function childOf<Operation>(node: PathNode<Operation>, segment: string): PathNode<Operation> {
+  const known = node.literals.get(segment);
+  if (known) return known;
+  const child = newNode<Operation>();
+  node.literals.set(segment, child);
+  return child;
+}
+
+/** Every node where these segments end, the most literal first. */
+export function find<Operation>(
+  node: PathNode<Operation>,
+  segments: readonly string[],
+  at: number,
+): PathNode<Operation>[] {
+  const segment = segments[at];
+  if (segment === undefined) return node.leaves.size > 0 ? [node] : [];
+  return stepsFrom(node, segment).flatMap((next) => find(next, segments, at + 1));
+}
+
+/** The nodes that a segment leads to, the most literal first. */
+function stepsFrom<Operation>(node: PathNode<Operation>, segment: string): PathNode<Operation>[] {
+  const version = node.version && VERSION.test(segment) ? node.version : undefined;
+  return [node.literals.get(segment), version, node.param].filter((next) => next !== undefined);
+}
+
+/**
+ * Whether the segments can also be read as a request that differs from the match. An empty segment is either dropped or read as an
+ * empty parameter.
+ * @param taken the segments read so far, without the dropped ones
+ */
+export function hasConflictingMatch<Operation extends string>(
+  node: PathNode<Operation>,
+  method: string,
+  segments: readonly string[],
+  at: number,
+  taken: readonly string[],
+  match: Match<Operation> | undefined,
+): boolean {
+  const segment = segments[at];
+  if (segment === undefined) {
+    const leaf = node.leaves.get(method);
+    return leaf !== undefined && !isSame(match, matchOf(leaf, taken));
+  }
+  if (segment === '' && hasConflictingMatch(node, method, segments, at + 1, taken, match)) return true;
+  const steps = stepsFrom(node, segment);
+  if (steps.length === 0) return false;
+  const read = [...taken, segment];
+  return steps.some((next) => hasConflictingMatch(next, method, segments, at + 1, read, match));
+}
+
+/** Whether a prefix of these segments matches an open-ended operation. */
+export function beginsOpenEnded<Operation>(
+  node: PathNode<Operation>,
+  method: string,
+  segments: readonly string[],
+  at: number,
+): boolean {
+  if (!node.leadsToOpenEnded) return false;
+  if (node.leaves.get(method)?.openEnded === true) return true;
+  const segment = segments[at];
+  if (segment === undefined) return false;
+  const literal = node.literals.get(segment);
+  if (literal && beginsOpenEnded(literal, method, segments, at + 1)) return true;
+  if (node.param && beginsOpenEnded(node.param, method, segments, at + 1)) return true;
+  if (node.version && VERSION.test(segment) && beginsOpenEnded(node.version, method, segments, at + 1)) return true;
+  if (segment === '' && beginsOpenEnded(node, method, segments, at + 1)) return true;
+  return node.openLiterals.some((end) => segment.startsWith(end));
+}
+
+/** The operation of the most literal node that has the method. */
+export function findLeaf<Operation>(
+  node: PathNode<Operation>,
+  method: string,
+  segments: readonly string[],
+  at: number,
+): Leaf<Operation> | undefined {
+  const segment = segments[at];
+  if (segment === undefined) return node.leaves.get(method);
+  const literal = node.literals.get(segment);
+  const found = literal && findLeaf(literal, method, segments, at + 1);
+  if (found) return found;
+  const version = node.version && VERSION.test(segment) ? findLeaf(node.version, method, segments, at + 1) : undefined;
+  return version ?? (node.param && findLeaf(node.param, method, segments, at + 1));
+}

@@ -1,0 +1,157 @@
+import { boundedOperations } from './bounded-operations.js';
+import { PathTable } from './path-table.js';
+
+const table = new PathTable(boundedOperations);
+
+function operationOf(method: string, target: string): string {
+  const classified = table.classify(method, target);
+  return classified.kind === 'matched' ? classified.match.operation : classified.kind;
+}
+
+function paramsOf(method: string, target: string): Readonly<Record<string, string>> | undefined {
+  const classified = table.classify(method, target);
+  return classified.kind === 'matched' ? classified.match.params : undefined;
+}
+
+describe('PathTable over the bounded operations', () => {
+  test.each([
+    ['PUT', '/_matrix/client/v3/rooms/!r:b.example/send/m.rtc.notification/1'],
+    ['PUT', '/_matrix/client/r0/rooms/%21r%3Ab.example/send/org.matrix.msc4075.rtc.notification/2'],
+    ['PUT', '/_matrix/client/v3/rooms/!r:b.example/send/m%2Ertc%2Enotification/3'],
+    ['POST', '/_matrix/client/v3/rooms/!r:b.example/send/m.rtc.notification'],
+    ['PUT', '/_matrix/client/v3/rooms/!r:b.example/send/m.rtc.notification/4?org.matrix.msc4140.delay=5000'],
+    ['PUT', '/_matrix/client/api/v1/rooms/!r:b.example/send/m.rtc.notification/5'],
+    ['PUT', '/_matrix/client/unstable/rooms/!r:b.example/send/m.rtc.notification/6'],
+    ['PUT', '/_matrix/client/v3/rooms/!r:b.example/%73end/m.rtc.notification/7'],
+    ['PUT', '//_matrix//client/v3/rooms/!r:b.example/send/m.rtc.notification//8/'],
+    ['PUT', '/_matrix/client/v3/rooms/!r:b.example/send/m.rtc.notification/'],
+  ])('classifies %s %s as sending a ring', (method, target) => {
+    expect(operationOf(method, target)).toBe('send');
+    expect(paramsOf(method, target)?.eventType).toMatch(/rtc\.notification$/);
+    expect(paramsOf(method, target)?.roomId).toBe('!r:b.example');
+  });
+
+  test.each([
+    ['/_matrix/client/unstable/org.matrix.msc4140/rooms/!r:b.example/delayed_event/m.rtc.notification/5'],
+    ['/_matrix/client/v3/rooms/!r:b.example/delayed_event/m.rtc.notification/5'],
+  ])('classifies PUT %s as scheduling', (target) => {
+    expect(operationOf('PUT', target)).toBe('scheduleDelayed');
+    expect(paramsOf('PUT', target)).toEqual({ roomId: '!r:b.example', eventType: 'm.rtc.notification', txnId: '5' });
+  });
+
+  test.each([
+    ['POST', '/_matrix/client/v3/login', 'login'],
+    ['POST', '/_matrix/client/api/v1/login', 'login'],
+    ['POST', '/_matrix/client/v2_alpha/login', 'login'],
+    ['POST', '/_matrix/client/v3/%6Cogin', 'login'],
+    ['POST', '/_matrix/client/v3/login/', 'login'],
+    ['POST', '/_matrix/client/v3/login?access_token=x', 'login'],
+    ['POST', '/%5Fmatrix/client/v3/login', 'login'],
+    ['POST', '/_matrix/client/unstable/register?kind=user', 'register'],
+    ['POST', '/_matrix/client/r0/user/@a:b/openid/request_token', 'openIdToken'],
+    ['POST', '/_svc/rtc/media/sfu/get', 'sfuCredential'],
+    ['POST', '/_matrix/media/r0/upload?filename=a', 'upload'],
+    ['POST', '/_matrix/media/v1/upload', 'upload'],
+    ['PUT', '/_matrix/media/v3/upload/b.example/abc', 'uploadTo'],
+    ['GET', '/_matrix/client/v1/media/config', 'mediaConfig'],
+    ['GET', '/_matrix/media/r0/config', 'mediaConfig'],
+    ['POST', '/_matrix/client/r0/user/%40a%3Ab/filter', 'createFilter'],
+    ['PUT', '/_matrix/client/v3/user/@a:b/account_data/m.direct', 'setAccountData'],
+    ['PUT', '/_matrix/client/v3/user/@a:b/rooms/!r:b/account_data/x%2Fy', 'setRoomAccountData'],
+    ['DELETE', '/_matrix/client/unstable/org.matrix.msc3391/user/@a:b/account_data/x', 'deleteAccountData'],
+    ['POST', '/_matrix/client/v3/keys/upload', 'uploadKeys'],
+    ['POST', '/_matrix/client/r0/keys/upload/DEVICE', 'uploadKeys'],
+    ['POST', '/_matrix/client/v3/pushers/set', 'setPusher'],
+    ['PUT', '/_matrix/federation/v1/send/t%2D1', 'sendTransaction'],
+    ['POST', '/_matrix/client/unstable/org.matrix.msc4140/delayed_events/syd_x/restart', 'manageDelayed'],
+    ['POST', '/_matrix/client/v3/logout/all', 'logoutAll'],
+    ['PUT', '/_matrix/media/unstable/fi.mau.msc2246/upload/b.example/abc', 'uploadTo'],
+    ['GET', '/_matrix/client/unstable/org.matrix.msc3916/media/config', 'mediaConfig'],
+    ['PUT', '/_matrix/client/unstable/org.example.msc1/rooms/!r:b/send/m.rtc.notification/1', 'send'],
+    ['POST', '/_matrix/client/v3/user/@a:b/filter/', 'createFilter'],
+    ['PUT', '/_matrix/client/v3/rooms/!r:b/state/m.x/', 'setState'],
+    ['PUT', '/_matrix/client/v3/rooms/!r:b/state/m.x//', 'setState'],
+    ['PUT', '/_matrix/client/v3/rooms/!r:b////////send/m.x/1', 'send'],
+    ['PUT', '/_matrix/client/v3/rooms/!r:b/state/m.x/a%2Fb', 'setState'],
+    ['PUT', '/_matrix/client/v3/user/@a:b/account_data/x%2Fy', 'setAccountData'],
+  ])('%s %s is %s', (method, target, operation) => expect(operationOf(method, target)).toBe(operation));
+
+  test.each([
+    ['GET', '/_matrix/client/v3/login'],
+    ['POST', '/_matrix/client/v3/createRoom'],
+    ['POST', '/_matrix/client/v3/rooms/!r:b/invite'],
+    ['PUT', '/_matrix/client/v3/directory/room/%23a%2Fb:b.example'],
+    ['PUT', '/_matrix/client/v3/user/@a:b/rooms/!r:b/tags/u.work%2Fhome'],
+    ['POST', '/_matrix/media/v1/create'],
+    ['GET', '/_matrix/client/v3/sync'],
+    ['POST', '/_MATRIX/client/v3/login'],
+    ['GET', '/.well-known/matrix/client'],
+  ])('leaves %s %s alone', (method, target) => expect(operationOf(method, target)).toBe('unknown'));
+
+  test.each([
+    ['/_matrix/client/v3%2Flogin'],
+    ['/_matrix/client/v3/rooms/!r:b/send/m.rtc.notification%2F1'],
+    ['/_matrix/client/v3/../v3/login'],
+    ['/_matrix/client/v3/%2e%2E/v3/login'],
+    ['/_matrix/client/v3/./login'],
+    ['/_matrix/client/v3\\login'],
+    ['/_matrix/client/v3/login#x'],
+    ['/_matrix/client/v3/%zzlogin'],
+    ['/_matrix/client/v3/%ff'],
+    ['/_matrix/client/v3/%c0%af'],
+    ['http://b.example/_matrix/client/v3/login'],
+    ['//b.example/_matrix/client/v3/login'],
+    ['///b.example/_matrix/client/v3/login'],
+    ['/_matrix/client/v3/user/@a:b/openid/request_tokens'],
+    ['/_matrix/client/v3/user/@a:b//openid/request_token%C3%A9'],
+    ['/_matrix/client/v3/user/@a:b/openid/request_token/more'],
+    ['/_matrix/client/v3/user/@a:b/openid/request_token/more/of%2Fit/'],
+  ])('classifies %s as ambiguous, because another server could read it differently', (target) => {
+    expect(operationOf('POST', target)).toBe('ambiguous');
+  });
+
+  // Some servers accept empty parameters, and match only the beginning of some paths.
+  test.each([
+    ['/_matrix/client/v3/user/@a:b/account_data/'],
+    ['/_matrix/client/v3/user/@a:b/account_data/type/more'],
+    ['/_matrix/client/v3/user/@a:b/rooms/!r:b/account_data/'],
+    ['/_matrix/client/v3/user/@a:b/rooms/!r:b/account_data/type/more/'],
+    ['/_matrix/client/v3/user//rooms/!r:b/account_data/type'],
+    ['/_matrix/client/v3/rooms//send/m.rtc.notification/1'],
+    ['/_matrix/client/v3/rooms/!r:b/send//'],
+    ['/_matrix/client/v3/rooms/!r:b/send/%2Fm.rtc.notification/1'],
+    ['/_matrix/client/v3/rooms/!r:b/send//m.rtc.notification'],
+    ['/_matrix/client/unstable//org.matrix.msc4140/%2Frooms/!r:b/delayed_event/m.x/1'],
+    ['/_matrix/client/v3/user//rooms//account_data/type'],
+    ['/_matrix/client/v3/user/@a:b/rooms/!r:b////////account_data/'],
+    ['/_matrix/federation/v1/send/'],
+    ['/_matrix/federation/v1/send//'],
+    ['/_matrix/federation/v1%2Fsend/'],
+  ])('classifies PUT %s as ambiguous', (target) => expect(operationOf('PUT', target)).toBe('ambiguous'));
+
+  test.each([
+    ['POST', '/_matrix/client/v3/login/get_token'],
+    ['POST', '/_matrix/client/v3/register/email/requestToken'],
+    ['GET', '/_matrix/client/v3/user/@a:b/account_data/type'],
+    ['PUT', '/_matrix/client/v3/user/@a:b/rooms/!r:b/tags/m.favourite'],
+    ['PUT', '//_matrix//client//v3/directory/room/%23a%2Fb:b.example/'],
+  ])('does not confuse %s %s with an operation of a similar path', (method, target) =>
+    expect(operationOf(method, target)).toBe('unknown'),
+  );
+
+  test('lists the methods of a path when only the method is wrong', () => {
+    const classified = table.classify('PATCH', '/_matrix/client/v3/login');
+    expect(classified.kind === 'unknown' && table.methodsOf(classified.target)).toEqual(['POST']);
+  });
+
+  test('refuses a table in which two operations match one request', () => {
+    const twice = { methods: ['GET'], paths: ['/a/:b'] };
+    expect(
+      () =>
+        new PathTable([
+          { operation: 'x', ...twice },
+          { operation: 'y', ...twice },
+        ]),
+    ).toThrow('two operations');
+  });
+});

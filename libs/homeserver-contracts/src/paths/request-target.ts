@@ -1,0 +1,71 @@
+/** A parsed request target. It is only used for decisions: requests are forwarded with the target as received. */
+export interface RequestTarget {
+  /** Percent-decoded, without the empty segments of doubled and trailing slashes. */
+  readonly segments: readonly string[];
+  /** The segments as other servers may read them, with empty ones, which some servers drop and others read as empty parameters. */
+  readonly otherReadings: readonly (readonly string[])[];
+  readonly query: string;
+}
+
+const NO_OTHERS: RequestTarget['otherReadings'] = [];
+
+/**
+ * Splits a target at its slashes, then decodes each segment (which may contain `%2F`). Undefined for a target that two servers could
+ * read differently: dot segments, backslashes, fragments, invalid escapes, absolute forms.
+ */
+export function readTarget(target: string): RequestTarget | undefined {
+  if (!target.startsWith('/') || /[\\#]/.test(target)) return undefined;
+  const mark = target.indexOf('?');
+  const path = mark < 0 ? target : target.slice(0, mark);
+  const query = mark < 0 ? '' : target.slice(mark + 1);
+  const raw = path.slice(1).split('/');
+  const whole = path.includes('%') ? raw.map(decode) : raw;
+  if (!whole.every(isPlain)) return undefined;
+  const nonEmpty = withoutEmpty(whole);
+  const segments = withApiVersion(nonEmpty);
+  const hidesSlash = /%2f/i.test(path);
+  if (nonEmpty.length === whole.length && !hidesSlash) return { segments, otherReadings: NO_OTHERS, query };
+  const splits = hidesSlash ? [whole, whole.flatMap((segment) => segment.split('/'))] : [whole];
+  return { segments, otherReadings: splits.flatMap(readingsOf).map(withApiVersion), query };
+}
+
+/** A first empty segment could introduce a host. */
+function readingsOf(segments: readonly string[]): string[][] {
+  const path = withoutExtraEmpty(segments);
+  return segments[0] === '' ? [path, path.slice(1)] : [path];
+}
+
+/**
+ * Drops empty segments that cannot be parameters: no path has a parameter before the fourth segment, or more than three in a row.
+ */
+function withoutExtraEmpty(segments: readonly string[]): string[] {
+  const kept: string[] = [];
+  for (const segment of segments) {
+    const isExtra = kept.length < 4 || kept.slice(-3).every((before) => before === '');
+    if (segment !== '' || !isExtra) kept.push(segment);
+  }
+  return kept;
+}
+
+const withoutEmpty = (segments: readonly string[]): string[] => segments.filter((segment) => segment !== '');
+
+function decode(segment: string): string | undefined {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return undefined;
+  }
+}
+
+const isPlain = (segment: string | undefined): segment is string =>
+  segment !== undefined && segment !== '.' && segment !== '..';
+
+/**
+ * Joins API versions of two segments: `api/v1`, the oldest prefix, and `unstable` with the name of a proposal, which always contains
+ * a dot.
+ */
+export function withApiVersion(segments: readonly string[]): readonly string[] {
+  const [root = '', api = '', version, name = ''] = segments;
+  const double = version === 'api' || (version === 'unstable' && name.includes('.'));
+  return double && root === '_matrix' ? [root, api, `${version}/${name}`, ...segments.slice(4)] : segments;
+}

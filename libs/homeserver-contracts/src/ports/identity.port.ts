@@ -1,0 +1,19 @@
+import type { MatrixRequest } from '../wire/matrix-request.js';
+
+/** The user and device of an access token. */
+export interface Caller {
+  readonly userId: string;
+  /** Absent for tokens without a device, such as an application service's. */
+  readonly deviceId?: string;
+  /** The user of an application service whose registration has `rate_limited: false`. */
+  readonly exemptFromRates: boolean;
+}
+
+/** Identifies the owners of tokens. */
+export abstract class Identity {
+  /** @throws MatrixError 401 when the token is missing or unknown */
+  abstract callerOf(request: MatrixRequest): Promise<Caller>;
+
+  /** The user of an OpenID token of that server; undefined when the token is not live or the server not trusted. */
+  abstract openIdUser(serverName: string, openIdToken: string): Promise<string | undefined>;
+}

@@ -1,0 +1,15 @@
+import { type JsonObject, MatrixError } from '@headgate/matrix-protocol';
+
+/**
+ * Some servers match members regardless of case: they would read `Type` as `type`, and a bound would miss it.
+ * @throws MatrixError M_BAD_JSON for another spelling of a member that a bound depends on
+ */
+export function exactMembers(body: JsonObject, names: readonly string[]): void {
+  for (const member of Object.keys(body)) {
+    const name = names.find((candidate) => candidate !== member && candidate === withoutCase(member));
+    if (name !== undefined) throw MatrixError.badJson(`The member ${name} must be in lower case.`);
+  }
+}
+
+/** Two letters outside ASCII fold to `s` and `k`, one of them only through upper case. */
+const withoutCase = (text: string): string => text.toUpperCase().toLowerCase();

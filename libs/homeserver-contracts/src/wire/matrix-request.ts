@@ -1,0 +1,126 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Readable } from 'node:stream';
+import { type JsonObject, MatrixError, parseJsonObject } from '@headgate/matrix-protocol';
+import { DEFAULT_JSON_LIMIT_BYTES } from '../requests/size-limits.js';
+import { LengthLimit } from './length-limit.js';
+import { ClientGone, declaredLength, readBody, requireClient, tooLarge, requestBody } from './request-body.js';
+
+export interface MatrixRequestInit {
+  readonly raw: IncomingMessage;
+  readonly response: ServerResponse;
+  /** The request target, byte for byte as received. */
+  readonly target: string;
+  readonly params: Readonly<Record<string, string>>;
+  /** The query, undecoded and without its question mark. */
+  readonly queryText: string;
+  /** The caller's address, behind trusted proxies. */
+  readonly address: string;
+  /** The key of the per-address rates: the address, or the network that belongs to one IPv6 caller. */
+  readonly source: string;
+}
+
+/** A classified request on its way through bound and handler. Its body is not read until one of them needs it. */
+export class MatrixRequest {
+  readonly raw: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly target: string;
+  readonly params: Readonly<Record<string, string>>;
+  readonly address: string;
+  readonly source: string;
+  private readonly queryText: string;
+  private body?: Promise<Buffer>;
+  private parsedQuery?: URLSearchParams;
+  private maxStreamBytes?: number;
+
+  constructor({ raw, response, target, params, queryText, address, source }: MatrixRequestInit) {
+    this.raw = raw;
+    this.response = response;
+    this.target = target;
+    this.params = params;
+    this.queryText = queryText;
+    this.address = address;
+    this.source = source;
+  }
+
+  get method(): string {
+    return this.raw.method ?? 'GET';
+  }
+
+  /** The query's parameters. Some servers also split them at `;`, so this does, too. */
+  get query(): URLSearchParams {
+    return (this.parsedQuery ??= new URLSearchParams(`&${this.queryText.replaceAll(';', '&')}`));
+  }
+
+  /** Whether the query has this parameter, with any encoding of its name. */
+  hasQuery(name: string): boolean {
+    return this.queryText !== '' && this.query.has(name);
+  }
+
+  param(name: string): string {
+    return this.params[name] ?? '';
+  }
+
+  /**
+   * The caller's access token: from the header, else from the query.
+   * @throws MatrixError when the request carries two different ones, of which another server might take the other
+   */
+  token(): string | undefined {
+    const tokens = new Set([...this.headerTokens(), ...this.query.getAll('access_token')]);
+    if (tokens.size > 1) throw MatrixError.invalidParam('The request carries two different access tokens.');
+    return [...tokens][0];
+  }
+
+  /** The whole body; later calls return the same bytes. @throws MatrixError M_TOO_LARGE beyond `limit` bytes */
+  bytes(limit: number): Promise<Buffer> {
+    return (this.body ??= readBody(this.raw, this.response, limit));
+  }
+
+  /**
+   * Limits the body as a stream to `limit` bytes.
+   * @throws MatrixError M_TOO_LARGE at once when the request declares more
+   */
+  limitStream(limit: number): void {
+    if ((declaredLength(this.raw) ?? 0) > limit) throw tooLarge(limit);
+    this.maxStreamBytes = limit;
+  }
+
+  /** The body as a stream. It fails with M_TOO_LARGE beyond its limit. @throws ClientGone */
+  stream(): Readable {
+    requireClient(this.raw);
+    requestBody(this.raw, this.response);
+    if (this.maxStreamBytes === undefined) return this.raw;
+    const limited = new LengthLimit(this.maxStreamBytes);
+    // The caller may hang up before the consumer of the stream listens for errors.
+    limited.on('error', () => undefined);
+    this.raw.once('error', () => limited.destroy(new ClientGone()));
+    this.raw.once('close', () => {
+      if (!this.raw.complete) limited.destroy(new ClientGone());
+    });
+    return this.raw.pipe(limited);
+  }
+
+  /** Whether the body has been read, so that it is in memory and no longer on the wire. */
+  get bodyWasRead(): boolean {
+    return this.body !== undefined;
+  }
+
+  async json(limit = DEFAULT_JSON_LIMIT_BYTES, { optional = false } = {}): Promise<JsonObject> {
+    return parseJsonObject(await this.bytes(limit), { optional });
+  }
+
+  /** A header as received. @param name in lower case */
+  header(name: string): string | undefined {
+    const { rawHeaders } = this.raw;
+    for (let i = 0; i < rawHeaders.length; i += 2) if (rawHeaders[i]?.toLowerCase() === name) return rawHeaders[i + 1];
+    return undefined;
+  }
+
+  private *headerTokens(): Generator<string> {
+    const { rawHeaders } = this.raw;
+    for (let i = 0; i < rawHeaders.length; i += 2) {
+      if (rawHeaders[i]?.toLowerCase() !== 'authorization') continue;
+      const bearer = /^Bearer[ ]+(\S+)[ ]*$/i.exec(rawHeaders[i + 1] ?? '');
+      if (bearer?.[1]) yield bearer[1];
+    }
+  }
+}
