@@ -1,30 +1,30 @@
-/** What can be made to go wrong. */
+/** The faults that can be injected. */
 export type Fault =
-  /** No node takes the launcher pod. */
+  /** No node fits the launcher pod. */
   | 'unschedulable'
-  /** An import never succeeds and goes on trying. */
+  /** An import never succeeds and keeps retrying. */
   | 'import-unreachable'
-  /** An import ends in phase Failed. */
+  /** An import ends in the phase Failed. */
   | 'import-fatal'
   | 'migration-failure'
-  /** A migration that copies and copies. */
+  /** A migration that keeps copying. */
   | 'migration-stuck'
   /** The guest dies before it runs. */
   | 'crash-loop'
-  /** The guest does not react to a request to power off. */
+  /** The guest ignores a request to power off. */
   | 'ignores-power-button'
-  /** The guest agent does not answer, though the image has one. */
+  /** The guest agent does not answer, although the image has one. */
   | 'agent-gone'
   /** Images of this pod can't be pulled. */
   | 'image-pull'
   | 'snapshot-failure';
 
-/** With this annotation a client sets faults without reaching into the process: a comma-separated list. */
+/** Lets clients set faults without access to the process: a comma-separated list in this annotation. */
 export const FAULT_ANNOTATION = 'sandbox.headgate.dev/faults';
 
 type Target = { namespace?: string; name: string };
 
-/** Faults by object, set by a test. */
+/** Faults by object, set by tests. */
 export class Faults {
   private readonly injected = new Map<string, Set<Fault>>();
   private readonly listeners = new Set<(target: Target) => void>();
@@ -40,13 +40,13 @@ export class Faults {
     this.notify(target);
   }
 
-  /** Tells when the faults of an object change, so that its controllers look again. */
+  /** Called when the faults of an object change, so that its controllers reconcile it. */
   onChange(listener: (target: Target) => void): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
   }
 
-  /** Whether a test has set the fault on the object of this name. */
+  /** Whether a test has set the fault on the object with this name. */
   isInjected(fault: Fault, target: Target): boolean {
     return this.injected.get(idOf(target))?.has(fault) === true;
   }

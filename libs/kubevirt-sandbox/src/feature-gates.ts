@@ -1,6 +1,6 @@
 import type { KubevirtRelease, KubevirtVersion } from './kubevirt-version.js';
 
-/** Gates whose state a client of the VM API can meet: since when they are on by themselves. */
+/** Gates that clients of the VM API depend on, and the release since which they are on by default. */
 const ON_SINCE: Record<string, KubevirtVersion> = {
   LiveMigration: '1.3',
   HotplugNICs: '1.4',
@@ -18,7 +18,7 @@ const ON_SINCE: Record<string, KubevirtVersion> = {
   LiveUpdateNADRef: '1.9',
 };
 
-/** What the sandbox's KubeVirt lists when nothing else is asked for, so that every ability can be tried. */
+/** The gates of the sandbox's KubeVirt by default, so that every ability can be tried. */
 export const DEFAULT_GATES: readonly string[] = [
   'Snapshot',
   'VMExport',
@@ -27,7 +27,7 @@ export const DEFAULT_GATES: readonly string[] = [
   'VMLiveUpdateFeatures',
 ];
 
-/** Tells which feature gates work: those that the KubeVirt resource lists, and those that the release has on by itself. */
+/** Knows which feature gates are on: those in the KubeVirt resource, and those that the release enables by default. */
 export class FeatureGates {
   constructor(
     private readonly release: KubevirtRelease,
@@ -35,7 +35,7 @@ export class FeatureGates {
     readonly disabled: readonly string[] = [],
   ) {}
 
-  /** The gates that the sandbox lists by default: 1.9 needs none. */
+  /** The gates in the sandbox's KubeVirt resource by default: 1.9 needs none. */
   static defaultsOf(release: KubevirtRelease): readonly string[] {
     return release.since('1.9') ? [] : DEFAULT_GATES;
   }
@@ -47,7 +47,7 @@ export class FeatureGates {
     return since !== undefined && this.release.since(since);
   }
 
-  /** The imperative way wins where it is listed; otherwise volumes are plugged by editing the VM. */
+  /** The imperative requests are used where their gate is listed; otherwise volumes are plugged by editing the VM. */
   get hotplug(): 'imperative' | 'declarative' | 'off' {
     if (this.listed.includes('HotplugVolumes')) return 'imperative';
     return this.isOn('DeclarativeHotplugVolumes') && this.release.since('1.6') ? 'declarative' : 'off';

@@ -3,7 +3,7 @@ import { type Fault, FAULT_ANNOTATION } from './faults.js';
 import type { VirtualMachine } from './types/virtual-machine.js';
 import type { SimulationContext } from './simulation-context.js';
 
-/** Whether an object has a fault of its own or of an owner: a VM's faults hold for everything made from it. */
+/** Whether an object or one of its owners has a fault: a VM's faults apply to every object created from it. */
 export function suffers(context: SimulationContext, fault: Fault, object: KubeObject): boolean {
   const { faults, store } = context;
   const { namespace, ownerReferences = [] } = object.metadata;
@@ -15,7 +15,7 @@ export function suffers(context: SimulationContext, fault: Fault, object: KubeOb
   });
 }
 
-/** The faults that stand in the annotation of an object, or of the template of a VM. */
+/** The faults in the annotation of an object, or of the template of a VM. */
 export function annotatedFaults(object: KubeObject): string[] {
   const template = object.kind === 'VirtualMachine' ? (object as VirtualMachine).spec.template.metadata : undefined;
   return [object.metadata.annotations, template?.annotations].flatMap((annotations) =>

@@ -69,7 +69,7 @@ describe('what a cluster serves', () => {
     expect(cluster.simulation.errors).toEqual([]);
   });
 
-  test('measures pods of a minute and more, the same for every asker', async () => {
+  test('measures pods that have run for a minute or more, with the same result for every client', async () => {
     cluster = await listeningCluster();
     await cluster.call('POST', cluster.vms, buildVirtualMachine('web'));
     cluster.clock.advance(20_000);
@@ -88,7 +88,7 @@ describe('what a cluster serves', () => {
     expect((await cluster.call('GET', path)).text).toBe(first.text);
   });
 
-  test('measures next to no CPU in a guest that is held, and its load again once it goes on', async () => {
+  test('measures almost no CPU of a paused guest, and its load again once it is resumed', async () => {
     cluster = await listeningCluster();
     cluster.simulation.seedVm({ name: 'web' });
     cluster.clock.advance(60_000);

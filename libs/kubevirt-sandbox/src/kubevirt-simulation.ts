@@ -40,23 +40,23 @@ import type { VirtualMachineInstance } from './types/virtual-machine-instance.js
 import { SimulationContext } from './simulation-context.js';
 
 export interface SimulationOptions {
-  /** Default: the newest known. */
+  /** Default: the newest known release. */
   kubevirtVersion?: KubevirtVersion;
-  /** Parts that this cluster does not have. */
+  /** Components that this cluster does not have. */
   without?: readonly OptionalPart[];
-  /** Factor on every duration: 0 makes everything happen at once, 1 (default) is lively. */
+  /** Factor on every duration: 0 makes everything happen at once, 1 is the default. */
   timeScale?: number;
   timings?: Partial<Record<TimingName, number>>;
-  /** What the cluster starts with; false leaves it bare. */
+  /** The initial contents of the cluster; false leaves it empty. */
   cluster?: ClusterSeed | false;
-  /** Hears of mistakes inside the simulation. Default: they are collected in `errors`. */
+  /** Receives errors inside the simulation. Default: they are collected in `errors`. */
   onError?: (error: unknown, key: string) => void;
 }
 
-/** KubeVirt, CDI and their neighbors, with simulated guests, on top of the bare API server. */
+/** KubeVirt, CDI and related components, with simulated guests, on top of the bare API server. */
 export class KubevirtSimulation implements SandboxExtension {
   readonly faults = new Faults();
-  /** Mistakes inside the simulation, the newest hundred; empty when all is well. */
+  /** Errors inside the simulation, at most the newest hundred. Empty in normal operation. */
   readonly errors: unknown[] = [];
   private installed: SimulationContext | undefined;
   private guests: GuestRegistry | undefined;
@@ -69,12 +69,12 @@ export class KubevirtSimulation implements SandboxExtension {
     return this.installed;
   }
 
-  /** Puts VMs in a steady state into the cluster, with all that belongs to them. */
+  /** Adds VMs in a steady state to the cluster, with all objects that belong to them. */
   seedVm(...seeds: VmSeed[]): void {
     for (const seed of seeds) this.load(seed.namespace, seedVm(this.context, seed));
   }
 
-  /** Puts containers that keep their data into the cluster. */
+  /** Adds containers with persistent data to the cluster. */
   seedContainer(...seeds: ContainerSeed[]): void {
     for (const seed of seeds) this.load(seed.namespace, seedContainer(this.context, seed));
   }
@@ -83,7 +83,7 @@ export class KubevirtSimulation implements SandboxExtension {
     this.context.store.load(seeds.map((seed) => buildNode(seed, this.context.clock.timestamp())));
   }
 
-  /** Fills the cluster with 0 to 10,000 VMs, always the same ones. */
+  /** Fills the cluster with 0 to 10,000 VMs, the same ones each time. */
   seedFleet(count: number, options?: FleetSeedOptions): void {
     seedFleet(this.context, count, options);
   }
@@ -139,13 +139,13 @@ export class KubevirtSimulation implements SandboxExtension {
 
 type AnyController = Pick<Controller<never>, 'start' | 'stop'>;
 
-/** @returns what stops them */
+/** @returns the functions that stop them */
 function startControllers(context: SimulationContext, guests: GuestRegistry): () => void {
   const kubevirt = !context.without.has('kubevirt');
   const cdi = !context.without.has('cdi');
   const instances = new InstanceController(context, guests);
   const dataVolumes = new DataVolumeController(context);
-  // Order matters: whoever keeps an index hears of a change before those who read it.
+  // The order matters: an index must receive a change before its readers do.
   const controllers: AnyController[] = [new PodController(context), new ClaimController(context)];
   admitClaims(context);
   if (cdi) admitDataVolumes(context);

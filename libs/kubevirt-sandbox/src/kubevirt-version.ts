@@ -5,7 +5,7 @@ export type KubevirtVersion = (typeof KUBEVIRT_VERSIONS)[number];
 
 export const LATEST_KUBEVIRT: KubevirtVersion = '1.9';
 
-/** The releases differ in small things; code asks `release.since('1.6')` where one of them matters. */
+/** The releases differ in details; the code asks `release.since('1.6')` where one of them matters. */
 export class KubevirtRelease {
   constructor(readonly version: KubevirtVersion = LATEST_KUBEVIRT) {}
 
@@ -31,7 +31,7 @@ export class KubevirtRelease {
     }[this.version];
   }
 
-  /** Finalizer with which the deletion of a VMI waits for its guest. */
+  /** The finalizer that delays the deletion of a VMI until its guest has ended. */
   get vmiFinalizer(): string {
     return this.since('1.7') ? 'kubevirt.io/foregroundDeleteVirtualMachine' : 'foregroundDeleteVirtualMachine';
   }

@@ -21,11 +21,11 @@ export const KIB = 2 ** 10;
 export const MIB = 2 ** 20;
 export const GIB = 2 ** 30;
 
-/** Clusters use few different quantities, and ask for them often. */
+/** Cached, because clusters use few different quantities, and use them often. */
 const known = new Map<string, number>();
 const MAX_CACHED = 10_000;
 
-/** A Kubernetes quantity as a number of its base unit (bytes, cores); NaN when it is none. */
+/** A Kubernetes quantity as a number of its base unit (bytes, cores); NaN when it is invalid. */
 export function quantityValue(quantity: string | number | undefined): number {
   if (typeof quantity !== 'string') return quantity ?? NaN;
   let value = known.get(quantity);
@@ -42,7 +42,7 @@ function parse(quantity: string): number {
   return match && factor ? Number(match[1]) * factor : NaN;
 }
 
-/** Bytes in the largest binary unit that keeps them whole: 4294967296 → `4Gi`. */
+/** Bytes in the largest exact binary unit: 4294967296 is `4Gi`. */
 export function binaryQuantity(bytes: number): string {
   for (const unit of ['Ti', 'Gi', 'Mi', 'Ki']) {
     if (bytes > 0 && bytes % UNITS[unit]! === 0) return `${bytes / UNITS[unit]!}${unit}`;

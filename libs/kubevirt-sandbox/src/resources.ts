@@ -1,4 +1,4 @@
-/** The store's names of the resources that the simulation works on. */
+/** The store's names of the simulated resources. */
 export const RESOURCES = {
   vm: 'virtualmachines.kubevirt.io',
   vmi: 'virtualmachineinstances.kubevirt.io',

@@ -27,7 +27,7 @@ export interface SimulationDeps extends SandboxContext {
   readonly release: KubevirtRelease;
   readonly timings: Timings;
   readonly faults: Faults;
-  /** The parts that this cluster does not have. */
+  /** The components that this cluster does not have. */
   readonly without: ReadonlySet<OptionalPart>;
   readonly reportError: (error: unknown, key: string) => void;
 }
@@ -47,7 +47,7 @@ export class SimulationContext implements SimulationDeps {
   readonly reportError: (error: unknown, key: string) => void;
   readonly loads = new NodeLoads();
   readonly consumers = new ClaimConsumers();
-  /** What a clone changes in the VM that its restore makes, by the uid of the restore. */
+  /** The changes that a clone applies to the VM of its restore, by the uid of the restore. */
   readonly restoreAdjustments = new Map<string, (vm: VirtualMachine) => void>();
   private addresses = FIRST_ADDRESS;
 
@@ -65,7 +65,7 @@ export class SimulationContext implements SimulationDeps {
     this.reportError = deps.reportError;
   }
 
-  /** The KubeVirt resource, which holds the configuration of everything here. */
+  /** The KubeVirt resource, which holds the configuration. */
   get kubevirt(): KubeVirt | undefined {
     return this.store.get<KubeVirt>(RESOURCES.kubevirt, { namespace: 'kubevirt', name: 'kubevirt' });
   }
@@ -84,7 +84,7 @@ export class SimulationContext implements SimulationDeps {
     return this.store.get<T>(resource, { namespace, name });
   }
 
-  /** Deletes an object that may be gone already. */
+  /** Deletes an object that may already be gone. */
   discard(resource: string, key: ObjectKey, gracePeriodSeconds?: number): void {
     const found = this.store.get(resource, key);
     if (!found || (found.metadata.deletionTimestamp && gracePeriodSeconds === undefined)) return;

@@ -10,11 +10,11 @@ export const TIMINGS = {
   guestBoot: 8_000,
   /** Power-on → guest agent answers. */
   agentConnected: 12_000,
-  /** How long a well-behaved guest takes to power off when asked. */
+  /** The time that a well-behaved guest takes to power off. */
   gracefulShutdown: 3_000,
   /** Guest off → VMI object gone. */
   vmiTeardown: 500,
-  /** A guest that was told to hold or to go on → the condition says so. */
+  /** A guest is paused or resumed → the condition shows it. */
   pauseConfirmed: 300,
   migrationScheduling: 500,
   migrationScheduled: 1_000,
@@ -34,7 +34,7 @@ export const TIMINGS = {
   pvcBind: 400,
   pvcExpand: 1_500,
   importScheduled: 700,
-  /** Fetching one GiB of virtual disk. */
+  /** Downloading one GiB of virtual disk. */
   importPerGiB: 1_000,
   importShortest: 3_000,
   importStep: 500,
@@ -53,7 +53,7 @@ export const TIMINGS = {
   eventLifetime: 3_600_000,
 } as const;
 
-/** What fails and tries again never does so more often than this, lest a scale of 0 spin. */
+/** The shortest interval between retries, so that a scale of 0 does not spin. */
 const SHORTEST_RETRY = 200;
 const RETRIES: ReadonlySet<string> = new Set(['imagePullRetry', 'crashLoopBase', 'crashLoopLongest', 'importRetry']);
 

@@ -29,7 +29,7 @@ describe('admission of virtual machines', () => {
     ['neither of them', (vm) => delete vm.spec.runStrategy, 'RunStrategy must be specified'],
     ['an unknown runStrategy', (vm) => (vm.spec.runStrategy = 'Often' as 'Always'), 'Invalid RunStrategy (Often)'],
     [
-      'two volumes of one name',
+      'two volumes with the same name',
       (vm) => template(vm).volumes!.push({ name: 'root', emptyDisk: { capacity: '1Gi' } }),
       'spec.template.spec.volumes[1] and spec.template.spec.volumes[0] must not have the same Name.',
     ],
@@ -75,7 +75,7 @@ describe('admission of virtual machines', () => {
       "spec.template.spec.domain.devices.interfaces[1].name 'x' not found.",
     ],
     [
-      'cores beside an instancetype',
+      'cores together with an instancetype',
       (vm) => (
         (vm.spec.instancetype = { name: 'u1.small' }),
         (template(vm).domain = { cpu: { cores: 2 }, devices: {} }),
@@ -103,7 +103,7 @@ describe('admission of virtual machines', () => {
     expect(refusal.status.details?.causes).toHaveLength(1);
   });
 
-  test('fills in the firmware, the architecture, the machine and disks that were left out', () => {
+  test('fills in a missing firmware, architecture, machine and disks', () => {
     const { create } = simulatedCluster();
     const vm = buildVirtualMachine('web');
     delete template(vm).domain.devices.disks;
@@ -127,7 +127,7 @@ describe('admission of virtual machines', () => {
     expect(eventReasons('VirtualMachine', 'web')).toContain('FailedCreate');
   });
 
-  test('refuses a DataVolume with 422, no reason and one blank too many', () => {
+  test('refuses a DataVolume with 422, no reason and a doubled blank', () => {
     const { create, store } = simulatedCluster();
     const dataVolume: DataVolume = {
       apiVersion: 'cdi.kubevirt.io/v1beta1',

@@ -1,6 +1,6 @@
 import type { StatusCause } from '@headgate/kube-sandbox';
 
-/** Causes as KubeVirt's webhooks give them: the message names the field itself. */
+/** Causes in the form of KubeVirt's webhooks, whose messages name the field. */
 export const invalidValue = (field: string, message: string): StatusCause => ({
   reason: 'FieldValueInvalid',
   message,
@@ -19,7 +19,7 @@ export const duplicateValue = (field: string, message: string): StatusCause => (
   field,
 });
 
-/** Two entries of a list that have one name; said of the later one. */
+/** Reports the later one of two list entries with the same name. */
 export function duplicateNames(path: string, entries: readonly { name: string }[]): StatusCause[] {
   return entries.flatMap(({ name }, index) => {
     const first = entries.findIndex((entry) => entry.name === name);

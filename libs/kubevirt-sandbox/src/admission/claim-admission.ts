@@ -5,7 +5,7 @@ import { RESOURCES } from '../resources.js';
 import type { PersistentVolumeClaim, StorageClass } from '../types/core-kinds.js';
 import type { SimulationContext } from '../simulation-context.js';
 
-/** The default class for claims, and who may grow. */
+/** Fills in the default class of claims, and decides which claims may be expanded. */
 export function admitClaims(context: SimulationContext): void {
   context.admission.addMutating<PersistentVolumeClaim>({
     name: 'DefaultStorageClass',

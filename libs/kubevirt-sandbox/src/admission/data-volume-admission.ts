@@ -8,10 +8,10 @@ import type { SimulationContext } from '../simulation-context.js';
 const VALIDATOR = 'datavolume-validate.cdi.kubevirt.io';
 const SCHEMES = ['http:', 'https:'];
 
-/** CDI's refusals have 422, no reason and one blank too many. */
+/** CDI refuses with 422, no reason and a doubled blank. */
 const refuse = (message: string) => denied(VALIDATOR, { message: ` ${message}`, code: 422 });
 
-/** Rules for DataVolumes. */
+/** Validates DataVolumes. */
 export function admitDataVolumes(context: SimulationContext): void {
   context.admission.addValidating<DataVolume>({
     name: VALIDATOR,

@@ -3,7 +3,7 @@ import type { VirtualMachine } from '../types/virtual-machine.js';
 import { claimNameOf } from '../controllers/virtual-machine/volume-snapshot-statuses.js';
 import { invalidValue } from './cause.js';
 
-/** Rules about `dataVolumeTemplates` in a VM. */
+/** Validates the `dataVolumeTemplates` of a VM. */
 export function dataVolumeTemplateCauses({ metadata, spec }: VirtualMachine): StatusCause[] {
   const used = new Set((spec.template.spec?.volumes ?? []).map(claimNameOf));
   return (spec.dataVolumeTemplates ?? []).flatMap((template, index) => {

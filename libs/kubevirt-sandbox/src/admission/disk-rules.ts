@@ -6,7 +6,7 @@ const BUSES = ['virtio', 'scsi', 'sata', 'usb'];
 const DNS_LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 const MAX_LABEL_LENGTH = 63;
 
-/** Rules about `domain.devices.disks`. `emptyDrives`: a CD-ROM may have no volume. */
+/** Validates `domain.devices.disks`. `emptyDrives`: a CD-ROM may have no volume. */
 export function diskCauses(spec: VmiSpec, path: string, emptyDrives: boolean): StatusCause[] {
   const here = `${path}.domain.devices.disks`;
   const disks = spec.domain.devices.disks ?? [];

@@ -10,7 +10,7 @@ import { validateVmiSpec } from './vmi-spec-rules.js';
 const CREATE = 'virtualmachineinstances-create-validator.kubevirt.io';
 const UPDATE = 'virtualmachineinstances-update-validator.kubevirt.io';
 
-/** Defaults and rules for VMIs written by clients; the controllers write to the store and do not pass here. */
+/** Defaults and rules for VMIs of clients. The controllers write to the store directly and skip them. */
 export function admitInstances(context: SimulationContext): void {
   const resources = [RESOURCES.vmi];
   context.admission.addMutating<VirtualMachineInstance>({
@@ -19,7 +19,7 @@ export function admitInstances(context: SimulationContext): void {
     operations: ['CREATE', 'UPDATE'],
     admit: ({ operation, object, oldObject }) => {
       if (operation === 'CREATE') complete(context, object);
-      // What a user writes into the status is silently taken back.
+      // Changes of the status by a user are silently reverted.
       else if (oldObject?.status) object.status = deepCopy(oldObject.status);
       else delete object.status;
     },

@@ -14,7 +14,7 @@ export const VMI_NAME_LABEL = 'kubevirt.io/vmi-name';
 
 export const isFinished = ({ status }: Migration): boolean => ['Succeeded', 'Failed'].includes(status?.phase ?? '');
 
-/** Defaults and refusals for migrations. */
+/** Defaults and rules for migrations. */
 export function admitMigrations(context: SimulationContext): void {
   const resources = [RESOURCES.migration];
   context.admission.addMutating<Migration>({
@@ -67,7 +67,7 @@ export function refuseMigration(context: SimulationContext, { metadata, spec }: 
   }
 }
 
-/** The migration of a VMI that has not ended; one that waits counts too. */
+/** The unfinished migration of a VMI, including a pending one. */
 export const activeMigration = (
   context: SimulationContext,
   { metadata }: VirtualMachineInstance,

@@ -5,7 +5,7 @@ import { duplicateValue, invalidValue, requiredValue } from './cause.js';
 const MODELS = ['e1000', 'e1000e', 'igb', 'ne2k_pci', 'pcnet', 'rtl8139', 'virtio'];
 const BINDINGS = ['bridge', 'masquerade', 'sriov', 'macvtap', 'passt', 'passtBinding', 'slirp', 'binding'] as const;
 
-/** Rules about `networks` and `domain.devices.interfaces`. */
+/** Validates `networks` and `domain.devices.interfaces`. */
 export function networkCauses({ networks = [], domain }: VmiSpec, path: string): StatusCause[] {
   const interfaces = domain.devices.interfaces ?? [];
   const nics = `${path}.domain.devices.interfaces`;

@@ -11,7 +11,7 @@ const RESTORE = 'virtualmachinerestore-validator.snapshot.kubevirt.io';
 const CLONE = 'vm-clone-validator.kubevirt.io';
 const EXPORT = 'virtualmachineexport-validator.export.kubevirt.io';
 
-/** Rules for snapshots, restores, clones and exports. */
+/** Validates snapshots, restores, clones and exports. */
 export function admitSnapshots(context: SimulationContext): void {
   onCreate<VmSnapshot>(context, RESOURCES.snapshot, SNAPSHOT, ({ spec }) => {
     if (!context.gates.isOn('Snapshot')) throw denied(SNAPSHOT, { message: 'snapshot feature gate not enabled' });

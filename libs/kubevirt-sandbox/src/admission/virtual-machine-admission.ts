@@ -10,7 +10,7 @@ import { virtualMachineCauses } from './virtual-machine-rules.js';
 const MUTATOR = 'virtualmachines-mutator.kubevirt.io';
 const VALIDATOR = 'virtualmachine-validator.kubevirt.io';
 
-/** Defaults and rules for VMs written by clients. */
+/** Defaults and rules for VMs of clients. */
 export function admitVirtualMachines(context: SimulationContext): void {
   const resources = [RESOURCES.vm];
   context.admission.addMutating<VirtualMachine>({
@@ -24,7 +24,7 @@ export function admitVirtualMachines(context: SimulationContext): void {
     resources,
     operations: ['CREATE', 'UPDATE'],
     admit: (request) => {
-      // An object that is going away may always lose its finalizers.
+      // Finalizers may always be removed from an object that is being deleted.
       if (request.object.metadata.deletionTimestamp) return;
       const causes = virtualMachineCauses(request.object, context);
       if (causes.length > 0) throw denied(VALIDATOR, { causes });
@@ -33,7 +33,7 @@ export function admitVirtualMachines(context: SimulationContext): void {
   });
 }
 
-/** What the mutating webhook fills in, so that what is read back differs from what was written. */
+/** The defaults of the mutating webhook: a VM that is read back differs from the one that was written. */
 export function applyVmDefaults(vm: VirtualMachine): void {
   vm.metadata.annotations = {
     ...vm.metadata.annotations,
@@ -54,7 +54,7 @@ export function applyVmDefaults(vm: VirtualMachine): void {
   if (Array.isArray(spec.volumes)) applyDisks(spec);
 }
 
-/** KubeVirt derives the firmware's UUID from the name, so that it stays when a VM is made again. */
+/** KubeVirt derives the firmware's UUID from the name, so that a VM that is created again keeps it. */
 function firmwareUuid(seed: string): string {
   const hex = createHash('sha1').update(seed).digest('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-5${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;

@@ -8,7 +8,7 @@ import { validateTemplateSpec } from './vmi-spec-rules.js';
 
 const STRATEGIES = ['Halted', 'Manual', 'Always', 'RerunOnFailure', 'Once'];
 
-/** What the validating webhook for VMs refuses, on create and on update. */
+/** The checks of the validating webhook for VMs, on create and on update. */
 export function virtualMachineCauses(vm: VirtualMachine, context: SimulationContext): StatusCause[] {
   const { template } = vm.spec;
   if (!template) return [requiredValue('spec.template', 'missing virtual machine template.')];

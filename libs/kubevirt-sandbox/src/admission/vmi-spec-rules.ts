@@ -10,7 +10,7 @@ import { volumeCauses } from './volume-rules.js';
 const SMALLEST_MEMORY = 1e6;
 const MACHINES = ['q35*', 'pc-q35*'];
 
-/** Rules that hold for the template of a VM as for a VMI. */
+/** Rules for both a VMI and the template of a VM. */
 export function validateTemplateSpec(spec: VmiSpec, path: string, context: SimulationContext): StatusCause[] {
   const emptyDrives = context.gates.hotplug === 'declarative';
   return [
@@ -24,7 +24,7 @@ export function validateTemplateSpec(spec: VmiSpec, path: string, context: Simul
   ];
 }
 
-/** Rules for a VMI, which must also say how much memory it has. */
+/** Rules for a VMI, which must also specify its memory. */
 export function validateVmiSpec(spec: VmiSpec, path: string, context: SimulationContext): StatusCause[] {
   return [...missingMemory(spec, path), ...validateTemplateSpec(spec, path, context)];
 }

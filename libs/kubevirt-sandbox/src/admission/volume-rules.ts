@@ -5,7 +5,7 @@ import { duplicateNames, invalidValue, requiredValue } from './cause.js';
 const INLINE_LIMIT = 2048;
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
-/** Rules about `volumes`. */
+/** Validates `volumes`. */
 export function volumeCauses({ volumes = [] }: VmiSpec, path: string): StatusCause[] {
   const here = `${path}.volumes`;
   return [

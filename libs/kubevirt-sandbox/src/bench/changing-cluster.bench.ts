@@ -3,10 +3,10 @@ import { KubeSandbox } from '@headgate/kube-sandbox';
 import { KubevirtSimulation } from '../kubevirt-simulation.js';
 import type { VirtualMachine } from '../types/virtual-machine.js';
 
-// A simulated cluster with a fleet, for tools/bench: `changing-cluster.bench COUNT LABEL`. Says `{port, kubeconfig}` in one
-// line, then answers commands, a line of JSON for each, and ends with its standard input. LABEL begins the label that each
-// change moves on: after change 7 the changed VM bears `LABEL7=true`, and a line `{changed: 7, at}` says when it left for
-// those who watch, in milliseconds of the machine's monotonic clock.
+// A simulated cluster with a fleet, for tools/bench: `changing-cluster.bench COUNT LABEL`. Prints `{port, kubeconfig}` in one
+// line, then answers each command, a line of JSON, and ends when its standard input ends. LABEL is the prefix of a label that
+// each change replaces: after change 7 the changed VM has `LABEL7=true`. A line `{changed: 7, at}` reports when the change was
+// sent to the watches, in milliseconds of the machine's monotonic clock.
 
 const [count = '0', label = ''] = process.argv.slice(2);
 
@@ -19,31 +19,31 @@ const now = (): number => Number(process.hrtime.bigint()) / 1e6;
 
 let serials = 0;
 
-/** Moves the label on, so that a VM never bears more than one. */
+/** Replaces the label, so that a VM never has more than one. */
 function edit({ metadata }: VirtualMachine): void {
   const others = Object.entries(metadata.labels ?? {}).filter(([key]) => !key.startsWith(label));
   const serial = ++serials;
   metadata.labels = { ...Object.fromEntries(others), [`${label}${serial}`]: 'true' };
-  // What is written to the watches in one turn leaves at its end. After a pause of this process, for a collection of
-  // garbage say, the turn makes up for all that was due: a second between its first change and its end is the cluster's.
+  // Events are sent to the watches at the end of a turn. After a pause of this process, for example for a garbage collection,
+  // one turn makes up for all due changes, and the time between its first change and its end is the cluster's delay.
   process.nextTick(() => say({ changed: serial, at: now() }));
 }
 
 let stop = (): void => undefined;
 
 const commands: Readonly<Record<string, (argument: string) => unknown>> = {
-  /** What clients have asked since the last time. */
+  /** Requests of clients since the last call. */
   requests: () => {
     const requests = sandbox.requests.summary();
     sandbox.requests.reset();
     return requests;
   },
-  /** Changes so many VMs a second from now on. */
+  /** Starts to change this many VMs a second. */
   churn: (rate) => {
     stop = simulation.churn(Number(rate), { edit });
     return {};
   },
-  /** Ends that, and tells how many changes there were in all. */
+  /** Stops the changes, and reports their total number. */
   stop: () => {
     stop();
     return { serials };

@@ -1,11 +1,11 @@
 import { parseCommandLine, UsageError } from './command-line.js';
 
 describe('parseCommandLine', () => {
-  test('takes a free port, the newest KubeVirt and the demo when nothing is asked', () => {
+  test('defaults to a free port, the newest KubeVirt and the demo', () => {
     expect(parseCommandLine([])).toEqual({ port: 0, kubevirt: '1.9', without: [], help: false });
   });
 
-  test('reads every option', () => {
+  test('parses every option', () => {
     const line = '--port 6443 --instances 40 --kubevirt 1.6 --kubeconfig a.yaml --without cdi,multus --without metrics';
     expect(parseCommandLine(line.split(' '))).toEqual({
       port: 6443,

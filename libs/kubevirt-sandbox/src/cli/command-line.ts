@@ -2,14 +2,14 @@ import { parseArgs } from 'node:util';
 import type { OptionalPart } from '../definitions/simulated-definitions.js';
 import { KUBEVIRT_VERSIONS, LATEST_KUBEVIRT, type KubevirtVersion } from '../kubevirt-version.js';
 
-/** What the stand-alone sandbox was started with. */
+/** The options of the stand-alone sandbox. */
 export interface CommandLine {
   /** 0: a free one. */
   readonly port: number;
-  /** Undefined: the demo, one VM in every state. */
+  /** Undefined: the demo with a VM in every state. */
   readonly instances?: number;
   readonly kubevirt: KubevirtVersion;
-  /** Undefined: in a folder of its own under the system's temporary one. */
+  /** Undefined: in a new folder under the system's temporary folder. */
   readonly kubeconfig?: string;
   readonly without: readonly OptionalPart[];
   readonly help: boolean;
@@ -28,7 +28,7 @@ export const USAGE = `A simulated Kubernetes cluster with KubeVirt and CDI, for 
   --help              this text
 `;
 
-/** A mistake of whoever typed the command; the message says what would be right. */
+/** A mistake in the command line; the message says how to correct it. */
 export class UsageError extends Error {}
 
 /** @throws UsageError */

@@ -13,7 +13,7 @@ describe('KubeconfigFile', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-  test('is for its owner only, and gone in the end', () => {
+  test('is readable by its owner only, and is removed at the end', () => {
     const file = KubeconfigFile.write(path, 'kind: Config\n');
     expect(readFileSync(path, 'utf8')).toMatch(/^# .*\nkind: Config\n$/);
     expect(statSync(path).mode & 0o777).toBe(0o600);
@@ -21,27 +21,27 @@ describe('KubeconfigFile', () => {
     expect(existsSync(path)).toBe(false);
   });
 
-  test('lies in a folder of its own when no path is given, and takes that along', () => {
+  test('is in a folder of its own without a given path, and is removed together with it', () => {
     const file = KubeconfigFile.write(undefined, 'kind: Config\n');
     expect(existsSync(file.path)).toBe(true);
     file.remove();
     expect(existsSync(dirname(file.path))).toBe(false);
   });
 
-  test('replaces what another sandbox left behind, which then leaves it alone', () => {
+  test('replaces a file that another sandbox left behind', () => {
     const older = KubeconfigFile.write(path, 'one');
     KubeconfigFile.write(path, 'two');
     older.remove();
     expect(readFileSync(path, 'utf8')).toMatch(/two$/);
   });
 
-  test("never replaces somebody's own kubeconfig", () => {
+  test("never replaces the user's own kubeconfig", () => {
     writeFileSync(path, 'mine');
     expect(() => KubeconfigFile.write(path, 'sandbox')).toThrow(/exists and was not written by a sandbox/);
     expect(readFileSync(path, 'utf8')).toBe('mine');
   });
 
-  test('says when it can not be written', () => {
+  test('reports a path that cannot be written', () => {
     expect(() => KubeconfigFile.write(join(folder, 'absent', 'config'), '')).toThrow(/can not be written: ENOENT/);
   });
 });

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { UsageError } from './command-line.js';
 
-/** Marks a file as ours, so that one that was left behind may be replaced and nobody else's ever is. */
+/** Marks the file as ours: a left-over one may be replaced, any other file may not. */
 const MARK = '# Written by the kube-sandbox and removed when it ends.\n';
 
-/** The kubeconfig of a stand-alone sandbox, there as long as the sandbox is. */
+/** The kubeconfig of a stand-alone sandbox, which exists as long as the sandbox. */
 export class KubeconfigFile {
   private constructor(
     readonly path: string,
@@ -15,8 +15,8 @@ export class KubeconfigFile {
   ) {}
 
   /**
-   * @param path undefined: in a new folder under the system's temporary one
-   * @throws UsageError when the path holds somebody else's file, or can't be written
+   * @param path undefined: in a new folder under the system's temporary folder
+   * @throws UsageError when the path holds a file that no sandbox has written, or can't be written
    */
   static write(path: string | undefined, kubeconfig: string): KubeconfigFile {
     const text = MARK + kubeconfig;
@@ -35,7 +35,7 @@ export class KubeconfigFile {
     return new KubeconfigFile(file, text, false);
   }
 
-  /** Takes the file away, unless another sandbox has put its own there in the meantime. */
+  /** Removes the file, unless another sandbox has replaced it in the meantime. */
   remove(): void {
     if (contentOf(this.path) !== this.text) return;
     rmSync(this.ownFolder ? dirname(this.path) : this.path, { recursive: this.ownFolder });

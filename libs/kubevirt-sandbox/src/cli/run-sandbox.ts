@@ -6,11 +6,11 @@ import { KubeconfigFile } from './kubeconfig-file.js';
 export interface RunningSandbox {
   readonly sandbox: KubeSandbox;
   readonly kubeconfig: string;
-  /** Ends the server and takes the kubeconfig away. */
+  /** Stops the server and removes the kubeconfig. */
   close(): Promise<void>;
 }
 
-/** Starts a cluster as the command line asks. @throws UsageError when the port or the file can't be had */
+/** Starts a cluster from the command line. @throws UsageError when the port or the file is not available */
 export async function runSandbox(options: CommandLine, say: (line: string) => void): Promise<RunningSandbox> {
   const { port, instances, kubevirt: kubevirtVersion, without } = options;
   const simulation = new KubevirtSimulation({ kubevirtVersion, without });
@@ -62,5 +62,5 @@ function announce(
   say('Ctrl-C ends it.');
 }
 
-/** As a POSIX shell reads it. */
+/** Quotes a path for a POSIX shell. */
 const quoted = (path: string): string => (/^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`);

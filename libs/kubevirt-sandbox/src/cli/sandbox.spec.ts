@@ -11,10 +11,10 @@ import { findKubectl } from '@headgate/kube-sandbox/find-kubectl';
 const run = promisify(execFile);
 const project = join(import.meta.dirname, '../..');
 const kubectl = findKubectl();
-// An absent kubectl is named in the title, so that the report of the run says why nothing ran.
+// A missing kubectl is named in the title, so that the report shows why the tests were skipped.
 const testKubectl = kubectl ? test : test.skip;
 
-// The program is built, and kubectl starts a process per call.
+// Building the program and starting kubectl for each call takes time.
 jest.setTimeout(60_000);
 
 describe('the stand-alone sandbox', () => {
@@ -35,7 +35,7 @@ describe('the stand-alone sandbox', () => {
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  /** Runs it until it has said how to reach it, or has ended. */
+  /** Waits until the program has printed how to reach it, or has exited. */
   const start = async (...args: string[]) => {
     const child = spawn(process.execPath, [join(folder, 'sandbox.js'), ...args], { env: { TMPDIR: folder } });
     program = child;
@@ -54,7 +54,7 @@ describe('the stand-alone sandbox', () => {
     return { child, ended, kubeconfig, url, said };
   };
 
-  test('says that its guests are simulated, and takes its kubeconfig away on Ctrl-C', async () => {
+  test('states that its guests are simulated, and removes its kubeconfig on Ctrl-C', async () => {
     const { child, ended, kubeconfig, url, said } = await start('--instances', '3', '--kubevirt', '1.6');
     expect(said.output).toMatch(/KubeVirt 1\.6 with 3 virtual machines\.\nIts guests are simulated/);
     expect((await fetch(`${url}/readyz`)).status).toBe(200);
@@ -71,7 +71,7 @@ describe('the stand-alone sandbox', () => {
     expect(existsSync(kubeconfig)).toBe(true);
   });
 
-  test('ends with one sentence when the port is taken, and leaves no kubeconfig', async () => {
+  test('exits with one sentence when the port is in use, and leaves no kubeconfig', async () => {
     const holder = createServer().listen(0, '127.0.0.1');
     await once(holder, 'listening');
     const { port } = holder.address() as AddressInfo;

@@ -3,7 +3,7 @@ import { runSandbox } from './run-sandbox.js';
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
-// Somebody who reads the first lines only, as head does, ends his reading and not the cluster.
+// A reader that closes the pipe after the first lines, such as head, must not end the cluster.
 process.stdout.on('error', () => undefined);
 
 async function main(): Promise<void> {
@@ -15,7 +15,7 @@ async function main(): Promise<void> {
 }
 
 function fail(error: unknown): void {
-  // A stack only for what nobody foresaw.
+  // Only an unexpected error gets a stack trace.
   const text = error instanceof UsageError ? error.message : error instanceof Error ? error.stack : String(error);
   process.stderr.write(`${text}\n`);
   process.exit(1);

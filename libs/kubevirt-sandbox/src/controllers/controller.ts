@@ -7,8 +7,8 @@ import { Delays } from './delays.js';
 import { WorkQueue } from './work-queue.js';
 
 /**
- * Watches a resource and brings each of its objects, one look at a time, closer to what it should be. A look reads the
- * present state and never remembers the last one, so it may be repeated and may come late.
+ * Watches a resource and reconciles its objects. Each reconciliation reads the current state and keeps none of its own, so it
+ * may be repeated and may come late.
  */
 export abstract class Controller<T extends KubeObject> {
   private readonly queue: WorkQueue;
@@ -18,7 +18,7 @@ export abstract class Controller<T extends KubeObject> {
   constructor(
     protected readonly context: SimulationContext,
     protected readonly resource: string,
-    /** The name under which it speaks in events. */
+    /** The name of the controller in events. */
     private readonly component: string,
   ) {
     this.delays = new Delays(context.clock);
@@ -42,20 +42,20 @@ export abstract class Controller<T extends KubeObject> {
     this.queue.add(`${namespace}/${name}`);
   }
 
-  /** Other resources whose changes concern this one. */
+  /** Other resources whose changes affect this one. */
   protected watchRelated(): void {}
 
-  /** Looks at one object that exists. */
+  /** Reconciles one existing object. */
   protected abstract reconcile(object: T): void;
 
-  /** Cleans up after an object that is gone. */
+  /** Cleans up after a deleted object. */
   protected cleanUp(_key: ObjectKey): void {}
 
   protected watch<U extends KubeObject>(resource: string, listener: (event: StoreEvent<U>) => void): void {
     this.subscriptions.push(this.context.store.subscribe(resource, listener as (event: StoreEvent) => void));
   }
 
-  /** Looks again at the controller of a changed object when that is of our kind. */
+  /** Reconciles the controller of a changed object when that is of our kind. */
   protected watchOwned(resource: string, ownerKind: string): void {
     this.watch(resource, ({ object }) => {
       for (const owner of object.metadata.ownerReferences ?? []) {
@@ -64,7 +64,7 @@ export abstract class Controller<T extends KubeObject> {
     });
   }
 
-  /** Tells which object's faults have changed, set by a test or in an annotation; what is made from it is concerned, too. */
+  /** Reconciles an object whose faults were changed, by a test or in an annotation, and the objects created from it. */
   protected watchFaults(listener: (target: ObjectKey) => void): void {
     this.subscriptions.push(this.context.faults.onChange(listener));
     for (const resource of [RESOURCES.vm, RESOURCES.vmi, RESOURCES.dataVolume, RESOURCES.pod]) {
@@ -74,13 +74,13 @@ export abstract class Controller<T extends KubeObject> {
     }
   }
 
-  /** Whether a step of this object has taken its time; when not, the object is looked at again once it has. */
+  /** Whether the duration of a step has passed for this object. If not, the object is reconciled again once it has. */
   protected took({ metadata }: KubeObject, step: string, duration: TimingName | number): boolean {
     const ms = typeof duration === 'number' ? duration : this.context.timings.ms(duration);
     return this.delays.passed(metadata.uid!, step, ms, () => this.enqueue(metadata));
   }
 
-  /** Whether this object comes to the step for the first time. */
+  /** Whether this is the first time that the object reaches the step. */
   protected first({ metadata }: KubeObject, step: string): boolean {
     return this.delays.first(metadata.uid!, step);
   }

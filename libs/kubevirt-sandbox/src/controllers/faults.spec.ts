@@ -31,7 +31,7 @@ const buildMigration = (): Migration => ({
   spec: { vmiName: 'web' },
 });
 
-/** The ways in which a fault is set on a VM and taken back. */
+/** The ways to set and clear a fault of a VM. */
 const WAYS: [string, (cluster: SimulatedCluster, fault: Fault, on: boolean) => void][] = [
   ['through the simulation', ({ simulation }, fault, on) => simulation.faults[on ? 'inject' : 'clear'](fault, WEB)],
   [
@@ -71,7 +71,7 @@ describe.each(WAYS)('a fault that is set on a VM %s', (_way, set) => {
     expect(status()).toBe('Running');
   }
 
-  test('import-unreachable: its import tries again and again, and succeeds once the fault is cleared', () => {
+  test('import-unreachable: its import keeps retrying, and succeeds once the fault is cleared', () => {
     given(anImportingMachine());
     set(cluster, 'import-unreachable', true);
     cluster.clock.advance(30_000);
@@ -85,7 +85,7 @@ describe.each(WAYS)('a fault that is set on a VM %s', (_way, set) => {
     expect(status()).toBe('Running');
   });
 
-  test('import-fatal: its import fails for good', () => {
+  test('import-fatal: its import fails permanently', () => {
     given(anImportingMachine());
     set(cluster, 'import-fatal', true);
     cluster.clock.advance(30_000);
@@ -96,7 +96,7 @@ describe.each(WAYS)('a fault that is set on a VM %s', (_way, set) => {
     expect(status()).toBe('DataVolumeError');
   });
 
-  test('image-pull: it waits in ErrImagePull and ImagePullBackOff, and starts once the image is there', () => {
+  test('image-pull: it alternates between ErrImagePull and ImagePullBackOff, and starts once the fault is cleared', () => {
     given();
     set(cluster, 'image-pull', true);
     const seen = new Set<string | undefined>();
@@ -110,7 +110,7 @@ describe.each(WAYS)('a fault that is set on a VM %s', (_way, set) => {
     expect(status()).toBe('Running');
   });
 
-  test('unschedulable: no node takes it until the fault is cleared', () => {
+  test('unschedulable: no node fits until the fault is cleared', () => {
     given();
     set(cluster, 'unschedulable', true);
     cluster.clock.advance(10_000);
@@ -130,7 +130,7 @@ describe.each(WAYS)('a fault that is set on a VM %s', (_way, set) => {
     expect(status()).toBe('Running');
   });
 
-  test('agent-gone: its agent is not connected, and comes back', () => {
+  test('agent-gone: its agent is disconnected, and connects again once the fault is cleared', () => {
     givenRunning();
     expect(agent()).toBe('True');
     set(cluster, 'agent-gone', true);
@@ -157,7 +157,7 @@ describe.each(WAYS)('a fault that is set on a VM %s', (_way, set) => {
     expect(cluster.store.list<Pod>(RESOURCES.pod)).toEqual([]);
   });
 
-  test('migration-stuck: its migration copies until the fault is cleared, and then succeeds', () => {
+  test('migration-stuck: its migration keeps copying until the fault is cleared, and then succeeds', () => {
     givenRunning();
     set(cluster, 'migration-stuck', true);
     cluster.create(buildMigration());
@@ -169,7 +169,7 @@ describe.each(WAYS)('a fault that is set on a VM %s', (_way, set) => {
     expect(phase()).toBe('Succeeded');
   });
 
-  test('migration-failure: its migration fails and it runs on', () => {
+  test('migration-failure: its migration fails, and it keeps running', () => {
     givenRunning();
     const node = cluster.vmi('web')?.status?.nodeName;
     set(cluster, 'migration-failure', true);
@@ -179,7 +179,7 @@ describe.each(WAYS)('a fault that is set on a VM %s', (_way, set) => {
     expect(cluster.vmi('web')?.status).toMatchObject({ phase: 'Running', nodeName: node });
   });
 
-  test('snapshot-failure: its snapshot fails and the VM is let go', () => {
+  test('snapshot-failure: its snapshot fails, and the VM is unlocked', () => {
     given(anImportingMachine());
     cluster.clock.advance(60_000);
     set(cluster, 'snapshot-failure', true);
@@ -196,7 +196,7 @@ describe.each(WAYS)('a fault that is set on a VM %s', (_way, set) => {
     expect(cluster.vm('web')?.status?.snapshotInProgress).toBeUndefined();
   });
 
-  test('leaves other VMs alone', () => {
+  test('does not affect other VMs', () => {
     given();
     cluster.create(buildVirtualMachine('web-2'));
     set(cluster, 'crash-loop', true);

@@ -4,7 +4,7 @@ const FIRST_RETRY_MS = 500;
 const MAX_RETRY_MS = 60_000;
 
 /**
- * Keys of objects that somebody must look at, each at most once. Nothing runs while the queue is empty: an idle cluster
+ * Keys of objects to reconcile, each at most once. Nothing runs while the queue is empty: an idle cluster
  * costs nothing, whatever its size.
  */
 export class WorkQueue {
@@ -49,7 +49,7 @@ export class WorkQueue {
     } catch (error) {
       const count = (this.failures.get(key) ?? 0) + 1;
       this.failures.set(key, count);
-      // A refusal by the API (a name taken, a namespace that ends) may pass; anything else is our mistake and is told.
+      // A refusal by the API (an existing name, a namespace that is being deleted) may pass. Any other error is ours and is reported.
       if (!(error instanceof ApiError)) this.onError(error, key);
       this.addAfter(key, Math.min(FIRST_RETRY_MS * 2 ** count, MAX_RETRY_MS));
     }

@@ -114,7 +114,7 @@ export const cdiDefinitions = (): ResourceDefinition[] => [
   populator('VolumeUploadSource'),
 ];
 
-/** What a client posts to get a token for the upload proxy; it is answered and never stored. */
+/** A client posts it to get a token for the upload proxy; it is answered and never stored. */
 export const uploadTokenDefinition = (): ResourceDefinition =>
   customResource('upload.cdi.kubevirt.io', { kind: 'UploadTokenRequest', namespaced: true, verbs: ['create'] }, [
     served('v1beta1', {

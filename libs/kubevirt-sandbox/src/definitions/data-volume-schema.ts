@@ -28,7 +28,7 @@ const claimFields: Record<string, StructuralSchema> = {
 
 const credentials = { secretRef: text, certConfigMap: text };
 
-/** Where the content of a DataVolume comes from. */
+/** The sources of a DataVolume. */
 export const dataVolumeSource = object({
   blank: marker,
   gcs: object({ secretRef: text, 'url!': text }),
@@ -63,7 +63,7 @@ export const dataVolumeSpec = object({
   storage: object(claimFields),
 });
 
-/** CDI's conditions carry a heartbeat, unlike those of KubeVirt. */
+/** CDI's conditions have a heartbeat, unlike KubeVirt's. */
 export const cdiConditions = list(
   object({
     lastHeartbeatTime: time,

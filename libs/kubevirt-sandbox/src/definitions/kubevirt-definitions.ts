@@ -8,7 +8,7 @@ import { anything, condition, flag, labels, list, object, phaseTimestamps, resou
 
 const GROUP = 'kubevirt.io';
 
-/** v1 is stored; v1alpha3 is the same under an old name, and says so. */
+/** v1 is the stored version. v1alpha3 is the same under an old name, with a deprecation warning. */
 const bothVersions = (rest: Omit<ResourceVersion, 'name' | 'served'>): ResourceVersion[] => [
   served('v1', rest),
   served('v1alpha3', {
@@ -134,7 +134,7 @@ const preset = (): ResourceDefinition =>
     bothVersions({ schema: resource({ spec: anything }) }),
   );
 
-/** The kinds of `kubevirt.io`. Replica sets and presets are stored, nothing acts on them. */
+/** The kinds of `kubevirt.io`. Replica sets and presets are stored, but have no effect. */
 export const kubevirtDefinitions = (release: KubevirtRelease): ResourceDefinition[] => [
   virtualMachine(),
   virtualMachineInstance(),

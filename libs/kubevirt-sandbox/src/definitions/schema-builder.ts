@@ -1,6 +1,6 @@
 import type { StructuralSchema } from '@headgate/kube-sandbox';
 
-/** Short words for structural schemas, so that a kind's fields read as a list. */
+/** Short functions for structural schemas, so that a kind's fields read as a list. */
 export const text: StructuralSchema = { type: 'string' };
 export const integer: StructuralSchema = { type: 'integer' };
 export const int64: StructuralSchema = { type: 'integer', format: 'int64' };
@@ -8,10 +8,10 @@ export const flag: StructuralSchema = { type: 'boolean' };
 export const time: StructuralSchema = { type: 'string', format: 'date-time' };
 export const nullableTime: StructuralSchema = { ...time, nullable: true };
 
-/** Any object, kept as it is. */
+/** Any object, with unknown fields preserved. */
 export const anything: StructuralSchema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
 
-/** An object without fields that says something by being there: `pod: {}`. */
+/** An object without fields whose presence is the information: `pod: {}`. */
 export const marker: StructuralSchema = { type: 'object' };
 
 export const quantity: StructuralSchema = {
@@ -40,7 +40,7 @@ export function object(fields: Record<string, StructuralSchema>): StructuralSche
   return { type: 'object', properties: Object.fromEntries(entries), ...(required.length > 0 ? { required } : {}) };
 }
 
-/** A whole resource: the three fields that all have, and its own. */
+/** A whole resource: the three fields that all resources have, and its own. */
 export const resource = (fields: Record<string, StructuralSchema>): StructuralSchema =>
   object({ apiVersion: text, kind: text, metadata: { type: 'object' }, ...fields });
 

@@ -6,7 +6,7 @@ import { kubevirtDefinitions } from './kubevirt-definitions.js';
 import { snapshotDefinitions } from './snapshot-definitions.js';
 import { networkAttachmentDefinition, storageSnapshotDefinitions } from './storage-snapshot-definitions.js';
 
-/** Parts of a cluster that may be missing: their APIs answer «404 page not found». */
+/** Components that a cluster may not have: their APIs answer "404 page not found". */
 export type OptionalPart = 'kubevirt' | 'cdi' | 'snapshots' | 'multus' | 'metrics';
 
 /** Every resource that the simulation adds to the bare API server. */

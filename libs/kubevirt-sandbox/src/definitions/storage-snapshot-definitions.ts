@@ -78,7 +78,7 @@ export const storageSnapshotDefinitions = (): ResourceDefinition[] => [
   ),
 ];
 
-/** Multus' only kind. */
+/** The only kind of Multus. */
 export const networkAttachmentDefinition = (): ResourceDefinition =>
   customResource(
     'k8s.cni.cncf.io',

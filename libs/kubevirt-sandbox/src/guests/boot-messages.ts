@@ -1,12 +1,12 @@
 import type { GuestFacts } from './guest-facts.js';
 
-/** A line of the boot, and at which fraction of the boot's duration it appears. */
+/** A line of the boot, and the fraction of the boot's duration after which it appears. */
 export interface BootMessage {
   at: number;
   line: string;
 }
 
-/** What the serial port prints from power-on to the login prompt. */
+/** The output of the serial port from power-on to the login prompt. */
 export function bootMessages({ profile, hostname, cpus, memoryBytes }: GuestFacts): readonly BootMessage[] {
   const lines = [
     'SeaBIOS (simulated) - this guest is a simulation',

@@ -8,7 +8,7 @@ export interface Rectangle {
   height: number;
 }
 
-/** The colors a simulated screen can show, as red, green, blue; a pixel is an index into this table. */
+/** The colors of a simulated screen as red, green, blue; a pixel is an index into this table. */
 export const PALETTE = [
   [0, 0, 0],
   [16, 24, 40],
@@ -20,9 +20,9 @@ export const PALETTE = [
   [200, 70, 70],
 ] as const;
 
-export const Color = { black: 0, night: 1, blue: 2, white: 3, green: 4, amber: 5, grey: 6, red: 7 } as const;
+export const Color = { black: 0, night: 1, blue: 2, white: 3, green: 4, amber: 5, gray: 6, red: 7 } as const;
 
-/** One byte a pixel, so that fifty open screens stay small. */
+/** One byte per pixel, so that fifty open screens stay small. */
 export class Framebuffer {
   pixels: Uint8Array;
 
@@ -46,7 +46,7 @@ export class Framebuffer {
     }
   }
 
-  /** Draws text with its upper left corner at x, y; every shape pixel becomes a square of `scale` pixels. */
+  /** Draws text with its upper left corner at x, y; every pixel of a glyph becomes a square of `scale` pixels. */
   text(x: number, y: number, text: string, color: number, scale = 2): void {
     [...text].forEach((character, index) =>
       this.glyph(x + index * (GLYPH_WIDTH + 1) * scale, y, character, color, scale),

@@ -24,7 +24,7 @@ export function guestOsInfo({ profile }: GuestFacts) {
   };
 }
 
-/** The users who are logged in: the profile's own, since shortly after boot. */
+/** The logged-in users: the profile's own user, who has been logged in since shortly after boot. */
 export function guestUsers({ profile, bootedAt }: GuestFacts) {
   return [{ userName: profile.defaultUser, domain: '', loginTime: Math.floor(bootedAt / 1000) + 30 }];
 }
@@ -42,7 +42,7 @@ export function guestFileSystems({ disks, profile }: GuestFacts) {
   }));
 }
 
-/** The body of `guestosinfo`. */
+/** The response body of `guestosinfo`. */
 export function guestAgentInfo(facts: GuestFacts, fsFreezeStatus: 'thawed' | 'frozen') {
   return {
     guestAgentVersion: '9.2.0',

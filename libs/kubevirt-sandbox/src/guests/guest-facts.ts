@@ -1,6 +1,6 @@
 import type { GuestProfile } from './guest-profile.js';
 
-/** What a simulated guest knows about the machine it runs on. */
+/** The facts that a simulated guest knows about its machine. */
 export interface GuestFacts {
   name: string;
   hostname: string;
@@ -9,6 +9,6 @@ export interface GuestFacts {
   memoryBytes: number;
   interfaces: readonly { name: string; address: string; mac: string }[];
   disks: readonly { device: string; bytes: number; serial: string }[];
-  /** When it was switched on, epoch milliseconds. */
+  /** The time of power-on in epoch milliseconds. */
   bootedAt: number;
 }

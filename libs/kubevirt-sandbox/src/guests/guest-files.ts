@@ -1,9 +1,9 @@
 import type { GuestFacts } from './guest-facts.js';
 
-/** Reads of the little file tree of a simulated guest: whole paths and their contents. */
+/** Read access to the small file tree of a simulated guest: full paths and their contents. */
 export type GuestFiles = Map<string, string>;
 
-/** The files a curious user looks at first. */
+/** The files that a curious user opens first. */
 export function guestFiles({ hostname, profile, cpus, memoryBytes, interfaces }: GuestFacts, user: string): GuestFiles {
   const memoryKiB = Math.floor(memoryBytes / 1024);
   return new Map([
@@ -24,7 +24,7 @@ export function guestFiles({ hostname, profile, cpus, memoryBytes, interfaces }:
 
 const cpuInfo = (cpu: number): string => `processor : ${cpu}\nmodel name : QEMU Virtual CPU (simulated)\n`;
 
-/** The names directly under a directory, or undefined when there is no such directory. */
+/** The names in a directory, or undefined when there is no such directory. */
 export function listDirectory(files: GuestFiles, path: string): string[] | undefined {
   const prefix = path === '/' ? '/' : `${path}/`;
   const names = [...files.keys()].filter((file) => file.startsWith(prefix)).map((file) => file.slice(prefix.length));

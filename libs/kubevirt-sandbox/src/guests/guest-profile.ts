@@ -1,4 +1,4 @@
-/** What a simulated operating system says about itself. */
+/** The facts that a simulated operating system reports about itself. */
 export interface GuestProfile {
   id: string;
   name: string;
@@ -25,7 +25,7 @@ const FEDORA = linux({
   defaultUser: 'fedora',
 });
 
-/** Tried in this order against the names of images and preferences; the first word that occurs wins. */
+/** Compared in this order with the names of images and preferences; the first word that occurs wins. */
 const PROFILES: readonly (readonly [RegExp, GuestProfile])[] = [
   [
     /ubuntu/,
@@ -99,7 +99,7 @@ const PROFILES: readonly (readonly [RegExp, GuestProfile])[] = [
   [/fedora/, FEDORA],
 ];
 
-/** The profile for a VM, told from the names of its image, its preference or itself; Fedora when nothing tells. */
+/** The profile for a VM, derived from the names of its image, its preference or the VM; Fedora when none matches. */
 export function guestProfileFor(names: readonly string[]): GuestProfile {
   for (const name of names) {
     const found = PROFILES.find(([pattern]) => pattern.test(name.toLowerCase()));

@@ -6,8 +6,8 @@ const MARGIN = 12;
 const LABEL = 'simulated guest';
 
 /**
- * What the graphical console shows: a banner that says plainly that this is a simulation, and under it a text terminal.
- * Viewers are told which rectangle changed.
+ * The contents of the graphical console: a banner that identifies the simulation, and a text terminal under it.
+ * Viewers receive the rectangles that change.
  */
 export class GuestScreen {
   readonly framebuffer = new Framebuffer(800, 600);
@@ -23,7 +23,7 @@ export class GuestScreen {
     return () => this.viewers.delete(listener);
   }
 
-  /** Changes the size of the desktop, as a guest does when its graphics driver takes over. */
+  /** Changes the size of the desktop, as a guest does when its graphics driver starts. */
   resize(width: number, height: number): void {
     this.framebuffer.resize(width, height);
     this.redraw();
@@ -34,7 +34,7 @@ export class GuestScreen {
     this.redraw();
   }
 
-  /** Prints text at the cursor. Understands new line, carriage return and backspace. */
+  /** Prints text at the cursor. Interprets new line, carriage return and backspace. */
   write(text: string): void {
     const before = this.lines.length;
     for (const character of text) this.put(character);
@@ -43,7 +43,7 @@ export class GuestScreen {
     else this.redrawBody();
   }
 
-  /** The text that stands on the terminal, for tests and for the screen's own drawing. */
+  /** The text on the terminal, for tests and for drawing. */
   get text(): string {
     return this.lines.join('\n');
   }

@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 import type { GuestFacts } from './guest-facts.js';
 import { guestFiles, type GuestFiles, listDirectory } from './guest-files.js';
 
-/** What a shell asks of the machine under it. */
+/** The functions of the machine that a shell uses. */
 export interface GuestPower {
   powerOff(): void;
   reboot(): void;
@@ -10,11 +10,11 @@ export interface GuestPower {
 
 type Command = (args: string[], shell: GuestShell) => string;
 
-/** A small shell: enough for a person, or a test, to see that a console reaches the right guest. */
+/** A small shell: enough for a person, or a test, to see that a console is connected to the right guest. */
 export class GuestShell {
   directory: string;
   finished = false;
-  /** As `$?` after the last line: 127 for a command that is not there. */
+  /** `$?` after the last line: 127 for an unknown command. */
   exitCode = 0;
   readonly files: GuestFiles;
 
@@ -35,7 +35,7 @@ export class GuestShell {
     return `[${this.user}@${this.facts.hostname} ${place}]${this.user === 'root' ? '#' : '$'} `;
   }
 
-  /** Runs one line and gives its output, each line ended by a new line. */
+  /** Runs one line and returns its output, each line ended by a new line. */
   run(line: string): string {
     return line
       .split(/\s*(?:;|&&)\s*/)

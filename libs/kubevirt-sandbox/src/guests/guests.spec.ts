@@ -31,7 +31,7 @@ function buildGuest(clock = new ManualClock()) {
 }
 
 describe('a simulated guest', () => {
-  test('prints its boot on the serial port and ends at a login', () => {
+  test('prints its boot on the serial port, up to the login prompt', () => {
     const { clock, output } = buildGuest();
     clock.advance(BOOT_MS / 2);
     expect(output()).toContain('Linux version 6.14.0-63.fc42.x86_64');
@@ -55,14 +55,14 @@ describe('a simulated guest', () => {
     expect(output()).not.toContain('secret');
   });
 
-  test('poweroff reaches its machine', () => {
+  test('powers off its machine with poweroff', () => {
     const { clock, guest, actions } = buildGuest();
     clock.advance(BOOT_MS);
     guest.typeOnSerial('root\r\rpoweroff\r');
     expect(actions).toEqual(['power-off']);
   });
 
-  test('that is held reacts only when it is let go', () => {
+  test('reacts only after it is resumed when it is paused', () => {
     const { clock, guest, output } = buildGuest();
     clock.advance(BOOT_MS);
     guest.freeze(true);
@@ -72,7 +72,7 @@ describe('a simulated guest', () => {
     expect(output()).toContain('login: root\r\nPassword: ');
   });
 
-  test('says on its screen that it is simulated, and draws what is typed', () => {
+  test('identifies itself as simulated on its screen, and draws typed text', () => {
     const { clock, guest } = buildGuest();
     clock.advance(BOOT_MS);
     const before = Buffer.from(guest.screen.framebuffer.pixels);
@@ -83,7 +83,7 @@ describe('a simulated guest', () => {
 });
 
 describe('RFB encodings', () => {
-  /** A reference decoder, so that what is sent is what is on the screen. */
+  /** A reference decoder, so that the test compares the pixels that a viewer sees. */
   function decodeHextile(data: Buffer, width: number, height: number): Buffer {
     const out = Buffer.alloc(width * height * 4);
     let at = 0;
@@ -123,14 +123,14 @@ describe('RFB encodings', () => {
   noise.forEach((color, index) => (screen.pixels[(20 + (index >> 4)) * 100 + 70 + (index & 15)] = color));
   const area = { x: 0, y: 0, width: 100, height: 50 };
 
-  test('hextile carries the same picture as raw, in fewer bytes', () => {
+  test('hextile transfers the same picture as raw, in fewer bytes', () => {
     const raw = encodeRaw(screen, area, palette);
     const hextile = encodeHextile(screen, area, palette);
     expect(decodeHextile(hextile, 100, 50).equals(raw)).toBe(true);
     expect(hextile.length).toBeLessThan(raw.length / 2);
   });
 
-  test('a screenshot carries the same picture', () => {
+  test('a screenshot has the same picture', () => {
     const png = pngImage(screen);
     const start = png.indexOf('IDAT');
     const pixels = inflateSync(png.subarray(start + 4, start + 4 + png.readUInt32BE(start - 4)));

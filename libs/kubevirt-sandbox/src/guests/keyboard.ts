@@ -9,7 +9,7 @@ const KEYSYMS = new Map<number, string>([
 
 const CONTROL_KEYS = new Set([0xffe3, 0xffe4]);
 
-/** Turns X11 keysyms, as RFB carries them, into what a tty would read. */
+/** Translates the X11 keysyms of RFB into the characters that a tty reads. */
 export class Keyboard {
   private control = false;
 

@@ -3,9 +3,9 @@ import type { Framebuffer, Rectangle } from './framebuffer.js';
 export const Encoding = { raw: 0, hextile: 5, desktopSize: -223 } as const;
 
 const TILE = 16;
-const Hextile = { background: 2, foreground: 4, anySubrects: 8, subrectsColoured: 16, raw: 1 } as const;
+const Hextile = { background: 2, foreground: 4, anySubrects: 8, subrectsColored: 16, raw: 1 } as const;
 
-/** The pixels of an area as they are. */
+/** The raw pixels of an area. */
 export function encodeRaw(screen: Framebuffer, area: Rectangle, palette: readonly Buffer[]): Buffer {
   const size = palette[0]!.length;
   const out = Buffer.allocUnsafe(area.width * area.height * size);
@@ -19,7 +19,7 @@ export function encodeRaw(screen: Framebuffer, area: Rectangle, palette: readonl
   return out;
 }
 
-/** Tiles of 16×16: a background and colored runs (RFC 6143, 7.7.4). A screen of text shrinks about twentyfold. */
+/** Tiles of 16×16: a background and colored runs (RFC 6143, 7.7.4). Shrinks a screen of text about twentyfold. */
 export function encodeHextile(screen: Framebuffer, area: Rectangle, palette: readonly Buffer[]): Buffer {
   const tiles: Buffer[] = [];
   for (let y = area.y; y < area.y + area.height; y += TILE) {
@@ -41,7 +41,7 @@ function encodeTile(screen: Framebuffer, tile: Rectangle, palette: readonly Buff
   if (runs.length > 255 || runs.length * (size + 2) > tile.width * tile.height * size) {
     return Buffer.concat([Buffer.from([Hextile.raw]), encodeRaw(screen, tile, palette)]);
   }
-  const flags = Hextile.background | Hextile.anySubrects | Hextile.subrectsColoured;
+  const flags = Hextile.background | Hextile.anySubrects | Hextile.subrectsColored;
   const parts = [Buffer.from([flags]), palette[background]!, Buffer.from([runs.length])];
   for (const run of runs) {
     parts.push(palette[run.color]!, Buffer.from([(run.x << 4) | run.y, (run.length - 1) << 4]));

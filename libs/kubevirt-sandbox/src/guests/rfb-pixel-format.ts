@@ -1,6 +1,6 @@
 import { PALETTE } from './framebuffer.js';
 
-/** How a client wants its pixels (RFC 6143, 7.4). Color maps are not offered: such a client gets the server's format. */
+/** The pixel format of a client (RFC 6143, 7.4). Color maps are not supported: such a client gets the server's format. */
 export interface RfbPixelFormat {
   bitsPerPixel: number;
   bigEndian: boolean;
@@ -8,7 +8,7 @@ export interface RfbPixelFormat {
   shift: readonly [number, number, number];
 }
 
-/** 32 bits a pixel, blue in the lowest byte: what QEMU offers. */
+/** 32 bits per pixel, blue in the lowest byte: QEMU's format. */
 export const SERVER_PIXEL_FORMAT: RfbPixelFormat = {
   bitsPerPixel: 32,
   bigEndian: false,
@@ -36,7 +36,7 @@ export function readPixelFormat(buffer: Buffer): RfbPixelFormat {
   };
 }
 
-/** Every color of the palette, encoded once as the client wants it. */
+/** Every color of the palette, encoded once in the client's format. */
 export function encodedPalette(format: RfbPixelFormat): readonly Buffer[] {
   return PALETTE.map((color) => {
     const value = color.reduce<number>(

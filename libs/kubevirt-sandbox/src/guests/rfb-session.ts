@@ -6,17 +6,17 @@ import { encodedPalette, readPixelFormat, SERVER_PIXEL_FORMAT, writePixelFormat 
 const VERSION = 'RFB 003.008\n';
 const SECURITY_NONE = 1;
 
-/** A longer clipboard is not a clipboard; the session ends rather than fill the memory. */
+/** Limit of the clipboard; the session ends rather than fill the memory. */
 const MAX_MESSAGE_LENGTH = 1 << 20;
 
 const ClientMessage = { setPixelFormat: 0, setEncodings: 2, updateRequest: 3, key: 4, pointer: 5, cutText: 6 } as const;
 
-/** What a viewer's input reaches. */
+/** The receiver of a viewer's input. */
 export interface RfbInput {
   key(keysym: number, down: boolean): void;
 }
 
-/** The server's half of one RFB 3.8 session (RFC 6143) over any byte stream: raw and hextile, desktop size, no password. */
+/** The server's side of one RFB 3.8 session (RFC 6143) over any byte stream: raw and hextile, desktop size, no password. */
 export class RfbSession {
   private received = Buffer.alloc(0);
   private step: () => boolean = () => this.readVersion();
@@ -99,7 +99,7 @@ export class RfbSession {
     return true;
   }
 
-  /** The length of the message at hand; undefined while it can't be told yet, negative for one nobody knows. */
+  /** The length of the current message; undefined while it is still unknown, negative for an unknown message. */
   private messageLength(): number | undefined {
     const head = this.received;
     switch (head[0]) {
@@ -198,7 +198,7 @@ function union(a: Rectangle, b: Rectangle): Rectangle {
   };
 }
 
-/** A client that can't be told of a new size goes on seeing the part that fits its old one. */
+/** A client without support for a new size keeps showing the part that fits its old one. */
 function clip(area: Rectangle, ...bounds: { width: number; height: number }[]): Rectangle {
   const right = Math.min(area.x + area.width, ...bounds.map(({ width }) => width));
   const bottom = Math.min(area.y + area.height, ...bounds.map(({ height }) => height));

@@ -2,7 +2,7 @@ export const GLYPH_WIDTH = 5;
 export const GLYPH_HEIGHT = 7;
 
 /**
- * A 5×7 letter shape per printable ASCII character. Each character of a shape is one row in base 32: its five bits are
+ * A 5×7 glyph per printable ASCII character. Each character of a glyph is one row in base 32: its five bits are
  * the row's pixels, the left one highest.
  */
 const SHAPES: Record<string, string> = {
@@ -107,5 +107,5 @@ const glyphs = new Map<string, readonly number[]>(
   Object.entries(SHAPES).map(([character, rows]) => [character, [...rows].map((row) => parseInt(row, 32))]),
 );
 
-/** The rows of a character's shape, five bits each; a character without a shape is drawn as a question mark. */
+/** The rows of a character's glyph, five bits each; a character without a glyph is drawn as a question mark. */
 export const glyphRows = (character: string): readonly number[] => glyphs.get(character) ?? glyphs.get('?')!;

@@ -7,8 +7,8 @@ import { Keyboard } from './keyboard.js';
 import { TerminalSession } from './terminal-session.js';
 
 /**
- * The inside of one running VM: a serial port and a graphical screen, each with a login and a shell. It is made when
- * somebody looks for the first time, so a VM nobody watches costs nothing.
+ * The inside of one running VM: a serial port and a graphical screen, each with a login and a shell. It is created on
+ * first use, so a VM without viewers costs nothing.
  */
 export class SimulatedGuest {
   readonly screen: GuestScreen;
@@ -31,7 +31,7 @@ export class SimulatedGuest {
     this.boot(facts.bootedAt);
   }
 
-  /** Hears what the serial port prints from now on. */
+  /** Receives the output of the serial port from now on. */
   onSerial(listener: (data: Buffer) => void): () => void {
     this.serialListeners.add(listener);
     return () => this.serialListeners.delete(listener);
@@ -45,7 +45,7 @@ export class SimulatedGuest {
     this.whenAwake(() => !this.booting && this.terminal.type(text));
   }
 
-  /** Holds or lets go the vCPUs: a held guest reacts to nothing, and to everything it missed afterwards. */
+  /** Pauses or resumes the vCPUs: a paused guest reacts to nothing, and to its missed input afterwards. */
   freeze(frozen: boolean): void {
     this.frozen = frozen;
     if (frozen) return;
@@ -59,7 +59,7 @@ export class SimulatedGuest {
     this.boot(this.clock.now());
   }
 
-  /** Prints the farewell; the owner ends the machine. */
+  /** Prints the shutdown message; the owner ends the machine. */
   shutDown(): void {
     this.print('\n[  OK  ] Reached target poweroff.target - System Power Off.\nreboot: Power down\n');
   }
@@ -118,7 +118,7 @@ export class SimulatedGuest {
 
   private printScreen(text: string): void {
     if (text.includes('\x1b[2J')) this.screen.clear();
-    // Backspace over a character comes as «back, blank, back»; the screen's cursor erases as it goes back.
+    // A deleted character arrives as backspace, blank, backspace; the screen's cursor erases as it goes back.
     this.screen.write(text.replace(/\x1b\[[0-9;]*[A-Za-z]/g, '').replaceAll('\b \b', '\b'));
   }
 }

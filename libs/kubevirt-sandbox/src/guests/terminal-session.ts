@@ -11,17 +11,17 @@ export interface TerminalSetup {
   print: (text: string) => void;
   /** `ttyS0`, `tty1` */
   device: string;
-  /** Skips the login, as the shell of a container does. */
+  /** Skips the login, as in the shell of a container. */
   loggedInAs?: string;
-  /** Files that outlive the session. */
+  /** Files that survive the session. */
   files?: GuestFiles;
-  /** Called when the user leaves; absent: the login is asked for again. */
+  /** Called when the user logs out; absent: the login is shown again. */
   onLeave?: () => void;
 }
 
 /**
- * One terminal of a simulated guest: login, then a shell, with the echo and the editing of a tty. Any user may log in with
- * any password.
+ * One terminal of a simulated guest: login, then a shell, with the echo and the line editing of a tty. Any user may log in
+ * with any password.
  */
 export class TerminalSession {
   private line = '';
@@ -33,7 +33,7 @@ export class TerminalSession {
     if (setup.loggedInAs) this.openShell(setup.loggedInAs);
   }
 
-  /** Prints the system's greeting and asks for a login. */
+  /** Prints the system's greeting and the login prompt. */
   greet(): void {
     const { prettyName, kernelRelease } = this.setup.facts.profile;
     this.setup.print(
@@ -112,7 +112,7 @@ export class TerminalSession {
     this.state = 'shell';
   }
 
-  /** Prints what the terminal waits for: a login, a password or a command. */
+  /** Prints the current prompt: login, password or command. */
   ask(): void {
     if (this.state === 'login') this.setup.print(`${this.setup.facts.hostname} login: `);
     else if (this.state === 'password') this.setup.print('Password: ');

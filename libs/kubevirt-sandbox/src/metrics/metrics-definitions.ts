@@ -23,12 +23,12 @@ interface NodeMetrics extends Metrics {
 const GROUP = 'metrics.k8s.io';
 /** A virtual CPU requests a tenth of a core, and may use a whole one. */
 const CORES_PER_REQUESTED = 10;
-/** The container of a launcher pod in which the guest runs. */
+/** The container of a launcher pod that runs the guest. */
 const GUEST_CONTAINER = 'compute';
-/** The virtual CPUs of a held guest stand still; what is left is the emulator itself, half a millicore. */
+/** The virtual CPUs of a paused guest use nothing; the emulator itself uses half a millicore. */
 const PAUSED_GUEST_CPU = '500000n';
 
-/** metrics.k8s.io: computed when somebody asks, from nothing but the object and the time. */
+/** metrics.k8s.io: computed on request, from the object and the time alone. */
 export const metricsDefinitions = (context: SimulationContext): ResourceDefinition[] => [
   {
     group: GROUP,
@@ -67,7 +67,7 @@ export const metricsDefinitions = (context: SimulationContext): ResourceDefiniti
   },
 ];
 
-/** A pod is measured for the first time a while after its start. */
+/** A pod is first measured a while after its start. */
 function isMeasured({ clock, timings }: SimulationContext, { status }: Pod): boolean {
   if (status?.phase !== 'Running' || !status.startTime) return false;
   return clock.now() - Date.parse(status.startTime) >= timings.ms('metricsFirst');

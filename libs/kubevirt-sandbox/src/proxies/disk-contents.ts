@@ -7,11 +7,11 @@ import type { SimulationContext } from '../simulation-context.js';
 
 const SECTOR = 512;
 const BOOT_SIGNATURE = 0xaa55;
-/** No simulated disk is larger, whatever its claim says. */
+/** The limit of a simulated disk, whatever the size of its claim. */
 const LARGEST_IMAGE = 8 * MIB;
 const GZIP_MAGIC = 0x1f8b;
 
-/** The bytes on simulated disks: what was uploaded, or else a small image that follows from the claim's name. */
+/** The bytes on simulated disks: the uploaded ones, or else a small image derived from the claim's name. */
 export class DiskContents {
   private readonly uploaded = new Map<string, Buffer>();
 
@@ -21,7 +21,7 @@ export class DiskContents {
     });
   }
 
-  /** Keeps what a client uploaded; gzip is unpacked, other formats are kept as they came. */
+  /** Stores an upload; gzip is unpacked, other formats are stored unchanged. */
   write(claim: PersistentVolumeClaim, data: Buffer): void {
     const packed = data.length > 2 && data.readUInt16BE(0) === GZIP_MAGIC;
     this.uploaded.set(claim.metadata.uid!, packed ? gunzipSync(data) : data);
@@ -36,7 +36,7 @@ export class DiskContents {
   }
 }
 
-/** A disk with a partition table and its name in the first sectors, else empty: every read of it is the same. */
+/** A disk with a partition table and its name in the first sectors, otherwise empty. Every read returns the same bytes. */
 function blankImage({ metadata, status, spec }: PersistentVolumeClaim): Buffer {
   const asked = quantityValue(status?.capacity?.storage ?? spec.resources?.requests?.storage);
   const size = Math.max(SECTOR * 64, Math.min(LARGEST_IMAGE, asked || LARGEST_IMAGE));

@@ -21,7 +21,7 @@ export interface DownloadRequest {
   headers: IncomingHttpHeaders;
 }
 
-/** What the exporter pod serves: the disks of an export, to whom has its token. */
+/** The server of the exporter pod: the disks of an export, for clients with its token. */
 export class ExportDownloads {
   constructor(
     private readonly context: SimulationContext,

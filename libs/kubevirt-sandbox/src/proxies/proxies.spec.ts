@@ -32,7 +32,7 @@ describe('disks that leave and enter the cluster', () => {
     return (await cluster.call('GET', `${EXPORTS}/${name}`)).json as unknown as Offer;
   }
 
-  /** The proxy's port opens in real time; everything else waits for the driven clock. */
+  /** The proxy's port opens in real time; everything else uses the driven clock. */
   async function ready(name: string): Promise<Offer> {
     for (;;) {
       cluster.clock.advance(1_000);
@@ -48,7 +48,7 @@ describe('disks that leave and enter the cluster', () => {
     return Buffer.from(token, 'base64').toString();
   }
 
-  test('an export of a stopped VM serves its disk, raw and packed, to whom has the token', async () => {
+  test('an export of a stopped VM serves its disk, raw and compressed, to clients with the token', async () => {
     cluster.simulation.seedVm({ name: 'web', status: 'Stopped' });
     await cluster.call('POST', EXPORTS, anExport('e1'));
     const offer = await ready('e1');
@@ -77,7 +77,7 @@ describe('disks that leave and enter the cluster', () => {
     });
   });
 
-  test('an upload fills a DataVolume, and its bytes come out again', async () => {
+  test('an upload fills a DataVolume, and an export returns its bytes', async () => {
     const volumes = '/apis/cdi.kubevirt.io/v1beta1/namespaces/tailvm/datavolumes';
     await cluster.call('POST', volumes, {
       apiVersion: 'cdi.kubevirt.io/v1beta1',

@@ -15,8 +15,8 @@ const EXPORT_PATH =
 const UPLOAD_PATHS = ['/v1beta1/upload', '/v1beta1/upload-async', '/v1alpha1/upload'];
 
 /**
- * The two proxies that a real cluster has beside its API server, virt-exportproxy and cdi-uploadproxy, on a port of their
- * own. It is opened when the first export or upload needs it, and speaks plain HTTP.
+ * The two proxies that a real cluster has next to its API server, virt-exportproxy and cdi-uploadproxy, on a port of their
+ * own. It opens with the first export or upload, and speaks plain HTTP.
  */
 export class ProxyServer {
   private server: Server | undefined;
@@ -30,7 +30,7 @@ export class ProxyServer {
     private readonly completeUpload: (key: { namespace: string; name: string }) => void,
   ) {}
 
-  /** `http://127.0.0.1:41234` as soon as the port is open; `opened` is called then. */
+  /** `http://127.0.0.1:41234` once the port is open; then `opened` is called. */
   url(opened: () => void): string | undefined {
     if (this.address || this.server) return this.address;
     this.server = createServer((request, response) => void this.handle(request, response)).unref();

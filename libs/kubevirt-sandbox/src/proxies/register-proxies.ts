@@ -12,7 +12,7 @@ import { UploadTokens } from './upload-tokens.js';
 
 const SERVICE = /^(?:https?:)?virt-export-([^:]+)(?::\w+)?$/;
 
-/** Downloads and uploads of disks: through the API server's own service proxy, and through the proxies beside it. */
+/** Downloads and uploads of disks, through the API server's own service proxy and through the separate proxies. */
 export function registerProxies(
   context: SimulationContext,
   dataVolumes: DataVolumeController,
@@ -51,7 +51,7 @@ function serveUploadTokens(context: SimulationContext, tokens: UploadTokens): vo
   });
 }
 
-/** The upload proxy has an address from the moment an upload waits for one. */
+/** The upload proxy gets an address when the first upload waits for one. */
 function announceUploadProxy(context: SimulationContext, server: ProxyServer): void {
   const announce = (): void => {
     const uploadProxyURL = server.url(announce);

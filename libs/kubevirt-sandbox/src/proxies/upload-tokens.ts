@@ -3,7 +3,7 @@ import type { SimulationContext } from '../simulation-context.js';
 
 const LIFETIME_MS = 300_000;
 
-/** Tokens for the upload proxy; each is good for one claim and five minutes. */
+/** Tokens for the upload proxy; each is valid for one claim and five minutes. */
 export class UploadTokens {
   private readonly claims = new Map<string, { namespace: string; name: string }>();
 

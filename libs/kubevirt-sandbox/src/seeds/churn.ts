@@ -3,17 +3,17 @@ import type { VirtualMachine } from '../types/virtual-machine.js';
 import type { SimulationContext } from '../simulation-context.js';
 
 const TICK_MS = 20;
-/** The label that churn changes on one VM after the other. */
+/** The label that churn changes on one VM after another. */
 export const CHURN_LABEL = 'sandbox.headgate.dev/churn';
 
 export interface ChurnOptions {
-  /** Hears of each change at the moment it is made. */
+  /** Receives each change at the time of the change. */
   onChange?: (vm: VirtualMachine, serial: number) => void;
-  /** Makes the change. Default: the label `CHURN_LABEL` gets the serial number. */
+  /** Applies the change. Default: sets the label `CHURN_LABEL` to the serial number. */
   edit?: (vm: VirtualMachine, serial: number) => void;
 }
 
-/** Changes `rate` VMs a second, one after the other, until the returned function is called: a load for benchmarks. */
+/** Changes `rate` VMs a second, one after another, until the returned function is called: a load for benchmarks. */
 export function churn(
   context: SimulationContext,
   rate: number,
@@ -24,7 +24,7 @@ export function churn(
   let serial = 0;
   if (keys.length === 0) return () => undefined;
   return context.clock.repeat(() => {
-    // By the time that has passed, so that ticks which come late owe nothing.
+    // Based on the elapsed time, so that late ticks catch up.
     const due = Math.floor(((context.clock.now() - began) * rate) / 1000);
     while (serial < due) {
       const key = keys[serial++ % keys.length]!;

@@ -19,7 +19,7 @@ const LARGE: readonly Size[] = [
 const NANO: Size = ['nano', 1, '512Mi'];
 const TWO_CPUS: Size = ['2xmedium', 2, '4Gi'];
 
-/** Every size once more with pages of 1 GiB. */
+/** Every size again with pages of 1 GiB. */
 const withHugePages = (sizes: readonly Size[]): Size[] =>
   sizes.flatMap(([name, cpus, memory]) => [[name, cpus, memory] as const, [`${name}1gi`, cpus, memory] as const]);
 

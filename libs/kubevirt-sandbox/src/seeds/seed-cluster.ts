@@ -6,12 +6,12 @@ import { buildNode, type NodeSeed } from './seed-node.js';
 
 type Seed = KubeObject & Record<string, unknown>;
 
-/** What of the cluster's configuration a test may want otherwise. */
+/** The parts of the cluster's configuration that a test may change. */
 export interface ClusterSeed {
   nodes?: NodeSeed[];
-  /** Gates that the KubeVirt resource lists; default: all that the clients of a VM manager need. */
+  /** Feature gates of the KubeVirt resource; default: all that the clients of a VM manager need. */
   featureGates?: readonly string[];
-  /** Default LiveMigrate, without which hot-plugged CPUs and memory wait for a migration by hand. */
+  /** Default LiveMigrate, without which hot-plugged CPUs and memory wait for a manual migration. */
   workloadUpdateMethods?: readonly string[];
   vmRolloutStrategy?: 'Stage' | 'LiveUpdate';
   /** Default true: a class with shared volumes, expansion and snapshots, and a local one that waits for its consumer. */
@@ -29,7 +29,7 @@ export const LOCAL_CLASS = 'local-path';
 
 const CEPH = 'rook-ceph.rbd.csi.ceph.com';
 
-/** Everything a cluster has before its first VM. */
+/** All objects of a cluster before its first VM. */
 export function seedCluster(context: SimulationContext, seed: ClusterSeed = {}): void {
   const now = context.clock.timestamp();
   const objects: KubeObject[] = [

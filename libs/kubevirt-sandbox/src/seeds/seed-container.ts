@@ -21,7 +21,7 @@ export interface ContainerSeed {
   createdAt?: Date;
   /** Labels of the pod and of the claim. */
   labels?: Record<string, string>;
-  /** The claim that keeps its data; default name: the container's with `-data`. */
+  /** The claim with its data; default name: the container's with `-data`. */
   claim?: { name?: string; annotations?: Record<string, string> };
 }
 
@@ -35,7 +35,7 @@ export const CONTAINER_DEFAULTS = {
   running: true,
 } as const;
 
-/** A container that keeps its data: a pod, and the claim that outlives it. */
+/** A container with persistent data: a pod, and a claim that remains without it. */
 export function seedContainer(context: SimulationContext, seed: ContainerSeed): KubeObject[] {
   const { name, namespace, image, cpu, memory, disk, privileged } = { ...CONTAINER_DEFAULTS, ...seed };
   const creationTimestamp = `${(seed.createdAt ?? new Date(context.clock.now())).toISOString().slice(0, 19)}Z`;

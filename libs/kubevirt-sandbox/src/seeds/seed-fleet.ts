@@ -38,7 +38,7 @@ const SIZES = [
   { cpu: 4, memory: '8Gi', disk: '40Gi' },
   { cpu: 8, memory: '16Gi', disk: '100Gi' },
 ];
-/** In parts of a hundred; only states that stay as they are, so that a fleet at rest costs nothing. */
+/** Percentages. Only steady states, so that an idle fleet costs nothing. */
 const STATUSES: readonly (readonly [number, SeededVmStatus])[] = [
   [72, 'Running'],
   [94, 'Stopped'],
@@ -52,7 +52,7 @@ const DAY_MS = 86_400_000;
 
 export const FOLDER_LABEL = 'sandbox.headgate.dev/folder';
 
-/** The `index`th VM of a fleet is always the same, whatever the size. */
+/** The `index`th VM of a fleet is always the same, whatever the size of the fleet. */
 export function fleetName(index: number): string {
   const seed = `vm ${index}`;
   return `${seededChoice(`${seed} stage`, STAGES)}-${seededChoice(`${seed} role`, ROLES)}-${String(index).padStart(4, '0')}`;
@@ -60,17 +60,17 @@ export function fleetName(index: number): string {
 
 export const fleetNamespace = (index: number): string => seededChoice(`vm ${index} namespace`, NAMESPACES);
 
-/** The seeds of a fleet before they are created; a caller returns the ones to create instead, such as with labels of its own. */
+/** Receives the seeds of a fleet and returns the ones to create instead, for example with other labels. */
 export interface FleetSeedOptions {
   vm?: (seed: FleetVmSeed) => VmSeed;
   container?: (seed: FleetContainerSeed) => ContainerSeed;
 }
 
-/** Its labels are `app`, `stage` and, on every fifth VM, `critical`. */
+/** The labels are `app`, `stage` and, on every fifth VM, `critical`. */
 export type FleetVmSeed = VmSeed & { readonly labels: Record<string, string> };
 export type FleetContainerSeed = ContainerSeed & Required<Pick<ContainerSeed, keyof typeof CONTAINER_DEFAULTS>>;
 
-/** Puts `count` VMs (0 to 10,000) into the cluster, with a container for every twentieth and nodes enough for all. */
+/** Adds `count` VMs (0 to 10,000) to the cluster, with a container for every twentieth and enough nodes for all. */
 export function seedFleet(context: SimulationContext, count: number, options: FleetSeedOptions = {}): void {
   const { vm = (seed) => seed, container = (seed) => seed } = options;
   const now = context.clock.timestamp();
@@ -96,7 +96,7 @@ export function seedFleet(context: SimulationContext, count: number, options: Fl
     seedContainer(context, container(fleetContainer(context, index))),
   );
   store.load(containers.flat());
-  // In portions, so that not the whole fleet lies in memory twice.
+  // In portions, so that the whole fleet is not in memory twice.
   for (let from = 0; from < count; from += VMS_PER_NODE) {
     const portion = Array.from({ length: Math.min(VMS_PER_NODE, count - from) }, (_none, index) =>
       seedVm(context, vm(fleetVm(context, from + index, nodes[(from + index) % nodes.length]!.metadata.name))),
@@ -160,7 +160,7 @@ const DEMO_CONTAINERS: readonly ContainerSeed[] = [
 
 /** A handful of VMs and containers, one in every state: for a first look. */
 export function seedDemo(context: SimulationContext): void {
-  // One by one, so that each weighs on its node when the next is placed.
+  // One at a time, so that each counts in its node's load when the next is placed.
   for (const seed of DEMO_VMS) context.store.load(seedVm(context, seed));
   for (const seed of DEMO_CONTAINERS) context.store.load(seedContainer(context, seed));
 }

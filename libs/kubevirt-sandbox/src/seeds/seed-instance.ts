@@ -23,7 +23,7 @@ export interface SeededInstance {
   pod: Pod;
 }
 
-/** The VMI of a seeded VM and its pod, running, held, or without a node. */
+/** The VMI of a seeded VM and its pod: running, paused, or without a node. */
 export function seedInstance(
   context: SimulationContext,
   vm: VirtualMachine,
@@ -69,7 +69,7 @@ function place(context: SimulationContext, pod: Pod, wanted: string | undefined,
 interface SeededRun extends SeededInstance {
   readonly context: SimulationContext;
   readonly seed: VmSeed;
-  /** When it started. */
+  /** The time of its start. */
   readonly since: string;
   readonly claim: PersistentVolumeClaim | undefined;
 }

@@ -10,13 +10,13 @@ export interface NodeSeed {
   memory?: string;
   pods?: number;
   ready?: boolean;
-  /** Whether VMs may run here: false on a node without KVM. */
+  /** Whether VMs may run on it: false on a node without KVM. */
   kvm?: boolean;
   labels?: Record<string, string>;
   address?: string;
 }
 
-/** A node with what KubeVirt puts on it. */
+/** A node with the labels and resources that KubeVirt adds. */
 export function buildNode(seed: NodeSeed, now: string): Node {
   const { name, cpus = 32, memory = '256Gi', pods = 250, ready = true, kvm = true, roles = ['worker'] } = seed;
   const capacity = {

@@ -17,7 +17,7 @@ const DEFAULT_IMAGE = 'https://images.example/fedora-cloud-42.qcow2';
 
 const runs = (status: SeededVmStatus): boolean => status === 'Running' || status === 'Paused';
 
-/** A VM with everything that belongs to it in its state. The claim comes first: the rest is told from it. */
+/** A VM with all objects that belong to it in its state. The claim is created first: the others are derived from it. */
 export function seedVm(context: SimulationContext, seed: VmSeed): KubeObject[] {
   const { status = 'Running', namespace = 'tailvm', name } = seed;
   const createdAt = `${(seed.createdAt ?? new Date(context.clock.now())).toISOString().slice(0, 19)}Z`;

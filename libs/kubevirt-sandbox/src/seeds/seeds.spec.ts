@@ -11,7 +11,7 @@ const statusesOf = (cluster: ReturnType<typeof simulatedCluster>): Record<string
   );
 
 describe('seeds', () => {
-  test('a seeded VM stays in the state it was given, and its controllers find nothing to change', () => {
+  test('a seeded VM stays in its state, and its controllers find nothing to change', () => {
     const cluster = simulatedCluster();
     cluster.simulation.seedDemo();
     const seeded = cluster.store.revision;
@@ -28,7 +28,7 @@ describe('seeds', () => {
     expect(cluster.store.revision - seeded).toBe(0);
   });
 
-  test('a seeded VM can be stopped and deleted like one that was started here', () => {
+  test('a seeded VM can be stopped and deleted like one that was started normally', () => {
     const cluster = simulatedCluster();
     cluster.simulation.seedVm({ name: 'web' });
     cluster.clock.advance(1_000);
@@ -39,7 +39,7 @@ describe('seeds', () => {
     }
   });
 
-  test('a fleet is the same every time, of the size asked for, in several namespaces and states', () => {
+  test('a fleet is the same every time, with the requested size, in several namespaces and states', () => {
     const [first, second] = [simulatedCluster(), simulatedCluster()];
     first.simulation.seedFleet(300);
     second.simulation.seedFleet(300);
@@ -52,7 +52,7 @@ describe('seeds', () => {
     expect(new Set(first.store.list(RESOURCES.vm).map(({ metadata }) => metadata.namespace)).size).toBe(5);
   });
 
-  test('a fleet at rest schedules nothing', () => {
+  test('an idle fleet schedules nothing', () => {
     const cluster = simulatedCluster();
     cluster.simulation.seedFleet(500);
     cluster.clock.advance(60_000);
@@ -62,7 +62,7 @@ describe('seeds', () => {
     expect(cluster.store.revision).toBe(revision);
   });
 
-  test('churn changes as many VMs a second as asked for', () => {
+  test('churn changes the requested number of VMs a second', () => {
     const cluster = simulatedCluster();
     cluster.simulation.seedFleet(50);
     cluster.clock.advance(1_000);
@@ -76,7 +76,7 @@ describe('seeds', () => {
     expect(changes).toBeLessThanOrEqual(1_000);
   });
 
-  test('churn makes the change that it is told to', () => {
+  test('churn applies the given change', () => {
     const cluster = simulatedCluster();
     cluster.simulation.seedFleet(3);
     const stop = cluster.simulation.churn(1, {

@@ -1,6 +1,6 @@
 import type { RunStrategy } from '../types/virtual-machine.js';
 
-/** The steady states in which a VM can be put into the cluster. */
+/** The steady states in which a VM can be seeded. */
 export type SeededVmStatus = 'Running' | 'Stopped' | 'Paused' | 'ErrorUnschedulable' | 'DataVolumeError';
 
 export interface VmSeed {
@@ -9,7 +9,7 @@ export interface VmSeed {
   namespace?: string;
   /** Default Running. */
   status?: SeededVmStatus;
-  /** Default: Always for one that runs, Halted for one that does not. */
+  /** Default: Always for a running VM, Halted for a stopped one. */
   runStrategy?: RunStrategy;
   node?: string;
   /** Sockets; default 2. */
@@ -18,7 +18,7 @@ export interface VmSeed {
   memory?: string;
   /** A quantity; default `20Gi`. */
   disk?: string;
-  /** Where the disk came from; its name tells the operating system. Default: a Fedora image. */
+  /** The source of the disk; its name indicates the operating system. Default: a Fedora image. */
   image?: string;
   /** A container disk instead of a claim. */
   containerDisk?: string;
@@ -31,6 +31,6 @@ export interface VmSeed {
   agent?: boolean;
   /** Default: now. */
   createdAt?: Date;
-  /** For the template: faults, for example. */
+  /** Annotations of the template, for example faults. */
   templateAnnotations?: Record<string, string>;
 }

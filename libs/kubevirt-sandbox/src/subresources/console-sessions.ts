@@ -12,7 +12,7 @@ const NORMAL_CLOSURE = 1000;
 
 type Device = 'console' | 'vnc';
 
-/** Serial and graphical consoles over WebSocket. A device has one session: a new client ends the older one's. */
+/** Serial and graphical consoles over WebSocket. A device has one session: a new client ends the previous one. */
 export class ConsoleSessions {
   private readonly open = new Map<string, WebSocket>();
 
@@ -34,7 +34,7 @@ export class ConsoleSessions {
     }
   }
 
-  /** Ends the sessions of VMIs that end; those of a VMI that migrates are cut, too, as their node changes. */
+  /** Ends the sessions of VMIs that end or migrate, because their node changes. */
   watch(): () => void {
     return this.context.store.subscribe(RESOURCES.vmi, ({ type, object, previous }) => {
       const before = previous as VirtualMachineInstance | undefined;

@@ -1,6 +1,6 @@
 import type { Container, Pod } from '../types/core-kinds.js';
 
-/** How often a followed log gets a line. */
+/** The interval between the lines of a followed log. */
 export const HEARTBEAT_MS = 10_000;
 
 export interface LogLine {
@@ -8,7 +8,7 @@ export interface LogLine {
   line: string;
 }
 
-/** What a container has printed: a start, and what its command would have been. */
+/** The output of a container: its start and its command. */
 export function containerLog(
   { metadata, status }: Pod,
   { name, image, command = [], args = [] }: Container,

@@ -6,7 +6,7 @@ import { RESOURCES } from '../resources.js';
 import type { Container, PersistentVolumeClaim, Pod } from '../types/core-kinds.js';
 import type { SimulationContext } from '../simulation-context.js';
 
-/** What the shell of a container knows about its pod. */
+/** The facts that the shell of a container knows about its pod. */
 export function containerFacts({ metadata, status }: Pod, container: Container): GuestFacts {
   const { limits, requests } = container.resources ?? {};
   return {
@@ -21,7 +21,7 @@ export function containerFacts({ metadata, status }: Pod, container: Container):
   };
 }
 
-/** The files of containers. Those of a pod with a claim live as long as the claim, others as long as the pod. */
+/** The files of containers. With a claim they live as long as the claim, otherwise as long as the pod. */
 export class ContainerFiles {
   private readonly files = new Map<string, GuestFiles>();
 
@@ -39,7 +39,7 @@ export class ContainerFiles {
     return files;
   }
 
-  /** Forgets the files of what is gone. */
+  /** Discards the files of deleted pods and claims. */
   watch(): void {
     for (const resource of [RESOURCES.pod, RESOURCES.claim]) {
       this.context.store.subscribe(resource, ({ type, object }) => {

@@ -10,15 +10,15 @@ export interface TerminalSize {
   height: number;
 }
 
-/** What the remote end of an exec does. */
+/** Receives the input of an exec session. */
 export interface ExecInput {
   stdin(data: Buffer): void;
   resize(size: TerminalSize): void;
-  /** The client has no more to say (v5 only). */
+  /** The client has closed its input (v5 only). */
   stdinClosed(): void;
 }
 
-/** One exec session: frames that begin with the number of their channel, and a Status at the end. */
+/** One exec session: frames that begin with a channel number, and a Status at the end. */
 export class ExecChannels {
   private ended = false;
 
@@ -28,7 +28,7 @@ export class ExecChannels {
   ) {
     socket.on('message', (raw: Buffer) => receive(Buffer.isBuffer(raw) ? raw : Buffer.from(raw), input));
     socket.on('error', () => socket.terminate());
-    // Every channel is opened with an empty frame, so that the client knows that it is there.
+    // Every channel is opened with an empty frame, which announces it to the client.
     for (const channel of [Channel.stdout, Channel.stderr, Channel.error]) this.send(channel, '');
   }
 
@@ -40,7 +40,7 @@ export class ExecChannels {
     this.send(Channel.stderr, data);
   }
 
-  /** Ends the session as the program did. */
+  /** Ends the session with the program's exit code. */
   exit(code: number): void {
     if (this.ended) return;
     const success = { metadata: {}, status: 'Success' };

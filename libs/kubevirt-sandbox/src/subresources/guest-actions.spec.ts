@@ -6,7 +6,7 @@ import type { VirtualMachineInstance } from '../types/virtual-machine-instance.j
 
 type Cluster = Awaited<ReturnType<typeof listeningCluster>>;
 
-describe('what is done to a running guest', () => {
+describe('actions on a running guest', () => {
   let cluster: Cluster;
 
   beforeEach(async () => {
@@ -48,7 +48,7 @@ describe('what is done to a running guest', () => {
     expect(answer.json?.['message']).toContain(message);
   });
 
-  test('a soft reboot needs an agent or ACPI', async () => {
+  test('a soft reboot needs a guest agent or ACPI', async () => {
     cluster.simulation.faults.inject('agent-gone', { namespace: 'tailvm', name: 'web' });
     cluster.clock.advance(1_000);
     const answer = await act('web', 'softreboot');
@@ -56,7 +56,7 @@ describe('what is done to a running guest', () => {
     expect(answer.json?.['message']).toContain('VMI neither have the agent connected nor the ACPI feature enabled');
   });
 
-  test('reset is not there before 1.5', async () => {
+  test('reset does not exist before 1.5', async () => {
     await cluster.close();
     cluster = await listeningCluster({ kubevirtVersion: '1.4' });
     cluster.simulation.seedVm({ name: 'web' });
@@ -64,7 +64,7 @@ describe('what is done to a running guest', () => {
     expect((await act('web', 'softreboot')).status).toBe(200);
   });
 
-  test('freeze and unfreeze show in the status and in what the agent says', async () => {
+  test('freeze and unfreeze appear in the status and in the responses of the agent', async () => {
     expect(await act('web', 'freeze', { unfreezeTimeout: '5m0s' })).toMatchObject({ status: 200, text: '' });
     expect(vmi().status?.fsFreezeStatus).toBe('frozen');
     expect((await cluster.ask('web', 'guestosinfo')).json).toMatchObject({ fsFreezeStatus: 'frozen' });
@@ -73,7 +73,7 @@ describe('what is done to a running guest', () => {
     expect((await cluster.ask('web', 'guestosinfo')).json).toMatchObject({ fsFreezeStatus: 'thawed' });
   });
 
-  test('a frozen guest thaws by itself after its time-out, counted from the last freeze', async () => {
+  test('a frozen guest thaws automatically after its timeout, counted from the last freeze', async () => {
     await act('web', 'freeze', { unfreezeTimeout: '30s' });
     cluster.clock.advance(20_000);
     await act('web', 'freeze', { unfreezeTimeout: '30s' });
@@ -83,7 +83,7 @@ describe('what is done to a running guest', () => {
     expect(vmi().status).not.toHaveProperty('fsFreezeStatus');
   });
 
-  test('migrate makes a migration, once at a time, and only while the VM runs', async () => {
+  test('migrate creates a migration, one at a time, and only while the VM runs', async () => {
     const node = vmi().status?.nodeName;
     const migrate = (name: string, body?: unknown) => cluster.act('virtualmachines', name, 'migrate', body);
     const migrations = () => cluster.sandbox.store.list<Migration>(RESOURCES.migration);
@@ -100,10 +100,10 @@ describe('what is done to a running guest', () => {
     expect(migrations()[0]?.status?.phase).toBe('Succeeded');
     expect(vmi().status?.nodeName).not.toBe(node);
     expect((await migrate('off')).json).toMatchObject({ code: 409 });
-    expect((await migrate('nobody')).json).toMatchObject({ code: 404 });
+    expect((await migrate('missing')).json).toMatchObject({ code: 404 });
   });
 
-  test('migrate follows an added node selector, and waits for a node that has it', async () => {
+  test('migrate uses an added node selector, and waits for a matching node', async () => {
     await cluster.act('virtualmachines', 'web', 'migrate', {
       addedNodeSelector: { 'kubernetes.io/hostname': 'node-that-left' },
     });

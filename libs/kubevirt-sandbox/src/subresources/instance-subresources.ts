@@ -23,9 +23,9 @@ import { changeVolumesOfVmi } from './volume-actions.js';
 
 type Request = Parameters<HttpSubresourceHandler>[0];
 
-/** Subresources of VirtualMachineInstance that are plain requests. */
+/** The subresources of VirtualMachineInstance that are plain requests. */
 export class InstanceSubresources {
-  /** What calls off the thaw that is due for a frozen guest, by the uid of its VMI. */
+  /** Cancels the scheduled thaw of a frozen guest, by the uid of its VMI. */
   private readonly thaws = new Map<string, () => void>();
 
   constructor(
@@ -62,7 +62,7 @@ export class InstanceSubresources {
     });
   }
 
-  /** Questions to the guest agent: every failure is 500 with a plain text. */
+  /** Requests to the guest agent: every failure is 500 with plain text. */
   private get(subresource: string, answer: (vmi: VirtualMachineInstance) => object): void {
     this.context.subresources.handle(this.address(subresource), ['GET'], (request): SubresourceResponse => {
       try {
@@ -133,7 +133,7 @@ export class InstanceSubresources {
     this.instances.reset(this.running(request, 'VM is not running'));
   }
 
-  /** The guest's file systems thaw by themselves once `unfreezeTimeout`, if there is one, has passed. */
+  /** The guest's file systems thaw automatically after `unfreezeTimeout`, if it is set. */
   private freeze(request: Request): void {
     const vmi = this.running(request, 'VM is not running');
     const afterMs = goDuration(optionsOf<{ unfreezeTimeout: string }>(request.body).unfreezeTimeout);

@@ -6,7 +6,7 @@ import { InstanceSubresources } from './instance-subresources.js';
 import { registerMachineSubresources } from './machine-subresources.js';
 import { SUBRESOURCES } from './subresource-support.js';
 
-/** Everything under `subresources.kubevirt.io`. */
+/** All subresources under `subresources.kubevirt.io`. */
 export function registerKubevirtSubresources(
   context: SimulationContext,
   instances: InstanceController,

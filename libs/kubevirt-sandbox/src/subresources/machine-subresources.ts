@@ -80,7 +80,7 @@ function migrate(context: SimulationContext, asked: { namespace?: string; name: 
   try {
     refuseMigration(context, migration);
   } catch (error) {
-    // virt-api wraps the refusal of the webhook.
+    // virt-api wraps the webhook's refusal.
     throw apiError(500, 'InternalError', `Internal error occurred: ${(error as Error).message}`);
   }
   context.store.create(RESOURCES.migration, migration, { dryRun: isDryRun(options) });

@@ -9,11 +9,11 @@ import { ContainerFiles, containerFacts } from './container-shells.js';
 import { containerLog, HEARTBEAT_MS, heartbeatLine } from './container-log.js';
 import { EXEC_PROTOCOLS, ExecChannels, type TerminalSize } from './exec-channels.js';
 
-/** A container can't switch its machine off. */
+/** A container can't power off its machine. */
 const NO_POWER: GuestPower = { powerOff: () => undefined, reboot: () => undefined };
 const SHELLS = /(^|\/)(ba|a|da|z)?sh$/;
 
-/** Logs of pods and commands in them. */
+/** Logs of pods, and commands in them. */
 export class PodSubresources {
   private readonly files: ContainerFiles;
 

@@ -19,7 +19,7 @@ interface Asked {
 
 const RECOVERY =
   'VM recovery required: Volume migration failed, leaving some volumes pointing to non-consistent targets; manual intervention is needed to reassign them to their original volumes.';
-/** A forced restart leaves the guest one second. */
+/** A forced restart gives the guest one second. */
 const FORCED_GRACE_SECONDS = 1;
 
 const isLive = (vmi: VirtualMachineInstance | undefined): vmi is VirtualMachineInstance =>

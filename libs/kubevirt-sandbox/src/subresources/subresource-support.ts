@@ -45,7 +45,7 @@ export function requireVmi(context: SimulationContext, request: Request): Virtua
 export const ACCEPTED: SubresourceResponse = { code: 202 };
 export const DONE: SubresourceResponse = { code: 200 };
 
-/** The body as an object; an empty one is no error. @throws ApiError 400 */
+/** The body as an object; an empty body is valid. @throws ApiError 400 */
 export function optionsOf<T extends object>(body: unknown): Partial<T> & { dryRun?: string[] } {
   if (body === undefined || body === null) return {};
   if (typeof body !== 'object' || Array.isArray(body)) {
@@ -56,7 +56,7 @@ export function optionsOf<T extends object>(body: unknown): Partial<T> & { dryRu
 
 export const isDryRun = ({ dryRun = [] }: { dryRun?: string[] }): boolean => dryRun.includes('All');
 
-/** virt-api's answer where a GET fails: a plain text, whatever the reason. */
+/** virt-api's response to a failed GET: plain text, whatever the reason. */
 export function plainFailure(error: unknown): SubresourceResponse {
   if (!(error instanceof ApiError)) throw error;
   return { code: 500, body: error.message };

@@ -45,9 +45,9 @@ describe('subresources.kubevirt.io over the wire', () => {
     expect(answer.json?.['message'] ?? '').toBe(message);
   });
 
-  test('refuse in the singular and with the words of virt-api', async () => {
-    const unknown = await cluster.act('virtualmachines', 'nobody', 'start');
-    expect(unknown.json).toMatchObject({ code: 404, message: 'virtualmachine.kubevirt.io "nobody" not found' });
+  test('refuse in the singular and with the messages of virt-api', async () => {
+    const unknown = await cluster.act('virtualmachines', 'missing', 'start');
+    expect(unknown.json).toMatchObject({ code: 404, message: 'virtualmachine.kubevirt.io "missing" not found' });
     await cluster.call('POST', cluster.vms, buildVirtualMachine('off', { runStrategy: 'Halted' }));
     cluster.clock.advance(1000);
     const restart = await cluster.act('virtualmachines', 'off', 'restart');
@@ -83,12 +83,12 @@ describe('subresources.kubevirt.io over the wire', () => {
     const info = await cluster.ask('web', 'guestosinfo');
     expect(info.json).toMatchObject({ hostname: 'web', os: { id: 'fedora' } });
     expect((await cluster.ask('web', 'filesystemlist')).json).toMatchObject({ items: [{ mountPoint: '/' }] });
-    expect((await cluster.ask('nobody', 'userlist')).text).toBe(
-      'virtualmachineinstance.kubevirt.io "nobody" not found',
+    expect((await cluster.ask('missing', 'userlist')).text).toBe(
+      'virtualmachineinstance.kubevirt.io "missing" not found',
     );
   });
 
-  test('the serial console speaks plain.kubevirt.io, asks for a login and runs commands', async () => {
+  test('the serial console speaks plain.kubevirt.io, shows a login prompt and runs commands', async () => {
     await running('web');
     const console = cluster.dial(cluster.consolePath('web', 'console'), ['plain.kubevirt.io']);
     await console.opened;
@@ -101,7 +101,7 @@ describe('subresources.kubevirt.io over the wire', () => {
     await console.untilText('uname -n\r\nweb\r\n');
   });
 
-  test('a new console ends the older one', async () => {
+  test('a new console ends the previous one', async () => {
     await running('web');
     const first = cluster.dial(cluster.consolePath('web', 'console'), ['plain.kubevirt.io']);
     await first.opened;
@@ -113,11 +113,11 @@ describe('subresources.kubevirt.io over the wire', () => {
   });
 
   test('refuses a console before the upgrade when the VMI does not run', async () => {
-    const socket = cluster.dial(cluster.consolePath('nobody', 'console'), ['plain.kubevirt.io']);
+    const socket = cluster.dial(cluster.consolePath('missing', 'console'), ['plain.kubevirt.io']);
     await expect(socket.opened).rejects.toThrow('Unexpected server response: 404');
   });
 
-  test('VNC speaks RFB 3.8, draws the simulated guest and shows what is typed', async () => {
+  test('VNC speaks RFB 3.8, draws the simulated guest and shows typed text', async () => {
     await running('web');
     const vnc = cluster.dial(cluster.consolePath('web', 'vnc'), ['plain.kubevirt.io']);
     await vnc.untilText('RFB 003.008\n');

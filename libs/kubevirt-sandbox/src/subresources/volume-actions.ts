@@ -107,7 +107,7 @@ function removeOptions(context: SimulationContext, body: unknown): { name: strin
   return options as { name: string };
 }
 
-/** A volume by its own name or by that of its claim. */
+/** A volume by its own name or by its claim's. */
 const findVolume = ({ volumes = [] }: VmiSpec, name: string): Volume | undefined =>
   volumes.find((volume) => volume.name === name) ?? volumes.find((volume) => claimNameOf(volume) === name);
 
@@ -120,7 +120,7 @@ function refuseWhileMigrating(context: SimulationContext, asked: Asked): void {
   });
 }
 
-/** Listed in the status for the controller, or written into the VM at once, as the feature gates say. */
+/** Recorded in the status for the controller, or written into the VM at once, depending on the feature gates. */
 function change(
   context: SimulationContext,
   vm: VirtualMachine,

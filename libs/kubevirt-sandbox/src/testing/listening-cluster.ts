@@ -45,7 +45,7 @@ export async function listeningCluster(options: SimulationOptions = {}) {
   };
 }
 
-/** A WebSocket client that collects what it is sent, so that a test can wait for it. */
+/** A WebSocket client that collects its input, so that a test can wait for it. */
 export class SocketClient {
   received = Buffer.alloc(0);
   readonly frames: Buffer[] = [];

@@ -30,7 +30,7 @@ export function simulatedCluster(options: SimulationOptions = {}) {
     ...options,
   });
   simulation.install({ store, registry, admission, subresources, clock, events });
-  // What the garbage collector of the API server does: whatever loses its last owner goes.
+  // Imitates the API server's garbage collector: an object without its last owner is deleted.
   store.subscribe('*', ({ type, object }) => {
     if (type !== 'DELETED') return;
     for (const { resource, ...key } of store.dependentsOf(object.metadata.uid!)) {
@@ -49,7 +49,7 @@ export function simulatedCluster(options: SimulationOptions = {}) {
     find,
     vm: (name: string) => find<VirtualMachine>(RESOURCES.vm, name),
     vmi: (name: string) => find<VirtualMachineInstance>(RESOURCES.vmi, name),
-    /** Reasons of the events about an object, oldest first. */
+    /** Reasons of the events of an object, oldest first. */
     eventReasons: (kind: string, name: string) =>
       store
         .list<EventObject>('events', {

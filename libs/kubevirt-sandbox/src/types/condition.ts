@@ -1,4 +1,4 @@
-/** A condition as KubeVirt and core kinds write it. */
+/** A condition in the form of KubeVirt and core kinds. */
 export interface Condition {
   type: string;
   status: 'True' | 'False' | 'Unknown';
@@ -17,7 +17,7 @@ export const findCondition = (conditions: readonly Condition[] | undefined, type
 export const isTrue = (conditions: readonly Condition[] | undefined, type: string): boolean =>
   findCondition(conditions, type)?.status === 'True';
 
-/** Sets a condition in place. The time of transition moves only when the status does. */
+/** Sets a condition in place. The transition time changes only with the status. */
 export function setCondition(conditions: Condition[], wanted: New, now: string): void {
   const index = conditions.findIndex(({ type }) => type === wanted.type);
   const known = conditions[index];

@@ -72,7 +72,7 @@ export interface VirtualMachine extends KubeObject {
   status?: VmStatus;
 }
 
-/** The strategy in force; `running` is its old spelling. */
+/** The run strategy in force; `running` is its old form. */
 export function runStrategyOf({ spec }: VirtualMachine): RunStrategy {
   if (spec.runStrategy) return spec.runStrategy;
   return spec.running ? 'Always' : 'Halted';

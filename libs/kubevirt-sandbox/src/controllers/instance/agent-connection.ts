@@ -5,14 +5,14 @@ import type { VirtualMachineInstance } from '../../types/virtual-machine-instanc
 import { updateCondition } from './instance-phase.js';
 import { interfaceStatuses } from './interface-status.js';
 
-/** What a VMI shows once its guest agent answers, on a draft. */
+/** Sets what a VMI shows once its guest agent answers, on a draft. */
 export function connectAgent(vmi: VirtualMachineInstance, facts: GuestFacts, now: string): void {
   updateCondition(vmi, { type: 'AgentConnected', status: 'True', lastProbeTime: now }, now);
   vmi.status!.guestOSInfo = guestOsInfo(facts);
   reportInterfaces(vmi);
 }
 
-/** What remains when it falls silent, on a draft. */
+/** Clears it when the agent stops answering, on a draft. */
 export function disconnectAgent(vmi: VirtualMachineInstance): void {
   removeCondition(vmi.status!.conditions ?? [], 'AgentConnected');
   reportInterfaces(vmi);

@@ -16,14 +16,14 @@ const claimOf = (
     : context.find<PersistentVolumeClaim>(RESOURCES.claim, vmi.metadata.namespace, name);
 };
 
-/** Whether a disk of the VMI has grown since the VMI last said how large it is. */
+/** Whether a disk of the VMI has grown since the VMI last reported its size. */
 export const hasOutdatedClaims = (context: SimulationContext, vmi: VirtualMachineInstance): boolean =>
   (vmi.status?.volumeStatus ?? []).some((status) => {
     const claim = claimOf(context, vmi, status);
     return claim !== undefined && !deepEqual(claim.status?.capacity, status.persistentVolumeClaimInfo?.capacity);
   });
 
-/** Brings the sizes of the disks up to date, on a draft. */
+/** Updates the sizes of the disks, on a draft. */
 export function refreshClaims(context: SimulationContext, vmi: VirtualMachineInstance): void {
   for (const status of vmi.status?.volumeStatus ?? []) {
     const claim = claimOf(context, vmi, status);

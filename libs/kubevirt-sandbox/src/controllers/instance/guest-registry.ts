@@ -12,17 +12,17 @@ import { claimNameOf } from '../virtual-machine/volume-snapshot-statuses.js';
 import { guestHostname } from './launcher-pod.js';
 import { diskTargets } from './volume-status.js';
 
-/** What a guest does to itself. */
+/** Actions that a guest takes on its own. */
 export type GuestAction = 'power-off' | 'reboot';
 
-/** The insides of running VMs, by the uid of their VMI; made when somebody looks and kept until the VMI ends. */
+/** The insides of running VMs, by the uid of their VMI. Created on first use and kept until the VMI ends. */
 export class GuestRegistry {
   private readonly guests = new Map<string, SimulatedGuest>();
   private readonly listeners = new Set<(vmi: VirtualMachineInstance, action: GuestAction) => void>();
 
   constructor(private readonly context: SimulationContext) {}
 
-  /** Tells of guests that switch themselves off or reboot. */
+  /** Receives guests that power off or reboot on their own. */
   onAction(listener: (vmi: VirtualMachineInstance, action: GuestAction) => void): void {
     this.listeners.add(listener);
   }
@@ -47,7 +47,7 @@ export class GuestRegistry {
     return guest;
   }
 
-  /** The guest if somebody has looked at it. */
+  /** The guest, if it was used before. */
   peek({ metadata }: VirtualMachineInstance): SimulatedGuest | undefined {
     return this.guests.get(metadata.uid!);
   }
@@ -65,7 +65,7 @@ export class GuestRegistry {
   }
 }
 
-/** What the guest of a VMI knows about its machine. */
+/** The facts that the guest of a VMI knows about its machine. */
 export function guestFacts(context: SimulationContext, vmi: VirtualMachineInstance): GuestFacts {
   const started = vmi.status?.phaseTransitionTimestamps?.find(({ phase }) => phase === 'Running');
   const bootedAt = started ? Date.parse(started.phaseTransitionTimestamp) : context.clock.now();
@@ -97,7 +97,7 @@ export function guestFacts(context: SimulationContext, vmi: VirtualMachineInstan
   };
 }
 
-/** Names that may tell the operating system: of the preference, the images, the disks' sources, and the VM. */
+/** Names that indicate the operating system: of the preference, the images, the disks' sources, and the VM. */
 function imageNames(context: SimulationContext, vmi: VirtualMachineInstance): string[] {
   const { annotations = {}, namespace, name } = vmi.metadata;
   const images = (vmi.spec.volumes ?? []).flatMap((volume) => {

@@ -6,10 +6,10 @@ import { controlledBy, type SimulationContext } from '../../simulation-context.j
 import { claimNameOf } from '../virtual-machine/volume-snapshot-statuses.js';
 import { claimInfo, diskTargets, hotplugVolumes } from './volume-status.js';
 
-/** What the hot-plugging of volumes needs from the controller that drives it. */
+/** The functions of the controller that the hot-plugging of volumes uses. */
 export interface HotplugHost {
   took(step: string): boolean;
-  tell(reason: string, message: string): void;
+  recordEvent(reason: string, message: string): void;
   patch(change: (status: VolumeStatus[]) => VolumeStatus[]): void;
 }
 
@@ -19,7 +19,7 @@ const NEXT_PHASE: Record<string, string> = {
   MountedToPod: 'Ready',
 };
 
-/** Brings hot-plugged volumes one step further, both those that come and those that go. */
+/** Advances hot-plugged volumes by one step, both those that are added and those that are removed. */
 export function stepHotplug(
   context: SimulationContext,
   vmi: VirtualMachineInstance,
@@ -80,16 +80,16 @@ function enterPhase({ context, vmi, pod, volume, host }: Hotplug, phase: string)
       attachmentPod(context, pod, name, claimNameOf(volume)!),
     );
     const message = `Created hotplug attachment pod ${attachment.metadata.name}, for volume ${name}`;
-    host.tell('SuccessfulCreate', message);
+    host.recordEvent('SuccessfulCreate', message);
     const hotplugVolume = { attachPodName: attachment.metadata.name, attachPodUID: attachment.metadata.uid };
     host.patch(replace(name, { phase, reason: 'SuccessfulCreate', message, hotplugVolume }));
   } else if (phase === 'MountedToPod') {
     const message = `Volume ${name} has been mounted in virt-launcher pod`;
-    host.tell('VolumeMountedToPod', message);
+    host.recordEvent('VolumeMountedToPod', message);
     host.patch(replace(name, { phase, reason: 'VolumeMountedToPod', message }));
   } else {
     const message = `Successfully attach hotplugged volume ${name} to VM`;
-    host.tell('VolumeReady', message);
+    host.recordEvent('VolumeReady', message);
     host.patch(replace(name, { phase, reason: 'VolumeReady', message, target: diskTargets(vmi).get(name) ?? 'sda' }));
   }
 }
@@ -109,14 +109,14 @@ function unplug(
   if (!host.took(`unplug ${name} ${phase}`)) return;
   if (phase === 'Detaching') {
     const message = `Volume ${name} has been unmounted from virt-launcher pod`;
-    host.tell('VolumeUnMountedFromPod', message);
+    host.recordEvent('VolumeUnMountedFromPod', message);
     return host.patch(
       replace(name, { phase: 'UnMountedFromPod', reason: 'VolumeUnMountedFromPod', message, target: '' }),
     );
   }
   const { attachPodName } = status.hotplugVolume ?? {};
   if (attachPodName) context.discard(RESOURCES.pod, { namespace: vmi.metadata.namespace, name: attachPodName }, 0);
-  host.tell('VolumeUnplugged', `Volume ${name} has been unplugged`);
+  host.recordEvent('VolumeUnplugged', `Volume ${name} has been unplugged`);
   host.patch((all) => all.filter((entry) => entry.name !== name));
 }
 
@@ -125,7 +125,7 @@ const replace =
   (all: VolumeStatus[]): VolumeStatus[] =>
     all.map((entry) => (entry.name === name ? { ...entry, ...change } : entry));
 
-/** Storage that waits for its first consumer is told where that runs, as the scheduler would. */
+/** Gives storage that waits for its first consumer the consumer's node, as the scheduler would. */
 export function selectNode(context: SimulationContext, claim: PersistentVolumeClaim, node: string | undefined): void {
   if (!node || claim.metadata.annotations?.['volume.kubernetes.io/selected-node']) return;
   const storageClass = context.find<StorageClass>(RESOURCES.storageClass, undefined, claim.spec.storageClassName ?? '');

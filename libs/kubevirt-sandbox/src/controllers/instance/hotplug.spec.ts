@@ -37,7 +37,7 @@ describe.each(['1.8', '1.9'] as const)('disks of a running VM, KubeVirt %s', (ku
     cluster.sandbox.store.require<VirtualMachineInstance>(RESOURCES.vmi, { namespace: 'tailvm', name: 'web' });
   const status = () => vmi().status?.volumeStatus?.find(({ name }) => name === 'data1');
 
-  test('are plugged and unplugged through their phases, and need no restart', async () => {
+  test('go through their phases when they are plugged and unplugged, and need no restart', async () => {
     expect((await cluster.act('virtualmachines', 'web', 'addvolume', options)).status).toBe(202);
     cluster.clock.advance(20_000);
     expect(status()).toMatchObject({ phase: 'Ready', reason: 'VolumeReady', target: 'sda' });
@@ -52,7 +52,7 @@ describe.each(['1.8', '1.9'] as const)('disks of a running VM, KubeVirt %s', (ku
     expect(cluster.sandbox.store.list(RESOURCES.pod, { labels: 'kubevirt.io=hotplug-disk' })).toEqual([]);
   });
 
-  test('are refused with the words of virt-api', async () => {
+  test('are refused with the messages of virt-api', async () => {
     const empty = await cluster.act('virtualmachines', 'web', 'addvolume');
     expect(empty.json).toMatchObject({
       code: 400,
@@ -67,7 +67,7 @@ describe.each(['1.8', '1.9'] as const)('disks of a running VM, KubeVirt %s', (ku
     expect(sata.json?.['message']).toContain("requires bus to be 'scsi' or 'virtio'. [sata] is not permitted.");
   });
 
-  test('grow when their claim does, unless its class forbids it', async () => {
+  test('grow with their claim, unless its class forbids it', async () => {
     const patch = (name: string, storage: string) =>
       cluster.call(
         'PATCH',

@@ -24,7 +24,7 @@ import { startObstacle } from './start-conditions.js';
 const HANDLER = { component: 'virt-handler' };
 export const MIGRATION_LABEL = 'kubevirt.io/migrationJobUID';
 
-/** Drives VMIs through their phases, from Pending to the end, with the launcher pod and the guest in it. */
+/** Drives VMIs through their phases, from Pending to the end, with their launcher pods and guests. */
 export class InstanceController extends Controller<VirtualMachineInstance> {
   private readonly volumeUsers = new VolumeUsers();
   private readonly waitingForNetworks = new Map<string, ObjectKey>();
@@ -82,7 +82,7 @@ export class InstanceController extends Controller<VirtualMachineInstance> {
     return this.context.clock.timestamp();
   }
 
-  /** The pod in which the guest is, not the one it migrates to. */
+  /** The pod that the guest runs in, not the one that it migrates to. */
   private activePod({ metadata, status }: VirtualMachineInstance): Pod | undefined {
     const pods = this.context.store.ownedBy<Pod>(RESOURCES.pod, metadata.uid!);
     const active = status?.activePods ?? {};
@@ -116,7 +116,7 @@ export class InstanceController extends Controller<VirtualMachineInstance> {
     });
   }
 
-  /** KubeVirt runs a short-lived pod so that the scheduler places such claims; here the node is chosen without it. */
+  /** KubeVirt runs a short-lived pod so that the scheduler places such claims. Here the node is chosen without one. */
   private placeClaims(vmi: VirtualMachineInstance, claims: PersistentVolumeClaim[]): void {
     const { node } = chooseNode(this.context, launcherPod(this.context, vmi));
     for (const claim of claims) selectNode(this.context, claim, node?.metadata.name);
@@ -169,7 +169,7 @@ export class InstanceController extends Controller<VirtualMachineInstance> {
     this.followNetworkChange(vmi);
     stepHotplug(this.context, vmi, pod, {
       took: (step) => this.took(vmi, step, 'hotplugStep'),
-      tell: (reason, message) => this.recordEvent(vmi, reason, message, HANDLER),
+      recordEvent: (reason, message) => this.recordEvent(vmi, reason, message, HANDLER),
       patch: (change) => {
         this.change(vmi, (draft) => {
           draft.status!.volumeStatus = change(draft.status!.volumeStatus ?? []);
@@ -190,13 +190,13 @@ export class InstanceController extends Controller<VirtualMachineInstance> {
     this.change(vmi, (draft) => connectAgent(draft, facts, this.now));
   }
 
-  /** A guest that boots again, or whose agent fell silent. */
+  /** Handles a guest that reboots, or whose agent stops answering. */
   private losesAgent(vmi: VirtualMachineInstance): void {
     this.restartStep(vmi, 'agent');
     this.change(vmi, disconnectAgent);
   }
 
-  /** A changed NIC waits a while whether it can be plugged in place, then asks for a migration. */
+  /** A changed NIC waits a while in case it can be plugged in place, then requests a migration. */
   private followNetworkChange(vmi: VirtualMachineInstance): void {
     const required = findCondition(vmi.status?.conditions, 'MigrationRequired');
     if (required?.status !== 'False' || !this.took(vmi, 'plug nics', 'nicHotplugGrace')) return;
@@ -215,14 +215,14 @@ export class InstanceController extends Controller<VirtualMachineInstance> {
     );
   }
 
-  /** Asks the guest to power off, and kills it when it does not in time. */
+  /** Asks the guest to power off, and kills it after its grace period. */
   private shutDown(vmi: VirtualMachineInstance): void {
     if (vmi.status?.phase !== 'Running') return this.finish(vmi, 'Failed');
     const { outcome, afterMs } = shutdownOf(this.context, vmi);
     const host = vmi.status.nodeName;
     if (afterMs > 0 && this.first(vmi, 'signaled'))
       this.recordEvent(vmi, 'ShuttingDown', 'Signaled Graceful Shutdown', { ...HANDLER, host });
-    // A shorter grace period that came in later ends the wait: the step's name carries the time.
+    // A shorter grace period that is requested later ends the wait, so the name of the step contains it.
     if (!this.took(vmi, `shut down ${outcome} ${afterMs}`, afterMs)) return;
     this.finish(vmi, outcome);
   }
@@ -265,7 +265,7 @@ export class InstanceController extends Controller<VirtualMachineInstance> {
     });
   }
 
-  /** Sets or lifts the hold on a guest, as the pause subresources do. */
+  /** Pauses or resumes a guest, as the pause subresources do. */
   hold(key: ObjectKey, paused: boolean): void {
     const vmi = this.context.store.get<VirtualMachineInstance>(RESOURCES.vmi, key);
     if (!vmi || vmi.status?.phase !== 'Running') return;
@@ -279,7 +279,7 @@ export class InstanceController extends Controller<VirtualMachineInstance> {
     });
   }
 
-  /** The guest boots again without the VMI noticing much. */
+  /** Reboots the guest inside the same VMI. */
   reset(vmi: VirtualMachineInstance): void {
     this.guests.peek(vmi)?.reboot();
     this.losesAgent(vmi);

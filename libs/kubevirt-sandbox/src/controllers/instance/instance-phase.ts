@@ -1,7 +1,7 @@
 import { setCondition, type Condition } from '../../types/condition.js';
 import type { VirtualMachineInstance, VmiPhase } from '../../types/virtual-machine-instance.js';
 
-/** Moves a VMI to a phase, on a draft, and notes when. */
+/** Moves a VMI to a phase and records the time, on a draft. */
 export function enterPhase(vmi: VirtualMachineInstance, phase: VmiPhase, now: string): void {
   const status = (vmi.status ??= {});
   if (status.phase === phase) return;

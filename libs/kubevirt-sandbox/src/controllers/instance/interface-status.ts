@@ -6,13 +6,13 @@ import type {
 } from '../../types/virtual-machine-instance.js';
 import { macAddressFor } from '../virtual-machine/vmi-defaults.js';
 
-/** An address of a secondary network, which only the guest agent can tell. */
+/** An address of a secondary network, which only the guest agent reports. */
 function secondaryAddress(mac: string): string {
   const [, , , second, third, fourth] = mac.split(':').map((byte) => parseInt(byte, 16));
   return `192.168.${second! % 256}.${1 + ((third! * 256 + fourth!) % 253)}`;
 }
 
-/** `status.interfaces`: what is known of each NIC at the moment. */
+/** `status.interfaces`: the current state of each NIC. */
 export function interfaceStatuses(vmi: VirtualMachineInstance, podAddress: string | undefined): InterfaceStatus[] {
   const agent = isTrue(vmi.status?.conditions, 'AgentConnected');
   return (vmi.spec.domain.devices.interfaces ?? [])

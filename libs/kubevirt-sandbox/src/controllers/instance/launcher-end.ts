@@ -2,7 +2,7 @@ import { RESOURCES } from '../../resources.js';
 import type { Pod } from '../../types/core-kinds.js';
 import type { SimulationContext } from '../../simulation-context.js';
 
-/** The launcher pod ends with its guest: its containers are terminated and its phase says how. */
+/** Ends the launcher pod with its guest: the containers are terminated, and the phase shows the outcome. */
 export function endLauncher(context: SimulationContext, pod: Pod, phase: 'Succeeded' | 'Failed'): void {
   const succeeded = phase === 'Succeeded';
   const finishedAt = context.clock.timestamp();

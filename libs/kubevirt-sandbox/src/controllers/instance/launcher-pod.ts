@@ -12,11 +12,11 @@ const OVERHEAD_BYTES = 256 * MIB;
 /** A tenth of a core is requested per virtual CPU (`cpuAllocationRatio`). */
 const MILLICORES_PER_CPU = 100;
 
-/** The name the guest calls itself. */
+/** The guest's host name. */
 export const guestHostname = ({ spec, metadata }: VirtualMachineInstance): string =>
   (spec.hostname ?? metadata.name).split('.')[0]!.slice(0, MAX_LABEL_LENGTH);
 
-/** The pod in which a VMI runs; `extra` narrows the nodes for the target of a migration. */
+/** The launcher pod of a VMI. `extra` restricts the nodes for the target of a migration. */
 export function launcherPod(
   context: SimulationContext,
   vmi: VirtualMachineInstance,

@@ -53,6 +53,6 @@ function diskObstacle(context: SimulationContext, vmi: VirtualMachineInstance): 
   return undefined;
 }
 
-/** Disks that only this node has are copied along. */
+/** Disks that exist on this node only are copied by the migration. */
 export const migrationMethodOf = ({ spec }: VirtualMachineInstance): string =>
   (spec.volumes ?? []).some((volume) => !claimNameOf(volume)) ? 'BlockMigration' : 'LiveMigration';

@@ -42,7 +42,7 @@ describe('network cards of a running VM', () => {
       [pod.network, { name: 'lan', multus: { networkName: 'lan' } }],
     );
 
-  test('one that is added asks for a migration after a while, which plugs it', async () => {
+  test('an added one requests a migration after a while, which plugs it', async () => {
     const { uid } = vmi().metadata;
     expect((await plug()).status).toBe(200);
     cluster.clock.advance(5_000);
@@ -59,7 +59,7 @@ describe('network cards of a running VM', () => {
     expect(vmi().status?.conditions?.map(({ type }) => type)).not.toContain('RestartRequired');
   });
 
-  test('one that is to be absent disappears the same way', async () => {
+  test('a removed one disappears the same way', async () => {
     await plug();
     cluster.clock.advance(120_000);
     expect((await plug({ state: 'absent' })).status).toBe(200);
@@ -69,7 +69,7 @@ describe('network cards of a running VM', () => {
     expect(vmi().status?.interfaces?.map(({ name }) => name)).toEqual(['default']);
   });
 
-  test('without a workload updater one is plugged by the next migration', async () => {
+  test('without a workload updater the next migration plugs an added one', async () => {
     cluster.sandbox.store.patch(RESOURCES.kubevirt, { namespace: 'kubevirt', name: 'kubevirt' }, (kubevirt) =>
       Object.assign(kubevirt, { spec: { ...(kubevirt as { spec?: object }).spec, workloadUpdateStrategy: {} } }),
     );

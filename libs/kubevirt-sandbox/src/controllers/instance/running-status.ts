@@ -43,7 +43,7 @@ export function setRunning(context: SimulationContext, vmi: VirtualMachineInstan
   }
 }
 
-/** A running guest is ready unless it is held. */
+/** A running guest is ready unless it is paused. */
 export function updateReadiness(vmi: VirtualMachineInstance, now: string): void {
   const ready = !isTrue(vmi.status?.conditions, 'Paused');
   updateCondition(vmi, ready ? { type: 'Ready', status: 'True' } : GUEST_NOT_RUNNING, now);

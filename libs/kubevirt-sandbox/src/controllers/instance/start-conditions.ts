@@ -6,13 +6,13 @@ import type { SimulationContext } from '../../simulation-context.js';
 import { claimNameOf } from '../virtual-machine/volume-snapshot-statuses.js';
 import { bootVolumes } from './volume-status.js';
 
-/** What keeps the pod of a VMI from being made. */
+/** The obstacles to the creation of a VMI's pod. */
 export type StartObstacle =
   | { kind: 'missing-claim'; message: string }
   | { kind: 'missing-network'; message: string }
-  /** Disks that are not filled yet. */
+  /** Disks that are still being filled. */
   | { kind: 'waiting' }
-  /** Claims that want to know where their first consumer runs. */
+  /** Claims that wait for the node of their first consumer. */
   | { kind: 'wants-node'; claims: PersistentVolumeClaim[] };
 
 export function startObstacle(context: SimulationContext, vmi: VirtualMachineInstance): StartObstacle | undefined {

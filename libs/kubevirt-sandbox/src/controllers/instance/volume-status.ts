@@ -9,7 +9,7 @@ import { claimNameOf } from '../virtual-machine/volume-snapshot-statuses.js';
 const CLOUD_INIT_BYTES = 1_048_576;
 const PREFIX: Record<string, string> = { virtio: 'vd', sata: 'sd', scsi: 'sd', usb: 'sd' };
 
-/** `vda`, `sda` …: the guest's name for each disk, by bus and order. */
+/** `vda`, `sda` …: the guest's name of each disk, by bus and order. */
 export function diskTargets({ spec }: VirtualMachineInstance): Map<string, string> {
   const counts = new Map<string, number>();
   return new Map(
@@ -23,7 +23,7 @@ export function diskTargets({ spec }: VirtualMachineInstance): Map<string, strin
   );
 }
 
-/** What `status.volumeStatus` says of a claim. */
+/** The part of `status.volumeStatus` that describes a claim. */
 export function claimInfo(claim: PersistentVolumeClaim): NonNullable<VolumeStatus['persistentVolumeClaimInfo']> {
   const request = claim.spec.resources?.requests?.storage;
   return {
@@ -36,7 +36,7 @@ export function claimInfo(claim: PersistentVolumeClaim): NonNullable<VolumeStatu
   };
 }
 
-/** The entry of a volume that is there from the start. */
+/** The entry of a volume that is attached from the start. */
 export function bootVolumeStatus(
   context: SimulationContext,
   vmi: VirtualMachineInstance,

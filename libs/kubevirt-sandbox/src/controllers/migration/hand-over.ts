@@ -5,7 +5,7 @@ import type { MigrationState, VirtualMachineInstance } from '../../types/virtual
 import type { SimulationContext } from '../../simulation-context.js';
 import { interfaceStatuses } from '../instance/interface-status.js';
 
-/** The guest goes on in the target pod: changes that waited for a migration are in force now. On a draft. */
+/** Moves the guest to the target pod and applies the changes that waited for a migration, on a draft. */
 export function handOver(vmi: VirtualMachineInstance, target: Pod, now: string): void {
   const status = vmi.status!;
   const node = target.spec.nodeName!;
@@ -22,7 +22,7 @@ export function handOver(vmi: VirtualMachineInstance, target: Pod, now: string):
   status.migrationState = { ...status.migrationState, completed: true, endTimestamp: now };
 }
 
-/** The state that a VMI shows while it migrates. */
+/** The migration state of a VMI while it migrates. */
 export function beginState(
   context: SimulationContext,
   vmi: VirtualMachineInstance,

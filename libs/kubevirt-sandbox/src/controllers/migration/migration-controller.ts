@@ -101,7 +101,7 @@ export class MigrationController extends Controller<Migration> {
     const scheduled = findCondition(target.status?.conditions, 'PodScheduled');
     if (scheduled?.status === 'False') {
       const message = `Migration target pod for VMI [${migration.metadata.namespace}/${vmi.metadata.name}] is currently unschedulable.`;
-      if (this.first(migration, 'tell unschedulable')) {
+      if (this.first(migration, 'report unschedulable')) {
         this.recordEvent(migration, 'migrationTargetPodUnschedulable', message, { warning: true });
       }
       if (!this.took(migration, 'unschedulable', 'migrationUnschedulableTimeout')) return;
@@ -185,7 +185,7 @@ export class MigrationController extends Controller<Migration> {
     this.enter(migration, 'Failed', { ...state, ...outcome });
   }
 
-  /** Nothing holds a finished migration any more, and only the newest of a VMI are kept. */
+  /** Releases a finished migration, and keeps only the newest ones of a VMI. */
   private conclude(migration: Migration): void {
     if (migration.metadata.finalizers?.includes(MIGRATION_FINALIZER)) {
       this.change(migration, ({ metadata }) => {

@@ -11,7 +11,7 @@ const WAITING = ['', 'Pending'];
 const isActive = ({ status }: Migration): boolean =>
   !WAITING.includes(status?.phase ?? '') && !['Succeeded', 'Failed'].includes(status?.phase ?? '');
 
-/** Whether one more migration may begin now; others wait in Pending. */
+/** Whether another migration may start now; others wait in Pending. */
 export function mayBegin(context: SimulationContext, vmi: VirtualMachineInstance): boolean {
   const configured = context.kubevirt?.spec.configuration?.migrations;
   const active = context.store.list<Migration>(RESOURCES.migration, { where: isActive });

@@ -21,7 +21,7 @@ function runningVm(options: Parameters<typeof simulatedCluster>[0] = {}): Simula
 }
 
 describe('live migration', () => {
-  test('moves the VMI to another node of the same CPU vendor, and the pod with it', () => {
+  test('moves the VMI and its pod to another node with the same CPU vendor', () => {
     const { clock, create, vmi, vm, find, store } = runningVm();
     const before = vmi('web')!;
     create(buildMigration('web'));
@@ -39,7 +39,7 @@ describe('live migration', () => {
     expect(vm('web')?.status?.printableStatus).toBe('Running');
   });
 
-  test('goes through the phases of KubeVirt in their order', () => {
+  test("goes through KubeVirt's phases in order", () => {
     const { clock, create, find } = runningVm();
     create(buildMigration('web'));
     clock.advance(60_000);
@@ -55,10 +55,10 @@ describe('live migration', () => {
     ]);
   });
 
-  test('is refused for a VMI that is not there, and a second time', () => {
+  test('is refused for a missing VMI and for one that is already migrating', () => {
     const { create } = runningVm();
-    expect(() => create(buildMigration('nobody'))).toThrow(
-      'admission webhook "migration-create-validator.kubevirt.io" denied the request: the VMI "tailvm/nobody" does not exist',
+    expect(() => create(buildMigration('missing'))).toThrow(
+      'admission webhook "migration-create-validator.kubevirt.io" denied the request: the VMI "tailvm/missing" does not exist',
     );
     create(buildMigration('web'));
     const second = buildMigration('web');
@@ -89,7 +89,7 @@ describe('live migration', () => {
     expect(() => create(buildMigration('db'))).toThrow('Cannot migrate VMI, Reason: DisksNotLiveMigratable, Message:');
   });
 
-  test('fails as injected and leaves the guest where it was', () => {
+  test('fails as injected, and the guest stays on its node', () => {
     const { clock, create, vmi, find, simulation } = runningVm();
     const node = vmi('web')?.status?.nodeName;
     simulation.faults.inject('migration-failure', { namespace: 'tailvm', name: 'web' });
@@ -99,7 +99,7 @@ describe('live migration', () => {
     expect(vmi('web')?.status).toMatchObject({ phase: 'Running', nodeName: node });
   });
 
-  test('finishes a change of CPUs and memory that was made while the guest runs', () => {
+  test('completes a change of CPUs and memory of a running guest', () => {
     const { clock, vmi, vm, store } = runningVm();
     store.patch<VirtualMachine>(RESOURCES.vm, { namespace: 'tailvm', name: 'web' }, ({ spec }) => {
       spec.template.spec.domain.cpu!.sockets = 4;
@@ -137,7 +137,7 @@ describe('live migration', () => {
     expect(findCondition(vm('web')?.status?.conditions, 'RestartRequired')).toMatchObject({ status: 'True', message });
   });
 
-  test('a VM whose template carries a crash-loop fault reads CrashLoopBackOff', () => {
+  test('a VM with a crash-loop fault in its template has the status CrashLoopBackOff', () => {
     const { clock, create, vm } = simulatedCluster();
     const machine = buildVirtualMachine('bad');
     machine.spec.template.metadata = { annotations: { [FAULT_ANNOTATION]: 'crash-loop' } };

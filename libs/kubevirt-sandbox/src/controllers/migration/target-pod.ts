@@ -13,7 +13,7 @@ const HOST_MODEL = 'host-model-cpu.node.kubevirt.io/';
 const labelsWith = (node: Node | undefined, prefix: string): [string, string][] =>
   Object.entries(node?.metadata.labels ?? {}).filter(([label]) => label.startsWith(prefix));
 
-/** The pod to which a VMI moves: away from its node, and only where its CPU can go on. */
+/** The target pod of a migration: not on the current node, and only on nodes with a compatible CPU. */
 export function targetPod(context: SimulationContext, migration: Migration, vmi: VirtualMachineInstance): Pod {
   const source = context.find<Node>(RESOURCES.node, undefined, vmi.status?.nodeName ?? '');
   const vendor = context.release.since('1.8') ? Object.fromEntries(labelsWith(source, VENDOR)) : {};

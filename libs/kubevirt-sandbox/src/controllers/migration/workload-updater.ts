@@ -8,7 +8,7 @@ import { Controller } from '../controller.js';
 
 const REASONS = ['HotVCPUChange', 'HotMemoryChange', 'MigrationRequired'];
 
-/** Completes changes of running VMIs by a migration, where the KubeVirt resource allows that. */
+/** Completes changes of running VMIs by a migration, if the KubeVirt resource allows it. */
 export class WorkloadUpdater extends Controller<VirtualMachineInstance> {
   constructor(context: SimulationContext) {
     super(context, RESOURCES.vmi, 'workload-update-controller');
@@ -21,7 +21,7 @@ export class WorkloadUpdater extends Controller<VirtualMachineInstance> {
     if (!methods.includes('LiveMigrate') || !isTrue(conditions, 'LiveMigratable')) return;
     if (activeMigration(this.context, vmi)) return;
     const { migrationUid, failed } = vmi.status?.migrationState ?? {};
-    // After a migration that failed the next one waits its turn.
+    // After a failed migration the next one waits for a while.
     if (failed && !this.took(vmi, `after ${migrationUid}`, 'crashLoopBase')) return;
     const migration: Migration = {
       apiVersion: 'kubevirt.io/v1',

@@ -4,7 +4,7 @@ import type { Pod } from '../../types/core-kinds.js';
 const idOf = (namespace = '', name: string): string => `${namespace}/${name}`;
 const isOver = ({ status }: Pod): boolean => ['Succeeded', 'Failed'].includes(status?.phase ?? '');
 
-/** Which live pods use which claim. */
+/** The live pods that use each claim. */
 export class ClaimConsumers {
   private readonly consumers = new Map<string, Map<string, ObjectKey>>();
 

@@ -32,7 +32,7 @@ function meets({ key, operator, values = [] }: Requirement, labels: Record<strin
   }
 }
 
-/** Whether a pod's node selector and required node affinity admit a node. Pod affinity is not looked at. */
+/** Whether a pod's node selector and required node affinity allow a node. Pod affinity is ignored. */
 export function admitsNode({ spec }: Pod, { metadata }: Node): boolean {
   const labels = metadata.labels ?? {};
   if (Object.entries(spec.nodeSelector ?? {}).some(([key, value]) => labels[key] !== value)) return false;

@@ -8,11 +8,11 @@ import { podRequests, type PodRequests } from './node-load.js';
 
 export interface NodeChoice {
   node?: Node;
-  /** Why there is none, in the scheduler's words. */
+  /** The reason when there is none, in the scheduler's words. */
   message: string;
 }
 
-/** The least loaded node that takes the pod. */
+/** The least loaded node that fits the pod. */
 export function chooseNode(context: SimulationContext, pod: Pod): NodeChoice {
   const nodes = context.store.list<Node>(RESOURCES.node);
   const reasons = new Map<string, number>();

@@ -1,7 +1,7 @@
 import { quantityValue } from '../../quantity.js';
 import type { Node, Pod } from '../../types/core-kinds.js';
 
-/** What a pod asks of its node. */
+/** The resources that a pod requests. */
 export interface PodRequests {
   cpu: number;
   memory: number;
@@ -18,7 +18,7 @@ export function podRequests({ spec }: Pod): PodRequests {
 
 const isOver = ({ status }: Pod): boolean => ['Succeeded', 'Failed'].includes(status?.phase ?? '');
 
-/** How full each node is, kept up with every change of a pod. */
+/** The load of each node, updated with every change of a pod. */
 export class NodeLoads {
   private readonly loads = new Map<string, { cpu: number; memory: number; pods: number }>();
 
@@ -34,7 +34,7 @@ export class NodeLoads {
     return this.loads.get(node)?.pods ?? 0;
   }
 
-  /** What of a pod's requests the node can't give; empty when it fits. */
+  /** The pod's requests that exceed the node; empty when the pod fits. */
   shortages({ metadata, status }: Node, { cpu, memory }: PodRequests): string[] {
     const load = this.loads.get(metadata.name) ?? { cpu: 0, memory: 0, pods: 0 };
     const allocatable = status?.allocatable ?? {};

@@ -12,7 +12,7 @@ import { badImage, setRunning, setWaiting } from './pod-status.js';
 const SCHEDULER = { component: 'default-scheduler' };
 const KUBELET = { component: 'kubelet' };
 
-/** The scheduler and the kubelets: pods get a node, pull their images, run and end. */
+/** The scheduler and the kubelets: pods are placed, pull their images, run and end. */
 export class PodController extends Controller<Pod> {
   private readonly unscheduled = new Map<string, ObjectKey>();
 
@@ -125,7 +125,7 @@ export class PodController extends Controller<Pod> {
     this.change(pod, (draft) => setRunning(draft, this.context.nextAddress(), hostAddress, this.now));
   }
 
-  /** ErrImagePull and ImagePullBackOff take turns, for as long as the image stays away. */
+  /** Alternates between ErrImagePull and ImagePullBackOff as long as the image is missing. */
   private failPull(pod: Pod, image: string): void {
     const present = pod.status?.containerStatuses?.[0]?.state.waiting?.reason;
     if (present === 'ErrImagePull' || present === 'ImagePullBackOff') {
@@ -148,7 +148,7 @@ export class PodController extends Controller<Pod> {
     this.change(pod, (draft) => setWaiting(draft, reason, message, this.now));
   }
 
-  /** A pod that is to go runs on for a moment, as its containers get their signal. */
+  /** A deleted pod keeps running for a moment, while its containers handle the signal. */
   private end(pod: Pod): void {
     const graceMs = (pod.metadata.deletionGracePeriodSeconds ?? 0) * 1000;
     const running = pod.status?.phase === 'Running';
@@ -158,7 +158,7 @@ export class PodController extends Controller<Pod> {
         this.recordEvent(pod, 'Killing', `Stopping container ${name}`, { ...KUBELET, host });
     }
     const launcher = pod.metadata.labels?.['kubevirt.io'] === 'virt-launcher';
-    // The pod of a VM stays until its guest is off; the VMI's controller then sets it to its end.
+    // The pod of a VM stays until its guest is off. Then the VMI's controller ends it.
     if (launcher && running && graceMs > 0) return;
     const stopMs = Math.min(graceMs, this.context.timings.ms('podStop'));
     if (running && !this.took(pod, 'stop', stopMs)) return;

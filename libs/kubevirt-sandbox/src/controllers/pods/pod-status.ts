@@ -19,7 +19,7 @@ export function containerStatus(pod: Pod, { name, image }: Container, state: Con
   };
 }
 
-/** `status.qosClass`, told from requests and limits. */
+/** `status.qosClass`, derived from requests and limits. */
 export function qosClass({ spec }: Pod): string {
   const resources = spec.containers.map((container) => container.resources ?? {});
   if (resources.every(({ requests, limits }) => !Object.keys({ ...requests, ...limits }).length)) return 'BestEffort';
@@ -29,7 +29,7 @@ export function qosClass({ spec }: Pod): string {
   return guaranteed ? 'Guaranteed' : 'Burstable';
 }
 
-/** Containers that wait, with their reason, on a draft. */
+/** Marks the containers as waiting with a reason, on a draft. */
 export function setWaiting(
   pod: Pod,
   reason: string,
@@ -51,7 +51,7 @@ export function setWaiting(
   }
 }
 
-/** All containers up, on a draft. */
+/** Marks all containers as running, on a draft. */
 export function setRunning(pod: Pod, address: string, hostAddress: string, now: string): void {
   const status = (pod.status ??= {});
   status.phase = 'Running';
@@ -74,7 +74,7 @@ export function setRunning(pod: Pod, address: string, hostAddress: string, now: 
     setCondition(conditions, { type, status: 'True' }, now);
 }
 
-/** The image of a pod that no registry has: its reference says so, or the pod is faulty. */
+/** The image of a pod that can't be pulled: its reference indicates it, or the pod has the fault. */
 export function badImage(pod: Pod, isFaulty: boolean): string | undefined {
   const containers = [...(pod.spec.initContainers ?? []), ...pod.spec.containers];
   if (isFaulty) return containers[containers.length - 1]!.image;

@@ -8,7 +8,7 @@ import { Controller } from '../controller.js';
 import { adjustClone } from './cloned-machine.js';
 import { reportProgress } from './snapshot-conditions.js';
 
-/** Clones VMs by way of a snapshot and a restore that are thrown away afterwards. */
+/** Clones VMs through a temporary snapshot and restore. */
 export class CloneController extends Controller<VmClone> {
   constructor(context: SimulationContext) {
     super(context, RESOURCES.clone, 'clone-controller');
@@ -112,7 +112,7 @@ export class CloneController extends Controller<VmClone> {
     if (!vm) return this.fail(clone, 'target VM vanished');
     this.recordEvent(clone, 'TargetVMCreated', `created target VM ${vm.metadata.name}`);
     this.change(clone, (draft) => {
-      // With its target the record of the clone goes, too.
+      // The record of the clone is deleted with its target.
       draft.metadata.ownerReferences = [{ ...controlledBy(vm), controller: false }];
       const status = (draft.status ??= {});
       status.phase = 'Succeeded';
@@ -121,7 +121,7 @@ export class CloneController extends Controller<VmClone> {
     });
   }
 
-  /** The helpers stay until the new claims are bound: they are filled from them. */
+  /** The temporary objects stay until the new claims are bound, because the claims are filled from them. */
   private cleanHelpers(clone: VmClone): void {
     const { namespace, uid } = clone.metadata;
     const names = [
@@ -167,7 +167,7 @@ export class CloneController extends Controller<VmClone> {
   }
 }
 
-/** A claim that can't be snapshotted keeps a VM from being cloned; disks that are made anew do not. */
+/** A claim that can't be snapshotted prevents a clone; disks that are created again do not. */
 export function unsnapshottable(vm: VirtualMachine): string | undefined {
   const statuses = vm.status?.volumeSnapshotStatuses ?? [];
   const broken = statuses.find(

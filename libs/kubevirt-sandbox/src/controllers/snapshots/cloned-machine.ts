@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { VmClone } from '../../types/kubevirt-kinds.js';
 import type { VirtualMachine } from '../../types/virtual-machine.js';
 
-/** Keeps the entries that the filters admit: `*` all, `!x*` none of these; the last filter that fits decides. */
+/** Keeps the entries that the filters allow: `*` all, `!x*` none of these; the last matching filter decides. */
 export function filterEntries(
   entries: Record<string, string> | undefined,
   filters: readonly string[] | undefined,
@@ -18,7 +18,7 @@ export function filterEntries(
   );
 }
 
-/** Makes a restored VM a machine of its own: other addresses, another firmware, and only the labels that were wanted. */
+/** Makes a restored VM a separate machine: other addresses, other firmware, and only the requested labels. */
 export function adjustClone({ spec, metadata }: VmClone, vm: VirtualMachine): void {
   const { newMacAddresses = {}, newSMBiosSerial, template } = spec;
   vm.metadata.labels = filterEntries(vm.metadata.labels, spec.labelFilters);

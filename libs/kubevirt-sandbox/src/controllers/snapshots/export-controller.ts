@@ -142,7 +142,7 @@ export class ExportController extends Controller<VmExport> {
     });
   }
 
-  /** Somebody uses the disks again: the pod goes, and the export waits. */
+  /** Stops the export while the disks are in use: its pod is deleted, and it waits. */
   private pause(
     vmExport: VmExport,
     { reason, message }: { reason: string; message: string },

@@ -7,7 +7,7 @@ import type { SimulationContext } from '../../simulation-context.js';
 import { claimNameOf } from '../virtual-machine/volume-snapshot-statuses.js';
 import { isFinal } from '../virtual-machine/printable-status.js';
 
-/** What an export would hold, or why it has to wait. */
+/** The contents of an export, or the reason why it has to wait. */
 export type ExportSource =
   | { claims: string[]; virtualMachineName?: string }
   | { waiting: { reason: string; message: string }; virtualMachineName?: string }
@@ -49,7 +49,7 @@ function fromClaim(context: SimulationContext, namespace: string | undefined, na
     : wait('PVCPending', `PersistentVolumeClaim ${namespace}/${name} is pending`);
 }
 
-/** The disks as they were are the claims' own here: simulated disks are not written to. */
+/** The snapshotted disks equal the claims' current ones, because nothing writes to simulated disks. */
 function fromSnapshot(context: SimulationContext, namespace: string | undefined, name: string): ExportSource {
   const snapshot = context.find<VmSnapshot>(RESOURCES.snapshot, namespace, name);
   if (!snapshot?.status?.readyToUse)

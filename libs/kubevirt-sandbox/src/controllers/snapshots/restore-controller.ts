@@ -11,7 +11,7 @@ import { reportProgress } from './snapshot-conditions.js';
 
 const GRACE_MS = 300_000;
 
-/** Restores VMs from snapshots: waits until the target is off, makes claims, replaces the spec. */
+/** Restores VMs from snapshots: waits until the target is off, creates claims, replaces the spec. */
 export class RestoreController extends Controller<VmRestore> {
   constructor(context: SimulationContext) {
     super(context, RESOURCES.restore, 'restore-controller');

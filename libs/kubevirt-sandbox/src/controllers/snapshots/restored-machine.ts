@@ -8,7 +8,7 @@ import { controlledBy, type SimulationContext } from '../../simulation-context.j
 export const restoredClaimName = ({ metadata }: VmRestore, volumeName: string): string =>
   `restore-${metadata.uid}-${volumeName}`;
 
-/** A claim filled from a volume's snapshot. It goes with the VM, once that exists. */
+/** A claim filled from a volume's snapshot. The VM owns it as soon as it exists. */
 export function createRestoredClaim(
   context: SimulationContext,
   restore: VmRestore,
@@ -43,7 +43,7 @@ export function createRestoredClaim(
   });
 }
 
-/** The spec that was snapshotted, with the new claims in the place of the old disks. */
+/** The snapshotted spec with the new claims instead of the old disks. */
 export function restoredSpec(restore: VmRestore, content: VmSnapshotContent): VmSpec {
   const spec = deepCopy(content.spec.source.virtualMachine.spec);
   for (const { volumeName } of content.spec.volumeBackups ?? []) {

@@ -11,7 +11,7 @@ export interface Progress {
   readonly now: string;
 }
 
-/** Snapshots, restores and clones report their state as the reasons of two conditions. */
+/** Snapshots, restores and clones report their state in the reasons of two conditions. */
 export function reportProgress(status: { conditions?: Condition[] }, progress: Progress): void {
   const { progressing = false, ready = false, reason, readyReason = reason, now } = progress;
   const conditions = (status.conditions ??= []);
@@ -19,7 +19,7 @@ export function reportProgress(status: { conditions?: Condition[] }, progress: P
   setCondition(conditions, { type: 'Ready', status: ready ? 'True' : 'False', reason: readyReason }, now);
 }
 
-/** `5m0s`, `2h` → milliseconds; undefined when it is no duration of Go. */
+/** `5m0s`, `2h` in milliseconds; undefined when the text is not a Go duration. */
 export function goDuration(text: string | undefined): number | undefined {
   if (!text) return undefined;
   const units: Record<string, number> = { h: 3_600_000, m: 60_000, s: 1000, ms: 1 };

@@ -7,7 +7,7 @@ import { controlledBy, type SimulationContext } from '../../simulation-context.j
 import { snapshotClassFor } from '../storage/snapshot-class.js';
 import { claimNameOf } from '../virtual-machine/volume-snapshot-statuses.js';
 
-/** Which volumes of a VM a snapshot holds. */
+/** The volumes of a VM that a snapshot includes. */
 export function splitVolumes(vm: VirtualMachine): { includedVolumes: string[]; excludedVolumes: string[] } {
   const included = new Set(
     (vm.status?.volumeSnapshotStatuses ?? []).filter(({ enabled }) => enabled).map(({ name }) => name),
@@ -19,7 +19,7 @@ export function splitVolumes(vm: VirtualMachine): { includedVolumes: string[]; e
   };
 }
 
-/** Makes the content of a snapshot, with a VolumeSnapshot per volume. */
+/** Creates the content of a snapshot, with a VolumeSnapshot per volume. */
 export function createContent(context: SimulationContext, snapshot: VmSnapshot, vm: VirtualMachine): VmSnapshotContent {
   const { namespace, uid } = snapshot.metadata;
   const { includedVolumes } = splitVolumes(vm);

@@ -14,7 +14,7 @@ const SNAPSHOT_FINALIZER = 'snapshot.kubevirt.io/vmsnapshot-protection';
 const SOURCE_FINALIZER = 'snapshot.kubevirt.io/snapshot-source-protection';
 const DEFAULT_DEADLINE_MS = 300_000;
 
-/** Takes snapshots of VMs: locks the VM, snapshots its volumes, lets it go. */
+/** Takes snapshots of VMs: locks the VM, snapshots its volumes, unlocks it. */
 export class SnapshotController extends Controller<VmSnapshot> {
   constructor(context: SimulationContext) {
     super(context, RESOURCES.snapshot, 'snapshot-controller');
@@ -129,7 +129,7 @@ export class SnapshotController extends Controller<VmSnapshot> {
     return ['Online', isTrue(vmi.status?.conditions, 'AgentConnected') ? 'GuestAgent' : 'NoGuestAgent', ...paused];
   }
 
-  /** Marks the VM as being snapshotted, or lets it go. */
+  /** Marks the VM as being snapshotted, or removes the mark. */
   private lock(vm: VirtualMachine, name: string | undefined): void {
     this.context.store.patch<VirtualMachine>(RESOURCES.vm, vm.metadata, (draft) => {
       const others = (draft.metadata.finalizers ?? []).filter((finalizer) => finalizer !== SOURCE_FINALIZER);

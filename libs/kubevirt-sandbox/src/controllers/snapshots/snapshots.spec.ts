@@ -34,7 +34,7 @@ function withVm(status: 'Running' | 'Stopped', options: Parameters<typeof simula
 }
 
 describe('snapshots, restores and clones', () => {
-  test('a snapshot locks the VM, tells how it was taken and lets the VM go', () => {
+  test('a snapshot locks the VM, reports how it was taken and unlocks the VM', () => {
     const { clock, create, vm, find } = withVm('Running');
     create(buildSnapshot());
     clock.advance(100);
@@ -50,7 +50,7 @@ describe('snapshots, restores and clones', () => {
     expect(vm('web')?.metadata.finalizers).toEqual(['kubevirt.io/virtualMachineControllerFinalize']);
   });
 
-  test('deleting a snapshot takes its content and its volume snapshots along', () => {
+  test('deleting a snapshot deletes its content and its volume snapshots', () => {
     const { clock, create, store } = withVm('Stopped');
     create(buildSnapshot());
     clock.advance(10_000);
@@ -67,7 +67,7 @@ describe('snapshots, restores and clones', () => {
     }
   });
 
-  test('a restore stops its target when told to, replaces the disk and leaves the VM stopped', () => {
+  test('a restore stops its target on request, replaces the disk and leaves the VM stopped', () => {
     const { clock, create, vm, vmi, find, store } = withVm('Running');
     create(buildSnapshot());
     clock.advance(10_000);
@@ -103,7 +103,7 @@ describe('snapshots, restores and clones', () => {
     expect(() => create(buildRestore())).toThrow('VirtualMachine "web" is not stopped');
   });
 
-  test('a clone is a halted machine of its own, and its helpers vanish', () => {
+  test('a clone is a separate, halted machine, and its temporary objects are deleted', () => {
     const { clock, create, vm, find, store } = withVm('Stopped');
     create(buildClone());
     clock.advance(60_000);

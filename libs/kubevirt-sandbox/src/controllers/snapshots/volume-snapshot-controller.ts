@@ -4,7 +4,7 @@ import type { VolumeSnapshot, VolumeSnapshotClass } from '../../types/kubevirt-k
 import type { SimulationContext } from '../../simulation-context.js';
 import { Controller } from '../controller.js';
 
-/** The CSI snapshotter: a snapshot of a bound claim becomes ready after a moment, with its content beside it. */
+/** The CSI snapshotter: the snapshot of a bound claim becomes ready after a moment and gets its content. */
 export class VolumeSnapshotController extends Controller<VolumeSnapshot> {
   constructor(context: SimulationContext) {
     super(context, RESOURCES.volumeSnapshot, 'snapshot-controller');

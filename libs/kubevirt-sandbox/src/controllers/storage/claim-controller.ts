@@ -43,7 +43,7 @@ export class ClaimController extends Controller<PersistentVolumeClaim> {
     this.provision(claim);
   }
 
-  /** A claim in use stays until its last pod is gone. */
+  /** A claim in use is kept until its last pod is gone. */
   private release(claim: PersistentVolumeClaim): void {
     if (this.context.consumers.of(claim).length > 0) return;
     this.change(claim, ({ metadata }) => {
@@ -100,7 +100,7 @@ export class ClaimController extends Controller<PersistentVolumeClaim> {
     });
   }
 
-  /** First the volume grows, then, once a pod has it mounted, its file system. */
+  /** The volume grows first, then, once a pod has mounted it, its file system. */
   private expand(claim: PersistentVolumeClaim): void {
     const wanted = claim.spec.resources?.requests?.storage;
     if (!wanted || quantityValue(wanted) <= quantityValue(claim.status?.capacity?.storage ?? wanted)) return;

@@ -9,7 +9,7 @@ import { defaultStorageClass, defaultVirtClass } from './default-storage-class.j
 const FILESYSTEM_OVERHEAD = 0.055;
 export const BIND_IMMEDIATELY = 'cdi.kubevirt.io/storage.bind.immediate.requested';
 
-/** Why no claim can be made for a DataVolume. */
+/** The reason why no claim can be created for a DataVolume. */
 export class UnusableRequest extends Error {
   constructor(
     readonly reason: string,
@@ -19,7 +19,7 @@ export class UnusableRequest extends Error {
   }
 }
 
-/** Where the content comes from; a DataSource is followed. */
+/** The source of the content; a DataSource is resolved. */
 export function sourceOf(context: SimulationContext, { spec, metadata }: DataVolume): DataVolumeSource | undefined {
   if (spec.source || !spec.sourceRef) return spec.source;
   const { namespace = metadata.namespace, name } = spec.sourceRef;
@@ -80,7 +80,7 @@ export function claimFor(context: SimulationContext, dataVolume: DataVolume): Pe
   };
 }
 
-/** The size asked for; a copy may leave it out and takes its source's. */
+/** The requested size. A copy may omit it and gets the size of its source. */
 export function requestedBytes(context: SimulationContext, dataVolume: DataVolume): number {
   const request = dataVolume.spec.storage ?? dataVolume.spec.pvc;
   const asked = quantityValue(request?.resources?.requests?.storage);

@@ -12,9 +12,9 @@ import { reportTransfer, type TransferReport } from './data-volume-status.js';
 
 const PREPOPULATED = 'cdi.kubevirt.io/storage.prePopulated';
 
-/** CDI: fills volumes from the sources of DataVolumes. Nothing is fetched; the transfer takes the time its size suggests. */
+/** CDI: fills the volumes of DataVolumes from their sources. Nothing is downloaded; the duration depends on the size. */
 export class DataVolumeController extends Controller<DataVolume> {
-  /** DataVolumes that wait for something of this name: a source to copy, or a class. */
+  /** DataVolumes that wait for an object with this name: a source to copy, or a class. */
   private readonly stuck = new Map<string, ObjectKey>();
 
   constructor(context: SimulationContext) {
@@ -51,7 +51,7 @@ export class DataVolumeController extends Controller<DataVolume> {
     this.transfer(dataVolume, source ?? {});
   }
 
-  /** A claim that was filled before belongs to the DataVolume that says so. */
+  /** A claim that was filled earlier belongs to the DataVolume that claims it. */
   private adopt(dataVolume: DataVolume, claim: PersistentVolumeClaim): void {
     const populated = claim.metadata.annotations?.['cdi.kubevirt.io/storage.populatedFor'] === dataVolume.metadata.name;
     if (!populated && dataVolume.metadata.annotations?.[PREPOPULATED] !== dataVolume.metadata.name) {
@@ -131,7 +131,7 @@ export class DataVolumeController extends Controller<DataVolume> {
     if (source.upload) return this.upload(dataVolume);
     const word = source.pvc || source.snapshot ? 'Clone' : 'Import';
     if (!this.took(dataVolume, 'scheduled', 'importScheduled')) {
-      if (this.first(dataVolume, 'tell scheduled')) {
+      if (this.first(dataVolume, 'report scheduled')) {
         this.recordEvent(dataVolume, `${word}Scheduled`, `${word} into ${dataVolume.metadata.name} scheduled`);
       }
       return this.report(dataVolume, { phase: `${word}Scheduled`, bound: true, running: 'no', progress: 'N/A' });
@@ -152,7 +152,7 @@ export class DataVolumeController extends Controller<DataVolume> {
     let done = 0;
     while (done < steps && this.took(dataVolume, `step ${done}`, step)) done++;
     if (done >= steps) return this.succeed(dataVolume, word);
-    if (this.first(dataVolume, 'tell progress')) {
+    if (this.first(dataVolume, 'report progress')) {
       this.recordEvent(dataVolume, `${word}InProgress`, `${word} into ${dataVolume.metadata.name} in progress`);
     }
     if (source.blank) return;
@@ -172,7 +172,7 @@ export class DataVolumeController extends Controller<DataVolume> {
     if (ready) this.recordEvent(dataVolume, 'UploadReady', `Upload into ${dataVolume.metadata.name} ready`);
   }
 
-  /** What the upload proxy calls when all bytes are in. */
+  /** Called by the upload proxy when all bytes have arrived. */
   completeUpload(key: ObjectKey): void {
     const dataVolume = this.context.store.get<DataVolume>(RESOURCES.dataVolume, key);
     if (dataVolume) this.succeed(dataVolume, 'Upload');
@@ -191,7 +191,7 @@ export class DataVolumeController extends Controller<DataVolume> {
     return /(does-not-exist|nonexistent|unreachable|\.invalid(\/|:|$))/.test(url);
   }
 
-  /** The importer starts again and again, as a pod in a crash loop. */
+  /** The importer restarts repeatedly, as a pod in a crash loop. */
   private failAndRetry(dataVolume: DataVolume, { http }: DataVolumeSource): void {
     const round = dataVolume.status?.restartCount ?? 0;
     if (!this.took(dataVolume, `try ${round}`, 'importShortest')) {

@@ -1,7 +1,7 @@
 import type { Condition } from '../../types/condition.js';
 import type { DataVolume } from '../../types/data-volume.js';
 
-/** What a DataVolume reports about its three conditions. */
+/** The three conditions of a DataVolume. */
 export interface TransferReport {
   phase: string;
   progress?: string;
@@ -46,7 +46,7 @@ export function reportTransfer(dataVolume: DataVolume, report: TransferReport, n
   );
 }
 
-/** CDI's conditions have a heartbeat in place of a probe time, and it moves with every change only. */
+/** CDI's conditions have a heartbeat instead of a probe time, and it changes only with the condition. */
 function setCdiCondition(conditions: Condition[], wanted: Condition, now: string): void {
   const index = conditions.findIndex(({ type }) => type === wanted.type);
   const known = conditions[index];

@@ -5,11 +5,11 @@ import type { SimulationContext } from '../../simulation-context.js';
 export const DEFAULT_CLASS = 'storageclass.kubernetes.io/is-default-class';
 export const DEFAULT_VIRT_CLASS = 'storageclass.kubevirt.io/is-default-virt-class';
 
-/** The class for claims that name none; of several defaults the newest. */
+/** The class of claims that name none; of several defaults the newest. */
 export const defaultStorageClass = (context: SimulationContext): StorageClass | undefined =>
   annotated(context, DEFAULT_CLASS);
 
-/** The class for disks of VMs that name none. */
+/** The class of VM disks that name none. */
 export const defaultVirtClass = (context: SimulationContext): StorageClass | undefined =>
   annotated(context, DEFAULT_VIRT_CLASS) ?? defaultStorageClass(context);
 

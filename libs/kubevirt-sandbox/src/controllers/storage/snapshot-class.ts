@@ -5,7 +5,7 @@ import type { SimulationContext } from '../../simulation-context.js';
 
 const DEFAULT_CLASS = 'snapshot.storage.kubernetes.io/is-default-class';
 
-/** The snapshot class that KubeVirt takes for volumes of a storage class; undefined when there is none. */
+/** The snapshot class that KubeVirt uses for volumes of a storage class; undefined when there is none. */
 export function snapshotClassFor(context: SimulationContext, storageClass: StorageClass): string | undefined {
   if (context.without.has('snapshots')) return undefined;
   const profile = context.find<StorageProfile>(RESOURCES.storageProfile, undefined, storageClass.metadata.name);

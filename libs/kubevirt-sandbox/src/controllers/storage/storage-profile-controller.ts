@@ -5,7 +5,7 @@ import type { SimulationContext } from '../../simulation-context.js';
 import { Controller } from '../controller.js';
 import { snapshotClassFor } from './snapshot-class.js';
 
-/** What CDI knows of provisioners: how their volumes can be used. An unknown one has no property sets. */
+/** CDI's knowledge about provisioners: the usable access and volume modes. An unknown one has no property sets. */
 const CLAIM_PROPERTIES: Record<string, { accessModes: string[]; volumeMode: string }[]> = {
   'rook-ceph.rbd.csi.ceph.com': [
     { accessModes: ['ReadWriteMany'], volumeMode: 'Block' },

@@ -4,10 +4,10 @@ import type { DataVolume } from '../../types/data-volume.js';
 import type { VirtualMachine } from '../../types/virtual-machine.js';
 import { controlledBy, type SimulationContext } from '../../simulation-context.js';
 
-/** Phases with which a VMI may be made: the disk is there, or waits for the VMI itself. */
+/** Phases in which a VMI may be created: the disk is ready, or waits for the VMI. */
 const READY_PHASES = ['Succeeded', 'WaitForFirstConsumer', 'PendingPopulation'];
 
-/** Makes the DataVolumes of a VM's templates that do not exist, and returns the new ones. */
+/** Creates the missing DataVolumes of a VM's templates, and returns the new ones. */
 export function createMissingDataVolumes(context: SimulationContext, vm: VirtualMachine): DataVolume[] {
   const { namespace } = vm.metadata;
   if (context.without.has('cdi')) return [];

@@ -23,7 +23,7 @@ export function revisionOf<T extends KubeObject>(
     T | undefined;
 }
 
-/** Takes the copy, so that later changes of the original leave the VM as it is; returns its name. */
+/** Creates the copy, so that later changes of the original do not affect the VM. Returns its name. */
 export function takeRevision(context: SimulationContext, vm: VirtualMachine, original: KubeObject): string {
   const { name, uid, generation = 1, creationTimestamp, resourceVersion } = original.metadata;
   const version = original.apiVersion.split('/').at(-1)!;

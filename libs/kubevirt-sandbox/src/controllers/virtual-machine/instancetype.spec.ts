@@ -37,7 +37,7 @@ describe('a VM that names an instancetype and a preference', () => {
   const read = async <T>(path: string): Promise<T> => (await cluster.call('GET', path)).json as unknown as T;
   const revisions = async (): Promise<Revision[]> => (await read<{ items: Revision[] }>(REVISIONS)).items;
 
-  test('starts with the CPU and memory of the one and the devices of the other', async () => {
+  test('starts with the CPU and memory of the first and the devices of the second', async () => {
     cluster = await listeningCluster();
     expect((await cluster.call('POST', cluster.vms, buildSizedMachine('Always'))).status).toBe(201);
     cluster.clock.advance(30_000);
@@ -51,7 +51,7 @@ describe('a VM that names an instancetype and a preference', () => {
     expect(cluster.simulation.errors).toEqual([]);
   });
 
-  test('records the copies that it follows, which go with it', async () => {
+  test('records the copies that it uses, which are deleted with it', async () => {
     cluster = await listeningCluster();
     await cluster.call('POST', cluster.vms, buildSizedMachine('Halted'));
     cluster.clock.advance(1_000);
@@ -90,7 +90,7 @@ describe('a VM that names an instancetype and a preference', () => {
     expect(await revisions()).toEqual([]);
   });
 
-  test('keeps its size when the instancetype changes, and follows another one that it is given', async () => {
+  test('keeps its size when the instancetype changes, and follows a newly assigned one', async () => {
     cluster = await listeningCluster();
     await cluster.call('POST', cluster.vms, buildSizedMachine('Halted'));
     cluster.clock.advance(1_000);
@@ -105,7 +105,7 @@ describe('a VM that names an instancetype and a preference', () => {
     expect((await revisions()).map(({ data }) => data.metadata.name)).toContain('u1.large');
   });
 
-  test('before 1.5 carries the names of its copies in the spec', async () => {
+  test('before 1.5 has the names of its copies in the spec', async () => {
     cluster = await listeningCluster({ kubevirtVersion: '1.4' });
     await cluster.call('POST', cluster.vms, buildSizedMachine('Always'));
     cluster.clock.advance(30_000);
@@ -116,7 +116,7 @@ describe('a VM that names an instancetype and a preference', () => {
     expect(status).not.toHaveProperty('instancetypeRef');
   });
 
-  test('waits for an instancetype that is missing and starts when it comes', async () => {
+  test('waits for a missing instancetype and starts when it is created', async () => {
     cluster = await listeningCluster();
     const machine = buildSizedMachine('Always');
     machine.spec.instancetype = { name: 'own' };
@@ -138,7 +138,7 @@ describe('a VM that names an instancetype and a preference', () => {
     });
   });
 
-  test('a copy can be read and deleted by clients, but its data never changes', async () => {
+  test('a copy can be read and deleted by clients, but its data is immutable', async () => {
     cluster = await listeningCluster();
     await cluster.call('POST', cluster.vms, buildSizedMachine('Halted'));
     cluster.clock.advance(1_000);

@@ -4,7 +4,7 @@ import { findCondition } from '../../types/condition.js';
 import { buildVirtualMachine, simulatedCluster } from '../../testing/simulated-cluster.js';
 
 describe('the life of a VM', () => {
-  test('runs through Starting to Running with its pod, its node and its address', () => {
+  test('goes through Starting to Running with its pod, its node and its address', () => {
     const { clock, create, vm, vmi, store } = simulatedCluster();
     create(buildVirtualMachine('web'));
     clock.advance(0);
@@ -51,7 +51,7 @@ describe('the life of a VM', () => {
     expect(store.list(RESOURCES.pod)).toEqual([]);
   });
 
-  test('disappears with everything it owns when it is deleted', () => {
+  test('ends with the deletion of everything that it owns', () => {
     const { clock, create, vm, store } = simulatedCluster();
     create(buildVirtualMachine('web'));
     clock.advance(10_000);
@@ -78,7 +78,7 @@ describe('the life of a VM', () => {
     expect(vmi('web')?.status?.phase).toBe('Running');
   });
 
-  test('tells each step in events about exactly the object concerned', () => {
+  test('records an event for each step on exactly the object concerned', () => {
     const { clock, create, eventReasons } = simulatedCluster();
     create(buildVirtualMachine('web'));
     create(buildVirtualMachine('web-2'));
@@ -87,7 +87,7 @@ describe('the life of a VM', () => {
     expect(eventReasons('VirtualMachineInstance', 'web')).toEqual(['SuccessfulCreate', 'Created', 'Started']);
   });
 
-  test('imports the disk of a template first and reads Provisioning meanwhile', () => {
+  test('imports the disk of a template first and has the status Provisioning in the meantime', () => {
     const { clock, create, vm, find } = simulatedCluster();
     const machine = buildVirtualMachine('db', {
       dataVolumeTemplates: [

@@ -11,19 +11,19 @@ const PAGE = 2 ** 21;
 export const isHotplugged = ({ dataVolume, persistentVolumeClaim }: Volume): boolean =>
   Boolean(dataVolume?.hotpluggable ?? persistentVolumeClaim?.hotpluggable);
 
-/** What a changed template means for the VMI that runs. */
+/** The effect of a changed template on the running VMI. */
 export interface LiveUpdate {
-  /** Why the VM must be restarted first; then nothing is applied. */
+  /** The reason why the VM must be restarted first; then nothing is applied. */
   restartRequired?: string;
   /** Applies the change to the VMI. */
   apply?: (vmi: VirtualMachineInstance) => void;
 }
 
-/** The generation of the VM from which the running VMI was made, or to which it was brought. */
+/** The generation of the VM from which the running VMI was created, or to which it was updated. */
 export const observedGeneration = (vmi: VirtualMachineInstance): number =>
   Number(vmi.metadata.annotations?.['kubevirt.io/vm-generation'] ?? 0);
 
-/** Compares a VM with its VMI and tells which changes can be made while it runs (KubeVirt's rollout strategy LiveUpdate). */
+/** Compares a VM with its VMI and finds the changes that apply to a running guest (KubeVirt's rollout strategy LiveUpdate). */
 export function planLiveUpdate(
   context: SimulationContext,
   vm: VirtualMachine,
@@ -46,7 +46,7 @@ export function planLiveUpdate(
   return { apply: (draft) => applyLive(context, wanted, draft) };
 }
 
-/** The fields that only a restart can change. */
+/** The fields that need a restart. */
 function frozenPart(context: SimulationContext, spec: VmiSpec): unknown {
   const part = deepCopy(spec) as VmiSpec;
   const { domain } = part;
@@ -132,7 +132,7 @@ function applyLive(context: SimulationContext, wanted: VmiSpec, vmi: VirtualMach
   if (context.gates.hotplug === 'declarative') applyHotplugVolumes(wanted, spec);
 }
 
-/** A NIC that was added or taken away waits for a migration, which plugs it. */
+/** A NIC that was added or removed waits for a migration, which plugs it. */
 function applyNetworkChange(wanted: VmiSpec, { spec, status }: VirtualMachineInstance, now: string): void {
   const before = { interfaces: spec.domain.devices.interfaces, networks: spec.networks };
   const after = { interfaces: wanted.domain.devices.interfaces, networks: wanted.networks };

@@ -4,15 +4,15 @@ import type { DataVolume } from '../../types/data-volume.js';
 import type { VirtualMachineInstance } from '../../types/virtual-machine-instance.js';
 import { runStrategyOf, type VirtualMachine } from '../../types/virtual-machine.js';
 
-/** Everything a VM's status in one word depends on. */
+/** The inputs of a VM's printable status. */
 export interface StatusInputs {
   vm: VirtualMachine;
   vmi: VirtualMachineInstance | undefined;
-  /** The DataVolumes among the VM's volumes that exist. */
+  /** The existing DataVolumes among the VM's volumes. */
   dataVolumes: readonly DataVolume[];
-  /** The claims among the VM's volumes that exist. */
+  /** The existing claims among the VM's volumes. */
   claims: readonly PersistentVolumeClaim[];
-  /** Whether a VMI is about to be made. */
+  /** Whether a VMI is about to be created. */
   creationExpected: boolean;
 }
 
@@ -21,7 +21,7 @@ const RESTARTING_STRATEGIES = ['Always', 'RerunOnFailure', 'Once'];
 
 export const isFinal = (vmi: VirtualMachineInstance): boolean => FINAL_PHASES.includes(vmi.status?.phase ?? '');
 
-/** A migration that has begun and not ended. */
+/** A migration that has started and not ended. */
 export function isMigrating(vmi: VirtualMachineInstance): boolean {
   const state = vmi.status?.migrationState;
   return state?.startTimestamp !== undefined && !state.completed && !state.failed;
@@ -60,7 +60,7 @@ const isCrashLooping = (inputs: StatusInputs): boolean =>
 const isStarting = ({ vmi, creationExpected }: StatusInputs): boolean =>
   vmi ? ['', 'Pending', 'Scheduling', 'Scheduled'].includes(vmi.status?.phase ?? '') : creationExpected;
 
-/** In the order of KubeVirt: the first that fits is the status. */
+/** In KubeVirt's order: the first match is the status. */
 const RULES: readonly (readonly [string, (inputs: StatusInputs) => boolean])[] = [
   ['Terminating', ({ vm }) => vm.metadata.deletionTimestamp !== undefined],
   ['Stopping', (inputs) => isLive(inputs) && inputs.vmi!.metadata.deletionTimestamp !== undefined],

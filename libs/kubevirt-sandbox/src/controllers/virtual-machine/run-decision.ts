@@ -2,11 +2,11 @@ import type { VirtualMachineInstance } from '../../types/virtual-machine-instanc
 import { runStrategyOf, type VirtualMachine } from '../../types/virtual-machine.js';
 import { isFinal } from './printable-status.js';
 
-/** What the controller of a VM does next about its VMI. */
+/** The next action of the VM controller on its VMI. */
 export type RunDecision = 'create' | 'delete' | 'rerun' | 'start-paused' | 'none';
 
 /**
- * The run strategy, applied to the present state. Requests of the subresources stand in `status.stateChangeRequests`; the
+ * Applies the run strategy to the current state. Requests of the subresources are in `status.stateChangeRequests`; the
  * first of them counts.
  */
 export function runDecision(vm: VirtualMachine, vmi: VirtualMachineInstance | undefined): RunDecision {
@@ -36,7 +36,7 @@ export function runDecision(vm: VirtualMachine, vmi: VirtualMachineInstance | un
   }
 }
 
-/** Requests that are done, or can't be done any more, leave the list. */
+/** Removes requests that are done, or can no longer be done. */
 export function openRequests(vm: VirtualMachine, vmi: VirtualMachineInstance | undefined) {
   return (vm.status?.stateChangeRequests ?? []).filter(({ action, uid }, index) => {
     if (action === 'Stop') return vmi !== undefined && vmi.metadata.uid === uid;

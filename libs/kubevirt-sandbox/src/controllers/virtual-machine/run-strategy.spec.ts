@@ -60,7 +60,7 @@ describe('run strategies', () => {
     machine.spec.template.spec.volumes = [{ name: 'root', dataVolume: { name: 'web-root' } }];
   };
 
-  test('Manual starts, restarts and stops only when asked', async () => {
+  test('Manual starts, restarts and stops only on request', async () => {
     await given('Manual');
     expect(status()).toBe('Stopped');
     expect(await act('start')).toBe(202);
@@ -78,7 +78,7 @@ describe('run strategies', () => {
     expect(await act('stop')).toBe(409);
   });
 
-  test.each(ENDS)('Manual leaves a guest alone that %s', async (_what, end) => {
+  test.each(ENDS)('Manual does not restart a guest that %s', async (_what, end) => {
     await given('Manual');
     await act('start');
     cluster.clock.advance(20_000);
@@ -89,7 +89,7 @@ describe('run strategies', () => {
     expect(status()).toBe('Running');
   });
 
-  test('RerunOnFailure starts at once, rests after a clean end and starts again when asked', async () => {
+  test('RerunOnFailure starts at once, stays stopped after a clean end and starts again on request', async () => {
     await given('RerunOnFailure');
     expect(status()).toBe('Running');
     powerOffFromInside();
@@ -102,7 +102,7 @@ describe('run strategies', () => {
     expect(status()).toBe('Stopped');
   });
 
-  test('RerunOnFailure starts a guest that crashed anew', async () => {
+  test('RerunOnFailure restarts a guest that crashed', async () => {
     await given('RerunOnFailure');
     const first = vmi()!.metadata.uid;
     crash();
@@ -110,7 +110,7 @@ describe('run strategies', () => {
     expect(vmi()!.metadata.uid).not.toBe(first);
   });
 
-  test('RerunOnFailure tries again and again when the guest dies before it runs', async () => {
+  test('RerunOnFailure keeps retrying when the guest dies before it runs', async () => {
     await given('RerunOnFailure', ({ spec }) => {
       spec.template.metadata = { annotations: { [FAULT_ANNOTATION]: 'crash-loop' } };
     });
@@ -119,7 +119,7 @@ describe('run strategies', () => {
     expect(failures()).toBeGreaterThan(1);
   });
 
-  test.each(ENDS)('Once never starts a guest again that %s', async (_what, end) => {
+  test.each(ENDS)('Once never restarts a guest that %s', async (_what, end) => {
     await given('Once');
     expect(status()).toBe('Running');
     expect(await act('restart')).toBe(409);
@@ -129,7 +129,7 @@ describe('run strategies', () => {
     expect(await act('start')).toBe(409);
   });
 
-  test('stopping a VM that runs Once makes it Halted', async () => {
+  test('stopping a VM with the strategy Once makes it Halted', async () => {
     await given('Once');
     expect(await act('stop')).toBe(202);
     cluster.clock.advance(60_000);
@@ -137,12 +137,12 @@ describe('run strategies', () => {
     expect(cluster.sandbox.store.require<VirtualMachine>(RESOURCES.vm, WEB).spec.runStrategy).toBe('Halted');
   });
 
-  test.each(['RerunOnFailure', 'Once'] as const)('%s starts once its disk is there', async (runStrategy) => {
+  test.each(['RerunOnFailure', 'Once'] as const)('%s starts once its disk is ready', async (runStrategy) => {
     await given(runStrategy, withDisk);
     expect(status()).toBe('Running');
   });
 
-  test('WaitAsReceiver makes no VMI', async () => {
+  test('WaitAsReceiver creates no VMI', async () => {
     await given('WaitAsReceiver');
     expect(vmi()).toBeUndefined();
   });

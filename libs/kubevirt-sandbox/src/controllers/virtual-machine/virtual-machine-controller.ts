@@ -19,10 +19,10 @@ import { restartDelayMs, statusInputs, updateVmStatus, type VmFindings } from '.
 
 const ORPHAN = 'orphan';
 
-/** Keeps each VM's VMI, DataVolumes and status as its spec and its run strategy want them. */
+/** Keeps the VMI, the DataVolumes and the status of each VM in line with its spec and run strategy. */
 export class VirtualMachineController extends Controller<VirtualMachine> {
   private readonly volumeUsers = new VolumeUsers();
-  /** VMs that could not be started because something they name is missing. */
+  /** VMs that could not be started because an object that they name is missing. */
   private readonly blocked = new Map<string, ObjectKey>();
 
   constructor(context: SimulationContext) {
@@ -67,7 +67,7 @@ export class VirtualMachineController extends Controller<VirtualMachine> {
     this.writeStatus(vm, this.follow(vm, ours));
   }
 
-  /** Does what the spec asks for, unless it names something that can't be used: then the VM waits for that. */
+  /** Applies the spec, unless it names an object that can't be used: then the VM waits for that object. */
   private follow(vm: VirtualMachine, vmi: VirtualMachineInstance | undefined): VmFindings {
     try {
       const findings = this.act(this.rememberInstancetype(vm), vmi);
@@ -83,7 +83,7 @@ export class VirtualMachineController extends Controller<VirtualMachine> {
     }
   }
 
-  /** Carries out the run strategy and live changes, and says what the status must know. */
+  /** Applies the run strategy and live changes, and returns the facts that the status needs. */
   private act(vm: VirtualMachine, vmi: VirtualMachineInstance | undefined): VmFindings {
     switch (runDecision(vm, vmi)) {
       case 'delete':
@@ -121,7 +121,7 @@ export class VirtualMachineController extends Controller<VirtualMachine> {
   }
 
   private startUp(vm: VirtualMachine, paused: boolean): VmFindings {
-    // A VMI of this name that belongs to somebody else keeps the place.
+    // A VMI with this name and another owner blocks the name.
     if (this.context.find(RESOURCES.vmi, vm.metadata.namespace, vm.metadata.name)) return { creationExpected: true };
     const { startFailure } = vm.status ?? {};
     if (startFailure) {
@@ -178,7 +178,7 @@ export class VirtualMachineController extends Controller<VirtualMachine> {
     if (observedGeneration(vmi) === vm.metadata.generation && !waiting) return {};
     const { restartRequired, apply } = planLiveUpdate(this.context, vm, vmi);
     if (restartRequired) return { restartRequired };
-    // Once a restart is needed nothing is applied any more; 1.9 notices when the change was taken back.
+    // Once a restart is required nothing more is applied. Version 1.9 notices when the change was reverted.
     if (waiting && !this.context.release.since('1.9')) return {};
     this.context.store.patch<VirtualMachineInstance>(RESOURCES.vmi, vmi.metadata, (draft) => {
       apply?.(draft);
@@ -190,7 +190,7 @@ export class VirtualMachineController extends Controller<VirtualMachine> {
     return { restartRequired: false };
   }
 
-  /** Requests of the addvolume and removevolume subresources: they change the VM and, while it runs, its VMI. */
+  /** Requests of the addvolume and removevolume subresources. They change the VM and, while it runs, its VMI. */
   private serveVolumeRequests(vm: VirtualMachine, vmi: VirtualMachineInstance | undefined): void {
     const requests = volumeRequestsOf(vm);
     const changed = this.change(vm, (draft) => {
@@ -229,7 +229,7 @@ export class VirtualMachineController extends Controller<VirtualMachine> {
     });
   }
 
-  /** A VMI that has ended and is to go needs nothing more of its VM. */
+  /** A VMI that has ended and is being deleted no longer needs its VM. */
   private releaseFinished(vmi: VirtualMachineInstance): void {
     if (!vmi.metadata.deletionTimestamp || !isFinal(vmi) || !vmi.metadata.finalizers?.includes(VM_FINALIZER)) return;
     this.context.store.patch<KubeObject>(RESOURCES.vmi, vmi.metadata, ({ metadata }) => {

@@ -11,17 +11,17 @@ import { isFinal, printableStatus, type StatusInputs } from './printable-status.
 import { openRequests } from './run-decision.js';
 import { claimNameOf, volumeSnapshotStatuses } from './volume-snapshot-statuses.js';
 
-/** Conditions that are the VM's own; all others are copied from its VMI. */
+/** Conditions of the VM itself; all others are copied from its VMI. */
 const OWN_CONDITIONS = ['Ready', 'Failure', 'RestartRequired', 'ManualRecoveryRequired'];
 
-/** What a look at a VM found out beyond the objects themselves. */
+/** Facts from the reconciliation of a VM that are not in the objects themselves. */
 export interface VmFindings {
   creationExpected: boolean;
   failure?: { reason: string; message: string };
   restartRequired?: string | false;
 }
 
-/** Gathers the objects a VM's status depends on. */
+/** Collects the objects that a VM's status depends on. */
 export function statusInputs(
   context: SimulationContext,
   vm: VirtualMachine,
@@ -39,7 +39,7 @@ export function statusInputs(
   };
 }
 
-/** Brings `status` of a VM up to date, on a draft. */
+/** Updates the `status` of a VM, on a draft. */
 export function updateVmStatus(
   context: SimulationContext,
   vm: VirtualMachine,
@@ -55,7 +55,7 @@ export function updateVmStatus(
   status.ready = findCondition(conditions, 'Ready')?.status === 'True';
   setOwnConditions(conditions, vmi, findings, now);
   const strategy = runStrategyOf(vm);
-  // Where the first start is the only one by itself, the strategy is in force once that start is made.
+  // A strategy with one automatic start is in force once that start has happened.
   const waits = ['Once', 'RerunOnFailure'].includes(strategy) && findings.creationExpected && !vmi;
   if (!waits) status.runStrategy = strategy;
   status.desiredGeneration = vm.metadata.generation;
@@ -106,7 +106,7 @@ function setOwnConditions(
   } else if (!vmi || restartRequired === false) removeCondition(conditions, 'RestartRequired');
 }
 
-/** A VMI that failed before it ran counts as a failed start; one that ran clears the count. */
+/** A VMI that failed before it ran counts as a failed start; one that ran resets the count. */
 function countFailures(context: SimulationContext, vm: VirtualMachine, vmi: VirtualMachineInstance | undefined): void {
   const status = vm.status!;
   if (!vmi) return;

@@ -6,7 +6,7 @@ const MAX_CPUS = 512;
 const DEFAULT_HOTPLUG_RATIO = 4;
 const HOTPLUG_ALIGNMENT = 2 ** 21;
 
-/** Bytes of memory the guest sees at start. */
+/** The memory that the guest sees at its start, in bytes. */
 export function guestMemoryBytes({ domain }: VmiSpec): number {
   const { memory, resources } = domain;
   return quantityValue(memory?.guest ?? resources?.requests?.memory ?? resources?.limits?.memory ?? '0');
@@ -17,13 +17,13 @@ export function vcpus({ domain }: VmiSpec): number {
   return sockets * cores * threads;
 }
 
-/** A MAC address that follows from what it is for, in the locally administered range. */
+/** A MAC address in the locally administered range, derived from its use. */
 export function macAddressFor(seed: string): string {
   const digest = createHash('sha1').update(seed).digest();
   return ['02', ...[...digest.subarray(0, 5)].map((byte) => byte.toString(16).padStart(2, '0'))].join(':');
 }
 
-/** Fills in what KubeVirt fills in when a VMI is made. Safe to repeat. */
+/** Fills in KubeVirt's defaults for a new VMI. Safe to repeat. */
 export function applyVmiDefaults(spec: VmiSpec, maxHotplugRatio = DEFAULT_HOTPLUG_RATIO): void {
   const { domain } = spec;
   spec.architecture ??= 'amd64';
@@ -36,7 +36,7 @@ export function applyVmiDefaults(spec: VmiSpec, maxHotplugRatio = DEFAULT_HOTPLU
   spec.terminationGracePeriodSeconds ??= 30;
 }
 
-/** Any volume that no disk names gets one. */
+/** Adds a disk for every volume that has none. */
 export function applyDisks(spec: VmiSpec): void {
   const { devices } = spec.domain;
   const disks: Disk[] = devices.disks ?? [];
@@ -70,6 +70,6 @@ function applyMemory(spec: VmiSpec, ratio: number): void {
   const bytes = guestMemoryBytes(spec);
   if (!domain.memory?.guest && !bytes) return;
   domain.memory = { guest: domain.memory?.guest ?? binaryQuantity(bytes), ...domain.memory };
-  // Memory can be plugged later only in whole 2 MiB pages and from 1 GiB upwards.
+  // Memory can be hot-plugged only in pages of 2 MiB and to guests with at least 1 GiB.
   if (bytes >= GIB && bytes % HOTPLUG_ALIGNMENT === 0) domain.memory.maxGuest ??= binaryQuantity(bytes * ratio);
 }

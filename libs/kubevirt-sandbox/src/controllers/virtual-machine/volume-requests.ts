@@ -1,7 +1,7 @@
 import type { AddVolumeOptions, VirtualMachine, VolumeRequest } from '../../types/virtual-machine.js';
 import type { VmiSpec } from '../../types/virtual-machine-instance.js';
 
-/** Adds a volume and its disk to a spec, unless they are there already. */
+/** Adds a volume and its disk to a spec, unless they exist already. */
 export function addVolume(spec: VmiSpec, { name, disk, volumeSource }: AddVolumeOptions): void {
   spec.volumes ??= [];
   if (spec.volumes.some((volume) => volume.name === name)) return;

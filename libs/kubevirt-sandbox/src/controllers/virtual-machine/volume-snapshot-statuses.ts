@@ -5,11 +5,11 @@ import type { VirtualMachine } from '../../types/virtual-machine.js';
 import type { SimulationContext } from '../../simulation-context.js';
 import { snapshotClassFor } from '../storage/snapshot-class.js';
 
-/** The claim behind a volume, when it has one. */
+/** The claim of a volume, if it has one. */
 export const claimNameOf = (volume: Volume): string | undefined =>
   volume.dataVolume?.name ?? volume.persistentVolumeClaim?.claimName;
 
-/** The word KubeVirt uses for a volume's kind when it can't be snapshotted. */
+/** KubeVirt's word for a kind of volume that can't be snapshotted. */
 function sourceWord(volume: Volume): string {
   if (volume.cloudInitNoCloud || volume.cloudInitConfigDrive) return 'cloudinit';
   return (
@@ -19,7 +19,7 @@ function sourceWord(volume: Volume): string {
   );
 }
 
-/** `status.volumeSnapshotStatuses`: whether a snapshot of the VM would hold each of its volumes. */
+/** `status.volumeSnapshotStatuses`: whether a snapshot of the VM would include each of its volumes. */
 export function volumeSnapshotStatuses(context: SimulationContext, vm: VirtualMachine) {
   return (vm.spec.template.spec.volumes ?? []).map((volume) => ({
     name: volume.name,

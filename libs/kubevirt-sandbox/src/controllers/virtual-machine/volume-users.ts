@@ -4,7 +4,7 @@ import { claimNameOf } from './volume-snapshot-statuses.js';
 
 const idOf = (namespace = '', name: string): string => `${namespace}/${name}`;
 
-/** Which machines use which claim, so that a change of a disk wakes its users and nobody else. */
+/** The machines that use each claim, so that a change of a disk wakes its users only. */
 export class VolumeUsers {
   private readonly users = new Map<string, Map<string, ObjectKey>>();
   private readonly used = new Map<string, readonly string[]>();
