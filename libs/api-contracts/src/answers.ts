@@ -73,7 +73,7 @@ export class NodeView {
 /** What one context can do. */
 export class ContextCapabilitiesView {
   @IsString() context!: string;
-  @IsIn(['kubevirt', 'libvirt']) backend!: 'kubevirt' | 'libvirt';
+  @IsString() backend!: string;
   /** Whether it can be reached right now. */
   @IsBoolean() up!: boolean;
   @Optional() @IsString() reason?: string;

@@ -37,7 +37,7 @@ export class ContainerView {
 
   @IsString() ref!: string;
   @IsString() context!: string;
-  @IsIn(['kubevirt', 'libvirt']) backend!: 'kubevirt' | 'libvirt';
+  @IsString() backend!: string;
   @IsArray() @IsString({ each: true }) tags!: string[];
   @Optional() @IsString() reason?: string;
   @Optional() @IsString() folder?: string;

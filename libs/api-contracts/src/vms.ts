@@ -84,7 +84,7 @@ export class VmView {
   @IsString() ref!: string;
   @IsString() context!: string;
   /** The context's kind. */
-  @IsIn(['kubevirt', 'libvirt']) backend!: 'kubevirt' | 'libvirt';
+  @IsString() backend!: string;
   @IsBoolean() isTemplate!: boolean;
   @IsBoolean() liveMigratable!: boolean;
   @IsBoolean() agentConnected!: boolean;

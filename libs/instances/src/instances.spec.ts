@@ -16,7 +16,7 @@ import {
   type TaskRunner,
   type VmSpec,
 } from '@headgate/domain-contracts';
-import { buildContainer, buildVm, FixedClock } from '@headgate/testing';
+import { buildContainer, buildVm, FixedClock, MEMORY_TRAITS } from '@headgate/testing';
 import { ApplyContainerPower } from './apply-container-power.js';
 import { ApplyPower } from './apply-power.js';
 import { Audit } from './audit.js';
@@ -28,6 +28,7 @@ import { MigrateVm } from './migrate-vm.js';
 import { PlaceInstance } from './place-instance.js';
 import { TagVm } from './tag-vm.js';
 
+const onlyLocal = { ...MEMORY_TRAITS, namespaces: { default: 'local', isOnlyOne: true } };
 const ann: Caller = { login: 'ann', name: 'Ann', admin: true };
 const tiny: CatalogEntry = {
   name: 'tiny',
@@ -99,7 +100,7 @@ function house() {
   const backend = (context: string, kind: 'kubevirt' | 'libvirt'): Backend =>
     ({
       context,
-      kind,
+      traits: kind === 'libvirt' ? onlyLocal : MEMORY_TRAITS,
       require: (name: string) => {
         const found =
           kind === 'libvirt' && name === 'migration'

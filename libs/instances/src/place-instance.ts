@@ -1,8 +1,8 @@
 import {
+  chooseNamespace,
   DomainError,
   expectInstanceName,
   formatRef,
-  NAMESPACE_RULES,
   type Backend,
   type BackendDirectory,
   type InstanceDirectory,
@@ -30,17 +30,10 @@ export class PlaceInstance {
    */
   place({ kind, name, namespace, context }: Placement): { backend: Backend; ref: InstanceRef } {
     const backend = context === undefined ? this.first() : this.backends.get(context);
-    const rule = NAMESPACE_RULES[backend.kind];
-    if (rule.only && namespace !== undefined && namespace !== rule.default) {
-      throw new DomainError(
-        'INVALID_INPUT',
-        `namespace must be "${rule.default}" on ${backend.context}, which has no other.`,
-      );
-    }
     const ref = {
       kind,
       context: backend.context,
-      namespace: expectInstanceName(namespace ?? rule.default, 'namespace'),
+      namespace: expectInstanceName(chooseNamespace(backend.traits, backend.context, namespace), 'namespace'),
       name: expectInstanceName(name),
     };
     if (this.directory.get(ref)) throw new DomainError('ALREADY_EXISTS', `${formatRef(ref)} is there already.`);

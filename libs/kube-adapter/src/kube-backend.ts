@@ -1,9 +1,9 @@
 import {
   Backend,
   UnavailableAbility,
-  NAMESPACE_RULES,
   type Abilities,
   type AbilityName,
+  type BackendTraits,
   type Clock,
   type Log,
   SILENT_LOG,
@@ -18,6 +18,7 @@ import { KubeDiagnostics } from './diagnostics/kube-diagnostics.js';
 import { ClusterDiscovery } from './discovery/cluster-discovery.js';
 import { KubeInventory } from './inventory/kube-inventory.js';
 import { KubeMigration } from './migration/kube-migration.js';
+import { KUBEVIRT_TRAITS } from './kubevirt-traits.js';
 import { KubePower } from './power/kube-power.js';
 import { KubeProvisioning } from './provisioning/kube-provisioning.js';
 import { Reachability } from './watch/reachability.js';
@@ -41,10 +42,9 @@ const NEEDS_KUBEVIRT: ReadonlySet<AbilityName> = new Set<AbilityName>(['power', 
 
 /** One Kubernetes cluster with KubeVirt. */
 export class KubeBackend extends Backend {
-  override readonly kind = 'kubevirt';
-
   private constructor(
     override readonly context: string,
+    override readonly traits: BackendTraits,
     private readonly abilities: Abilities & { readonly inventory: KubeInventory },
     private readonly discovery: ClusterDiscovery,
     private readonly release: () => void,
@@ -59,7 +59,7 @@ export class KubeBackend extends Backend {
       clock,
       log = SILENT_LOG,
       namespaces,
-      defaultNamespace = NAMESPACE_RULES.kubevirt.default,
+      defaultNamespace = KUBEVIRT_TRAITS.namespaces.default,
     } = options;
     const credentials = new KubeCredentials(options.kubeconfig, options.kubeContext);
     const api = new KubeApi(context, credentials, clock);
@@ -85,7 +85,8 @@ export class KubeBackend extends Backend {
       unlisten();
       credentials.close();
     };
-    return new KubeBackend(context, abilities, discovery, release);
+    const traits = { ...KUBEVIRT_TRAITS, namespaces: { default: defaultNamespace, isOnlyOne: false } };
+    return new KubeBackend(context, traits, abilities, discovery, release);
   }
 
   override ability<K extends AbilityName>(name: K): Abilities[K] | UnavailableAbility {

@@ -15,6 +15,7 @@ import { DomainFinder } from './domains/domain-finder.js';
 import { DomainReader } from './domains/domain-reader.js';
 import type { HttpGet } from './fetching/http-get.js';
 import { LibvirtInventory } from './inventory/libvirt-inventory.js';
+import { LIBVIRT_TRAITS } from './libvirt-traits.js';
 import { LibvirtPower } from './power/libvirt-power.js';
 import { StopRequests } from './power/stop-requests.js';
 import { BootDiskBuilder } from './provisioning/boot-disk-builder.js';
@@ -55,7 +56,7 @@ export interface LibvirtBackendOptions {
 
 /** libvirt and QEMU on one machine. Opening it does no I/O: an unreachable machine is reported through the inventory. */
 export class LibvirtBackend extends Backend {
-  override readonly kind = 'libvirt';
+  override readonly traits = LIBVIRT_TRAITS;
 
   private constructor(
     override readonly context: string,

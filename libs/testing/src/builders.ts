@@ -1,11 +1,12 @@
 import type { Container, InstanceRef, VirtualMachine } from '@headgate/domain-contracts';
+import { MEMORY_TRAITS } from './memory-backend/memory-traits.js';
 
 type Overrides<T extends { ref: InstanceRef }> = Partial<Omit<T, 'ref'>> & { ref?: Partial<Omit<InstanceRef, 'kind'>> };
 
 /** A stopped VM `vm/lab/default/web`, with what the test says laid over it. */
 export const buildVm = ({ ref, ...overrides }: Overrides<VirtualMachine> = {}): VirtualMachine => ({
   ref: { kind: 'vm', context: 'lab', namespace: 'default', name: 'web', ...ref },
-  backend: 'kubevirt',
+  backend: MEMORY_TRAITS.kind,
   uid: 'uid-1',
   status: 'Stopped',
   ready: false,
@@ -25,7 +26,7 @@ export const buildVm = ({ ref, ...overrides }: Overrides<VirtualMachine> = {}): 
 /** A running container `ct/lab/default/box`, with what the test says laid over it. */
 export const buildContainer = ({ ref, ...overrides }: Overrides<Container> = {}): Container => ({
   ref: { kind: 'ct', context: 'lab', namespace: 'default', name: 'box', ...ref },
-  backend: 'kubevirt',
+  backend: MEMORY_TRAITS.kind,
   uid: 'uid-2',
   phase: 'Running',
   ready: true,

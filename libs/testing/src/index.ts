@@ -10,3 +10,4 @@ export * from './fixed-clock.js';
 export * from './inventory-recorder.js';
 export * from './memory-backend/memory-abilities.js';
 export * from './memory-backend/memory-backend.js';
+export * from './memory-backend/memory-traits.js';

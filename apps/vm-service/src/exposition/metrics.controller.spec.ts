@@ -18,20 +18,20 @@ describe('GET /metrics', () => {
     };
     const text = await until(/^svc_collection_success 1$/m);
     for (const line of [
-      'svc_backend_up{context="lab",backend="kubevirt"} 1',
-      'svc_instance_info{name="db",kind="vm",backend="kubevirt",context="lab",namespace="default",pool="",node="memory-1",template="false"} 1',
-      'svc_instance_running{name="db",kind="vm",backend="kubevirt",context="lab",namespace="default",pool=""} 1',
-      'svc_instance_running{name="web",kind="vm",backend="kubevirt",context="lab",namespace="default",pool=""} 0',
-      'svc_instance_memory_bytes{name="web",kind="vm",backend="kubevirt",context="lab",namespace="default",pool=""} 4294967296',
-      'svc_instance_cpu_cores{name="box",kind="ct",backend="kubevirt",context="lab",namespace="default",pool=""} 1',
-      'svc_instances{backend="kubevirt",context="lab",state="Stopped"} 2',
+      'svc_backend_up{context="lab",backend="memory"} 1',
+      'svc_instance_info{name="db",kind="vm",backend="memory",context="lab",namespace="default",pool="",node="memory-1",template="false"} 1',
+      'svc_instance_running{name="db",kind="vm",backend="memory",context="lab",namespace="default",pool=""} 1',
+      'svc_instance_running{name="web",kind="vm",backend="memory",context="lab",namespace="default",pool=""} 0',
+      'svc_instance_memory_bytes{name="web",kind="vm",backend="memory",context="lab",namespace="default",pool=""} 4294967296',
+      'svc_instance_cpu_cores{name="box",kind="ct",backend="memory",context="lab",namespace="default",pool=""} 1',
+      'svc_instances{backend="memory",context="lab",state="Stopped"} 2',
     ]) {
       expect(text.split('\n')).toContain(line);
     }
     expect(text).toMatch(/^svc_collection_age_seconds [\d.]+$/m);
     expect(text).toMatch(/^process_resident_memory_bytes \d+/m);
     edge.lab.fleet.lose(away);
-    await until(/^svc_backend_up\{context="lab",backend="kubevirt"\} 0$/m);
+    await until(/^svc_backend_up\{context="lab",backend="memory"\} 0$/m);
   });
 
   test('answers /metrics without the option, and a partial answer where one context is lost', async () => {

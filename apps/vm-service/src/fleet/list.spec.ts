@@ -32,7 +32,7 @@ describe('GET /api/vms', () => {
       node: 'memory-1',
       tags: [],
       context: 'lab',
-      backend: 'kubevirt',
+      backend: 'memory',
     });
     expect(list[2]).not.toHaveProperty('ip');
     expect(list[2]).not.toHaveProperty('node');
@@ -108,10 +108,10 @@ describe('GET /api/vms', () => {
     edge.lab.fleet.lose(away);
     edge.other.fleet.lose(away);
     await until(
-      /event: status\ndata: \{"context":"other","backend":"kubevirt","up":false,"reason":"lab does not answer\."\}/,
+      /event: status\ndata: \{"context":"other","backend":"memory","up":false,"reason":"lab does not answer\."\}/,
     );
     edge.lab.fleet.restore();
-    await until(/event: status\ndata: \{"context":"lab","backend":"kubevirt","up":true/);
+    await until(/event: status\ndata: \{"context":"lab","backend":"memory","up":true/);
     abort.abort();
   });
 });

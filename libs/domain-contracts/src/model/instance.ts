@@ -1,8 +1,6 @@
+import type { BackendKind } from './backend-traits.js';
 import type { InstanceRef } from '../values/instance-ref.js';
 import type { ContainerPhase, VmStatus } from './instance-status.js';
-
-/** `kubevirt`: a cluster. `libvirt`: one machine. */
-export type BackendKind = 'kubevirt' | 'libvirt';
 
 interface InstanceBase {
   readonly ref: InstanceRef;

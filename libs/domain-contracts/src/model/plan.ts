@@ -1,3 +1,5 @@
+import { DomainError, type ErrorCode } from '../values/domain-error.js';
+
 /** One thing a use case is about to do. */
 export interface PlanStep {
   readonly name: string;
@@ -6,7 +8,7 @@ export interface PlanStep {
 
 /** Why a use case will not be carried out, and what would help. */
 export interface Refusal {
-  readonly code: string;
+  readonly code: ErrorCode;
   readonly reason: string;
   readonly remedy: string;
 }
@@ -23,3 +25,9 @@ export const buildPlan = (steps: readonly PlanStep[], extra: Partial<Omit<Plan, 
   warnings: extra.warnings ?? [],
   refusals: extra.refusals ?? [],
 });
+
+/** @throws DomainError the first refusal, if there is one, with all of them in `details` */
+export function throwFirstRefusal({ refusals }: Pick<Plan, 'refusals'>): void {
+  const [first] = refusals;
+  if (first) throw new DomainError(first.code, first.reason, { details: { refusals } });
+}

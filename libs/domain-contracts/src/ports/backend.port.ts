@@ -1,5 +1,5 @@
 import { DomainError } from '../values/domain-error.js';
-import type { BackendKind } from '../model/instance.js';
+import type { BackendKind, BackendTraits } from '../model/backend-traits.js';
 import type { ClusterInventory } from './cluster-inventory.port.js';
 import type { ConsoleSource } from './console-source.port.js';
 import type { Containers } from './containers.port.js';
@@ -44,10 +44,14 @@ export class UnavailableAbility {
 /** One configured engine: a set of abilities under the name that the operator gave it. */
 export abstract class Backend {
   abstract readonly context: string;
-  abstract readonly kind: BackendKind;
+  abstract readonly traits: BackendTraits;
 
   /** The one place that knows what this backend can do: the 501, the capabilities and greyed-out buttons come from here. */
   abstract ability<K extends AbilityName>(name: K): Abilities[K] | UnavailableAbility;
+
+  get kind(): BackendKind {
+    return this.traits.kind;
+  }
 
   /** Ends what the backend opened: connections, watches, child processes. Guests go on. */
   abstract close(): Promise<void>;

@@ -1,4 +1,5 @@
 import {
+  throwFirstRefusal,
   Containers,
   DomainError,
   isKubernetesName,
@@ -48,12 +49,7 @@ export class KubeContainers extends Containers {
   }
 
   override async create(spec: ContainerSpec): Promise<void> {
-    const [refusal] = await this.refusals(spec);
-    if (refusal)
-      throw new DomainError(
-        refusal.code === 'ALREADY_EXISTS' ? 'ALREADY_EXISTS' : 'REJECTED_BY_BACKEND',
-        refusal.reason,
-      );
+    throwFirstRefusal({ refusals: await this.refusals(spec) });
     await ensureNamespace(this.api, spec.ref.namespace);
     const claim = await this.createClaim(spec);
     try {

@@ -2,6 +2,7 @@ import { CONTAINER_PHASES, type Container, type ContainerPhase, type InstanceRef
 import { conditionOf, isTrue } from '../api/kube-object.js';
 import type { ClaimObject, PodObject } from '../api/object-types.js';
 import { readRecordedSpec, type RecordedSpec } from '../containers/recorded-spec.js';
+import { KUBEVIRT_TRAITS } from '../kubevirt-traits.js';
 import { ANNOTATION, tagsOf } from '../labels.js';
 
 /** The part of a container's data claim that its record is built from. The claim is the container's identity. */
@@ -63,7 +64,7 @@ export function containerRecord(
   const reason = claim.spec ? pod?.reason : `The data volume has no valid ${ANNOTATION.spec} annotation.`;
   return {
     ref,
-    backend: 'kubevirt',
+    backend: KUBEVIRT_TRAITS.kind,
     uid: claim.uid,
     phase: pod?.phase ?? 'Stopped',
     ready: pod?.ready ?? false,

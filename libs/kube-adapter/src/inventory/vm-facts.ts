@@ -7,6 +7,7 @@ import {
 } from '@headgate/domain-contracts';
 import { conditionOf, isTrue, type Condition } from '../api/kube-object.js';
 import type { Matcher, VmiObject, VmObject } from '../api/object-types.js';
+import { KUBEVIRT_TRAITS } from '../kubevirt-traits.js';
 import { LABEL, tagsOf } from '../labels.js';
 import { bootDiskBytes, bootDiskOf, type BootDisk } from './boot-disk.js';
 import { bytesOf, sizeOfSpec, topologyCpus, type GuestSize } from './guest-size.js';
@@ -129,7 +130,7 @@ export function vmRecord(
   const reason = vm.reason ?? (vm.status === 'ErrorUnschedulable' ? vmi?.reason : undefined);
   return {
     ref,
-    backend: 'kubevirt',
+    backend: KUBEVIRT_TRAITS.kind,
     uid: vm.uid,
     status: vm.status,
     ready: vm.ready,

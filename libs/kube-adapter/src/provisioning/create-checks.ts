@@ -12,17 +12,13 @@ import { CLAIMS, CLUSTER_INSTANCETYPES, CLUSTER_PREFERENCES, NODES, VIRTUAL_MACH
 import type { ClusterFacts } from '../discovery/cluster-facts.js';
 import { SECRET_LIMIT_BYTES } from './cloud-init.js';
 
-export interface CreateRefusal extends Refusal {
-  readonly code: ErrorCode;
-}
-
 export interface CreateCheckResult {
-  readonly refusals: readonly CreateRefusal[];
+  readonly refusals: readonly Refusal[];
   /** The requested node. */
   readonly node?: NodeObject;
 }
 
-const refusal = (code: ErrorCode, reason: string, remedy: string): CreateRefusal => ({ code, reason, remedy });
+const refusal = (code: ErrorCode, reason: string, remedy: string): Refusal => ({ code, reason, remedy });
 
 /** The reason why a VM can't be created from this source; undefined when it can, or while the facts are unknown. */
 function unavailableReason(kind: VmSourceKind, facts: ClusterFacts | undefined): string | undefined {
@@ -54,7 +50,7 @@ export async function checkCreate(api: KubeApi, facts: ClusterFacts, spec: VmSpe
     spec.node === undefined ? undefined : api.find<NodeObject>(NODES, { name: spec.node }),
     source.kind === 'pvc' ? api.find(CLAIMS, { namespace, name: source.claim }) : undefined,
   ]);
-  const refusals: CreateRefusal[] = [];
+  const refusals: Refusal[] = [];
   const unavailable = unavailableReason(source.kind, facts);
   if (unavailable !== undefined) refusals.push(refusal('NOT_SUPPORTED', unavailable, 'Choose another source.'));
   if (!isKubernetesName(name)) {

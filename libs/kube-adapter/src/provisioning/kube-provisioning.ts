@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import {
+  throwFirstRefusal,
   DomainError,
   InstanceProvisioning,
   buildPlan,
@@ -8,6 +9,7 @@ import {
   type Log,
   type Plan,
   type PlanStep,
+  type Refusal,
   type VmSourceKind,
   type VmSpec,
 } from '@headgate/domain-contracts';
@@ -22,7 +24,7 @@ import { nodeSelectorFor } from '../migration/migration-target.js';
 import type { WatchDeps } from '../watch/kind-watch.js';
 import { bootVolumes } from './boot-volumes.js';
 import { fitsInline } from './cloud-init.js';
-import { checkCreate, vmSources, type CreateRefusal } from './create-checks.js';
+import { checkCreate, vmSources } from './create-checks.js';
 import { followImport } from './disk-import.js';
 import { ownedObjects } from './owned-objects.js';
 import { VmCreation, type VmDraft } from './vm-creation.js';
@@ -63,8 +65,7 @@ export class KubeProvisioning extends InstanceProvisioning {
     const { api } = this.deps;
     const facts = await this.discovery.facts();
     const { refusals, node } = await checkCreate(api, facts, spec);
-    const [first] = refusals;
-    if (first) throw new DomainError(first.code, first.reason, { details: { refusals } });
+    throwFirstRefusal({ refusals });
     await ensureNamespace(api, spec.ref.namespace);
     const vm = await this.creation.create(draftOf(spec, facts, node));
     const dataVolume = importedVolume(spec, vm);
@@ -103,7 +104,7 @@ export class KubeProvisioning extends InstanceProvisioning {
   }
 
   /** The refusals of the cluster's admission for the object that would be created. */
-  private async dryRun(draft: VmDraft): Promise<CreateRefusal[]> {
+  private async dryRun(draft: VmDraft): Promise<Refusal[]> {
     try {
       await this.creation.dryRun(draft);
       return [];

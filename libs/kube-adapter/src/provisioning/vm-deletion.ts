@@ -1,4 +1,4 @@
-import { DomainError, type InstanceRef, type Refusal } from '@headgate/domain-contracts';
+import { throwFirstRefusal, type InstanceRef, type Refusal } from '@headgate/domain-contracts';
 import { instanceNotFound, KubeApiError } from '../api/kube-api-error.js';
 import type { KubeApi } from '../api/kube-api.js';
 import type { VmObject } from '../api/object-types.js';
@@ -23,8 +23,7 @@ export class VmDeletion {
 
   async delete(ref: InstanceRef): Promise<void> {
     const vm = await this.api.find<VmObject>(VIRTUAL_MACHINES, ref);
-    const [refusal] = vm ? this.refusals(ref, vm) : [];
-    if (refusal) throw new DomainError('REJECTED_BY_BACKEND', refusal.reason);
+    if (vm) throwFirstRefusal({ refusals: this.refusals(ref, vm) });
     const uid = vm?.metadata.uid;
     const owned = await ownedObjects(this.api, ref, uid);
     // Objects without their VM are left over from an interrupted deletion, which a second one completes.

@@ -1,6 +1,7 @@
 import type { InstanceRef, VirtualMachine } from '@headgate/domain-contracts';
 import { statusOf, type StatusAndReason } from '../domains/domain-state.js';
 import type { DomainSnapshot } from '../domains/domain-reader.js';
+import { LIBVIRT_TRAITS } from '../libvirt-traits.js';
 
 /** Facts about a domain that are not in its XML. */
 export interface Observations {
@@ -19,7 +20,7 @@ export function toVirtualMachine(snapshot: DomainSnapshot, { ref, host, ip, stop
   const { isActive } = snapshot.state;
   return {
     ref,
-    backend: 'libvirt',
+    backend: LIBVIRT_TRAITS.kind,
     uid: description.uuid,
     status,
     ready: status === 'Running',

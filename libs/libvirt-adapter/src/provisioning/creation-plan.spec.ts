@@ -1,10 +1,10 @@
-import { DomainError, type VmSource, type VmSpec } from '@headgate/domain-contracts';
+import { throwFirstRefusal, DomainError, type VmSource, type VmSpec } from '@headgate/domain-contracts';
 import { DomainFinder } from '../domains/domain-finder.js';
 import { StoragePool } from '../storage/storage-pool.js';
 import { ownDomainXml } from '../testing/domain-xml.js';
 import { FakeLibvirt } from '../testing/fake-libvirt.js';
 import { TINY_ENTRY } from '../testing/tiny-guest.js';
-import { planCreation, throwFirstRefusal, type CreationPlanDeps } from './creation-plan.js';
+import { planCreation, type CreationPlanDeps } from './creation-plan.js';
 import type { Host } from '../host/host.js';
 
 const HOST: Host = {

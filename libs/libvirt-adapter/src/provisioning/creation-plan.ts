@@ -1,11 +1,4 @@
-import {
-  DomainError,
-  formatBytes,
-  type ErrorCode,
-  type Plan,
-  type Refusal,
-  type VmSpec,
-} from '@headgate/domain-contracts';
+import { formatBytes, type Plan, type Refusal, type VmSpec } from '@headgate/domain-contracts';
 import { instanceNameOf, LOCAL_NAMESPACE } from '../domains/instance-name.js';
 import type { DomainFinder } from '../domains/domain-finder.js';
 import type { ExistingVolume } from '../storage/find-volume.js';
@@ -103,10 +96,4 @@ export async function planCreation(spec: VmSpec, deps: CreationPlanDeps): Promis
     hasSeed,
     ...(claim && { claim }),
   };
-}
-
-/** Throws the first refusal of a plan, with all of them in its details. */
-export function throwFirstRefusal({ refusals }: Plan): void {
-  const [first] = refusals;
-  if (first) throw new DomainError(first.code as ErrorCode, first.reason, { details: { refusals } });
 }

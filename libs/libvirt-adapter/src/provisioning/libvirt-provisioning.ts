@@ -1,4 +1,5 @@
 import {
+  throwFirstRefusal,
   DomainError,
   InstanceProvisioning,
   messageOf,
@@ -6,12 +7,13 @@ import {
   type Creation,
   type InstanceRef,
   type Plan,
+  type Refusal,
   type TaskReporter,
   type VmSourceKind,
   type VmSpec,
 } from '@headgate/domain-contracts';
 import type { DomainDescription } from '../domain-xml/domain-description.js';
-import { planCreation, throwFirstRefusal, type CreationPlanDeps } from './creation-plan.js';
+import { planCreation, type CreationPlanDeps } from './creation-plan.js';
 import { DomainCreator, type DomainCreatorDeps } from './domain-creator.js';
 import { BOOTC_REFUSAL } from './plan-source.js';
 
@@ -128,7 +130,7 @@ const SILENT_REPORT: TaskReporter = {
   signal: new AbortController().signal,
 };
 
-const protectedRefusal = (name: string) => ({
+const protectedRefusal = (name: string): Refusal => ({
   code: 'WRONG_STATE',
   reason: `${name} is protected against deletion.`,
   remedy: 'Remove the protection from its metadata first.',

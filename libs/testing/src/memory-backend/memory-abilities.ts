@@ -18,6 +18,7 @@ import {
   type Json,
   type Plan,
   type PowerAction,
+  type Refusal,
   type SerialLine,
   type Shell,
   type StorageCapabilities,
@@ -28,6 +29,7 @@ import {
 } from '@headgate/domain-contracts';
 import { buildVm } from '../builders.js';
 import { MemoryConsole } from './memory-console.js';
+import { MEMORY_TRAITS } from './memory-traits.js';
 import type { MemoryFleet } from './memory-fleet.js';
 
 /** The one volume that a pvc source may name. */
@@ -101,7 +103,11 @@ export class MemoryProvisioning extends InstanceProvisioning {
 
   override async planCreate({ ref }: VmSpec): Promise<Plan> {
     this.fleet.expectHere();
-    const taken = { code: 'ALREADY_EXISTS', reason: `${ref.name} is there already.`, remedy: 'Choose another name.' };
+    const taken: Refusal = {
+      code: 'ALREADY_EXISTS',
+      reason: `${ref.name} is there already.`,
+      remedy: 'Choose another name.',
+    };
     return buildPlan([{ name: 'remember', detail: ref.name }], { refusals: this.fleet.has(ref) ? [taken] : [] });
   }
 
@@ -112,7 +118,7 @@ export class MemoryProvisioning extends InstanceProvisioning {
     if (source.kind === 'pvc' && source.claim !== MEMORY_VOLUME) {
       throw new DomainError('VOLUME_NOT_FOUND', `There is no volume ${source.claim}.`);
     }
-    const vm = buildVm({ ref, backend: 'kubevirt', uid: this.fleet.nextUid(), cpu, memoryBytes, diskBytes });
+    const vm = buildVm({ ref, backend: MEMORY_TRAITS.kind, uid: this.fleet.nextUid(), cpu, memoryBytes, diskBytes });
     const ended: VmStatus = start ? 'Running' : 'Stopped';
     this.fleet.put(withStatus(vm, source.kind === 'import' ? 'Provisioning' : ended));
     if (source.kind !== 'import') return {};

@@ -15,7 +15,7 @@ const open = async (): Promise<BackendHarness> => {
     backend,
     freshRef,
     givenVm: async (status) => {
-      const vm = withStatus(buildVm({ ref: freshRef(), uid: backend.fleet.nextUid() }), status);
+      const vm = withStatus(buildVm({ ref: freshRef(), backend: backend.kind, uid: backend.fleet.nextUid() }), status);
       backend.fleet.put(vm);
       return vm.ref;
     },

@@ -3,9 +3,10 @@ import {
   UnavailableAbility,
   type Abilities,
   type AbilityName,
-  type BackendKind,
+  type BackendTraits,
 } from '@headgate/domain-contracts';
 import { MemoryCluster, MemoryConsoles, MemoryInventory, MemoryPower, MemoryProvisioning } from './memory-abilities.js';
+import { MEMORY_TRAITS } from './memory-traits.js';
 import { MemoryFleet } from './memory-fleet.js';
 
 /** A backend in memory, for tests of what stands above the ports. It keeps the port contracts like any other. */
@@ -16,7 +17,7 @@ export class MemoryBackend extends Backend {
 
   constructor(
     override readonly context = 'lab',
-    override readonly kind: BackendKind = 'kubevirt',
+    override readonly traits: BackendTraits = MEMORY_TRAITS,
   ) {
     super();
     this.abilities = {
