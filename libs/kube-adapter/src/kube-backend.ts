@@ -40,16 +40,23 @@ export interface KubeBackendOptions {
 /** Abilities that need KubeVirt. Containers, their consoles, the nodes and the doctor work without it. */
 const NEEDS_KUBEVIRT: ReadonlySet<AbilityName> = new Set<AbilityName>(['power', 'provisioning', 'migration']);
 
+interface OpenedCluster {
+  readonly context: string;
+  readonly traits: BackendTraits;
+  readonly abilities: Abilities & { readonly inventory: KubeInventory };
+  readonly discovery: ClusterDiscovery;
+  release(): void;
+}
+
 /** One Kubernetes cluster with KubeVirt. */
 export class KubeBackend extends Backend {
-  private constructor(
-    override readonly context: string,
-    override readonly traits: BackendTraits,
-    private readonly abilities: Abilities & { readonly inventory: KubeInventory },
-    private readonly discovery: ClusterDiscovery,
-    private readonly release: () => void,
-  ) {
+  override readonly context: string;
+  override readonly traits: BackendTraits;
+
+  private constructor(private readonly opened: OpenedCluster) {
     super();
+    this.context = opened.context;
+    this.traits = opened.traits;
   }
 
   /** Sends no request and never fails. The inventory reports a cluster that is away or a kubeconfig that is invalid. */
@@ -86,19 +93,19 @@ export class KubeBackend extends Backend {
       credentials.close();
     };
     const traits = { ...KUBEVIRT_TRAITS, namespaces: { default: defaultNamespace, isOnlyOne: false } };
-    return new KubeBackend(context, traits, abilities, discovery, release);
+    return new KubeBackend({ context, traits, abilities, discovery, release });
   }
 
   override ability<K extends AbilityName>(name: K): Abilities[K] | UnavailableAbility {
-    const facts = this.discovery.latest;
+    const facts = this.opened.discovery.latest;
     if (facts && !facts.hasKubevirt && NEEDS_KUBEVIRT.has(name)) {
       return new UnavailableAbility(`${this.context} has no KubeVirt: the API kubevirt.io/v1 is not served.`);
     }
-    return this.abilities[name];
+    return this.opened.abilities[name];
   }
 
   override async close(): Promise<void> {
-    await this.abilities.inventory.close();
-    this.release();
+    await this.opened.abilities.inventory.close();
+    this.opened.release();
   }
 }

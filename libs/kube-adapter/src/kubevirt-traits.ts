@@ -1,4 +1,11 @@
-import { DEFAULT_NAMESPACE, DNS_LABEL_RULE, PLACEMENT_FIELDS, type BackendTraits } from '@headgate/domain-contracts';
+import {
+  DEFAULT_NAMESPACE,
+  DNS_LABEL_RULE,
+  matchesNameRule,
+  PLACEMENT_FIELDS,
+  type BackendTraits,
+  type Refusal,
+} from '@headgate/domain-contracts';
 
 export const KUBEVIRT_TRAITS: BackendTraits = {
   kind: 'kubevirt',
@@ -8,3 +15,11 @@ export const KUBEVIRT_TRAITS: BackendTraits = {
   imageKinds: ['containerDisk'],
   placementFields: PLACEMENT_FIELDS,
 };
+
+/** The refusal of a name that Kubernetes does not accept, if it is one. */
+export function nameRefusals(name: string): Refusal[] {
+  const { instanceNames } = KUBEVIRT_TRAITS;
+  if (matchesNameRule(instanceNames, name)) return [];
+  const reason = `name must ${instanceNames.description}; "${name}" does not.`;
+  return [{ code: 'INVALID_NAME', reason, remedy: 'Choose another name.' }];
+}

@@ -2,7 +2,6 @@ import {
   throwFirstRefusal,
   Containers,
   DomainError,
-  isKubernetesName,
   buildPlan,
   type Clock,
   type ContainerSpec,
@@ -16,6 +15,7 @@ import type { KubeApi } from '../api/kube-api.js';
 import type { KubeObject } from '../api/kube-object.js';
 import type { ClaimObject, PodObject } from '../api/object-types.js';
 import { CLAIMS, PODS, SERVICES, STORAGE_CLASSES, type Resource } from '../api/resources.js';
+import { nameRefusals } from '../kubevirt-traits.js';
 import { ANNOTATION, containerSelector } from '../labels.js';
 import { containerPod, dataClaim, dataClaimName } from './container-manifest.js';
 import { readRecordedSpec, writeRecordedSpec } from './recorded-spec.js';
@@ -100,14 +100,7 @@ export class KubeContainers extends Containers {
       this.api.find(PODS, { namespace, name }),
       storageClass === '' ? undefined : this.api.find(STORAGE_CLASSES, { name: storageClass }),
     ]);
-    const refusals: Refusal[] = [];
-    if (!isKubernetesName(name)) {
-      refusals.push({
-        code: 'INVALID_NAME',
-        reason: `name must end in a letter or a digit; "${name}" does not.`,
-        remedy: 'Choose another name.',
-      });
-    }
+    const refusals = nameRefusals(name);
     if (claim || pod) {
       const object = claim ? `PVC ${dataClaimName(name)}` : `pod ${name}`;
       refusals.push({

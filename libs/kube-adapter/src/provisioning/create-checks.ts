@@ -1,15 +1,9 @@
-import {
-  isKubernetesName,
-  VM_SOURCES,
-  type ErrorCode,
-  type Refusal,
-  type VmSourceKind,
-  type VmSpec,
-} from '@headgate/domain-contracts';
+import { VM_SOURCES, type ErrorCode, type Refusal, type VmSourceKind, type VmSpec } from '@headgate/domain-contracts';
 import type { KubeApi } from '../api/kube-api.js';
 import type { NodeObject } from '../api/object-types.js';
 import { CLAIMS, CLUSTER_INSTANCETYPES, CLUSTER_PREFERENCES, NODES, VIRTUAL_MACHINES } from '../api/resources.js';
 import type { ClusterFacts } from '../discovery/cluster-facts.js';
+import { nameRefusals } from '../kubevirt-traits.js';
 import { SECRET_LIMIT_BYTES } from './cloud-init.js';
 
 export interface CreateCheckResult {
@@ -50,14 +44,9 @@ export async function checkCreate(api: KubeApi, facts: ClusterFacts, spec: VmSpe
     spec.node === undefined ? undefined : api.find<NodeObject>(NODES, { name: spec.node }),
     source.kind === 'pvc' ? api.find(CLAIMS, { namespace, name: source.claim }) : undefined,
   ]);
-  const refusals: Refusal[] = [];
+  const refusals: Refusal[] = nameRefusals(name);
   const unavailable = unavailableReason(source.kind, facts);
   if (unavailable !== undefined) refusals.push(refusal('NOT_SUPPORTED', unavailable, 'Choose another source.'));
-  if (!isKubernetesName(name)) {
-    refusals.push(
-      refusal('INVALID_NAME', `name must end in a letter or a digit; "${name}" does not.`, 'Choose another name.'),
-    );
-  }
   if (vm) {
     refusals.push(
       refusal('ALREADY_EXISTS', `A VM named ${name} already exists in ${namespace}.`, 'Choose another name.'),
