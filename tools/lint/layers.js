@@ -10,7 +10,7 @@ const types = {
   'type:adapter': ['type:domain', 'type:driver'],
   'type:driver': [],
   'type:sandbox': ['type:sandbox'],
-  'type:nest': ['type:nest', 'type:domain'],
+  'type:nest': ['type:nest', 'type:domain', 'type:driver'],
   'type:testing': ['type:domain', 'type:wire'],
   'type:domain': ['type:domain'],
   'type:wire': ['type:wire', 'type:domain'],

@@ -1,6 +1,5 @@
 import { parseArgs } from 'node:util';
-import { ConfigError } from '@headgate/nest-kit';
-import { isListenAddress } from './config/fields.js';
+import { ConfigError, ListenAddress } from '@headgate/nest-kit';
 
 export interface CommandLine {
   config?: string;
@@ -11,7 +10,7 @@ export interface CommandLine {
 /** @throws ConfigError naming the argument that cannot be used */
 export function readCommandLine(args: readonly string[]): CommandLine {
   const { config, listen, 'data-dir': dataDir = 'homeserver-limits-data' } = read(args);
-  if (listen !== undefined && !isListenAddress(listen)) {
+  if (listen !== undefined && !ListenAddress.isValid(listen)) {
     throw new ConfigError('command line', ['--listen must be HOST:PORT']);
   }
   return { dataDir, ...(config !== undefined && { config }), ...(listen !== undefined && { listen }) };

@@ -1,10 +1,10 @@
 import type { AddressInfo } from 'node:net';
 import { MatrixErrorFilter } from '@headgate/limits-nest';
-import { ConfigError, PinoNestLogger } from '@headgate/nest-kit';
+import { ConfigError, ListenAddress, PinoNestLogger } from '@headgate/nest-kit';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AppModule, loadHomeserverModule } from './app.module.js';
-import { hostAndPort, pointsTo, urlOf } from './config/listen-address.js';
+import { pointsTo } from './config/points-to.js';
 import { ReloadConfig } from './rules/reload-config.js';
 import type { Settings } from './config/settings.module.js';
 import { matrixAdapter } from './edge/matrix-adapter.js';
@@ -46,12 +46,12 @@ export class LimitsApplication {
   /** Runs the start hooks and accepts connections. @returns the URLs of both listeners */
   async listen(): Promise<{ url: string; operatorUrl?: string | undefined }> {
     const { server, operator } = this.settings.config.current;
-    const { host, port } = hostAndPort(server.listen);
-    await this.app.listen(port, host);
+    const address = ListenAddress.parse(server.listen);
+    await this.app.listen(address.port, address.host);
     const bound = this.app.getHttpServer().address() as AddressInfo;
     const operatorUrl =
       operator.listen === undefined ? undefined : this.app.get(OperatorListener, { strict: false }).url;
-    return { url: urlOf(host, bound.port), operatorUrl };
+    return { url: address.urlOn(bound.port), operatorUrl };
   }
 
   reload(): Promise<boolean> {

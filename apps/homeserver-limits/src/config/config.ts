@@ -1,4 +1,4 @@
-import { ConfigError, parseSection } from '@headgate/nest-kit';
+import { ConfigError, ListenAddress, parseSection } from '@headgate/nest-kit';
 import { parse, TomlError } from 'smol-toml';
 import { DelayedEventsSection } from './delayed-events.section.js';
 import { FederationSection } from './federation.section.js';
@@ -68,10 +68,12 @@ function problemsTogether({ rtc, gateway, operator, shared }: Config): string[] 
   if (gateway.ca_file !== undefined && !gateway.upstream?.startsWith('https:')) {
     problems.push('gateway.ca_file is for an https upstream');
   }
-  if (operator.listen !== undefined && operator.token === undefined && !isLoopback(operator.listen)) {
+  if (
+    operator.listen !== undefined &&
+    operator.token === undefined &&
+    !ListenAddress.parse(operator.listen).isLoopback
+  ) {
     problems.push('operator.token is needed when operator.listen is not a loopback address');
   }
   return problems;
 }
-
-const isLoopback = (listen: string) => /^(?:127\.[0-9.]+|\[::1\]|localhost):/.test(listen);

@@ -65,9 +65,6 @@ export const WebSocketUrl = () => textRule('webSocketUrl', 'a ws or wss URL', ha
 export const KeyPrefix = () =>
   textRule('keyPrefix', '1 to 64 characters without braces', (value) => /^[^{}]{1,64}$/.test(value));
 
-/** `HOST:PORT`, the host bracketed when it is IPv6. */
-export const ListenAddress = () => textRule('listenAddress', 'HOST:PORT', isListenAddress);
-
 export const Network = (options?: ValidationOptions) => textRule('network', 'an address or CIDR', isNetwork, options);
 
 /** A table of server names and the URLs under which they are reached. */
@@ -79,10 +76,6 @@ export const Peers = () =>
   });
 
 const hasScheme = (scheme: RegExp) => (value: string) => URL.canParse(value) && scheme.test(new URL(value).protocol);
-
-export const isListenAddress = (value: string): boolean =>
-  /^(?:\[[0-9a-fA-F:.]+\]|[^[\]:\s]+):[0-9]{1,5}$/.test(value) &&
-  Number(value.slice(value.lastIndexOf(':') + 1)) < 65536;
 
 function isNetwork(value: string): boolean {
   const [address = '', prefix, ...rest] = value.split('/');

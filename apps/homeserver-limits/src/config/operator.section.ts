@@ -1,9 +1,10 @@
 import { IsOptional } from 'class-validator';
-import { ListenAddress, LongText } from './fields.js';
+import { IsListenAddress } from '@headgate/nest-kit';
+import { LongText } from './fields.js';
 
 export class OperatorSection {
   /** Where the operator's API listens. Absent: nowhere. */
-  @IsOptional() @ListenAddress() listen?: string;
+  @IsOptional() @IsListenAddress() listen?: string;
   /** The bearer token that callers show; needed unless the listener is on a loopback address. */
   @IsOptional() @LongText(16) token?: string;
 }

@@ -1,10 +1,11 @@
 import { IsArray } from 'class-validator';
-import { Flag, ListenAddress, Network, OneOf, RegistrationToken, ServerName } from './fields.js';
+import { IsListenAddress } from '@headgate/nest-kit';
+import { Flag, Network, OneOf, RegistrationToken, ServerName } from './fields.js';
 
 export class ServerSection {
   /** The name in user ids, and the destination that peers sign for. */
   @ServerName() name = 'localhost';
-  @ListenAddress() listen = '127.0.0.1:8008';
+  @IsListenAddress() listen = '127.0.0.1:8008';
   /** Who may tell us the caller's address in X-Forwarded-For. */
   @IsArray() @Network({ each: true }) trusted_proxies: string[] = [];
   /** How much of an IPv6 address makes one caller. */

@@ -1,11 +1,10 @@
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import type { OnApplicationShutdown } from '@nestjs/common';
 import { type Caller, digest, LeastRecentlyUsed, type MatrixRequest } from '@headgate/homeserver-contracts';
+import { SqliteDatabase } from '@headgate/sqlite';
 
+/** Files of earlier releases have these tables, but no version. */
 const SCHEMA = `
-  PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
   CREATE TABLE IF NOT EXISTS filters (
     user_id TEXT NOT NULL, filter_id TEXT NOT NULL, print TEXT, PRIMARY KEY (user_id, filter_id)
   ) STRICT, WITHOUT ROWID;
@@ -33,7 +32,7 @@ interface Scheduled {
  * restart, as they do at the upstream.
  */
 export class HoldingsCache implements OnApplicationShutdown {
-  private readonly db: DatabaseSync;
+  private readonly db: SqliteDatabase;
   /** Whether the upstream returns the existing ID for a repeated filter. Undefined until observed. */
   private reusesFilterIds?: boolean;
   private nextProbeAt = -Infinity;
@@ -44,9 +43,8 @@ export class HoldingsCache implements OnApplicationShutdown {
     dataDir: string | undefined,
     private readonly now: () => number = Date.now,
   ) {
-    if (dataDir !== undefined) mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-    this.db = new DatabaseSync(dataDir === undefined ? ':memory:' : join(dataDir, 'gateway.db'));
-    this.db.exec(SCHEMA);
+    const file = dataDir === undefined ? ':memory:' : join(dataDir, 'gateway.db');
+    this.db = new SqliteDatabase({ file, migrations: [SCHEMA], durability: 'normal' }).open();
   }
 
   onApplicationShutdown(): void {
@@ -54,11 +52,11 @@ export class HoldingsCache implements OnApplicationShutdown {
   }
 
   close(): void {
-    if (this.db.isOpen) this.db.close();
+    this.db.close();
   }
 
   filters(userId: string): number {
-    return this.count('SELECT count(*) AS n FROM filters WHERE user_id = ?', userId);
+    return this.db.count('SELECT count(*) AS n FROM filters WHERE user_id = ?', userId);
   }
 
   /**
@@ -77,42 +75,37 @@ export class HoldingsCache implements OnApplicationShutdown {
     const known = fingerprint === undefined ? undefined : this.filterId(userId, fingerprint);
     if (known !== undefined) this.reusesFilterIds = known === filterId && this.reusesFilterIds !== false;
     const sql = `INSERT INTO filters VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET print = coalesce(excluded.print, print)`;
-    this.db.prepare(sql).run(userId, filterId, fingerprint ?? null);
+    this.db.run(sql, userId, filterId, fingerprint ?? null);
   }
 
   accountData(userId: string): number {
-    return this.count('SELECT count(*) AS n FROM account_data WHERE user_id = ?', userId);
+    return this.db.count('SELECT count(*) AS n FROM account_data WHERE user_id = ?', userId);
   }
 
   hasAccountData(...entry: [userId: string, scope: string, type: string]): boolean {
     return (
-      this.count('SELECT count(*) AS n FROM account_data WHERE user_id = ? AND scope = ? AND type = ?', ...entry) > 0
+      this.db.count('SELECT count(*) AS n FROM account_data WHERE user_id = ? AND scope = ? AND type = ?', ...entry) > 0
     );
   }
 
   addAccountData(...entry: [userId: string, scope: string, type: string]): void {
-    this.db.prepare('INSERT INTO account_data VALUES (?, ?, ?) ON CONFLICT DO NOTHING').run(...entry);
+    this.db.run('INSERT INTO account_data VALUES (?, ?, ?) ON CONFLICT DO NOTHING', ...entry);
   }
 
   removeAccountData(...entry: [userId: string, scope: string, type: string]): void {
-    this.db.prepare('DELETE FROM account_data WHERE user_id = ? AND scope = ? AND type = ?').run(...entry);
+    this.db.run('DELETE FROM account_data WHERE user_id = ? AND scope = ? AND type = ?', ...entry);
   }
 
   accountDataIsSeeded(userId: string): boolean {
-    return this.count('SELECT count(*) AS n FROM seeded WHERE user_id = ?', userId) > 0;
+    return this.db.count('SELECT count(*) AS n FROM seeded WHERE user_id = ?', userId) > 0;
   }
 
   /** Adds everything that a user held before; in one transaction, because it may be thousands of entries. */
   seedAccountData(userId: string, entries: readonly (readonly [scope: string, type: string])[]): void {
-    this.db.exec('BEGIN');
-    try {
+    this.db.transaction(() => {
       for (const [scope, type] of entries) this.addAccountData(userId, scope, type);
-      this.db.prepare('INSERT INTO seeded VALUES (?) ON CONFLICT DO NOTHING').run(userId);
-      this.db.exec('COMMIT');
-    } catch (error) {
-      this.db.exec('ROLLBACK');
-      throw error;
-    }
+      this.db.run('INSERT INTO seeded VALUES (?) ON CONFLICT DO NOTHING', userId);
+    });
   }
 
   addDelayedEvent(holder: string, delayId: string, delayMs: number): void {
@@ -148,14 +141,8 @@ export class HoldingsCache implements OnApplicationShutdown {
   }
 
   private filterId(userId: string, fingerprint: string): string | undefined {
-    const row = this.db
-      .prepare('SELECT filter_id AS id FROM filters WHERE user_id = ? AND print = ?')
-      .get(userId, fingerprint);
-    return row === undefined ? undefined : String(row.id);
-  }
-
-  private count(sql: string, ...values: string[]): number {
-    return Number((this.db.prepare(sql).get(...values) as { n: number }).n);
+    const sql = 'SELECT filter_id AS id FROM filters WHERE user_id = ? AND print = ?';
+    return this.db.get<{ id: string }>(sql, userId, fingerprint)?.id;
   }
 }
 

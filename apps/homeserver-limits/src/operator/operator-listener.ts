@@ -2,12 +2,11 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { CapLedger, RateLimiter, MemoryRateLimiter } from '@headgate/limits-core';
 import { MatrixErrorFilter, toMatrixError } from '@headgate/limits-nest';
-import { edgeAdapter, PinoNestLogger } from '@headgate/nest-kit';
+import { edgeAdapter, ListenAddress, PinoNestLogger } from '@headgate/nest-kit';
 import { type BeforeApplicationShutdown, Module, type OnApplicationBootstrap } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Logger } from 'pino';
-import { hostAndPort, urlOf } from '../config/listen-address.js';
 import { OperatorController } from './operator.controller.js';
 import { OperatorGuard } from './operator.guard.js';
 
@@ -49,7 +48,7 @@ export class OperatorListener implements OnApplicationBootstrap, BeforeApplicati
 
   async listen(): Promise<void> {
     const { listen, token, windows, store, ledger, log } = this.deps;
-    const { host, port } = hostAndPort(listen);
+    const address = ListenAddress.parse(listen);
     const module = {
       module: OperatorApiModule,
       controllers: [OperatorController],
@@ -65,8 +64,8 @@ export class OperatorListener implements OnApplicationBootstrap, BeforeApplicati
       logger: new PinoNestLogger(log),
       abortOnError: false,
     });
-    await this.app.listen(port, host);
-    this.url = urlOf(host, (this.server.address() as AddressInfo).port);
+    await this.app.listen(address.port, address.host);
+    this.url = address.urlOn((this.server.address() as AddressInfo).port);
   }
 
   async close(): Promise<void> {

@@ -1,10 +1,13 @@
-import { hostAndPort, pointsTo } from './listen-address.js';
+import { ListenAddress } from '@headgate/nest-kit';
+import { pointsTo } from './points-to.js';
 
 test.each([
   ['127.0.0.1:8008', '127.0.0.1', 8008],
   ['[::1]:80', '::1', 80],
   ['example.org:443', 'example.org', 443],
-])('hostAndPort takes %s apart', (listen, host, port) => expect(hostAndPort(listen)).toEqual({ host, port }));
+])('the listener %s has its host and port', (listen, host, port) =>
+  expect(ListenAddress.parse(listen)).toMatchObject({ host, port }),
+);
 
 test.each([
   ['http://127.0.0.1:8008', '127.0.0.1:8008', true],
@@ -16,6 +19,6 @@ test.each([
   ['http://127.0.0.1:8448', '127.0.0.1:8008', false],
   ['http://10.0.0.6:8008', '0.0.0.0:8008', false],
   ['http://10.0.0.5:8008', '127.0.0.1:8008', false],
-])('pointsTo: %s while listening on %s is %s', (upstream, listen, itself) =>
+])('pointsTo: %s from a listener on %s is %s', (upstream, listen, itself) =>
   expect(pointsTo(upstream, listen)).toBe(itself),
 );
