@@ -1,4 +1,4 @@
-// The gateway against itself without bounds and against nginx, all on loopback. Alone: npm run bench -- gateway
+// Compares the gateway with itself without bounds and with nginx, all on loopback. Run alone: npm run bench -- gateway
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -62,14 +62,14 @@ function startLimits(folder, name, toml) {
 }
 
 /**
- * Many short rounds in which each has its turn: whatever else the machine does meets all of them. The ratio to another is
- * the median of the rounds' ratios, so that a disturbed round counts as one.
+ * Many short rounds in which all servers take turns, so that other load on the machine affects all of them. The ratio is the
+ * median of the ratios of the rounds, so that a disturbed round has little weight.
  */
 async function compareThroughput(servers) {
   const rates = servers.map(() => []);
   for (const { url } of servers) await load(url, SEND, { ...LOAD, ms: 1500 });
   for (let round = 0; round < ROUNDS; round++) {
-    for (const index of inTurn(servers.length, round)) rates[index].push(await load(servers[index].url, SEND, LOAD));
+    for (const index of rotation(servers.length, round)) rates[index].push(await load(servers[index].url, SEND, LOAD));
   }
   const [ours] = rates;
   return rates.map((theirs) => ({
@@ -78,10 +78,10 @@ async function compareThroughput(servers) {
   }));
 }
 
-/** Nobody is always the first of a round. */
-const inTurn = (length, round) => Array.from({ length }, (_, i) => (i + round) % length);
+/** Rotates the order, so that no server is always first. */
+const rotation = (length, round) => Array.from({ length }, (_, i) => (i + round) % length);
 
-/** RSS in MiB with the polls open, and whether all of them still are. */
+/** RSS in MiB with open long polls, and how many of them are still open. */
 async function memoryOfLongPolls(gateway) {
   const { hostname, port } = new URL(gateway.url);
   const sockets = Array.from({ length: LONG_POLLS }, () => connect(Number(port), hostname));
@@ -94,7 +94,7 @@ async function memoryOfLongPolls(gateway) {
   return { memory, open };
 }
 
-/** CPU time of one request in µs, when they come on as many connections as a flood's do. */
+/** CPU time per request in µs, with as many connections as in a flood. */
 async function cpuOf(server, bytes) {
   await load(server.url, bytes, { ...LOAD, ms: 1000 });
   const before = server.cpu;
@@ -102,11 +102,11 @@ async function cpuOf(server, bytes) {
   return (server.cpu - before) / ((rate * FLOOD_MS) / 1000);
 }
 
-/** Medians over rounds in which each exchange has its turn. */
+/** Medians over rounds in which the exchanges take turns. */
 async function compareCpu(exchanges) {
   const figures = exchanges.map(() => []);
   for (let round = 0; round < CPU_ROUNDS; round++) {
-    for (const index of inTurn(exchanges.length, round)) figures[index].push(await cpuOf(...exchanges[index]));
+    for (const index of rotation(exchanges.length, round)) figures[index].push(await cpuOf(...exchanges[index]));
   }
   return figures.map(median);
 }
@@ -136,12 +136,12 @@ export default async function run() {
     const before = await verifications(embedded);
     const plain = await keep(Child.start([join(import.meta.dirname, 'gateway/bare.mjs')]));
     const nothing = request('POST', '/_matrix/client/v3/nothing', '{}');
-    const [refused, unknown, least] = await compareCpu([
+    const [refused, unknown, baseline] = await compareCpu([
       [embedded, LOGIN],
       [embedded, nothing],
       [plain, LOGIN],
     ]);
-    const looked = (await verifications(embedded)) - before;
+    const verified = (await verifications(embedded)) - before;
 
     return {
       name: 'gateway',
@@ -177,14 +177,14 @@ export default async function run() {
           target: 'under 50',
           ok: refused - unknown < 50,
         },
-        { what: 'CPU of a refused login, HTTP and all', value: refused, unit: 'µs' },
-        { what: 'the same exchange with a bare server of Node, no framework', value: least, unit: 'µs' },
+        { what: 'CPU of a refused login, including HTTP', value: refused, unit: 'µs' },
+        { what: 'the same exchange with a plain Node server, without a framework', value: baseline, unit: 'µs' },
         {
           what: 'passwords verified by these refused logins',
-          value: looked,
+          value: verified,
           unit: '',
           target: 'none',
-          ok: looked === 0,
+          ok: verified === 0,
         },
       ],
     };

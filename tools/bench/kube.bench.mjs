@@ -1,4 +1,4 @@
-// The VM service over a simulated cluster of 10,000 VMs in another process: start, reads, changes, memory, consoles. Alone:
+// The VM service with a simulated cluster of 10,000 VMs in another process: start, reads, changes, memory, consoles. Run alone:
 // node tools/bench/kube.bench.mjs (with the Node that the lockfile brings, after npx nx build @headgate/vm-service)
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -25,7 +25,7 @@ const CONSOLES = 50;
 const PORTIONS = 40;
 const COST = { rounds: 5, perSecond: 300, ms: 4_000 };
 
-/** Bundles the cluster's entry, as the applications are bundled. */
+/** Bundles the entry point of the cluster like the applications. */
 function buildCluster(folder) {
   const vite = join(root, 'node_modules/vite/bin/vite.js');
   const config = join(import.meta.dirname, 'vm-service/vite.config.js');
@@ -35,7 +35,7 @@ function buildCluster(folder) {
   return join(folder, 'changing-cluster.bench.js');
 }
 
-/** Requests at the cluster that reading the list caused; that a silent server is asked for its version is none of them. */
+/** Cluster requests caused by reading the list. Health probes of an idle server (`get /version`) do not count. */
 async function requestsOfReads(cluster, service) {
   await cluster.requests();
   for (let index = 0; index < READS; index++) await service.list();
@@ -43,7 +43,7 @@ async function requestsOfReads(cluster, service) {
   return Object.values(caused).reduce((sum, count) => sum + count, 0);
 }
 
-/** MiB per second that all consoles together bring, every byte compared. */
+/** Throughput of all consoles together in MiB per second; every byte is compared. */
 async function consoleThroughput(service) {
   const running = JSON.parse(String(await service.list())).filter(({ status }) => status === 'Running');
   const url = service.url.replace('http:', 'ws:');
@@ -65,7 +65,7 @@ async function consoleThroughput(service) {
   return { count: consoles.length, perSecond: (bytes * 1000) / took / 1024 ** 2 };
 }
 
-/** Starts what is needed for one fleet, and tells how to end it. */
+/** Starts a cluster and a service for one fleet; `ends` collects the functions that stop them. */
 async function startFleet(script, folder, size, ends) {
   mkdirSync(folder);
   const cluster = await Cluster.start(script, size);
@@ -89,7 +89,7 @@ export default async function run() {
     const churned = service.memory();
     const lists = await listLatencies(cluster, service, { perSecond: PER_SECOND, ms: LIST_MS });
     const consoles = await consoleThroughput(service);
-    const height = service.memory('VmHWM');
+    const peak = service.memory('VmHWM');
     const small = await startFleet(script, join(folder, 'small'), SMALL_FLEET, ends);
     const [smallCost, largeCost] = await changeCosts([small, large], COST);
     const ratio = largeCost / smallCost;
@@ -116,12 +116,12 @@ export default async function run() {
           target: 'none',
           ok: caused === 0,
         },
-        { what: 'VMs changed in the cluster meanwhile', value: stream.perSecond, unit: 'changes/s' },
+        { what: 'VMs changed in the cluster at the same time', value: stream.perSecond, unit: 'changes/s' },
         within('from a change to the event stream, median', stream.latencies, 0.5),
         within('from a change to the event stream, 99th %', stream.latencies, 0.99),
-        within('from a change until a list that is asked for shows it, median', lists.latencies, 0.5),
-        within('from a change until a list that is asked for shows it, 99th %', lists.latencies, 0.99),
-        within('reading that list to its end meanwhile, median', lists.readings, 0.5),
+        within('from a change until a requested list shows it, median', lists.latencies, 0.5),
+        within('from a change until a requested list shows it, 99th %', lists.latencies, 0.99),
+        within('reading that list to its end, median', lists.readings, 0.5),
         { what: 'memory at rest (RSS)', value: rest, unit: 'MiB', target: 'under 350', ok: rest < 350 },
         {
           what: `memory after ${CHURN_MS / 1000} s of changes (RSS)`,
@@ -131,11 +131,11 @@ export default async function run() {
           ok: churned < 350,
         },
         {
-          what: 'memory at its height: lists, changes and consoles (RSS)',
-          value: height,
+          what: 'peak memory: lists, changes and consoles (RSS)',
+          value: peak,
           unit: 'MiB',
           target: 'under 350',
-          ok: height < 350,
+          ok: peak < 350,
         },
         { what: `processor time of one change, ${SMALL_FLEET} VMs`, value: smallCost, unit: 'ms' },
         {

@@ -1,4 +1,4 @@
-// Decisions of limits-core against three well-known limiters, in memory. Alone: node tools/bench/limits.bench.mjs
+// Compares limits-core with three well-known in-memory limiters. Run alone: node tools/bench/limits.bench.mjs
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,21 +8,27 @@ const OTHERS = ['rate-limiter-flexible', 'express-rate-limit', '@nestjs/throttle
 const ROUNDS = 3;
 const TIMES_FASTER = 3;
 const BYTES_PER_KEY = 64;
-const LONGEST_PAUSE_US = 1000;
+const MAX_PAUSE_US = 1000;
 
-// A young generation that the measuring itself does not fill: what is collected is what the contenders leave behind.
-const YOUNG = ['--min-semi-space-size=256', '--max-semi-space-size=256'];
+// A young generation too large for the measurement itself to fill, so that only garbage of the contenders is collected.
+const YOUNG_GENERATION_FLAGS = ['--min-semi-space-size=256', '--max-semi-space-size=256'];
 
 const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
 
-/** A process of its own for each measurement: nobody's garbage is collected on somebody else's time. */
+/** Each measurement runs in its own process, so that no contender pays for the garbage of another. */
 function measure(contender, scenario) {
   const script = join(import.meta.dirname, 'limits/measure.mjs');
-  const args = ['--expose-gc', '--max-old-space-size=6144', ...YOUNG, '--disable-warning=ExperimentalWarning', script];
+  const args = [
+    '--expose-gc',
+    '--max-old-space-size=6144',
+    ...YOUNG_GENERATION_FLAGS,
+    '--disable-warning=ExperimentalWarning',
+    script,
+  ];
   return JSON.parse(execFileSync(process.execPath, [...args, contender, scenario], { encoding: 'utf8' }));
 }
 
-/** Rounds in which each contender has its turn, so that whatever else the machine does meets all of them; medians. */
+/** Medians over rounds in which the contenders take turns, so that other load on the machine affects all of them. */
 function compare(scenario, names = [OURS, ...OTHERS], rounds = ROUNDS) {
   const answers = Object.fromEntries(names.map((name) => [name, []]));
   for (let round = 0; round < rounds; round++) {
@@ -51,7 +57,7 @@ function speedRows(what, figures, key) {
   ];
 }
 
-function aimed([ours, ...rest]) {
+function withTarget([ours, ...rest]) {
   return [{ ...ours, target: `${TIMES_FASTER} times the fastest`, ok: ours.ratio >= TIMES_FASTER }, ...rest];
 }
 
@@ -65,18 +71,18 @@ export default async function run() {
   return {
     name: 'limits',
     rows: [
-      ...aimed(speedRows('a decision, 1 key', oneKey, 'ns')),
-      ...aimed(speedRows('a decision, 1,000,000 keys twice', manyKeys, 'bothNs')),
-      ...speedRows('of these, first sight', manyKeys, 'firstNs'),
-      ...speedRows('of these, seen again', manyKeys, 'againNs'),
+      ...withTarget(speedRows('a decision, 1 key', oneKey, 'ns')),
+      ...withTarget(speedRows('a decision, 1,000,000 keys twice', manyKeys, 'bothNs')),
+      ...speedRows('of these, new keys', manyKeys, 'firstNs'),
+      ...speedRows('of these, known keys', manyKeys, 'againNs'),
       {
-        what: `memory a key: ${OURS}`,
+        what: `memory per key: ${OURS}`,
         value: ours,
         unit: 'bytes',
         target: `at most ${BYTES_PER_KEY}`,
         ok: ours <= BYTES_PER_KEY,
       },
-      ...others('memory a key', bytes, 'bytes', 'bytes'),
+      ...others('memory per key', bytes, 'bytes', 'bytes'),
       { what: `a decision while windows open and close, median: ${OURS}`, value: p50, unit: 'µs' },
       { what: `99.9th percentile: ${OURS}`, value: p999, unit: 'µs', target: 'at most 100', ok: p999 <= 100 },
       ...others('99.9th percentile', pauses, 'p999', 'µs'),
@@ -85,10 +91,10 @@ export default async function run() {
         what: `longest pause: ${OURS}`,
         value: longest,
         unit: 'µs',
-        target: `at most ${LONGEST_PAUSE_US} beyond a loop that decides nothing`,
-        ok: longest - idle <= LONGEST_PAUSE_US,
+        target: `at most ${MAX_PAUSE_US} longer than an empty loop`,
+        ok: longest - idle <= MAX_PAUSE_US,
       },
-      { what: 'longest pause: a loop that decides nothing', value: idle, unit: 'µs' },
+      { what: 'longest pause: an empty loop', value: idle, unit: 'µs' },
       ...others('longest pause', pauses, 'longest', 'µs'),
     ],
   };

@@ -1,4 +1,4 @@
-// The VM service: its list against a bare route, a console against a plain pipe, start-up and memory. Alone:
+// The VM service: its list compared with a bare route, a console compared with a plain pipe, startup time and memory. Run alone:
 // node tools/bench/vm-service.bench.mjs (with the Node that the lockfile brings)
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -22,7 +22,7 @@ const CONSOLE_ROUNDS = 15;
 const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
 const now = () => performance.now();
 
-/** Requests per second over a few connections, for a while. */
+/** Requests per second on four connections. */
 async function throughput(port) {
   const clients = await Promise.all(Array.from({ length: 4 }, () => RawClient.open(port)));
   const until = now() + ROUND_MS;
@@ -41,7 +41,7 @@ async function throughput(port) {
   return perSecond;
 }
 
-/** Rounds in turn, so that whatever else the machine does meets both; the ratio of each pair, and its median. */
+/** Alternating rounds, so that other load on the machine affects both, and the median of the ratios of all pairs. */
 async function compare(ours, theirs, rounds = ROUNDS) {
   const pairs = [];
   await ours();
@@ -68,7 +68,7 @@ async function unchanged(port) {
   return median(times);
 }
 
-/** Bytes per second that a viewer of a console gets. */
+/** Bytes per second that a console sends to its viewer. */
 async function consoleThroughput(url) {
   const socket = new WebSocket(url, { perMessageDeflate: false });
   await once(socket, 'open');
@@ -88,7 +88,7 @@ async function consoleThroughput(url) {
 
 const residentMiB = (pid) => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) / 1024;
 
-/** Milliseconds from the process's start until it is ready, and its memory once it rests. */
+/** Milliseconds from the start of the process until it is ready, and its memory when idle. */
 async function startUp(folder) {
   const main = join(root, 'apps/vm-service/dist/main.js');
   const args = [
@@ -106,9 +106,9 @@ async function startUp(folder) {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { ...process.env, NODE_COMPILE_CACHE: '' },
   });
-  let said = '';
-  while (!/:(\d+)\n/.test(said)) said += String((await once(child.stdout, 'data'))[0]);
-  const client = await RawClient.open(Number(/:(\d+)\n/.exec(said)[1]));
+  let output = '';
+  while (!/:(\d+)\n/.test(output)) output += String((await once(child.stdout, 'data'))[0]);
+  const client = await RawClient.open(Number(/:(\d+)\n/.exec(output)[1]));
   if ((await client.get('/readyz')).status !== 200) throw new Error('not ready');
   const ready = now() - began;
   for (const path of ['/api/vms', '/api/capabilities', '/']) await client.get(path);
@@ -156,8 +156,8 @@ export default async function run() {
       () => throughput(bare.port),
     );
     const same = await unchanged(service.port);
-    // Right after the lists, in the same process: a console must not pay for what they left to collect. Each round has a
-    // VM of its own; every fourth one is stopped.
+    // Runs right after the lists in the same process, because their garbage must not slow down consoles. Each round uses a
+    // different VM; every fourth VM is stopped.
     let last = 0;
     const nextVm = () => {
       last += last % 4 === 3 ? 2 : 1;
@@ -210,7 +210,7 @@ export default async function run() {
         { what: 'a plain WebSocket-to-socket pipe', value: mib(viewer.theirs), unit: 'MiB/s' },
         { what: 'from process start to ready', value: ready, unit: 'ms', target: 'at most 2000', ok: ready <= 2000 },
         {
-          what: 'memory at rest (RSS), one libvirt context',
+          what: 'idle memory (RSS), one libvirt context',
           value: memory,
           unit: 'MiB',
           target: 'under 150',

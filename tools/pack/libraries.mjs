@@ -1,2 +1,2 @@
-/** The libraries that other teams install, in the order in which they stand on each other. */
+/** The publishable libraries, each after its dependencies. */
 export const LIBRARIES = ['limits-core', 'matrix-protocol', 'limits-redis', 'limits-nest'];

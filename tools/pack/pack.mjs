@@ -1,4 +1,4 @@
-// Packs the libraries that other teams install: node tools/pack/pack.mjs [--out DIR]   (default: dist/packages)
+// Packs the publishable libraries: node tools/pack/pack.mjs [--out DIR]   (default: dist/packages)
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -16,10 +16,10 @@ const readJson = (...path) => JSON.parse(readFileSync(join(...path), 'utf8'));
 const run = (program, args, cwd) =>
   execFileSync(program, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
 
-/** Where a library is put together: `package/` becomes what the tarball holds. */
+/** The staging folder of a library: `package/` becomes the content of the tarball. */
 const stage = (library) => join(out, 'stage', library);
 
-/** JavaScript and declarations; libraries packed before are seen as their users will see them. */
+/** Compiles JavaScript and declarations, against the declarations of the libraries packed before. */
 function emit(library) {
   const source = join(root, 'libs', library, 'src');
   const paths = Object.fromEntries(

@@ -1,21 +1,21 @@
-/** From here on `require()` takes ES modules without a warning, so that CommonJS applications can use them, too. */
+/** The first version whose `require()` loads ES modules without a warning, so that CommonJS applications can use them. */
 const NODE = '>=22.19';
 
 /**
- * What users must have only one of: the framework, the registry that they put series into, and our own libraries, whose
- * classes go from one to the other. A package asks its user for these; everything else it brings along.
+ * Packages that an application must have only once: the framework, the metrics library, and our own libraries, which share
+ * classes. They become peer dependencies; all others stay dependencies.
  */
 const isPeer = (name) =>
   /^@(?:nestjs|headgate)\//.test(name) || ['reflect-metadata', 'rxjs', 'prom-client'].includes(name);
 
 /**
  * The package.json of a packed library: built files instead of sources, version ranges instead of the workspace's `*` and
- * the lock file's exact versions, nothing of the workspace.
+ * exact versions, and no settings of the workspace.
  */
 export function packageManifest(library, workspace, versions) {
   const ranges = Object.entries(library.dependencies ?? {}).map(([name, range]) => {
     if (range !== '*') return [name, `^${range}`];
-    if (!versions[name]) throw new Error(`${library.name} stands on ${name}, which is not packed.`);
+    if (!versions[name]) throw new Error(`${library.name} depends on ${name}, which is not packed.`);
     return [name, `^${versions[name]}`];
   });
   return {
@@ -26,7 +26,7 @@ export function packageManifest(library, workspace, versions) {
     ...(library.keywords ? { keywords: library.keywords } : {}),
     type: 'module',
     exports: { '.': { types: './dist/index.d.ts', default: './dist/index.js' }, './package.json': './package.json' },
-    // For TypeScript's older ways to resolve a package, which know no exports.
+    // For TypeScript's legacy module resolution, which ignores exports.
     main: './dist/index.js',
     types: './dist/index.d.ts',
     files: ['dist'],

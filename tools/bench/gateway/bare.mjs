@@ -1,4 +1,4 @@
-// The least that Node does for an exchange like a refused login: it reads a body, parses it, and answers 429.
+// The minimum for an exchange like a refused login: reads a body, parses it, and answers 429.
 import { createServer } from 'node:http';
 
 const REFUSAL = JSON.stringify({

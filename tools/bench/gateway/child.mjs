@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 
 const TICKS_PER_SECOND = 100;
 
-/** A server as a process of its own, which says its URL in a line of JSON. */
+/** A server in its own process, which prints its URL as a line of JSON. */
 export class Child {
   static async start(args) {
     const child = new Child();

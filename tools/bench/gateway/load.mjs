@@ -1,9 +1,9 @@
 import { connect } from 'node:net';
 
 /**
- * Sends one request over and over on each of `connections` kept connections, for `ms` milliseconds.
+ * Sends a request repeatedly on each of `connections` persistent connections, for `ms` milliseconds.
  * @param request the bytes of one whole request
- * @returns answers per second
+ * @returns responses per second
  */
 export async function load(url, request, { connections, ms }) {
   const { hostname, port } = new URL(url);
@@ -12,7 +12,7 @@ export async function load(url, request, { connections, ms }) {
   return counts.reduce((sum, count) => sum + count, 0) / (ms / 1000);
 }
 
-/** The same, but exactly `times` requests on one connection. */
+/** Sends exactly `count` requests on one connection. */
 export async function times(url, request, count) {
   const { hostname, port } = new URL(url);
   await one(hostname, port, request, Infinity, count);
@@ -21,25 +21,25 @@ export async function times(url, request, count) {
 function one(hostname, port, request, until, most = Infinity) {
   return new Promise((resolve, reject) => {
     const socket = connect(Number(port), hostname, () => socket.write(request));
-    let answers = 0;
+    let responses = 0;
     let pending = Buffer.alloc(0);
     socket.setNoDelay(true);
     socket.on('error', reject);
-    socket.on('close', () => resolve(answers));
+    socket.on('close', () => resolve(responses));
     socket.on('data', (chunk) => {
       pending = pending.length === 0 ? chunk : Buffer.concat([pending, chunk]);
-      const end = endOfAnswer(pending);
+      const end = endOfResponse(pending);
       if (end === undefined) return;
       pending = pending.subarray(end);
-      answers++;
-      if (answers >= most || performance.now() >= until) socket.end();
+      responses++;
+      if (responses >= most || performance.now() >= until) socket.end();
       else socket.write(request);
     });
   });
 }
 
-/** Every server here says how long its answers are, or sends them in chunks. */
-function endOfAnswer(bytes) {
+/** All servers here send a content length or chunks. */
+function endOfResponse(bytes) {
   const head = bytes.indexOf('\r\n\r\n');
   if (head < 0) return undefined;
   const length = /\r\ncontent-length: *([0-9]+)/i.exec(bytes.latin1Slice(0, head))?.[1];

@@ -35,7 +35,7 @@ http {
   }
 }`;
 
-/** nginx with one worker as a plain proxy; undefined where it is not installed. */
+/** nginx with one worker as a plain proxy; undefined if it is not installed. */
 export async function startNginx(folder, upstream) {
   if (!isInstalled()) return undefined;
   const port = await freePort();
@@ -43,7 +43,7 @@ export async function startNginx(folder, upstream) {
   mkdirSync(folder, { recursive: true });
   writeFileSync(file, config(folder, port, upstream));
   const nginx = spawn('nginx', ['-p', folder, '-c', file], { stdio: 'ignore' });
-  await answering(port);
+  await waitUntilListening(port);
   return {
     url: `http://127.0.0.1:${port}`,
     async end() {
@@ -54,7 +54,7 @@ export async function startNginx(folder, upstream) {
   };
 }
 
-async function answering(port) {
+async function waitUntilListening(port) {
   for (const deadline = performance.now() + 5000; performance.now() < deadline;) {
     const open = await new Promise((resolve) => {
       const socket = connect(port, '127.0.0.1', () => resolve(true));

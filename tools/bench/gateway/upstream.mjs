@@ -1,4 +1,4 @@
-// A homeserver that does nothing: it answers at once, and keeps a sync waiting for ever.
+// A fake homeserver: answers every request at once, except for syncs, which it never answers.
 import { createServer } from 'node:http';
 
 const BODY = Buffer.from('{"event_id":"$abcdefghijklmnopqrstuvwxyzabcdefghijklmnop"}');

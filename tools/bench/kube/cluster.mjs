@@ -2,18 +2,18 @@ import { spawn } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
 import { createInterface } from 'node:readline';
 
-/** The label whose end is the serial number of a change: a tag of the VM, so that the service shows it. */
+/** Prefix of the label that carries the serial number of a change. It is a tag of the VM, so that the service shows it. */
 export const TAG = 'turn-';
 const LABEL = `svc.dev/tag.${TAG}`;
 
-/** A simulated cluster in a process of its own, which says when each change was made. Emits `changed` (serial, at). */
+/** A simulated cluster in its own process. Emits `changed` (serial, at) for each change. */
 export class Cluster extends EventEmitter {
   #child;
   #answers = [];
   kubeconfig = '';
 
   /**
-   * Resolves when the fleet is there.
+   * Resolves when the fleet exists.
    * @param {string} script the built changing-cluster.bench
    * @param {number} size
    */
@@ -31,7 +31,7 @@ export class Cluster extends EventEmitter {
     return cluster;
   }
 
-  /** What clients have asked since the last time: `list virtualmachines.kubevirt.io` → 2. */
+  /** The client requests since the last call, by kind: `list virtualmachines.kubevirt.io` → 2. */
   requests() {
     return this.#ask('requests');
   }

@@ -4,15 +4,15 @@ import { monotonic } from './monotonic.mjs';
 
 const TURN = new RegExp(`"${TAG}(\\d+)"`);
 
-/** Reads the service's event stream and notes when each change of the cluster became visible on it. */
+/** Reads the service's event stream and records when each change of the cluster became visible on it. */
 export class EventReader {
-  /** Serial number of a change → when its event was read, in milliseconds of the monotonic clock. */
+  /** Serial number of a change → time at which its event was read, in milliseconds of the monotonic clock. */
   seen = new Map();
   #request;
   #rest = '';
   #waiting;
 
-  /** Resolves when the snapshot was read. */
+  /** Resolves when the snapshot has been read. */
   static async open(url) {
     const reader = new EventReader();
     await new Promise((resolve, reject) => {
@@ -27,11 +27,14 @@ export class EventReader {
     return reader;
   }
 
-  /** Resolves when the change was seen. @throws Error when it was not within so many milliseconds */
-  async saw(serial, patience = 15_000) {
+  /** Resolves when the change has been seen. @throws Error after a timeout */
+  async waitFor(serial, timeoutMs = 15_000) {
     if (this.seen.has(serial)) return;
     await new Promise((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Error(`change ${serial} never came on the event stream`)), patience);
+      const timer = setTimeout(
+        () => reject(new Error(`change ${serial} did not appear on the event stream`)),
+        timeoutMs,
+      );
       this.#waiting = { serial, resolve: () => resolve(clearTimeout(timer)) };
     });
   }

@@ -3,18 +3,18 @@ import { TAG } from './cluster.mjs';
 import { EventReader } from './event-reader.mjs';
 import { monotonic } from './monotonic.mjs';
 
-/** The value below which so much of a sample lies. */
+/** The given quantile of a sample, for example 0.99. */
 export const quantile = (values, part) =>
   values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * part))];
 
 /**
- * Milliseconds from a change in the cluster until it is read on the event stream, for every change of a while.
+ * Milliseconds from a change in the cluster until it is read on the event stream, for each change of a period.
  * @returns {Promise<{latencies: number[], perSecond: number}>}
  */
 export async function streamLatencies(cluster, service, { perSecond, ms }) {
   const reader = await EventReader.open(service.url);
-  const made = new Map();
-  const note = (serial, at) => made.set(serial, at);
+  const changes = new Map();
+  const note = (serial, at) => changes.set(serial, at);
   cluster.on('changed', note);
   try {
     const began = monotonic();
@@ -22,12 +22,12 @@ export async function streamLatencies(cluster, service, { perSecond, ms }) {
     await sleep(ms);
     const last = await cluster.stop();
     const took = monotonic() - began;
-    await reader.saw(last);
-    const latencies = [...made].map(([serial, at]) => {
+    await reader.waitFor(last);
+    const latencies = [...changes].map(([serial, at]) => {
       if (!reader.seen.has(serial)) throw new Error(`change ${serial} is missing on the event stream`);
       return reader.seen.get(serial) - at;
     });
-    return { latencies, perSecond: (made.size * 1000) / took };
+    return { latencies, perSecond: (changes.size * 1000) / took };
   } finally {
     cluster.off('changed', note);
     reader.close();
@@ -35,8 +35,8 @@ export async function streamLatencies(cluster, service, { perSecond, ms }) {
 }
 
 /**
- * Milliseconds from a change in the cluster until a list that is asked for shows it, and what such a list takes to be read
- * to its end. The list is asked for again and again, and one change after the other is waited for: the newest at that moment.
+ * Milliseconds from a change in the cluster until a requested list shows it, and the time to read such a list to its end. The
+ * list is requested repeatedly, each time waiting for the change that was newest at that moment.
  * @returns {Promise<{latencies: number[], readings: number[]}>}
  */
 export async function listLatencies(cluster, service, { perSecond, ms }) {
@@ -52,7 +52,7 @@ export async function listLatencies(cluster, service, { perSecond, ms }) {
       const { serial, at } = newest ?? {};
       newest = undefined;
       if (serial === undefined) await sleep(1);
-      else latencies.push((await shownFrom(service, serial, readings)) - at);
+      else latencies.push((await firstShownAt(service, serial, readings)) - at);
     }
     await cluster.stop();
     return { latencies, readings };
@@ -61,14 +61,14 @@ export async function listLatencies(cluster, service, { perSecond, ms }) {
   }
 }
 
-/** @returns when the first list was asked for that shows the change */
-async function shownFrom(service, serial, readings) {
+/** @returns the time of the first list request whose response shows the change */
+async function firstShownAt(service, serial, readings) {
   const tag = `"${TAG}${serial}"`;
   for (let attempt = 0; attempt < 100; attempt++) {
-    const asked = monotonic();
+    const requestedAt = monotonic();
     const list = await service.list();
-    readings.push(monotonic() - asked);
-    if (list.includes(tag)) return asked;
+    readings.push(monotonic() - requestedAt);
+    if (list.includes(tag)) return requestedAt;
   }
-  throw new Error(`change ${serial} never came in the list`);
+  throw new Error(`change ${serial} did not appear in the list`);
 }

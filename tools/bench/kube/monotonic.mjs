@@ -1,2 +1,2 @@
-/** Milliseconds of the machine's monotonic clock: the same in every process. */
+/** Milliseconds of the machine's monotonic clock, which is the same in all processes. */
 export const monotonic = () => Number(process.hrtime.bigint()) / 1e6;

@@ -1,16 +1,16 @@
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
 
-/** How long a guest may print nothing that was asked of it, in milliseconds. */
-const PATIENCE = 30_000;
-/** A line of the guest's printing with its end, and how many lines make a block and blocks a portion. */
+/** Maximum time without expected output. */
+const TIMEOUT_MS = 30_000;
+/** Bytes per output line including its end, lines per block, and blocks per portion. */
 const LINE = 64;
 const LINES = 64;
 const BLOCKS = 16;
 
 /**
- * A serial console whose guest prints numbered blocks from its files. What comes is compared byte by byte with what the
- * shell must print, echo and prompt included: a byte that is lost, doubled, out of its order or another guest's is an error.
+ * A serial console whose guest prints numbered blocks from its files. The output is compared byte by byte with the expected
+ * one, including echo and prompt: any byte that is lost, repeated, out of order or from another guest is an error.
  */
 export class PrintingConsole {
   #socket;
@@ -35,7 +35,7 @@ export class PrintingConsole {
     return console;
   }
 
-  /** Makes the guest print a portion of about 64 KiB, and reads it. @throws Error at the first byte that is wrong */
+  /** Makes the guest print a portion of about 64 KiB, and reads it. @throws Error at the first wrong byte */
   async portion(number) {
     const blocks = this.#portion.map((text) => `${text}\r\n`).join('');
     await this.#run(`echo ${number}; cat portion`, `${number}\r\n${blocks}`);
@@ -46,7 +46,7 @@ export class PrintingConsole {
     await once(this.#socket, 'close');
   }
 
-  /** Logs in and writes the files that are printed from. */
+  /** Logs in and creates the files to print. */
   async #prepare() {
     this.#type('root\r');
     await this.#until((text) => text.endsWith('Password: '));
@@ -78,7 +78,7 @@ export class PrintingConsole {
     if (!printed.equals(expected)) {
       const place = Math.max(0, at - 20);
       throw new Error(
-        `after ${JSON.stringify(command.slice(0, 40))}, byte ${at} of ${expected.length} (${printed.length} came): ` +
+        `after ${JSON.stringify(command.slice(0, 40))}, byte ${at} of ${expected.length} (${printed.length} received): ` +
           `${JSON.stringify(printed.subarray(place, place + 60).toString())}, not ` +
           JSON.stringify(expected.subarray(place, place + 60).toString()),
       );
@@ -86,17 +86,17 @@ export class PrintingConsole {
     this.bytes += printed.length;
   }
 
-  async #until(right) {
+  async #until(isComplete) {
     let text = '';
-    await this.#more(() => right((text += this.#take().toString('latin1'))), 'the login');
+    await this.#more(() => isComplete((text += this.#take().toString('latin1'))), 'the login');
     return text;
   }
 
-  async #more(enough, what) {
-    const signal = AbortSignal.timeout(PATIENCE);
-    while (!enough()) {
+  async #more(isEnough, step) {
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
+    while (!isEnough()) {
       await once(this.#socket, 'more', { signal }).catch((error) => {
-        throw new Error(`the console fell silent at ${JSON.stringify(what.slice(0, 40))}`, { cause: error });
+        throw new Error(`the console sent no output at ${JSON.stringify(step.slice(0, 40))}`, { cause: error });
       });
     }
   }

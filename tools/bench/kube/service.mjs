@@ -7,10 +7,10 @@ import { VM_SERVICE_FLAGS } from '../../start/run-service.mjs';
 import { monotonic } from './monotonic.mjs';
 
 const MAIN = join(import.meta.dirname, '../../../apps/vm-service/dist/main.js');
-/** Of the kernel, per second: what /proc counts processor time in. */
-const TICKS = 100;
+/** The kernel's clock ticks per second, the unit of CPU time in /proc. */
+const TICKS_PER_SECOND = 100;
 
-/** The built service over one cluster, in a process of its own, run as `npm start` does. */
+/** The built service with one cluster, in its own process, started like `npm start` does. */
 export class Service {
   #child;
   #startedAt;
@@ -18,9 +18,9 @@ export class Service {
   url = '';
 
   /**
-   * Resolves when it listens, which is before it has listed anything.
+   * Resolves when it listens, which is before its first list is complete.
    * @param {string} kubeconfig
-   * @param {string} folder where its files go
+   * @param {string} folder for its files
    */
   static async start(kubeconfig, folder) {
     writeFileSync(join(folder, 'kubeconfig'), kubeconfig, { mode: 0o600 });
@@ -37,17 +37,17 @@ export class Service {
       env: { ...process.env, NODE_COMPILE_CACHE: '' },
       cwd: folder,
     });
-    // It does not end with a standard input, so it must not outlive whoever measures it.
+    // It does not exit when its standard input closes, so it must be killed with this process.
     process.once('exit', () => service.#child.kill());
-    let said = '';
-    while (!/serves (\S+)\n/.test(said)) {
+    let output = '';
+    while (!/serves (\S+)\n/.test(output)) {
       const [data] = await Promise.race([
         once(service.#child.stdout, 'data'),
-        once(service.#child, 'exit').then(() => Promise.reject(new Error('the service ended'))),
+        once(service.#child, 'exit').then(() => Promise.reject(new Error('the service exited'))),
       ]);
-      said += String(data);
+      output += String(data);
     }
-    service.url = /serves (\S+)\n/.exec(said)[1];
+    service.url = /serves (\S+)\n/.exec(output)[1];
     return service;
   }
 
@@ -55,7 +55,7 @@ export class Service {
     return this.#child.pid;
   }
 
-  /** @returns {Promise<Buffer>} the list, which waits until each context was heard of */
+  /** @returns {Promise<Buffer>} the list, which waits until each context has synced */
   async list() {
     const [answer] = await once(get(`${this.url}/api/vms`, { agent: this.#agent }), 'response');
     const parts = [];
@@ -68,7 +68,7 @@ export class Service {
     return body;
   }
 
-  /** @returns {Promise<number>} milliseconds from the process's start to the first list, which has so many entries */
+  /** @returns {Promise<number>} milliseconds from the start of the process to the first list, which must have `size` entries */
   async firstList(size) {
     const list = await this.list();
     const took = monotonic() - this.#startedAt;
@@ -77,17 +77,17 @@ export class Service {
     return took;
   }
 
-  /** MiB: `VmRSS` now, or `VmHWM` at its height. */
-  memory(what = 'VmRSS') {
+  /** Memory in MiB: `VmRSS` is the current value, `VmHWM` the peak. */
+  memory(field = 'VmRSS') {
     const status = readFileSync(`/proc/${this.pid}/status`, 'utf8');
-    return Number(new RegExp(`${what}:\\s+(\\d+)`).exec(status)[1]) / 1024;
+    return Number(new RegExp(`${field}:\\s+(\\d+)`).exec(status)[1]) / 1024;
   }
 
-  /** Milliseconds of processor time so far, all threads. */
+  /** Milliseconds of CPU time of all threads so far. */
   processorTime() {
     const stat = readFileSync(`/proc/${this.pid}/stat`, 'utf8');
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return ((Number(fields[11]) + Number(fields[12])) * 1000) / TICKS;
+    return ((Number(fields[11]) + Number(fields[12])) * 1000) / TICKS_PER_SECOND;
   }
 
   async end() {

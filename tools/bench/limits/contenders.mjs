@@ -1,15 +1,15 @@
 import './typescript-source.mjs';
 
 /**
- * Each contender decides for a key: true, or a promise of true, when the event may pass. All have the same terms, keep
- * their windows in memory, and are called the way their own middleware or guard calls them.
+ * Each contender decides whether an event of a key may pass, and returns a boolean or a promise of one. All have the same
+ * limit and window, keep their windows in memory, and are called like their own middleware or guard calls them.
  */
 export const contenders = {
   'limits-core': async ({ limit, windowMs }) => {
     const { MemoryRateLimiter } = await import('../../../libs/limits-core/src/index.ts');
-    const windows = new MemoryRateLimiter({ maxKeys: 1_000_000 });
-    const rate = windows.define('bench', { limit, windowMs });
-    return { sync: true, decide: (key) => windows.count(rate, key) === undefined };
+    const limiter = new MemoryRateLimiter({ maxKeys: 1_000_000 });
+    const rate = limiter.define('bench', { limit, windowMs });
+    return { sync: true, decide: (key) => limiter.count(rate, key) === undefined };
   },
   'rate-limiter-flexible': async ({ limit, windowMs }) => {
     const { RateLimiterMemory } = (await import('rate-limiter-flexible')).default;

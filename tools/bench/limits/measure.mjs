@@ -1,14 +1,14 @@
-// node --expose-gc measure.mjs CONTENDER SCENARIO: one contender, one scenario, one process; prints what it measured as JSON.
+// node --expose-gc measure.mjs CONTENDER SCENARIO: measures one contender in one scenario and prints the result as JSON.
 import { contenders } from './contenders.mjs';
 
-const TERMS = { limit: 100, windowMs: 600_000 };
+const RATE = { limit: 100, windowMs: 600_000 };
 const MANY = 1_000_000;
-/** Has no factor in common with MANY: its multiples meet each number once, far from the one before. */
+/** Coprime to MANY: its multiples visit each number once, far from the previous one. */
 const STRIDE = 618_033;
 const YIELD_EVERY = 10_000;
 
 const keyOf = (number) => `@user${number}:example.org`;
-// A request brings a string of its own, flat and never seen before, not the one that the last request brought.
+// Every request has its own string, flat and new, not the one of the previous request.
 const fresh = (text) => Buffer.from(text, 'latin1').latin1Slice();
 const memory = () => {
   globalThis.gc();
@@ -18,12 +18,12 @@ const memory = () => {
 };
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-/** CPU time of the process, its garbage collector's threads included; whatever else the machine does is left out. */
+/** CPU time of the process, including the threads of its garbage collector. Excludes other load on the machine. */
 const cpuMs = () => {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000;
 };
-/** Nanoseconds of CPU per decision over keys. Asynchronous contenders are awaited one by one, as a guard does. */
+/** Nanoseconds of CPU time per decision. Asynchronous contenders are awaited one by one, like in a guard. */
 async function timePerDecision({ decide, sync }, keys, times) {
   let passed = 0;
   const started = cpuMs();
@@ -49,19 +49,19 @@ async function timeEach({ decide, sync }, keys) {
 }
 
 const scenarios = {
-  async oneKey(make) {
-    const contender = await make(TERMS);
+  async oneKey(create) {
+    const contender = await create(RATE);
     const copies = Array.from({ length: 1024 }, () => fresh(keyOf(7)));
     await timePerDecision(contender, copies, 200_000);
     return { ns: (await timePerDecision(contender, copies, 1_000_000)).ns };
   },
 
-  async manyKeys(make) {
-    const contender = await make(TERMS);
+  async manyKeys(create) {
+    const contender = await create(RATE);
     const warm = Array.from({ length: 20_000 }, (_, number) => fresh(keyOf(-number)));
-    await timePerDecision(await make(TERMS), warm, 200_000);
+    await timePerDecision(await create(RATE), warm, 200_000);
     const keys = Array.from({ length: MANY }, (_, number) => fresh(keyOf(number)));
-    // Who comes again comes in an order of his own, and with a string of his own.
+    // Known keys come in another order, and with new strings.
     const again = Array.from({ length: MANY }, (_, number) => fresh(keyOf((number * STRIDE) % MANY)));
     globalThis.gc();
     const first = await timePerDecision(contender, keys, MANY);
@@ -70,9 +70,9 @@ const scenarios = {
     return { firstNs: first.ns, againNs: second.ns, bothNs: (first.ns + second.ns) / 2 };
   },
 
-  /** Memory with a million keys, those the contender keeps included: nobody else holds them. */
-  async bytesPerKey(make) {
-    const contender = await make(TERMS);
+  /** Memory of a million keys, including the strings, which only the contender references. */
+  async bytesPerKey(create) {
+    const contender = await create(RATE);
     await contender.decide(keyOf(-1));
     const before = memory();
     for (let number = 0; number < MANY; number++) {
@@ -84,14 +84,14 @@ const scenarios = {
     return { bytes: bytes / MANY };
   },
 
-  /** Time of each decision while keys come by the hundred thousand and their windows close again. */
-  async pauses(make) {
-    const contender = await make({ limit: 100, windowMs: 1_000 });
+  /** Time of each decision while hundreds of thousands of windows open and close. */
+  async pauses(create) {
+    const contender = await create({ limit: 100, windowMs: 1_000 });
     const keys = Array.from({ length: 300_000 }, (_, number) => fresh(keyOf(number)));
     for (let i = 0; i < 300_000; i++) await contender.decide(keys[i]);
     globalThis.gc();
     const { p50, p999, p9999, longest } = await timeEach(contender, keys);
-    // What the machine itself takes away, from a loop that decides nothing.
+    // Pauses caused by the machine: an empty loop.
     const idle = await timeEach({ sync: true, decide: () => true }, keys);
     return { p50, p999, p9999, longest, idle: idle.longest };
   },

@@ -1,6 +1,6 @@
 import { registerHooks } from 'node:module';
 
-// Node strips types by itself; what it lacks is that an import of `./x.js` may mean `./x.ts`.
+// Node strips types, but does not resolve an import of `./x.js` to `./x.ts`.
 registerHooks({
   resolve(specifier, context, next) {
     try {

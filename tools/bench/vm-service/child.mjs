@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
 /**
- * A process of the benchmark that says its port in one line and ends when its standard input does.
+ * Starts a process that prints its port as one line and exits when its standard input closes.
  * @param {string} script
  * @param {string[]} args
  * @param {string[]} flags of Node
@@ -14,7 +14,7 @@ export async function startChild(script, args, flags = []) {
   const ended = once(child, 'exit');
   const [line] = await Promise.race([
     once(child.stdout, 'data'),
-    ended.then(() => Promise.reject(new Error(`${script} ended`))),
+    ended.then(() => Promise.reject(new Error(`${script} exited`))),
   ]);
   return {
     pid: child.pid,

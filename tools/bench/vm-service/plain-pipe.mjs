@@ -1,5 +1,4 @@
-// A WebSocket piped to a socket and nothing else: what a console is measured against. Says its port; ends with its
-// standard input.
+// Pipes a WebSocket to a socket, for comparison with a console. Prints its port; exits when its standard input closes.
 import { connect } from 'node:net';
 import { WebSocketServer } from 'ws';
 

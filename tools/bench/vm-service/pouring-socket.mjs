@@ -1,5 +1,5 @@
-// A Unix socket that pours bytes into whoever connects, as fast as they are taken: so many, and then no more, so that a line
-// that is held a while after its viewer left costs nothing. `pouring-socket SOCKET BYTES`. Ends with its standard input.
+// A Unix socket that sends a number of bytes to each client as fast as possible. The number is limited so that a console session
+// that outlives its viewer costs nothing. `pouring-socket SOCKET BYTES`. Exits when its standard input closes.
 import { createServer } from 'node:net';
 
 const chunk = Buffer.alloc(65_536, 'x');

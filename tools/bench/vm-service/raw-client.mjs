@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 
-/** An HTTP client that only counts: it costs next to nothing beside the server it measures. */
+/** An HTTP client that only counts bytes, so that it costs very little compared with the measured server. */
 export class RawClient {
   #socket;
   #waiting;
@@ -17,7 +17,7 @@ export class RawClient {
     return client;
   }
 
-  /** @returns {Promise<{status: number, etag: string}>} once the whole answer is there */
+  /** @returns {Promise<{status: number, etag: string}>} when the response is complete */
   get(path, headers = '') {
     const answer = new Promise((resolve, reject) => (this.#waiting = { resolve, reject }));
     this.#socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n${headers}\r\n`);

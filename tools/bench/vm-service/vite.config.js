@@ -2,7 +2,7 @@ import { nodeApp } from '../../vite.node.js';
 
 const { ssr, build } = nodeApp();
 
-/** As the application is built, but for the one entry that the command line names. */
+/** The build of the application, but for the entry point given on the command line. */
 export default {
   ssr,
   build: { target: build.target, minify: false, rolldownOptions: { output: build.rolldownOptions.output } },
