@@ -89,17 +89,7 @@ describe('the service', () => {
     record(RegistryDatabase.prototype, 'close', 'registry');
     edge.service.app.getHttpServer().once('close', () => calls.push('listener'));
     await edge.service.close();
-    expect(calls).toEqual([
-      'metrics',
-      'consoles',
-      'streams',
-      'streams',
-      'tasks',
-      'listener',
-      'fleet',
-      'backend',
-      'registry',
-    ]);
+    expect(calls).toEqual(['metrics', 'consoles', 'streams', 'tasks', 'listener', 'fleet', 'backend', 'registry']);
     await edge.open();
   });
 });

@@ -55,7 +55,7 @@ describe('Fleet', () => {
   });
 
   const refs = (): string[] =>
-    (JSON.parse(fleet.list('vm').json.toString()) as { ref: string }[]).map(({ ref }) => ref);
+    (JSON.parse(Buffer.concat(fleet.list('vm').json).toString()) as { ref: string }[]).map(({ ref }) => ref);
 
   test('orders the list by context, namespace and name, and keeps containers apart', () => {
     prod.list(buildVm({ ref: { context: 'prod' } }));
@@ -95,13 +95,16 @@ describe('Fleet', () => {
     lab.list(buildVm());
     prod.list(buildVm({ ref: { context: 'prod' } }));
     lab.listener.lost(unreachable);
-    expect(JSON.parse(fleet.list('vm').json.toString())).toEqual([
+    expect(JSON.parse(Buffer.concat(fleet.list('vm').json).toString())).toEqual([
       { ref: 'vm/lab/default/web', stale: true },
       { ref: 'vm/prod/default/web', stale: false },
     ]);
     expect(fleet.list('vm').partial).toBe(true);
     lab.list(buildVm());
-    expect(JSON.parse(fleet.list('vm').json.toString())[0]).toEqual({ ref: 'vm/lab/default/web', stale: false });
+    expect(JSON.parse(Buffer.concat(fleet.list('vm').json).toString())[0]).toEqual({
+      ref: 'vm/lab/default/web',
+      stale: false,
+    });
     expect(fleet.list('vm').partial).toBe(false);
   });
 

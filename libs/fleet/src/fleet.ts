@@ -83,6 +83,10 @@ export class Fleet extends FleetReader {
     };
   }
 
+  override snapshot(kind: InstanceKind): readonly Buffer[] {
+    return this.lists[kind].json();
+  }
+
   override all(kind: InstanceKind): Iterable<FleetEntry> {
     return this.lists[kind].values();
   }

@@ -1,3 +1,4 @@
+export * from './change-feed.js';
 export * from './fleet.js';
 export * from './fleet-entry.js';
 export * from './fleet-reader.js';

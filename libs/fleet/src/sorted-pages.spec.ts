@@ -1,6 +1,7 @@
 import { SortedPages } from './sorted-pages.js';
 
-const parse = (pages: SortedPages<string>): unknown => JSON.parse(pages.json().toString());
+const textOf = (pages: { json(): readonly Buffer[] }): string => Buffer.concat(pages.json()).toString();
+const parse = (pages: SortedPages<string>): unknown => JSON.parse(textOf(pages));
 
 describe('SortedPages', () => {
   test('is an empty array without values', () => {
@@ -37,13 +38,26 @@ describe('SortedPages', () => {
     pages.json();
     written = 0;
     pages.set('005000', -1);
-    expect(JSON.parse(pages.json().toString())[5000]).toBe(-1);
+    expect(JSON.parse(textOf(pages))[5000]).toBe(-1);
     expect(written).toBeLessThanOrEqual(128);
   });
 
   test('answers the same bytes while nothing changes', () => {
     const pages = new SortedPages<string>((value) => value);
     pages.set('a', 'x');
+    const first = textOf(pages);
     expect(pages.json()).toBe(pages.json());
+    expect(textOf(pages)).toBe(first);
+  });
+
+  test('returns the pages of a large array after a change and joins them for later calls', () => {
+    const pages = new SortedPages<number>((value) => `${value}`.padEnd(2000));
+    for (let index = 0; index < 1000; index++) pages.set(String(index).padStart(6, '0'), index);
+    const first = pages.json();
+    expect(first.length).toBeGreaterThan(10);
+    expect(pages.json()).toEqual([Buffer.concat(first)]);
+    pages.set('000500', -1);
+    const second = pages.json();
+    expect(second.filter((chunk) => first.includes(chunk)).length).toBeGreaterThan(second.length - 3);
   });
 });

@@ -1,6 +1,9 @@
 /** Entries per page before it is split. Small enough that serializing one page again is cheap. */
 const MAX_PAGE_ENTRIES = 128;
 
+/** An array up to this size is joined at once: that is faster than sending it in pieces. */
+const MAX_JOINED_BYTES = 1_048_576;
+
 interface Page<T> {
   readonly keys: string[];
   readonly values: T[];
@@ -10,11 +13,11 @@ interface Page<T> {
 
 /**
  * Values sorted by their keys, with a cached JSON array of all of them. A change costs a binary search and the serialization of
- * one page; the pages are joined when the array is requested.
+ * one page, regardless of the number of pages.
  */
 export class SortedPages<T> {
   private pages: Page<T>[] = [];
-  private whole: Buffer | undefined;
+  private chunks: readonly Buffer[] | undefined;
   private count = 0;
 
   /** @param present turns a value into its JSON value */
@@ -55,13 +58,20 @@ export class SortedPages<T> {
     for (const page of this.pages) yield* page.values;
   }
 
-  /** The JSON array of all values. The same buffer until something changes: do not write to it. */
-  json(): Buffer {
-    this.whole ??= this.join();
-    return this.whole;
+  /**
+   * The JSON array of all values, in pieces that must not be modified. For a large array, the first call after a change returns the
+   * pages, so that it costs the same for any number of values; later calls return them joined, which is faster to send.
+   */
+  json(): readonly Buffer[] {
+    const isFirst = this.chunks === undefined;
+    const chunks = this.chunks ?? this.pageChunks();
+    const bytes = chunks.reduce((sum, { length }) => sum + length, 0);
+    this.chunks =
+      chunks.length > 1 && (!isFirst || bytes <= MAX_JOINED_BYTES) ? [Buffer.concat(chunks, bytes)] : chunks;
+    return this.chunks;
   }
 
-  private join(): Buffer {
+  private pageChunks(): Buffer[] {
     const parts: Buffer[] = [OPEN];
     this.pages.forEach((page, index) => {
       if (index > 0) parts.push(COMMA);
@@ -69,12 +79,12 @@ export class SortedPages<T> {
       parts.push(page.json);
     });
     parts.push(CLOSE);
-    return Buffer.concat(parts);
+    return parts;
   }
 
   private touch(page: Page<T>): void {
     page.json = undefined;
-    this.whole = undefined;
+    this.chunks = undefined;
   }
 
   private pageFor(key: string): Page<T> {

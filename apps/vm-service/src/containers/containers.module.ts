@@ -2,9 +2,7 @@ import { Module } from '@nestjs/common';
 import { AuditLog, BackendDirectory, Clock, InstanceDirectory } from '@headgate/domain-contracts';
 import { ApplyContainerPower, Audit, CreateContainer, DeleteContainer, PlaceInstance } from '@headgate/instances';
 import { BackendsModule } from '../composition/backends.module.js';
-import { EventStreams } from '../fleet/event-streams.js';
 import { FleetModule } from '../fleet/fleet.module.js';
-import { ListReader } from '../fleet/list-reader.js';
 import { provideClass } from '../platform/provide-class.js';
 import { StoreModule } from '../store/store.module.js';
 import { ContainersController } from './containers.controller.js';
@@ -14,8 +12,6 @@ import { ContainersController } from './containers.controller.js';
   imports: [StoreModule, BackendsModule, FleetModule],
   controllers: [ContainersController],
   providers: [
-    EventStreams,
-    ListReader,
     provideClass(Audit, [AuditLog, Clock]),
     provideClass(PlaceInstance, [BackendDirectory, InstanceDirectory]),
     provideClass(CreateContainer, [PlaceInstance, InstanceDirectory, Audit]),

@@ -1,24 +1,39 @@
+import { randomBytes } from 'node:crypto';
 import { Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
-import type { InstanceKind } from '@headgate/domain-contracts';
-import { formatRef } from '@headgate/domain-contracts';
-import { FleetReader, type ContextState, type FleetEvent } from '@headgate/fleet';
-import type { FastifyReply } from 'fastify';
+import { Clock, formatRef, INSTANCE_KINDS, type InstanceKind } from '@headgate/domain-contracts';
+import { ChangeFeed, FleetReader, type ContextState, type FleetEvent } from '@headgate/fleet';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { EventStream } from './event-stream.js';
 import { presentEntry } from './present.js';
 
-/** A client that has more unread data than this is disconnected; the browser reconnects and gets a new snapshot. */
-const MAX_UNREAD_BYTES = 33_554_432;
 /** Interval of the comment that keeps proxies from closing an idle stream. */
 const HEARTBEAT_MS = 15_000;
 
-/** Sends the changes of the fleet as server-sent events: one `snapshot`, then `changed`, `removed` and `status`. */
+/**
+ * Sends the changes of the fleet as server-sent events: one `snapshot`, then `changed`, `removed` and `status`. Each change is
+ * serialized once for all clients.
+ */
 @Injectable()
 export class EventStreams implements BeforeApplicationShutdown {
-  private readonly open = new Set<FastifyReply['raw']>();
+  /** Distinguishes positions of this process from those of an earlier one. */
+  private readonly boot = randomBytes(6).toString('base64url');
+  private readonly open = new Set<EventStream>();
+  private readonly feeds: Record<InstanceKind, ChangeFeed>;
+  private unsubscribe: (() => void) | undefined;
 
-  constructor(private readonly fleet: FleetReader) {}
+  constructor(
+    private readonly fleet: FleetReader,
+    private readonly clock: Clock,
+  ) {
+    const feed = (): ChangeFeed => new ChangeFeed({ clock, finish: (position) => Buffer.from(this.idField(position)) });
+    this.feeds = { vm: feed(), ct: feed() };
+  }
 
-  async begin(kind: InstanceKind, reply: FastifyReply): Promise<void> {
+  /** Answers a request with a stream. A client that sends `Last-Event-ID` continues where it stopped, if that is still known. */
+  async begin(kind: InstanceKind, { headers }: FastifyRequest, reply: FastifyReply): Promise<void> {
     await this.fleet.whenSynced();
+    // Serializing changes is only worth it once a client has asked for a stream.
+    this.unsubscribe ??= this.fleet.subscribe((change) => this.publish(change));
     reply.hijack();
     const { raw } = reply;
     raw.writeHead(200, {
@@ -27,43 +42,58 @@ export class EventStreams implements BeforeApplicationShutdown {
       'x-accel-buffering': 'no',
       vary: 'accept',
     });
-    for (const state of this.fleet.states()) raw.write(event('status', presentState(state)));
-    raw.write(snapshot(this.fleet, kind));
-    const unsubscribe = this.fleet.subscribe((change) => this.send(raw, kind, change));
-    const heartbeat = setInterval(() => raw.write(':\n\n'), HEARTBEAT_MS);
-    heartbeat.unref();
-    this.open.add(raw);
-    raw.once('close', () => {
-      unsubscribe();
-      clearInterval(heartbeat);
-      this.open.delete(raw);
+    const stream = new EventStream({
+      raw,
+      feed: this.feeds[kind],
+      clock: this.clock,
+      snapshot: (position) => this.snapshot(kind, position),
+      resumeFrom: this.positionOf(headers['last-event-id']),
     });
+    const stopHeartbeat = this.clock.every(HEARTBEAT_MS, () => stream.beat());
+    this.open.add(stream);
+    raw.once('close', () => {
+      stopHeartbeat();
+      stream.stop();
+      this.open.delete(stream);
+    });
+    stream.start(this.fleet.states().map((state) => event('status', presentState(state))));
   }
 
   beforeApplicationShutdown(): void {
-    for (const raw of this.open) raw.end();
+    this.unsubscribe?.();
+    for (const kind of INSTANCE_KINDS) this.feeds[kind].close();
+    for (const stream of this.open) stream.end();
   }
 
-  private send(raw: FastifyReply['raw'], kind: InstanceKind, change: FleetEvent): void {
-    if (raw.writableLength > MAX_UNREAD_BYTES) return void raw.destroy();
-    if (change.type === 'status') return void raw.write(event('status', presentState(change.state)));
-    const instance = change.type === 'changed' ? change.entry.instance : change.instance;
-    if (instance.ref.kind !== kind) return;
-    if (change.type === 'changed') raw.write(event('changed', presentEntry(change.entry)));
-    else raw.write(event('removed', { ref: formatRef(instance.ref) }));
+  private publish(change: FleetEvent): void {
+    if (change.type === 'status') {
+      const bytes = event('status', presentState(change.state));
+      for (const kind of INSTANCE_KINDS) this.feeds[kind].push(`status/${change.state.context}`, bytes);
+      return;
+    }
+    const { ref } = change.type === 'changed' ? change.entry.instance : change.instance;
+    const key = formatRef(ref);
+    const bytes =
+      change.type === 'changed' ? event('changed', presentEntry(change.entry)) : event('removed', { ref: key });
+    this.feeds[ref.kind].push(key, bytes);
+  }
+
+  private snapshot(kind: InstanceKind, position: number): readonly Buffer[] {
+    return [SNAPSHOT, ...this.fleet.snapshot(kind), Buffer.from(`\n\n${this.idField(position)}`)];
+  }
+
+  /** A block of its own, so that clients that ignore IDs see the same events as before. */
+  private readonly idField = (position: number): string => `id: ${this.boot}-${position}\n\n`;
+
+  private positionOf(id: string | string[] | undefined): number | undefined {
+    const [, boot, position] = /^([\w-]{8})-(\d{1,15})$/.exec(String(id ?? '')) ?? [];
+    return boot === this.boot ? Number(position) : undefined;
   }
 }
 
-const event = (name: string, data: unknown): string => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
+const SNAPSHOT = Buffer.from('event: snapshot\ndata: ');
 
-/** The list, even when no context can be reached: the stream stays open and reports the state of the contexts. */
-function snapshot(fleet: FleetReader, kind: InstanceKind): string {
-  const isAnyReachable = fleet.states().some(({ state }) => state !== 'lost');
-  const json = isAnyReachable
-    ? fleet.list(kind).json.toString()
-    : JSON.stringify([...fleet.all(kind)].map(presentEntry));
-  return `event: snapshot\ndata: ${json}\n\n`;
-}
+const event = (name: string, data: unknown): Buffer => Buffer.from(`event: ${name}\ndata: ${JSON.stringify(data)}\n\n`);
 
 const presentState = ({ context, kind, state, reason }: ContextState): object => ({
   context,

@@ -2,6 +2,8 @@ import { Module, type OnApplicationBootstrap, type OnApplicationShutdown } from 
 import { BackendDirectory, Clock, InstanceDirectory } from '@headgate/domain-contracts';
 import { Fleet, FleetReader } from '@headgate/fleet';
 import { BackendsModule } from '../composition/backends.module.js';
+import { EventStreams } from './event-streams.js';
+import { ListReader } from './list-reader.js';
 import { presentEntry } from './present.js';
 
 /** The live instances of all backends, for everything that reads. */
@@ -11,8 +13,10 @@ import { presentEntry } from './present.js';
     { provide: Fleet, inject: [Clock], useFactory: (clock: Clock) => new Fleet({ clock, present: presentEntry }) },
     { provide: FleetReader, useExisting: Fleet },
     { provide: InstanceDirectory, useExisting: Fleet },
+    EventStreams,
+    ListReader,
   ],
-  exports: [FleetReader, InstanceDirectory],
+  exports: [FleetReader, InstanceDirectory, ListReader],
 })
 export class FleetModule implements OnApplicationBootstrap, OnApplicationShutdown {
   constructor(

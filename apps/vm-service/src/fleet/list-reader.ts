@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import type { ListQuery, SortField } from '@headgate/api-contracts';
 import { DomainError, type InstanceKind } from '@headgate/domain-contracts';
@@ -22,7 +23,7 @@ export class ListReader {
   ) {}
 
   async answer(kind: InstanceKind, query: ListQuery, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    if (request.headers.accept?.includes('text/event-stream')) return this.streams.begin(kind, reply);
+    if (request.headers.accept?.includes('text/event-stream')) return this.streams.begin(kind, request, reply);
     await this.fleet.whenSynced();
     const { version, partial, json } = this.fleet.list(kind);
     const etag = `"${this.boot}-${kind}-${version}${partial ? '-p' : ''}"`;
@@ -33,7 +34,14 @@ export class ListReader {
       if (matches(request.headers['if-none-match'], etag)) return void reply.status(304).send();
     }
     void reply.header('content-type', 'application/json; charset=utf-8');
-    void reply.send(isWhole(query) ? json : this.page(kind, query, reply));
+    if (!isWhole(query)) return void reply.send(this.page(kind, query, reply));
+    const [only] = json;
+    if (only && json.length === 1) return void reply.send(only);
+    void reply.header(
+      'content-length',
+      json.reduce((sum, { length }) => sum + length, 0),
+    );
+    void reply.send(Readable.from(json));
   }
 
   private page(kind: InstanceKind, { context, q, sort, limit, cursor }: ListQuery, reply: FastifyReply): string {

@@ -98,7 +98,11 @@ describe('GET /api/vms', () => {
     const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader();
     let text = '';
     const until = async (pattern: RegExp): Promise<void> => {
-      while (!pattern.test(text)) text += (await reader.read()).value ?? '';
+      while (!pattern.test(text)) {
+        const { done, value } = await reader.read();
+        if (done) throw new Error(`the stream ended before ${pattern}: ${text}`);
+        text += value;
+      }
     };
     await until(/event: snapshot\ndata: \[.*vm\/other\/default\/twin.*\n\n/);
     await edge.send('POST', '/api/vms/default/web/start');
@@ -113,5 +117,30 @@ describe('GET /api/vms', () => {
     edge.lab.fleet.restore();
     await until(/event: status\ndata: \{"context":"lab","backend":"memory","up":true/);
     abort.abort();
+  });
+
+  test('continues a stream after Last-Event-ID, and sends a snapshot for an unknown one', async () => {
+    const follow = async (lastEventId: string, pattern: RegExp): Promise<string> => {
+      const abort = new AbortController();
+      const answer = await fetch(`http://${edge.base}/api/vms`, {
+        headers: { accept: 'text/event-stream', 'last-event-id': lastEventId },
+        signal: abort.signal,
+      });
+      const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader();
+      let text = '';
+      while (!pattern.test(text)) {
+        const { done, value } = await reader.read();
+        if (done) throw new Error(`the stream ended before ${pattern}: ${text}`);
+        text += value;
+      }
+      abort.abort();
+      return text;
+    };
+    const first = await follow('nonsense', /event: snapshot[^]*\nid: .*\n\n/);
+    const [, id = ''] = /\nid: (.*)\n\n/.exec(first) ?? [];
+    await edge.send('POST', '/api/vms/default/web/start');
+    const second = await follow(id, /event: changed\ndata: \{"name":"web".*"status":"Running"/);
+    expect(second).not.toContain('event: snapshot');
+    expect(await follow(`${id}9999`, /event: snapshot[^]*\nid: .*\n\n/)).toContain('"name":"web"');
   });
 });

@@ -9,9 +9,7 @@ import {
 } from '@headgate/domain-contracts';
 import { ApplyPower, Audit, CreateVm, DeleteVm, MigrateVm, PlaceInstance, TagVm } from '@headgate/instances';
 import { BackendsModule } from '../composition/backends.module.js';
-import { EventStreams } from '../fleet/event-streams.js';
 import { FleetModule } from '../fleet/fleet.module.js';
-import { ListReader } from '../fleet/list-reader.js';
 import { ImagesModule } from '../images/images.module.js';
 import { provideClass } from '../platform/provide-class.js';
 import { StoreModule } from '../store/store.module.js';
@@ -23,8 +21,6 @@ import { VmsController } from './vms.controller.js';
   imports: [StoreModule, BackendsModule, FleetModule, TasksModule, ImagesModule],
   controllers: [VmsController],
   providers: [
-    EventStreams,
-    ListReader,
     provideClass(Audit, [AuditLog, Clock]),
     provideClass(PlaceInstance, [BackendDirectory, InstanceDirectory]),
     provideClass(CreateVm, [PlaceInstance, ImageCatalog, InstanceDirectory, TaskRunner, Audit]),

@@ -1,0 +1,136 @@
+import { EventEmitter } from 'node:events';
+import { ChangeFeed } from '@headgate/fleet';
+import { FixedClock } from '@headgate/testing';
+import { EventStream, type EventStreamDeps } from './event-stream.js';
+
+const INTERVAL_MS = 100;
+
+/** A response whose client reads only when the test says so. */
+class SlowResponse extends EventEmitter {
+  written = '';
+  destroyed = false;
+  ended = false;
+  writableNeedDrain = false;
+  isReading = true;
+
+  write(chunk: Buffer): boolean {
+    this.written += chunk.toString();
+    this.writableNeedDrain = !this.isReading;
+    return this.isReading;
+  }
+
+  drain(): void {
+    this.isReading = true;
+    this.writableNeedDrain = false;
+    this.emit('drain');
+  }
+
+  cork(): void {}
+  uncork(): void {}
+  end(): void {
+    this.ended = true;
+  }
+  destroy(): void {
+    this.destroyed = true;
+  }
+}
+
+describe('EventStream', () => {
+  let clock: FixedClock;
+  let feed: ChangeFeed;
+  let raw: SlowResponse;
+  let snapshots: number[];
+
+  beforeEach(() => {
+    clock = new FixedClock();
+    feed = new ChangeFeed({ clock, intervalMs: INTERVAL_MS, maxChanges: 5 });
+    raw = new SlowResponse();
+    snapshots = [];
+  });
+
+  const open = (resumeFrom?: number): EventStream => {
+    const snapshot = (position: number): readonly Buffer[] => {
+      snapshots.push(position);
+      return [Buffer.from('[snapshot]')];
+    };
+    const stream = new EventStream({
+      raw: raw as unknown as EventStreamDeps['raw'],
+      feed,
+      clock,
+      snapshot,
+      resumeFrom,
+    });
+    stream.start([Buffer.from('[status]')]);
+    return stream;
+  };
+  const change = (text: string): void => {
+    feed.push(text[0]!, Buffer.from(text));
+    clock.advance(INTERVAL_MS);
+  };
+
+  test('sends the first events, a snapshot, and then each batch', () => {
+    open();
+    change('a1');
+    change('b1');
+    expect(raw.written).toBe('[status][snapshot]a1b1');
+  });
+
+  test('continues from a known position without a snapshot', () => {
+    change('a1');
+    change('b1');
+    change('c1');
+    open(1);
+    expect(raw.written).toBe('[status]b1c1');
+    expect(snapshots).toEqual([]);
+  });
+
+  test.each([
+    ['a position that is no longer known', 0],
+    ['a position from the future', 99],
+  ])('sends a snapshot for %s', (_title, position) => {
+    for (let index = 0; index < 30; index++) change(`${String.fromCharCode(97 + index)}`);
+    open(position);
+    expect(raw.written).toBe('[status][snapshot]');
+  });
+
+  test('writes nothing to a client that does not read, and then only the latest states', () => {
+    open();
+    raw.isReading = false;
+    change('a1');
+    const before = raw.written;
+    change('a2');
+    change('b1');
+    change('a3');
+    expect(raw.written).toBe(before);
+    raw.drain();
+    expect(raw.written).toBe(`${before}b1a3`);
+  });
+
+  test('sends a slow client a new snapshot when its position has expired', () => {
+    open();
+    raw.isReading = false;
+    change('a1');
+    for (let index = 0; index < 30; index++) change(`${String.fromCharCode(98 + index)}`);
+    raw.drain();
+    expect(snapshots).toEqual([0, 31]);
+  });
+
+  test('disconnects a client that reads nothing for a minute', () => {
+    const stream = open();
+    raw.isReading = false;
+    change('a1');
+    stream.beat();
+    expect(raw.written).not.toContain(':');
+    clock.advance(59_000);
+    expect(raw.destroyed).toBe(false);
+    clock.advance(1_000);
+    expect(raw.destroyed).toBe(true);
+  });
+
+  test('follows nothing after it has ended', () => {
+    open().end();
+    change('a1');
+    expect([raw.ended, raw.written]).toEqual([true, '[status][snapshot]']);
+    expect(clock.pending).toBe(0);
+  });
+});

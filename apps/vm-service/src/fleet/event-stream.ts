@@ -1,0 +1,91 @@
+import type { ServerResponse } from 'node:http';
+import type { Clock } from '@headgate/domain-contracts';
+import type { ChangeFeed } from '@headgate/fleet';
+
+/** A client that reads nothing for this long is disconnected; a browser reconnects. */
+const STALL_TIMEOUT_MS = 60_000;
+
+export interface EventStreamDeps {
+  readonly raw: Pick<
+    ServerResponse,
+    'write' | 'writableNeedDrain' | 'cork' | 'uncork' | 'once' | 'off' | 'end' | 'destroy'
+  >;
+  readonly feed: ChangeFeed;
+  readonly clock: Clock;
+  /** The snapshot as an event whose ID is the given position. */
+  readonly snapshot: (position: number) => readonly Buffer[];
+  /** Where the client wants to continue; undefined for a new client. */
+  readonly resumeFrom: number | undefined;
+}
+
+/**
+ * One client of an event stream. It writes only while the client reads; a slow client gets the latest states when it reads again, so
+ * that it never costs more memory than one batch.
+ */
+export class EventStream {
+  private position = 0;
+  private cancelStall: (() => void) | undefined;
+  private unsubscribe: (() => void) | undefined;
+
+  constructor(private readonly deps: EventStreamDeps) {}
+
+  /** Writes the first events and follows the feed. */
+  start(first: readonly Buffer[]): void {
+    const { feed, resumeFrom } = this.deps;
+    this.unsubscribe = feed.subscribe(() => this.send());
+    this.write(first);
+    if (resumeFrom !== undefined && feed.since(resumeFrom) !== 'expired') {
+      this.position = resumeFrom;
+      this.send();
+    } else {
+      this.sendSnapshot();
+    }
+  }
+
+  /** Writes a comment, unless the client has not read the earlier bytes yet. */
+  beat(): void {
+    if (!this.cancelStall) this.write([COMMENT]);
+  }
+
+  /** Ends the response after the bytes that were written. */
+  end(): void {
+    this.stop();
+    this.deps.raw.end();
+  }
+
+  stop(): void {
+    this.unsubscribe?.();
+    this.cancelStall?.();
+  }
+
+  private readonly send = (): void => {
+    while (!this.cancelStall) {
+      const batch = this.deps.feed.since(this.position);
+      if (batch === undefined) return;
+      if (batch === 'expired') return this.sendSnapshot();
+      this.position = batch.position;
+      this.write([batch.bytes]);
+    }
+  };
+
+  private sendSnapshot(): void {
+    this.position = this.deps.feed.position;
+    this.write(this.deps.snapshot(this.position));
+  }
+
+  private write(chunks: readonly Buffer[]): void {
+    const { raw, clock } = this.deps;
+    raw.cork();
+    for (const chunk of chunks) raw.write(chunk);
+    raw.uncork();
+    if (!raw.writableNeedDrain || this.cancelStall) return;
+    this.cancelStall = clock.after(STALL_TIMEOUT_MS, () => raw.destroy());
+    raw.once('drain', () => {
+      this.cancelStall?.();
+      this.cancelStall = undefined;
+      this.send();
+    });
+  }
+}
+
+const COMMENT = Buffer.from(':\n\n');

@@ -1,0 +1,105 @@
+import { FixedClock } from '@headgate/testing';
+import { ChangeFeed } from './change-feed.js';
+
+const INTERVAL_MS = 100;
+
+describe('ChangeFeed', () => {
+  let clock: FixedClock;
+  let feed: ChangeFeed;
+
+  beforeEach(() => {
+    clock = new FixedClock();
+    feed = new ChangeFeed({
+      clock,
+      intervalMs: INTERVAL_MS,
+      maxChanges: 10,
+      finish: (position) => Buffer.from(`#${position}`),
+    });
+  });
+
+  const push = (...changes: string[]): void => {
+    for (const change of changes) feed.push(change[0]!, Buffer.from(change));
+  };
+  const read = (position: number): string => {
+    const batch = feed.since(position);
+    return batch === undefined || batch === 'expired' ? String(batch) : batch.bytes.toString();
+  };
+
+  test('publishes the first change of a quiet period at once, and later ones once per interval', () => {
+    const published: number[] = [];
+    feed.subscribe(() => published.push(feed.position));
+    push('a1', 'b1');
+    clock.advance(0);
+    expect(published).toEqual([2]);
+    push('a2');
+    clock.advance(INTERVAL_MS - 1);
+    push('a3');
+    expect(published).toEqual([2]);
+    clock.advance(1);
+    expect(published).toEqual([2, 4]);
+  });
+
+  test('contains only the latest state of each key, in the order of the changes', () => {
+    push('a1', 'b1', 'a2', 'c1', 'a3');
+    clock.advance(0);
+    expect(read(0)).toBe('b1c1a3#5');
+    expect(read(3)).toBe('c1a3#5');
+    expect(read(5)).toBe('undefined');
+  });
+
+  test('publishes nothing early: a reader does not see changes of the running interval', () => {
+    push('a1');
+    clock.advance(0);
+    push('a2', 'b1');
+    expect(read(1)).toBe('undefined');
+    expect(read(0)).toBe('a1#1');
+  });
+
+  test('gives readers at the same position the same bytes', () => {
+    push('a1', 'b1');
+    clock.advance(0);
+    const [first, slow, again] = [feed.since(0), feed.since(1), feed.since(0)];
+    expect(again).toBe(first);
+    expect(slow).not.toBe(first);
+  });
+
+  test('lets a reader that missed many intervals continue with the latest states', () => {
+    push('a0');
+    clock.advance(0);
+    for (let round = 1; round <= 7; round++) {
+      push(`a${round}`, `b${round}`);
+      clock.advance(INTERVAL_MS);
+    }
+    expect(read(1)).toBe('a7b7#15');
+  });
+
+  test('keeps a bounded number of changes and reports an expired position', () => {
+    for (let index = 0; index < 26; index++) {
+      feed.push(`key-${index}`, Buffer.from(`${index},`));
+      clock.advance(INTERVAL_MS);
+    }
+    expect(feed.since(0)).toBe('expired');
+    expect(read(25)).toBe('25,#26');
+    expect(feed.since(27)).toBe('expired');
+  });
+
+  test('never loses the last state of a key when it compacts superseded changes', () => {
+    for (let round = 0; round < 200; round++) {
+      push(`a${round}`, `b${round}`);
+      if (round % 7 === 0) clock.advance(INTERVAL_MS);
+    }
+    clock.advance(INTERVAL_MS);
+    expect(read(0)).toBe('a199b199#400');
+  });
+
+  test('calls no reader after it is closed', () => {
+    const listener = (): never => {
+      throw new Error('called');
+    };
+    feed.subscribe(listener);
+    push('a1');
+    feed.close();
+    clock.advance(INTERVAL_MS);
+    expect(clock.pending).toBe(0);
+  });
+});
