@@ -16,14 +16,14 @@ export default {
   testEnvironment: 'jsdom',
   testMatch: ['<rootDir>/src/**/*.spec.{ts,tsx}'],
   extensionsToTreatAsEsm: ['.ts', '.tsx'],
-  // A whole page in jsdom is slow on a busy machine; nothing here waits for a clock.
+  // A whole page in jsdom is slow on a busy machine.
   testTimeout: 60_000,
   setupFilesAfterEnv: ['<rootDir>/src/testing/setup.ts'],
   transform: { '^.+\\.ts$': [swc, options], '^.+\\.tsx$': [swc, withJsx] },
   moduleNameMapper: {
     ...preset.moduleNameMapper,
     '\\.css$': '<rootDir>/src/testing/empty.ts',
-    // The two console widgets draw on a canvas, which jsdom has not. Their stand-ins record what they are told.
+    // The two console widgets draw on a canvas, which jsdom lacks. Their replacements record calls.
     '^@novnc/novnc$': '<rootDir>/src/testing/fake-rfb.ts',
     '^@xterm/xterm$': '<rootDir>/src/testing/fake-terminal.ts',
     '^@xterm/addon-fit$': '<rootDir>/src/testing/fake-fit-addon.ts',

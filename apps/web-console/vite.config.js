@@ -1,32 +1,32 @@
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 import { consolePart } from './build/console-part.js';
-import { dropCssAssets } from './build/drop-css-assets.js';
-import { dropUnusedProperties } from './build/drop-unused-properties.js';
-import { spareSiblings } from './build/spare-siblings.js';
+import { styleRules } from './build/style-rules.js';
 
-// Whoever builds, a test runner too, gets what is served: React's development build is larger and slower.
+// A test runner that starts the build must get the production build of React too.
 process.env.NODE_ENV = 'production';
 
-const SERVED = ['index.html', 'app.js', 'screen-libraries.js', 'style.css', 'icons.js'];
+const SERVED_FILES = ['index.html', 'app.js', 'screen-libraries.js', 'style.css', 'icons.js'];
 
-/** The service serves these and no other, so one more is a broken build. */
-const nothingElse = {
-  name: 'nothing-else',
+/** The service serves exactly these files, so any other file is a broken build. */
+const exactFiles = {
+  name: 'exact-files',
   writeBundle(_options, bundle) {
     const files = Object.keys(bundle).sort();
-    if (files.join() !== [...SERVED].sort().join())
-      this.error(`Expected ${SERVED.join(', ')}; built ${files.join(', ')}.`);
+    if (files.join() !== [...SERVED_FILES].sort().join())
+      this.error(`Expected ${SERVED_FILES.join(', ')}; built ${files.join(', ')}.`);
   },
 };
 
 export default defineConfig({
-  plugins: [dropCssAssets, react(), dropUnusedProperties, spareSiblings, consolePart, nothingElse],
+  plugins: [react(), styleRules, consolePart, exactFiles],
   base: './',
   build: {
     outDir: 'dist',
     emptyOutDir: true,
     target: 'es2022',
+    // The first versions with `light-dark()`, which older targets would replace with something longer.
+    cssTarget: ['chrome123', 'edge123', 'firefox120', 'safari17.5'],
     modulePreload: false,
     cssCodeSplit: false,
     assetsInlineLimit: 0,
@@ -37,7 +37,7 @@ export default defineConfig({
         chunkFileNames: '[name].js',
         assetFileNames: (asset) =>
           asset.names.some((name) => name.endsWith('.css')) ? 'style.css' : 'unexpected/[name][extname]',
-        // icons.ts holds only data: a group with imports of its own would bring a fifth file, the bundler's runtime.
+        // icons.ts contains only data. A group with imports of its own would need a fifth file, the bundler's runtime.
         codeSplitting: {
           groups: [{ name: 'icons', test: /\/icons\.ts$/ }],
         },

@@ -137,7 +137,7 @@ describeIf(noGuestsBecause(), 'npm start -- --local', () => {
       await dialog.getByLabel('CPUs').fill('1');
       await dialog.getByLabel('Memory', { exact: true }).fill('192Mi');
       await dialog.getByLabel('Disk', { exact: true }).fill('64Mi');
-      await dialog.getByRole('switch', { name: 'Start it once its disk is there' }).check({ force: true });
+      await dialog.getByRole('switch', { name: 'Start when the disk is ready' }).check({ force: true });
       await dialog.getByRole('button', { name: 'Create', exact: true }).click();
       await api.untilVm(inBrowser, 'runs', (vm) => vm?.status === 'Running');
     });

@@ -28,7 +28,7 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the web console,
     await service?.stop();
   });
 
-  const table = (): Locator => page.getByRole('grid', { name: 'Instances' });
+  const table = (): Locator => page.getByRole('grid', { name: 'Virtual machines' });
   const dialog = (): Locator => page.getByRole('dialog');
   const address = (): Promise<string> => page.evaluate(() => location.hash);
   const open = async (place: string): Promise<void> => {
@@ -45,7 +45,7 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the web console,
 
   test('draws what is in sight, and nothing is missing however far one scrolls', async () => {
     await open('/vms');
-    await page.getByText(`${COUNT.toLocaleString('en')} instances`, { exact: true }).waitFor();
+    await page.getByText(`${COUNT.toLocaleString('en')} VMs`, { exact: true }).waitFor();
     const gaps = await table().evaluate(async (element) => {
       let missing = 0;
       for (let step = 0; step < 60; step++) {
@@ -68,7 +68,7 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the web console,
     await table().waitFor();
     await page.keyboard.press('/');
     await page.keyboard.type(name);
-    await page.getByText(`1 of ${COUNT.toLocaleString('en')} instances`).waitFor();
+    await page.getByText(`1 of ${COUNT.toLocaleString('en')} VMs`).waitFor();
     await table().focus();
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
@@ -107,7 +107,7 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the web console,
       .getByRole('button', { name: /^Start: / })
       .click();
     await dialog()
-      .getByText(`${stopped.length - 1} done, 1 failed, 0 left alone.`)
+      .getByText(`${stopped.length - 1} succeeded, 1 failed, 0 skipped.`)
       .waitFor();
     expect(await dialog().getByRole('list', { name: 'Failed' }).innerText()).toContain(`build/${gone.name}: `);
     await dialog().getByRole('button', { name: 'Close' }).last().click();
@@ -124,7 +124,7 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the web console,
     await open('/vms?create=1');
     await dialog().getByRole('textbox', { name: 'Name', exact: true }).fill(name);
     await dialog().getByLabel('Namespace', { exact: true }).fill(one('Running').namespace);
-    await dialog().getByText('An instance of this name exists there already.').waitFor();
+    await dialog().getByText('This name is already in use.').waitFor();
     await dialog().getByRole('textbox', { name: 'Name', exact: true }).fill('new-one');
     await dialog().getByText('Container disk').click();
     await dialog().getByRole('textbox', { name: 'Image reference' }).fill('no reference at all!');
@@ -155,10 +155,10 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the web console,
     const { host } = new URL(service.url);
     const { dataDir } = service;
     await service.interrupt();
-    await page.getByText('The list is not up to date').waitFor();
+    await page.getByText('The list is out of date').waitFor();
     await link.getByText('Disconnected').waitFor();
     service = await RunningService.start([`--sandbox=${COUNT}`, '--listen', host], { dataDir });
-    await page.getByText('The list is not up to date').waitFor({ state: 'detached' });
+    await page.getByText('The list is out of date').waitFor({ state: 'detached' });
     await link.getByText('Connected').waitFor();
   });
 

@@ -1,4 +1,4 @@
-/** The service serves four paths and no other. What is loaded later comes from one of them, under a query. */
+/** The service serves only four paths. The console libraries are loaded later, from one of them, with a query. */
 const FILE = 'screen-libraries.js';
 const ADDRESS = './app.js?part=consoles';
 
@@ -7,7 +7,7 @@ export const consolePart = {
   enforce: 'post',
   generateBundle(_options, bundle) {
     const part = bundle[FILE];
-    if (!part || part.imports.length > 0) this.error(`${FILE} must be there, and import nothing.`);
+    if (!part || part.imports.length > 0) this.error(`${FILE} must exist and must not import anything.`);
     const app = bundle['app.js'];
     const code = app.code.replace(/import\(([`"'])\.\/screen-libraries\.js\1\)/, `import("${ADDRESS}")`);
     if (code === app.code) this.error(`app.js does not import ${FILE}.`);

@@ -1,6 +1,6 @@
 /**
- * The console's pictograms, drawn with strokes on a grid of 24 by 24. Data only: this module becomes icons.js.
- * `solid` ones are filled.
+ * The console's icons: strokes on a grid of 24 by 24, or filled shapes where `solid` is true. Only data: this module becomes
+ * icons.js.
  */
 export const ICONS = {
   play: { path: 'M7 4.5v15l12-7.5z', solid: true },
@@ -65,6 +65,9 @@ export const ICONS = {
   more: { path: 'M12 5.5v.2M12 12v.2M12 18.5v.2', solid: false },
   up: { path: 'M12 19V5M6 11l6-6 6 6', solid: false },
   down: { path: 'M12 5v14M6 13l6 6 6-6', solid: false },
+  next: { path: 'M9.5 6l6 6-6 6', solid: false },
+  expandDown: { path: 'M6.5 9.5l5.5 5.5 5.5-5.5', solid: false },
+  info: { path: 'M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18zM12 11v5.5M12 7.5v.4', solid: false },
   back: { path: 'M19 12H5M11 6l-6 6 6 6', solid: false },
 } as const;
 

@@ -4,14 +4,14 @@ import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '../../..');
 
-/** Lints a text as if it stood at that place, with the workspace's own configuration. */
-function lint(place: string, code: string): string[] {
+/** Lints a text as if it were in that file, with the workspace's own configuration. */
+function lint(file: string, code: string): string[] {
   const script = join(ROOT, 'node_modules/eslint/bin/eslint.js');
   const command = [
     script,
     '--stdin',
     '--stdin-filename',
-    `apps/web-console/src/${place}`,
+    `apps/web-console/src/${file}`,
     '--format',
     'json',
     '--rule',
@@ -34,7 +34,7 @@ function lint(place: string, code: string): string[] {
 }
 
 describe('the zones of the console', () => {
-  test('refuse a feature that imports another one', () => {
+  test('refuse a feature that imports another feature', () => {
     const code = "export { CreateVmDialog } from '../../create-vm/components/create-vm-dialog.js';\n";
     expect(lint('features/fleet/components/canary.ts', code)).toEqual(['no-restricted-imports']);
   }, 30_000);
@@ -45,7 +45,7 @@ describe('the zones of the console', () => {
     ]);
   }, 30_000);
 
-  test('allow a feature its own files and shared ones, whatever they are called', () => {
+  test('allow a feature its own files and shared files', () => {
     const code = "export * from '../fleet-view.js';\nexport * from '../../../shared/tasks/use-tasks.js';\n";
     expect(lint('features/fleet/components/canary.ts', code)).toEqual([]);
   }, 30_000);

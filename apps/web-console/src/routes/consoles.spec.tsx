@@ -5,7 +5,7 @@ import { buildStoppedVm, buildVm } from '../testing/build-vm.js';
 import type { MockService } from '../testing/mock-service.js';
 import { closeConsole, givenService, openConsole, type OpenConsole } from '../testing/render-console.js';
 
-describe('the consoles of an instance', () => {
+describe('the consoles of a VM', () => {
   let service: MockService;
   beforeEach(() => {
     service = givenService();
@@ -17,26 +17,26 @@ describe('the consoles of an instance', () => {
   const web = buildVm({ name: 'web-1' });
   const viewer = () => service.on('GET /api/whoami', { login: 'bob', name: 'Bob', admin: false, enforced: true });
 
-  /** What draws consoles is loaded first. */
-  const connecting = async (place: string): Promise<OpenConsole> => {
-    const opened = await openConsole(place, [web], service);
+  /** Waits until the libraries are loaded and the console connects. */
+  const connecting = async (path: string): Promise<OpenConsole> => {
+    const opened = await openConsole(path, [web], service);
     await waitFor(() => expect(service.sockets).toHaveLength(1));
     return opened;
   };
 
   describe('the screen', () => {
-    const place = '/vms/prod/tailvm/web-1/console';
+    const path = '/vms/prod/tailvm/web-1/console';
     const rfb = () => FakeRfb.opened.at(-1) as FakeRfb;
     const console_ = () => within(screen.getByRole('region', { name: 'Graphical console of web-1' }));
 
-    test('connects, sends Ctrl-Alt-Del and types text', async () => {
-      const { user, hears } = await connecting(place);
+    test('connects, sends Ctrl+Alt+Del, and types text', async () => {
+      const { user, receive } = await connecting(path);
       expect(service.socket.url).toBe('ws://localhost/api/vnc/tailvm/web-1?context=prod');
       expect(service.socket.binaryType).toBe('arraybuffer');
-      await hears(() => rfb().play('connect'));
+      await receive(() => rfb().emit('connect'));
       expect(console_().getByText('Connected')).toBeTruthy();
       expect(rfb()).toMatchObject({ viewOnly: false, scaleViewport: true });
-      await user.click(console_().getByRole('button', { name: 'Ctrl-Alt-Del' }));
+      await user.click(console_().getByRole('button', { name: 'Ctrl+Alt+Del' }));
       expect(rfb().ctrlAltDels).toBe(1);
       await user.click(console_().getByRole('button', { name: 'Type text' }));
       const dialog = within(screen.getByRole('dialog'));
@@ -46,64 +46,64 @@ describe('the consoles of an instance', () => {
       await waitFor(() => expect(rfb().keys.map(([keysym]) => keysym)).toEqual([0x6c, 0x73]));
     });
 
-    test('sends keys that a browser keeps for itself', async () => {
-      const { user, hears } = await connecting(place);
-      await hears(() => rfb().play('connect'));
+    test('sends keys that the browser intercepts', async () => {
+      const { user, receive } = await connecting(path);
+      await receive(() => rfb().emit('connect'));
       await user.click(console_().getByRole('button', { name: 'Send keys' }));
-      await user.click(await console_().findByRole('menuitem', { name: 'Ctrl-Alt-F2' }));
+      await user.click(await console_().findByRole('menuitem', { name: 'Ctrl+Alt+F2' }));
       expect(rfb().keys.map(([, code]) => code)).toEqual([
         ...['ControlLeft', 'AltLeft', 'F2'],
         ...['F2', 'AltLeft', 'ControlLeft'],
       ]);
     });
 
-    test('hands over what was copied in the guest', async () => {
-      const { user, hears } = await connecting(place);
-      await hears(() => rfb().play('connect'));
-      expect(console_().queryByRole('button', { name: 'Take what it copied' })).toBeNull();
-      await hears(() => rfb().play('clipboard', { text: 'from the guest' }));
-      await user.click(console_().getByRole('button', { name: 'Take what it copied' }));
+    test('copies the clipboard of the guest', async () => {
+      const { user, receive } = await connecting(path);
+      await receive(() => rfb().emit('connect'));
+      expect(console_().queryByRole('button', { name: 'Copy from guest' })).toBeNull();
+      await receive(() => rfb().emit('clipboard', { text: 'from the guest' }));
+      await user.click(console_().getByRole('button', { name: 'Copy from guest' }));
       expect(await navigator.clipboard.readText()).toBe('from the guest');
     });
 
-    test('lets nobody be caught: Ctrl-Alt-Shift leads to its tools', async () => {
-      const { hears } = await connecting(place);
-      await hears(() => rfb().play('connect'));
+    test('moves the focus to the toolbar with Ctrl+Alt+Shift', async () => {
+      const { receive } = await connecting(path);
+      await receive(() => rfb().emit('connect'));
       fireEvent.keyDown(rfb().target, { key: 'Shift', ctrlKey: true, altKey: true, shiftKey: true });
-      expect(document.activeElement).toBe(console_().getByRole('button', { name: 'Ctrl-Alt-Del' }));
+      expect(document.activeElement).toBe(console_().getByRole('button', { name: 'Ctrl+Alt+Del' }));
     });
 
-    test('stands alone in a window of its own', async () => {
-      const { hears } = await connecting(`${place}?alone=1`);
-      await hears(() => rfb().play('connect'));
+    test('fills its own window', async () => {
+      const { receive } = await connecting(`${path}?popup=1`);
+      await receive(() => rfb().emit('connect'));
       expect(screen.queryByRole('banner')).toBeNull();
       expect(screen.queryByRole('tab')).toBeNull();
-      expect(console_().queryByRole('button', { name: 'In a window of its own' })).toBeNull();
+      expect(console_().queryByRole('button', { name: 'Open in new window' })).toBeNull();
     });
 
-    test('is view only for who may only look', async () => {
+    test('is view-only for users without rights', async () => {
       viewer();
-      const { hears } = await connecting(place);
+      const { receive } = await connecting(path);
       await console_().findByText('View only');
-      await hears(() => rfb().play('connect'));
+      await receive(() => rfb().emit('connect'));
       expect(rfb().viewOnly).toBe(true);
-      expect(console_().queryByRole('button', { name: 'Ctrl-Alt-Del' })).toBeNull();
+      expect(console_().queryByRole('button', { name: 'Ctrl+Alt+Del' })).toBeNull();
     });
 
-    test('offers to start what is stopped, and connects once it runs', async () => {
+    test('offers to start a stopped VM, and connects once it runs', async () => {
       service.on('POST /api/vms/tailvm/web-1/start', { status: 'ok' });
-      const { user, hears } = await openConsole(place, [buildStoppedVm()], service);
+      const { user, receive } = await openConsole(path, [buildStoppedVm()], service);
       expect(service.sockets).toEqual([]);
-      expect(console_().getByText('web-1 is Stopped. There is nothing to see until it runs.')).toBeTruthy();
+      expect(console_().getByText('web-1 is Stopped. The console connects when it runs.')).toBeTruthy();
       await user.click(console_().getByRole('button', { name: 'Start web-1' }));
-      await hears(() => service.stream.emit('changed', web));
+      await receive(() => service.stream.emit('changed', web));
       await waitFor(() => expect(service.sockets).toHaveLength(1));
     });
 
-    test('calls nobody after the instance stopped', async () => {
-      const { hears } = await connecting(place);
-      await hears(() => rfb().play('connect'));
-      await hears(() => {
+    test('does not reconnect after the VM stopped', async () => {
+      const { receive } = await connecting(path);
+      await receive(() => rfb().emit('connect'));
+      await receive(() => {
         service.socket.close();
         service.stream.emit('changed', buildStoppedVm());
       });
@@ -112,61 +112,61 @@ describe('the consoles of an instance', () => {
       expect(rfb().disconnected).toBe(true);
     });
 
-    test('says why it broke and connects again when asked', async () => {
-      const { user, hears } = await connecting(place);
-      await hears(() => rfb().play('connect'));
-      await hears(() => service.socket.close('The backend closed the screen.'));
+    test('shows why the connection closed, and reconnects on request', async () => {
+      const { user, receive } = await connecting(path);
+      await receive(() => rfb().emit('connect'));
+      await receive(() => service.socket.close('The backend closed the screen.'));
       expect(console_().getByText(/The backend closed the screen/)).toBeTruthy();
       await user.click(console_().getByRole('button', { name: 'Reconnect' }));
       expect(service.sockets).toHaveLength(2);
     });
   });
 
-  describe('the serial line', () => {
-    const place = '/vms/prod/tailvm/web-1/serial';
+  describe('the serial console', () => {
+    const path = '/vms/prod/tailvm/web-1/serial';
     const terminal = () => Terminal.opened.at(-1) as Terminal;
     const region = () => within(screen.getByRole('region', { name: 'Serial console of web-1' }));
 
-    test('shows what the guest says and sends what is typed, as bytes', async () => {
-      const { hears } = await connecting(place);
+    test('shows the output of the guest, and sends the input as bytes', async () => {
+      const { receive } = await connecting(path);
       expect(service.socket.url).toBe('ws://localhost/api/tty/tailvm/web-1?context=prod');
-      await hears(() => service.socket.open());
-      await hears(() => service.socket.say('login: '));
+      await receive(() => service.socket.open());
+      await receive(() => service.socket.deliver('login: '));
       expect(terminal().written).toBe('login: ');
-      await hears(() => terminal().type('root\r'));
+      await receive(() => terminal().type('root\r'));
       expect(service.socket.typed).toBe('root\r');
       expect(service.socket.sent.every((data) => typeof data !== 'string')).toBe(true);
     });
 
-    test('sends nothing for who may only look', async () => {
+    test('sends nothing for users without rights', async () => {
       viewer();
-      const { hears } = await connecting(place);
+      const { receive } = await connecting(path);
       await region().findByText('View only');
-      await hears(() => service.socket.open());
-      await hears(() => terminal().type('root\r'));
+      await receive(() => service.socket.open());
+      await receive(() => terminal().type('root\r'));
       expect(service.socket.sent).toEqual([]);
     });
 
-    test('copies with Ctrl-Shift-C, which never reaches the guest', async () => {
-      await connecting(place);
+    test('copies with Ctrl+Shift+C, which never reaches the guest', async () => {
+      await connecting(path);
       const key = { ctrlKey: true, shiftKey: true, code: 'KeyC', type: 'keydown', preventDefault: () => undefined };
       expect(terminal().keys(key as KeyboardEvent)).toBe(false);
       expect(await navigator.clipboard.readText()).toBe('selected text');
       expect(terminal().keys({ ...key, shiftKey: false } as KeyboardEvent)).toBe(true);
     });
 
-    test('remembers how large its text shall be', async () => {
-      const { user } = await connecting(place);
+    test('remembers the text size', async () => {
+      const { user } = await connecting(path);
       await user.click(region().getByRole('button', { name: 'Larger text' }));
       expect(terminal().options['fontSize']).toBe(14);
       expect(localStorage.getItem('headgate.terminal-font')).toBe('14');
     });
 
-    test('keeps what was said after it ended', async () => {
-      const { hears } = await connecting(place);
-      await hears(() => service.socket.open());
-      await hears(() => service.socket.say('Kernel panic'));
-      await hears(() => {
+    test('keeps the output after the VM stopped', async () => {
+      const { receive } = await connecting(path);
+      await receive(() => service.socket.open());
+      await receive(() => service.socket.deliver('Kernel panic'));
+      await receive(() => {
         service.socket.close();
         service.stream.emit('changed', buildStoppedVm());
       });

@@ -2,11 +2,11 @@ import { useParams } from 'wouter';
 import { SerialConsole } from '../features/consoles/components/serial-console.js';
 import { ContainerPage } from '../features/containers/components/container-page.js';
 import { consoleUrl } from '../shared/api/instance-path.js';
-import { addressOf } from '../shared/location/places.js';
+import { addressOf } from '../shared/location/paths.js';
 import { StartButton } from '../shared/power/start-button.js';
 import { readOnlyReason, useWhoami } from '../shared/queries/use-whoami.js';
 
-/** A container with a shell in it. */
+/** A container and its shell. */
 export function ContainerRoute() {
   const address = addressOf(useParams());
   const { data: whoami } = useWhoami();

@@ -1,14 +1,14 @@
 import { useLocation, useSearch } from 'wouter';
 import { ContainersPage } from '../features/containers/components/containers-page.js';
 import { CreateContainerDialog } from '../features/create-container/components/create-container-dialog.js';
-import { createPlace } from '../shared/location/create-place.js';
-import { places } from '../shared/location/places.js';
+import { createDialogPaths } from '../shared/location/create-dialog-paths.js';
+import { paths } from '../shared/location/paths.js';
 import { useNotify } from '../shared/ui/notifications.js';
 
-/** The containers, with the dialog that adds to them. */
+/** The list of containers and its create dialog. */
 export function ContainersRoute() {
   const [, navigate] = useLocation();
-  const { isOpen, open, closed } = createPlace(places.containers, useSearch());
+  const { isOpen, open, closed } = createDialogPaths(paths.containers, useSearch());
   const notify = useNotify();
   const close = (): void => navigate(closed, { replace: true });
 

@@ -10,7 +10,7 @@ const IMAGES = [
   { name: 'tiny', description: 'Small', containerDisk: 'y', defaultUser: 'root' },
 ];
 
-describe('the dialog that creates a VM', () => {
+describe('the create dialog', () => {
   let service: MockService;
   beforeEach(() => {
     service = givenService();
@@ -28,14 +28,14 @@ describe('the dialog that creates a VM', () => {
     return { ...opened, dialog: within(screen.getByRole('dialog', { name: 'Create VM' })) };
   };
 
-  test('asks for nothing but a name, sends the request and watches the task', async () => {
+  test('requires only a name, sends the request, and follows the task', async () => {
     service.on('POST /api/vms', () => ({
       status: 201,
       body: { name: 'first', namespace: 'tailvm', ref: 'vm/prod/tailvm/first', task: 'create-first-1' },
     }));
     let task = buildTask();
     service.on('GET /api/tasks', () => ({ body: service.asked('POST /api/vms').length > 0 ? [task] : [] }));
-    const { user, dialog, hears } = await open();
+    const { user, dialog, receive } = await open();
     await user.type(dialog.getByRole('textbox', { name: 'Name' }), 'first');
     await user.click(dialog.getByRole('button', { name: 'Create' }));
     await waitFor(() => expect(service.asked('POST /api/vms')).toHaveLength(1));
@@ -48,7 +48,7 @@ describe('the dialog that creates a VM', () => {
       disk: '1Gi',
       start: true,
     });
-    await hears(() =>
+    await receive(() =>
       service.stream.emit('changed', buildVm({ name: 'first', status: 'Provisioning', running: false })),
     );
     expect(await screen.findByRole('heading', { name: 'first' })).toBeTruthy();
@@ -59,19 +59,19 @@ describe('the dialog that creates a VM', () => {
     expect(await screen.findByText('Create first: failed')).toBeTruthy();
   });
 
-  test('says at once what is wrong with a name, and sends nothing wrong', async () => {
+  test('shows the problem with a name immediately, and sends nothing invalid', async () => {
     const { user, dialog } = await open();
     const name = dialog.getByRole('textbox', { name: 'Name' });
     await user.type(name, 'My_VM');
-    expect(dialog.getByText('The first character must be a-z or 0-9.')).toBeTruthy();
+    expect(dialog.getByText('Start with a lowercase letter or a digit.')).toBeTruthy();
     await user.clear(name);
     await user.type(name, 'taken');
-    expect(dialog.getByText('An instance of this name exists there already.')).toBeTruthy();
+    expect(dialog.getByText('This name is already in use.')).toBeTruthy();
     await user.click(dialog.getByRole('button', { name: 'Create' }));
     expect(service.asked('POST /api/vms')).toEqual([]);
   });
 
-  test('shows a refusal at the field that it names', async () => {
+  test('shows an error at the field that it names', async () => {
     service.fails('POST /api/vms', 400, 'disk must fit into the storage class fast.');
     const { user, dialog } = await open();
     await user.type(dialog.getByRole('textbox', { name: 'Name' }), 'big');
@@ -80,10 +80,10 @@ describe('the dialog that creates a VM', () => {
     expect(dialog.getByRole('textbox', { name: 'Disk' }).getAttribute('aria-describedby')).toBe(
       problem.closest('[id]')?.id,
     );
-    expect(dialog.queryByText('This was refused')).toBeNull();
+    expect(dialog.queryByText('The service refused the request')).toBeNull();
   });
 
-  test('shows several refusals at once, each at its field, and goes to the first', async () => {
+  test('shows several errors, each at its field, and focuses the first', async () => {
     service.on('POST /api/vms', () => ({
       status: 400,
       body: {
@@ -105,7 +105,7 @@ describe('the dialog that creates a VM', () => {
     await waitFor(() => expect(document.activeElement).toBe(dialog.getByRole('textbox', { name: 'Name' })));
   });
 
-  test('has what was typed again after it was closed by mistake, until it is begun anew', async () => {
+  test('restores the form after it was closed by mistake, until the user starts over', async () => {
     const { user, dialog } = await open();
     await user.type(dialog.getByRole('textbox', { name: 'Name' }), 'half-done');
     await user.keyboard('{Escape}');
@@ -113,19 +113,19 @@ describe('the dialog that creates a VM', () => {
     await user.click(screen.getByRole('button', { name: 'Create VM' }));
     const again = within(screen.getByRole('dialog', { name: 'Create VM' }));
     expect(again.getByRole<HTMLInputElement>('textbox', { name: 'Name' }).value).toBe('half-done');
-    await user.click(again.getByRole('button', { name: 'Start anew' }));
+    await user.click(again.getByRole('button', { name: 'Start over' }));
     expect(again.getByRole<HTMLInputElement>('textbox', { name: 'Name' }).value).toBe('');
   });
 
-  test('shows a refusal that names no field as it is', async () => {
-    service.fails('POST /api/vms', 503, 'The context prod can not be reached.');
+  test('shows an error that names no field', async () => {
+    service.fails('POST /api/vms', 503, 'The context prod is unreachable.');
     const { user, dialog } = await open();
     await user.type(dialog.getByRole('textbox', { name: 'Name' }), 'web');
     await user.click(dialog.getByRole('button', { name: 'Create' }));
-    expect((await dialog.findByRole('alert')).textContent).toContain('The context prod can not be reached.');
+    expect((await dialog.findByRole('alert')).textContent).toContain('The context prod is unreachable.');
   });
 
-  test('offers only sources that the context has, and says why not the others', async () => {
+  test('offers only available sources, and explains the others', async () => {
     const { dialog } = await open();
     expect(dialog.getByRole<HTMLInputElement>('radio', { name: /^bootc/ }).disabled).toBe(true);
     expect(dialog.getByText('The bootc plugin is not installed.')).toBeTruthy();
@@ -134,20 +134,20 @@ describe('the dialog that creates a VM', () => {
 
   test('previews the plan and changes nothing', async () => {
     service.on('POST /api/vms', {
-      steps: [{ name: 'Make the disk', detail: '1Gi from tiny' }],
-      warnings: ['Nobody can log in.'],
+      steps: [{ name: 'Create the disk', detail: '1Gi from tiny' }],
+      warnings: ['No user can log in.'],
       refusals: [],
     });
     const { user, dialog } = await open();
     await user.type(dialog.getByRole('textbox', { name: 'Name' }), 'web');
     await user.click(dialog.getByRole('button', { name: 'Preview' }));
-    const plan = await dialog.findByRole('region', { name: 'What would be done' });
-    expect(plan.textContent).toContain('Make the disk 1Gi from tiny');
-    expect(plan.textContent).toContain('Nobody can log in.');
+    const plan = await dialog.findByRole('region', { name: 'Preview' });
+    expect(plan.textContent).toContain('Create the disk 1Gi from tiny');
+    expect(plan.textContent).toContain('No user can log in.');
     expect(service.asked('POST /api/vms').map(({ query }) => query.get('dryRun'))).toEqual(['true']);
   });
 
-  test('builds user data from host name, password and keys', async () => {
+  test('builds user data from hostname, password, and keys', async () => {
     service.on('POST /api/vms', () => ({
       status: 201,
       body: { name: 'web', namespace: 'tailvm', ref: 'vm/prod/tailvm/web' },
@@ -155,7 +155,7 @@ describe('the dialog that creates a VM', () => {
     const { user, dialog } = await open();
     await user.type(dialog.getByRole('textbox', { name: 'Name' }), 'web');
     await user.click(dialog.getByRole('button', { name: /^First boot/ }));
-    await user.type(dialog.getByRole('textbox', { name: 'Host name' }), 'web');
+    await user.type(dialog.getByRole('textbox', { name: 'Hostname' }), 'web');
     await user.type(dialog.getByLabelText('Password'), 'secret');
     await user.click(dialog.getByRole('button', { name: 'Create' }));
     await waitFor(() => expect(service.asked('POST /api/vms')).toHaveLength(1));
@@ -164,7 +164,7 @@ describe('the dialog that creates a VM', () => {
     });
   });
 
-  test('asks a machine without instance types for none', async () => {
+  test('does not request instance types from a single machine', async () => {
     service.on('GET /api/capabilities', buildCapabilities([buildContext({ context: 'local', backend: 'libvirt' })]));
     const { dialog } = await open();
     expect(dialog.queryByRole('button', { name: /^Instance type/ })).toBeNull();
@@ -172,7 +172,7 @@ describe('the dialog that creates a VM', () => {
     expect(service.asked('GET /api/instancetypes')).toEqual([]);
   });
 
-  test('closes with Escape and leaves the list as it was', async () => {
+  test('closes with Escape, without a change to the list', async () => {
     const { user } = await open();
     await user.keyboard('{Escape}');
     await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull());

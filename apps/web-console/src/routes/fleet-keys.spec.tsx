@@ -3,14 +3,14 @@ import { buildStoppedVm, buildVm } from '../testing/build-vm.js';
 import type { MockService } from '../testing/mock-service.js';
 import { closeConsole, givenService, openConsole } from '../testing/render-console.js';
 
-describe('the page of all instances, with the keyboard', () => {
+describe('the list of VMs, with the keyboard', () => {
   let service: MockService;
   beforeEach(() => (service = givenService()));
   afterEach(() => closeConsole(service));
 
   const web = buildVm({ name: 'web-1', tags: ['shop'] });
   const db = buildStoppedVm({ name: 'db-1' });
-  const table = () => screen.getByRole('grid', { name: 'Instances' });
+  const table = () => screen.getByRole('grid', { name: 'Virtual machines' });
   const press = (key: string, options = {}) =>
     fireEvent.keyDown(document.activeElement ?? document.body, { key, ...options });
   const active = () => table().getAttribute('aria-activedescendant');
@@ -25,7 +25,7 @@ describe('the page of all instances, with the keyboard', () => {
     expect(await screen.findByRole('heading', { name: 'web-1' })).toBeTruthy();
   });
 
-  test('reaches what a row offers with Right, and comes back with Escape', async () => {
+  test('moves to the controls of a row with Right, and back with Escape', async () => {
     await openConsole('/vms', [web, db], service);
     table().focus();
     press('ArrowDown');
@@ -38,7 +38,7 @@ describe('the page of all instances, with the keyboard', () => {
     expect(document.activeElement).toBe(table());
   });
 
-  test('marks with Space, with Shift and an arrow, and all with Ctrl-A', async () => {
+  test('selects with Space, with Shift and an arrow key, and everything with Ctrl+A', async () => {
     await openConsole('/vms', [web, db, buildVm({ name: 'zoo' })], service);
     table().focus();
     press('ArrowDown');
@@ -52,10 +52,10 @@ describe('the page of all instances, with the keyboard', () => {
     expect(screen.queryByText(/selected/)).toBeNull();
   });
 
-  test('stays with the instance it was at while others come and go', async () => {
-    const { hears } = await openConsole('/vms', [web, db], service);
-    await hears(() => screen.getByRole('link', { name: 'db-1' }).focus());
-    await hears(() => service.stream.emit('changed', buildVm({ name: 'aaa' })));
+  test('stays on the active VM while others are added and removed', async () => {
+    const { receive } = await openConsole('/vms', [web, db], service);
+    await receive(() => screen.getByRole('link', { name: 'db-1' }).focus());
+    await receive(() => service.stream.emit('changed', buildVm({ name: 'aaa' })));
     expect(await screen.findByRole('link', { name: 'aaa' })).toBeTruthy();
     expect(active()).toBe(`row-${db.ref}`);
     expect(document.activeElement).toBe(table());

@@ -3,27 +3,27 @@ import { CreateVmDialog } from '../features/create-vm/components/create-vm-dialo
 import type { VmForm } from '../features/create-vm/vm-form.js';
 import { FleetPage } from '../features/fleet/components/fleet-page.js';
 import type { Created } from '../shared/creation/create-instance.js';
-import { createPlace } from '../shared/location/create-place.js';
-import { placeOfRef, places } from '../shared/location/places.js';
-import { useBeginTask } from '../shared/tasks/use-begin-task.js';
+import { createDialogPaths } from '../shared/location/create-dialog-paths.js';
+import { pathOfRef, paths } from '../shared/location/paths.js';
+import { useTrackTask } from '../shared/tasks/track-task.js';
 import { useNotify } from '../shared/ui/notifications.js';
 
-/** The fleet, with the dialog that adds to it. */
+/** The list of VMs and its create dialog. */
 export function FleetRoute() {
   const [, navigate] = useLocation();
-  const { isOpen, open, closed } = createPlace(places.fleet, useSearch());
-  const begin = useBeginTask();
+  const { isOpen, open, closed } = createDialogPaths(paths.fleet, useSearch());
+  const trackTask = useTrackTask();
   const notify = useNotify();
 
   const onCreated = (created: Created, { name }: VmForm): void => {
     const ref = 'ref' in created ? created.ref : undefined;
-    if (created.task) begin(created.task);
+    if (created.task) trackTask(created.task);
     notify({
       variant: 'success',
-      title: created.task ? `${name} is being made` : `${name} was created`,
-      body: created.task ? 'The tasks tell how far it is.' : undefined,
+      title: created.task ? `Creating ${name}` : `${name} was created`,
+      body: created.task ? 'See Tasks for the progress.' : undefined,
     });
-    navigate(ref ? placeOfRef(ref) : closed);
+    navigate(ref ? pathOfRef(ref) : closed);
   };
 
   return (

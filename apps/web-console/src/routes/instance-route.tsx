@@ -6,14 +6,14 @@ import { InstancePage, isTab } from '../features/instance/components/instance-pa
 import { MissingInstance } from '../features/instance/components/missing-instance.js';
 import { consoleUrl } from '../shared/api/instance-path.js';
 import { useVm } from '../shared/fleet/fleet-provider.js';
-import { useIsAlone } from '../shared/location/alone.js';
-import { leftList } from '../shared/location/left-list.js';
-import { addressOf, places } from '../shared/location/places.js';
+import { useIsPopup } from '../shared/location/popup.js';
+import { lastListPath } from '../shared/location/last-list-path.js';
+import { addressOf, paths } from '../shared/location/paths.js';
 import { StartButton } from '../shared/power/start-button.js';
 import { readOnlyReason, useWhoami } from '../shared/queries/use-whoami.js';
 import { useNotify } from '../shared/ui/notifications.js';
 
-/** An instance with its consoles. */
+/** A VM and its consoles. */
 export function InstanceRoute() {
   const params = useParams();
   const address = addressOf(params);
@@ -21,11 +21,11 @@ export function InstanceRoute() {
   const [, navigate] = useLocation();
   const notify = useNotify();
   const { data: whoami } = useWhoami();
-  const isAlone = useIsAlone();
+  const isPopup = useIsPopup();
+  // Distinguishes a VM that was deleted from one that never existed.
   const [shown, setShown] = useState(vm);
-  // Kept for one purpose: to tell what was deleted from what never was.
   if (vm && vm !== shown) setShown(vm);
-  if (!vm) return <MissingInstance address={address} removed={shown?.name === address.name} />;
+  if (!vm) return <MissingInstance address={address} isDeleted={shown?.name === address.name} />;
 
   const tab = isTab(params['tab']) ? params['tab'] : 'overview';
   const common = {
@@ -37,7 +37,7 @@ export function InstanceRoute() {
     console: () => <VncConsole key={vm.ref} url={consoleUrl('vnc', vm)} {...common} />,
     serial: () => <SerialConsole key={vm.ref} url={consoleUrl('tty', vm)} {...common} />,
   };
-  if (isAlone && (tab === 'console' || tab === 'serial')) return <div className="hg-instance">{consoles[tab]()}</div>;
+  if (isPopup && (tab === 'console' || tab === 'serial')) return <div className="hg-instance">{consoles[tab]()}</div>;
   return (
     <InstancePage
       vm={vm}
@@ -45,7 +45,7 @@ export function InstanceRoute() {
       consoles={consoles}
       onRemoved={() => {
         notify({ variant: 'success', title: `${vm.name} was deleted` });
-        navigate(leftList(places.fleet));
+        navigate(lastListPath(paths.fleet));
       }}
     />
   );

@@ -6,19 +6,19 @@ import { closeConsole, givenService, openConsole } from '../testing/render-conso
 
 const PLAN = {
   steps: [{ name: 'Remove the boot disk', detail: 'web-1-root' }],
-  warnings: ['The volume data was given and stays.'],
+  warnings: ['The existing volume data is kept.'],
   refusals: [],
 };
 
-describe('the page of one instance', () => {
+describe('the page of a VM', () => {
   let service: MockService;
   beforeEach(() => (service = givenService()));
   afterEach(() => closeConsole(service));
 
   const web = buildVm({ name: 'web-1' });
-  const power = () => within(screen.getByRole('toolbar', { name: 'Power of web-1' }));
+  const power = () => within(screen.getByRole('toolbar', { name: 'Actions for web-1' }));
 
-  test('tells everything that is known', async () => {
+  test('shows all properties', async () => {
     await openConsole(
       '/vms/prod/tailvm/web-1',
       [{ ...web, reason: 'Something is odd.', restartRequired: true }],
@@ -28,29 +28,29 @@ describe('the page of one instance', () => {
     expect(screen.getByRole('region', { name: 'Hardware' }).textContent).toContain('4 GiB');
     expect(screen.getByRole('region', { name: 'Guest' }).textContent).toContain('10.0.0.7');
     expect(screen.getByText('Something is odd.')).toBeTruthy();
-    expect(screen.getByText('A restart is needed')).toBeTruthy();
+    expect(screen.getByText('Restart required')).toBeTruthy();
   });
 
-  test('greys out what makes no sense now, and says why', async () => {
+  test('disables unavailable actions, and explains why', async () => {
     await openConsole('/vms/prod/tailvm/web-1', [web], service);
     const start = power().getByRole('button', { name: /^Start/ });
     expect(start.getAttribute('aria-disabled')).toBe('true');
     expect(document.getElementById(start.getAttribute('aria-describedby') ?? '')?.textContent).toBe(
-      'It is not stopped but Running.',
+      'It is Running, not Stopped.',
     );
     expect(power().getByRole('button', { name: 'Shut down' }).getAttribute('aria-disabled')).toBeNull();
   });
 
-  test('shuts down gracefully or pulls the plug, each only after a question', async () => {
+  test('shuts down gracefully or forcibly, each after a confirmation', async () => {
     service.on('POST /api/vms/tailvm/web-1/stop', { status: 'ok' });
     const { user } = await openConsole('/vms/prod/tailvm/web-1', [web], service);
     await user.click(power().getByRole('button', { name: 'Shut down' }));
-    const asked = (name: string | RegExp) =>
+    const confirm = (name: string | RegExp) =>
       within(screen.getByRole('dialog', { name })).getByRole('button', { name: /^(Shut|Force)/ });
-    await user.click(asked('Shut down: web-1?'));
-    expect(await screen.findByText('web-1 was asked to shut down')).toBeTruthy();
+    await user.click(confirm('Shut down web-1?'));
+    expect(await screen.findByText('web-1 is shutting down')).toBeTruthy();
     await user.click(power().getByRole('button', { name: 'Force stop' }));
-    await user.click(asked(/Force stop: web-1/));
+    await user.click(confirm(/Force stop web-1/));
     await waitFor(() =>
       expect(service.asked('POST /api/vms/tailvm/web-1/stop').map(({ query }) => query.get('force'))).toEqual([
         null,
@@ -59,11 +59,11 @@ describe('the page of one instance', () => {
     );
   });
 
-  test('says in the words of the service why an action was refused', async () => {
-    service.fails('POST /api/vms/tailvm/web-1/pause', 409, 'web-1 is migrating; wait until it has arrived.');
+  test('shows the error of the service when an action fails', async () => {
+    service.fails('POST /api/vms/tailvm/web-1/pause', 409, 'web-1 is migrating; wait until it is done.');
     const { user } = await openConsole('/vms/prod/tailvm/web-1', [web], service);
     await user.click(power().getByRole('button', { name: 'Pause' }));
-    expect(await screen.findByText('web-1 is migrating; wait until it has arrived.')).toBeTruthy();
+    expect(await screen.findByText('web-1 is migrating; wait until it is done.')).toBeTruthy();
   });
 
   test('migrates to a chosen node', async () => {
@@ -75,7 +75,7 @@ describe('the page of one instance', () => {
       status: 202,
       body: { task: 'migrate-web-1-1', status: 'ok' },
     }));
-    service.fails('GET /api/tasks/migrate-web-1-1', 404, 'There is no such task.');
+    service.fails('GET /api/tasks/migrate-web-1-1', 404, 'The task does not exist.');
     const { user } = await openConsole('/vms/prod/tailvm/web-1', [web], service);
     await user.click(power().getByRole('button', { name: 'Migrate' }));
     const dialog = within(screen.getByRole('dialog', { name: /Migrate web-1/ }));
@@ -87,18 +87,18 @@ describe('the page of one instance', () => {
     expect(service.asked('POST /api/vms/tailvm/web-1/migrate')[0]?.body).toEqual({ targetNode: 'node-2' });
   });
 
-  test('greys out the migration where the context has none', async () => {
+  test('disables migration when the context lacks it', async () => {
     const abilities = { power: true, migration: 'A single machine has nowhere to migrate to.' } as const;
     service.on('GET /api/capabilities', buildCapabilities([buildContext({ abilities })]));
     await openConsole('/vms/prod/tailvm/web-1', [web], service);
     expect(await screen.findByText('A single machine has nowhere to migrate to.')).toBeTruthy();
   });
 
-  test('adds and removes tags, and takes a removal back', async () => {
+  test('adds and removes tags, and undoes a removal', async () => {
     service.on('POST /api/vms/tailvm/web-1/tags', ({ body }: { body: unknown }) => ({ body }));
     const { user } = await openConsole('/vms/prod/tailvm/web-1', [{ ...web, tags: ['old'] }], service);
     await user.type(screen.getByRole('textbox', { name: 'New tag' }), 'new{Enter}');
-    await user.click(screen.getByRole('button', { name: 'Remove the tag old' }));
+    await user.click(screen.getByRole('button', { name: 'Remove tag old' }));
     await waitFor(() =>
       expect(service.asked('POST /api/vms/tailvm/web-1/tags').map(({ body }) => body)).toEqual([
         { tag: 'new', on: true },
@@ -111,33 +111,33 @@ describe('the page of one instance', () => {
     );
   });
 
-  test('deletes a running one only after its name was typed, and says what goes and what stays', async () => {
+  test('deletes a running VM only after the user typed its name, and shows the planned changes', async () => {
     service.on('DELETE /api/vms/tailvm/web-1', ({ query }: { query: URLSearchParams }) => ({
       body: query.get('dryRun') ? PLAN : { status: 'deleted' },
     }));
-    const { user, hears } = await openConsole('/vms/prod/tailvm/web-1', [web], service);
+    const { user, receive } = await openConsole('/vms/prod/tailvm/web-1', [web], service);
     await user.click(power().getByRole('button', { name: 'Delete' }));
     const dialog = within(screen.getByRole('dialog', { name: /Delete web-1/ }));
     expect(await dialog.findByText('web-1-root')).toBeTruthy();
-    expect(dialog.getByText(/The volume data was given and stays/)).toBeTruthy();
+    expect(dialog.getByText(/The existing volume data is kept/)).toBeTruthy();
     const button = dialog.getByRole<HTMLButtonElement>('button', { name: 'Delete' });
     expect(button.disabled).toBe(true);
     await user.type(dialog.getByRole('textbox', { name: 'Type web-1 to confirm' }), 'web-1');
     await user.click(button);
     expect(await screen.findByText('web-1 was deleted')).toBeTruthy();
-    await hears(() => service.stream.emit('removed', { ref: web.ref }));
+    await receive(() => service.stream.emit('removed', { ref: web.ref }));
     expect(location.hash).toBe('#/vms');
   });
 
-  test('deletes a stopped one without typing, but never against a refusal', async () => {
+  test('deletes a stopped VM without typing, but not when the plan is refused', async () => {
     service.on('DELETE /api/vms/tailvm/web-1', {
       ...PLAN,
-      refusals: [{ code: 'PROTECTED', reason: 'web-1 is protected.', remedy: 'Take the protection away first.' }],
+      refusals: [{ code: 'PROTECTED', reason: 'web-1 is protected.', remedy: 'Remove the protection first.' }],
     });
     const { user } = await openConsole('/vms/prod/tailvm/web-1', [buildStoppedVm()], service);
     await user.click(power().getByRole('button', { name: 'Delete' }));
     const dialog = within(screen.getByRole('dialog', { name: /Delete web-1/ }));
-    expect(await dialog.findByText(/Take the protection away first/)).toBeTruthy();
+    expect(await dialog.findByText(/Remove the protection first/)).toBeTruthy();
     expect(dialog.queryByRole('textbox')).toBeNull();
     expect(dialog.getByRole<HTMLButtonElement>('button', { name: 'Delete' }).disabled).toBe(true);
   });
@@ -150,12 +150,12 @@ describe('the page of one instance', () => {
     expect(location.hash).toBe('#/vms/prod/tailvm/web-1/manifest');
   });
 
-  test('says that there is no such instance', async () => {
-    await openConsole('/vms/prod/tailvm/nobody', [web], service);
-    expect(screen.getByRole('heading', { name: 'There is no instance nobody' })).toBeTruthy();
+  test('reports an unknown VM', async () => {
+    await openConsole('/vms/prod/tailvm/ghost', [web], service);
+    expect(screen.getByRole('heading', { name: 'VM ghost not found' })).toBeTruthy();
   });
 
-  test('finds one in a context whose name has slashes', async () => {
+  test('finds a VM in a context with slashes in its name', async () => {
     const far = buildVm({ name: 'far', context: 'admin@eu/west:1' });
     const { user } = await openConsole('/vms', [far], service);
     await user.click(screen.getByRole('link', { name: 'far' }));

@@ -10,7 +10,7 @@ let service: MockService;
 beforeEach(() => (service = givenService()));
 afterEach(() => closeConsole(service));
 
-describe('the page of containers', () => {
+describe('the containers', () => {
   const shell = {
     name: 'shell-1',
     namespace: 'tailvm',
@@ -27,24 +27,24 @@ describe('the page of containers', () => {
     tags: [],
   } as const satisfies ContainerView;
 
-  test('is led to only where a context has containers', async () => {
+  test('have a page only when a context supports them', async () => {
     service.on(
       'GET /api/capabilities',
-      buildCapabilities([buildContext({ abilities: { containers: 'libvirt has none.' } })]),
+      buildCapabilities([buildContext({ abilities: { containers: 'libvirt has no containers.' } })]),
     );
     await openConsole('/vms', [buildVm()], service);
     expect(await screen.findByText('prod up')).toBeTruthy();
     expect(screen.queryByRole('link', { name: 'Containers' })).toBeNull();
   });
 
-  test('lists, stops and creates', async () => {
+  test('are listed, stopped, and created', async () => {
     service.on('POST /api/cts/tailvm/shell-1/stop', { status: 'ok' });
     service.on('POST /api/cts', () => ({
       status: 201,
       body: { name: 'new', namespace: 'tailvm', ref: 'ct/prod/tailvm/new' },
     }));
-    const { user, hears } = await openConsole('/containers', [], service);
-    await hears(() => service.streamOf('/api/cts').snapshot([shell]));
+    const { user, receive } = await openConsole('/containers', [], service);
+    await receive(() => service.streamOf('/api/cts').snapshot([shell]));
     await user.click(await screen.findByRole('button', { name: 'Stop shell-1' }));
     expect(screen.getByRole('dialog').textContent).toContain('tailvm in prod');
     await user.keyboard('{Enter}');
@@ -66,21 +66,21 @@ describe('the page of containers', () => {
     });
   });
 
-  test('opens a shell and tells it how large its window is', async () => {
-    const { hears } = await openConsole('/containers/prod/tailvm/shell-1', [], service);
-    await hears(() => service.streamOf('/api/cts').snapshot([shell]));
+  test('have a shell that receives the size of its window', async () => {
+    const { receive } = await openConsole('/containers/prod/tailvm/shell-1', [], service);
+    await receive(() => service.streamOf('/api/cts').snapshot([shell]));
     await screen.findByRole('region', { name: 'Shell in shell-1' });
     await waitFor(() => expect(service.sockets).toHaveLength(1));
     expect(service.socket.url).toBe('ws://localhost/api/tty/tailvm/shell-1?context=prod&kind=ct');
-    await hears(() => service.socket.open());
+    await receive(() => service.socket.open());
     expect(service.socket.sent).toEqual(['{"resize":{"columns":80,"rows":24}}']);
-    await hears(() => service.socket.close('', 1000));
+    await receive(() => service.socket.close('', 1000));
     expect(await screen.findByText('Ended')).toBeTruthy();
     expect(screen.getByRole('button', { name: 'New shell' })).toBeTruthy();
   });
 });
 
-test('the nodes say whether they are ready and how many instances each carries', async () => {
+test('the nodes show whether they are ready and how many VMs they run', async () => {
   service.on('GET /api/nodes', [
     { name: 'node-1', ready: true, roles: 'worker', kubelet: 'v1.34', arch: 'amd64', context: 'prod' },
     { name: 'node-2', ready: false, roles: 'worker', kubelet: 'v1.34', arch: 'amd64', context: 'prod' },
@@ -90,7 +90,7 @@ test('the nodes say whether they are ready and how many instances each carries',
   expect(screen.getByRole('row', { name: /node-2/ }).textContent).toContain('Not ready000 B');
 });
 
-test('the doctor says what is wrong first, with what helps, and checks again when asked', async () => {
+test('the health page lists the errors first, with remedies, and runs the checks again on request', async () => {
   const check = { context: 'prod', fixable: false, remedy: '' };
   service.on('GET /api/doctor', [
     { ...check, name: 'Storage', status: 'ok', message: 'Fine.' },
@@ -98,13 +98,13 @@ test('the doctor says what is wrong first, with what helps, and checks again whe
   ]);
   const { user } = await openConsole('/doctor', [], service);
   const checks = await screen.findAllByRole('listitem');
-  expect(checks[0]?.textContent).toBe('ErrorCDIprodIt is missing.What helps: Install it.');
-  service.fails('GET /api/doctor', 503, 'No context can be reached.');
-  await user.click(screen.getByRole('button', { name: 'Check again' }));
-  expect(await screen.findByText('No context can be reached.')).toBeTruthy();
+  expect(checks[0]?.textContent).toBe('ErrorCDIprodIt is missing.Remedy: Install it.');
+  service.fails('GET /api/doctor', 503, 'No context is reachable.');
+  await user.click(screen.getByRole('button', { name: 'Run checks again' }));
+  expect(await screen.findByText('No context is reachable.')).toBeTruthy();
 });
 
-test('the doctor fixes what can be fixed from here, after saying what', async () => {
+test('the health page fixes problems after it showed the planned changes', async () => {
   const check = { context: 'prod', fixable: true, remedy: 'Create it.', name: 'Namespace tailvm' };
   service.on('GET /api/doctor', [{ ...check, status: 'error', message: 'It does not exist.' }]);
   service.on('POST /api/doctor/fix', ({ query }: { query: URLSearchParams }) => ({
@@ -113,7 +113,7 @@ test('the doctor fixes what can be fixed from here, after saying what', async ()
       : { fixed: ['Namespace tailvm'] },
   }));
   const { user } = await openConsole('/doctor', [], service);
-  await user.click(await screen.findByRole('button', { name: 'Fix 1' }));
+  await user.click(await screen.findByRole('button', { name: 'Fix 1 problem' }));
   const dialog = within(screen.getByRole('dialog'));
   expect(await dialog.findByText('The namespace tailvm.')).toBeTruthy();
   await user.click(dialog.getByRole('button', { name: 'Fix' }));
@@ -133,7 +133,7 @@ describe('the tasks', () => {
       .getAllByRole('listitem')
       .map((item) => item.getAttribute('aria-label'));
 
-  test('of everybody are shown, with who began them, and can be narrowed to those that failed', async () => {
+  test('of all users are listed with their authors, and can be filtered by failure', async () => {
     service.on('GET /api/tasks', tasks);
     const { user } = await openConsole('/vms', [buildVm()], service);
     await user.click(await screen.findByRole('button', { name: 'Tasks: 1 running' }));
@@ -144,7 +144,7 @@ describe('the tasks', () => {
     expect(titles()).toEqual(['Create first']);
   });
 
-  test('close with Escape, and the keyboard is where it was', async () => {
+  test('close with Escape and return the focus', async () => {
     const { user } = await openConsole('/vms', [buildVm()], service);
     await user.click(screen.getByRole('button', { name: 'Tasks' }));
     await user.keyboard('{Escape}');
@@ -153,21 +153,21 @@ describe('the tasks', () => {
   });
 });
 
-test('«?» tells which keys do what', async () => {
+test('the key "?" shows the keyboard shortcuts', async () => {
   const { user } = await openConsole('/vms', [buildVm()], service);
   await user.keyboard('?');
-  expect(screen.getByRole('dialog', { name: 'Keyboard shortcuts' }).textContent).toContain('Ctrl-A');
+  expect(screen.getByRole('dialog', { name: 'Keyboard shortcuts' }).textContent).toContain('Ctrl+A');
 });
 
-test('the tab is called by its page', async () => {
+test('the title of the tab names the page', async () => {
   await openConsole('/vms/prod/tailvm/web-1', [buildVm()], service);
   expect(document.title).toBe('web-1 (Running) - Headgate');
 });
 
-test('the theme goes round and is remembered', async () => {
+test('the theme switches between three values and is remembered', async () => {
   const { user } = await openConsole('/vms', [buildVm()], service);
-  const dark = () => document.documentElement.classList.contains('pf-v6-theme-dark');
-  await user.click(screen.getByRole('button', { name: /^Theme: as the system/ }));
+  const dark = () => document.documentElement.dataset['theme'] === 'dark';
+  await user.click(screen.getByRole('button', { name: /^Theme: system/ }));
   await user.click(screen.getByRole('button', { name: /^Theme: light/ }));
   await waitFor(() => expect(dark()).toBe(true));
   expect(localStorage.getItem('headgate.theme')).toBe('"dark"');
@@ -175,7 +175,7 @@ test('the theme goes round and is remembered', async () => {
   expect(dark()).toBe(false);
 });
 
-test('an unknown place leads to the instances', async () => {
+test('an unknown path leads to the list of VMs', async () => {
   await openConsole('/nowhere', [buildVm()], service);
   await waitFor(() => expect(location.hash).toBe('#/vms'));
 });

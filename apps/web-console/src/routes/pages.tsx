@@ -4,42 +4,42 @@ import { NodesPage } from '../features/nodes/components/nodes-page.js';
 import { Banners } from '../features/shell/components/banners.js';
 import { Masthead } from '../features/shell/components/masthead.js';
 import { TasksButton } from '../features/tasks/components/tasks-button.js';
-import { useIsAlone } from '../shared/location/alone.js';
-import { places } from '../shared/location/places.js';
+import { useIsPopup } from '../shared/location/popup.js';
+import { paths } from '../shared/location/paths.js';
 import { ContainerRoute } from './container-route.js';
 import { ContainersRoute } from './containers-route.js';
 import { FleetRoute } from './fleet-route.js';
 import { InstanceRoute } from './instance-route.js';
 
-/** Which page stands at which address. */
+/** The page of each path. */
 export function Pages() {
-  const isAlone = useIsAlone();
+  const isPopup = useIsPopup();
   return (
     <div className="hg-shell">
-      {!isAlone && <Masthead tasks={<TasksButton />} />}
-      {!isAlone && <Banners />}
+      {!isPopup && <Masthead tasks={<TasksButton />} />}
+      {!isPopup && <Banners />}
       <main id="main" tabIndex={-1}>
         <Switch>
-          <Route path={places.fleet}>
+          <Route path={paths.fleet}>
             <FleetRoute />
           </Route>
           <Route path="/vms/:context/:namespace/:name/:tab?">
             <InstanceRoute />
           </Route>
-          <Route path={places.containers}>
+          <Route path={paths.containers}>
             <ContainersRoute />
           </Route>
           <Route path="/containers/:context/:namespace/:name">
             <ContainerRoute />
           </Route>
-          <Route path={places.nodes}>
+          <Route path={paths.nodes}>
             <NodesPage />
           </Route>
-          <Route path={places.doctor}>
+          <Route path={paths.doctor}>
             <DoctorPage />
           </Route>
           <Route>
-            <Redirect to={places.fleet} replace />
+            <Redirect to={paths.fleet} replace />
           </Route>
         </Switch>
       </main>

@@ -1,7 +1,7 @@
-import type { Capabilities, ContextAbilities } from '../shared/queries/use-capabilities.js';
+import type { Capabilities, ContextCapabilities } from '../shared/queries/use-capabilities.js';
 
-/** A context that can do everything; overrides say what the test is about. */
-export const buildContext = (overrides: Partial<ContextAbilities> = {}): ContextAbilities => ({
+/** A context with every ability, with overrides for the test. */
+export const buildContext = (overrides: Partial<ContextCapabilities> = {}): ContextCapabilities => ({
   context: 'prod',
   backend: 'kubevirt',
   up: true,
@@ -18,7 +18,7 @@ export const buildContext = (overrides: Partial<ContextAbilities> = {}): Context
   ...overrides,
 });
 
-export const buildCapabilities = (contexts: ContextAbilities[] = [buildContext()]): Capabilities => ({
+export const buildCapabilities = (contexts: ContextCapabilities[] = [buildContext()]): Capabilities => ({
   storageClass: 'fast',
   canExpand: true,
   canSnapshot: true,

@@ -1,6 +1,6 @@
 import type { TaskView } from '@headgate/api-contracts';
 
-/** A task that is under way; overrides say what the test is about. */
+/** A running task, with overrides for the test. */
 export const buildTask = (overrides: Partial<TaskView> = {}): TaskView => ({
   id: 'create-first-1',
   kind: 'create',

@@ -1,6 +1,6 @@
 import type { VmView } from '@headgate/api-contracts';
 
-/** A running instance; overrides say what the test is about. */
+/** A running VM, with overrides for the test. */
 export function buildVm(overrides: Partial<VmView> = {}): VmView {
   const { name = 'web-1', namespace = 'tailvm', context = 'prod' } = overrides;
   return {
@@ -27,7 +27,7 @@ export function buildVm(overrides: Partial<VmView> = {}): VmView {
   };
 }
 
-/** A stopped one has no address and no node. */
+/** A stopped VM, which has no address and no node. */
 export function buildStoppedVm(overrides: Partial<VmView> = {}): VmView {
   const { ip: _ip, node: _node, ...vm } = buildVm({ status: 'Stopped', ready: false, running: false, ...overrides });
   return vm;

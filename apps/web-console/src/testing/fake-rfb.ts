@@ -1,4 +1,4 @@
-/** Stands where noVNC's RFB would: it records what it is told and lets a test play the server's part. */
+/** A replacement for noVNC's RFB: it records calls and lets a test emit the server's events. */
 export default class FakeRfb extends EventTarget {
   static opened: FakeRfb[] = [];
   viewOnly = false;
@@ -20,8 +20,8 @@ export default class FakeRfb extends EventTarget {
 
   sendCtrlAltDel = (): void => void this.ctrlAltDels++;
   sendKey = (keysym: number, code: string | null): void => void this.keys.push([keysym, code]);
-  toBlob = (take: (picture: Blob) => void): void => take(new Blob(['picture']));
+  toBlob = (callback: (image: Blob) => void): void => callback(new Blob(['image']));
   focus = (): void => undefined;
   disconnect = (): void => void (this.disconnected = true);
-  play = (event: string, detail: unknown = {}): void => void this.dispatchEvent(new CustomEvent(event, { detail }));
+  emit = (event: string, detail: unknown = {}): void => void this.dispatchEvent(new CustomEvent(event, { detail }));
 }

@@ -1,4 +1,4 @@
-/** Stands where xterm's Terminal would: it records what is written and lets a test type. */
+/** A replacement for xterm's Terminal: it records the output and lets a test type. */
 export class Terminal {
   static opened: Terminal[] = [];
   readonly columns = 80;
@@ -15,7 +15,7 @@ export class Terminal {
   }
 
   attachCustomKeyEventHandler = (handler: (event: KeyboardEvent) => boolean): void => void (this.keys = handler);
-  /** What decides whether a key goes to the guest. */
+  /** The handler that decides whether a key reaches the guest. */
   keys: (event: KeyboardEvent) => boolean = () => true;
   hasSelection = (): boolean => true;
   onSelectionChange = (listener: () => void) => {

@@ -16,16 +16,16 @@ export interface MockAnswer {
 
 type Handler = (request: MockRequest) => MockAnswer | Promise<MockAnswer>;
 
-/** The other side of the wire: answers what a test told it to, and remembers what it was never told of. */
+/** The service in tests: it answers the requests that a test defines, and records all others. */
 export class MockService {
   readonly requests: MockRequest[] = [];
-  /** Requests that no test foresaw; a test fails when there are any. */
+  /** Requests that the test did not define. A test fails when there are any. */
   readonly refused: string[] = [];
   readonly streams: MockStream[] = [];
   readonly sockets: MockSocket[] = [];
   private readonly handlers = new Map<string, Handler>();
 
-  /** Puts itself where the browser's own network is. */
+  /** Replaces the browser's network functions. */
   install(): void {
     const streams = this.streams;
     const sockets = this.sockets;
@@ -46,7 +46,7 @@ export class MockService {
     });
   }
 
-  /** `GET /api/nodes` is answered by that. The last word counts. */
+  /** Defines the answer to a request such as `GET /api/nodes`. The last definition counts. */
   on(request: string, answer: Handler | unknown): this {
     this.handlers.set(request, typeof answer === 'function' ? (answer as Handler) : () => ({ body: answer }));
     return this;
@@ -56,7 +56,7 @@ export class MockService {
     return this.on(request, () => ({ status, body: { error, code } }));
   }
 
-  /** What was asked with that method and path, in order. */
+  /** The requests with this method and path, in order. */
   asked(request: string): MockRequest[] {
     return this.requests.filter(({ method, path }) => `${method} ${path}` === request);
   }
@@ -67,7 +67,7 @@ export class MockService {
     return stream;
   }
 
-  /** The last one that was opened at a path. */
+  /** The latest stream of a path. */
   streamOf(path: string): MockStream {
     const stream = this.streams.findLast(({ url }) => url === path);
     if (!stream) throw new Error(`No event stream of ${path} was opened.`);
@@ -91,7 +91,7 @@ export class MockService {
     if (!handler) this.refused.push(`${method} ${pathname}`);
     const answer = handler
       ? await handler(request)
-      : { status: 404, body: { error: 'This test knows no such request.', code: 'X' } };
+      : { status: 404, body: { error: 'The test does not define this request.', code: 'X' } };
     return responseOf(answer);
   }
 }
@@ -144,7 +144,7 @@ export class MockSocket extends EventTarget {
     this.sent.push(data);
   }
 
-  /** Bytes that were sent, as text. */
+  /** The bytes that were sent, as text. */
   get typed(): string {
     return this.sent.map((data) => (typeof data === 'string' ? '' : new TextDecoder().decode(data))).join('');
   }
@@ -154,7 +154,7 @@ export class MockSocket extends EventTarget {
     this.dispatchEvent(new Event('open'));
   }
 
-  say(text: string): void {
+  deliver(text: string): void {
     this.dispatchEvent(new MessageEvent('message', { data: new TextEncoder().encode(text).buffer }));
   }
 

@@ -2,18 +2,18 @@ import { act, cleanup, render } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import type { VmView } from '@headgate/api-contracts';
 import { App } from '../app/app.js';
-import { dropDraft } from '../shared/creation/drafts.js';
+import { deleteDraft } from '../shared/creation/drafts.js';
 import { buildCapabilities } from './build-capabilities.js';
 import { MockService } from './mock-service.js';
 
 export interface OpenConsole {
   readonly service: MockService;
   readonly user: ReturnType<typeof userEvent.setup>;
-  /** Lets the service say something and the page take it in. */
-  hears(say: () => void): Promise<void>;
+  /** Runs something on the service's side, and waits until the page has processed it. */
+  receive(send: () => void): Promise<void>;
 }
 
-/** A service that knows who asks and what its contexts can do, and nothing else. */
+/** A service that answers only the requests that every page sends. */
 export function givenService(): MockService {
   const service = new MockService();
   service.on('GET /api/whoami', { login: 'ada@example.org', name: 'Ada', admin: true, enforced: false });
@@ -24,31 +24,31 @@ export function givenService(): MockService {
   return service;
 }
 
-/** Opens the whole console at a place, with these instances in its fleet. */
+/** Opens the whole console at a path, with these VMs in its fleet. */
 export async function openConsole(
-  place: string,
+  path: string,
   entries?: readonly VmView[],
   service = givenService(),
 ): Promise<OpenConsole> {
-  history.replaceState(null, '', `#${place}`);
+  history.replaceState(null, '', `#${path}`);
   const user = userEvent.setup({ delay: null });
   render(<App />);
-  const hears = async (say: () => void): Promise<void> => {
+  const receive = async (send: () => void): Promise<void> => {
     await act(async () => {
-      say();
+      send();
       await Promise.resolve();
     });
   };
-  if (entries) await hears(() => service.streamOf('/api/vms').snapshot(entries));
-  else await hears(() => undefined);
-  return { service, user, hears };
+  if (entries) await receive(() => service.streamOf('/api/vms').snapshot(entries));
+  else await receive(() => undefined);
+  return { service, user, receive };
 }
 
-/** After each test: nothing is left of the page, and nothing was asked that the test did not foresee. */
+/** Cleans up after a test, and fails it if the page sent a request that the test did not expect. */
 export function closeConsole(service: MockService): void {
   cleanup();
   localStorage.clear();
-  dropDraft('vms');
-  dropDraft('cts');
+  deleteDraft('vms');
+  deleteDraft('cts');
   expect(service.refused).toEqual([]);
 }

@@ -3,7 +3,7 @@ import { TextDecoder, TextEncoder } from 'node:util';
 
 configure({ asyncUtilTimeout: 20_000 });
 
-/** What a browser has and jsdom has not. */
+/** Browser features that jsdom lacks. */
 Object.defineProperty(globalThis, 'matchMedia', {
   configurable: true,
   value: (media: string) => ({
@@ -23,8 +23,29 @@ Object.defineProperty(globalThis, 'ResizeObserver', { configurable: true, value:
 
 Object.assign(globalThis, { TextEncoder, TextDecoder });
 
-// Nothing is laid out here, but a table that draws what is in sight needs a sight. (A spec about the build has no page.)
+// jsdom has no layout, but the table renders only rows that fit. (Specs of the build have no document.)
 if ('Element' in globalThis) {
   Object.defineProperty(Element.prototype, 'clientHeight', { configurable: true, value: 400 });
   Object.defineProperty(Element.prototype, 'clientWidth', { configurable: true, value: 1200 });
+
+  // The parts of dialogs and popovers that the console depends on: open, Escape, and the focus.
+  const openers = new WeakMap<HTMLDialogElement, Element | null>();
+  const onEscape = ({ key, target }: KeyboardEvent): void => {
+    if (key === 'Escape')
+      (target as Element).closest('dialog')?.dispatchEvent(new Event('cancel', { cancelable: true }));
+  };
+  Object.assign(HTMLDialogElement.prototype, {
+    showModal(this: HTMLDialogElement): void {
+      openers.set(this, document.activeElement);
+      this.open = true;
+      this.addEventListener('keydown', onEscape);
+      this.querySelector<HTMLElement>('input, select, textarea, button:not(:disabled)')?.focus();
+    },
+    close(this: HTMLDialogElement): void {
+      this.open = false;
+      const opener = openers.get(this);
+      if (opener instanceof HTMLElement) opener.focus();
+    },
+  });
+  Object.assign(HTMLElement.prototype, { showPopover: () => undefined, hidePopover: () => undefined });
 }

@@ -8,24 +8,24 @@ const open: LinkEvent = { type: 'open' };
 const closed: LinkEvent = { type: 'closed', reason: 'gone' };
 const reconnect: LinkEvent = { type: 'reconnect' };
 
-describe('the link of a console', () => {
-  test('comes by itself when the guest runs', () => {
-    expect(after([runs])).toEqual({ phase: 'connecting', generation: 1, breaks: 0 });
+describe('the connection of a console', () => {
+  test('connects automatically when the guest runs', () => {
+    expect(after([runs])).toEqual({ phase: 'connecting', attempt: 1, failures: 0 });
     expect(after([runs, open]).phase).toBe('connected');
   });
 
-  test('waits when the guest stops, and calls nobody', () => {
+  test('waits while the guest is stopped', () => {
     const stopped = after([runs, open, closed, stops]);
     expect(stopped.phase).toBe('waiting');
     expect(retryDelay(stopped)).toBeUndefined();
     expect(linkReducer(stopped, reconnect)).toBe(stopped);
   });
 
-  test('comes back when the guest starts again', () => {
-    expect(after([runs, open, stops, runs])).toEqual({ phase: 'connecting', generation: 2, breaks: 0 });
+  test('reconnects when the guest starts again', () => {
+    expect(after([runs, open, stops, runs])).toEqual({ phase: 'connecting', attempt: 2, failures: 0 });
   });
 
-  test('tries for a minute with growing pauses, then waits for a person', () => {
+  test('retries for a minute with growing delays, then waits for the user', () => {
     const delays: (number | undefined)[] = [];
     let link = after([runs, open]);
     for (let round = 0; round < 8; round++) {
@@ -34,29 +34,29 @@ describe('the link of a console', () => {
       link = linkReducer(link, reconnect);
     }
     expect(delays).toEqual([1000, 2000, 4000, 8000, 15000, 15000, 15000, undefined]);
-    const asked = after(
-      [{ type: 'reconnect', asked: true }, closed],
+    const retried = after(
+      [{ type: 'reconnect', isManual: true }, closed],
       after([closed, reconnect, closed], after([runs])),
     );
-    expect(retryDelay(asked)).toBe(1000);
+    expect(retryDelay(retried)).toBe(1000);
   });
 
-  test('begins to count anew after a connection that was good', () => {
+  test('resets the failures after a stable connection', () => {
     const flapping = after([closed, reconnect, open, closed, reconnect, open], after([runs, open]));
-    expect(linkReducer(flapping, closed).breaks).toBe(3);
-    expect(linkReducer(flapping, { type: 'closed', lasted: true }).breaks).toBe(1);
+    expect(linkReducer(flapping, closed).failures).toBe(3);
+    expect(linkReducer(flapping, { type: 'closed', wasStable: true }).failures).toBe(1);
   });
 
-  test('does not come back by itself to what ended', () => {
+  test('does not reconnect automatically to a console that ended', () => {
     const ended = after([runs, open, { type: 'closed', ended: true }]);
     expect(retryDelay(ended)).toBeUndefined();
-    expect(linkReducer(ended, { type: 'reconnect', asked: true })).toMatchObject({
+    expect(linkReducer(ended, { type: 'reconnect', isManual: true })).toMatchObject({
       phase: 'connecting',
-      generation: 2,
+      attempt: 2,
     });
   });
 
-  test('hears a break only once', () => {
+  test('counts a failure only once', () => {
     const broken = after([runs, open, closed]);
     expect(linkReducer(broken, { type: 'closed' })).toBe(broken);
     expect(broken.reason).toBe('gone');

@@ -1,65 +1,66 @@
 /**
- * How a console's connection lives. It comes by itself when the guest runs and, after a break, some times more; then
- * it waits for somebody. A guest that does not run is never called, and a shell that ended is not opened again unasked.
+ * The life cycle of a console's connection. It connects automatically when the guest runs and retries a limited number of
+ * times after a failure; then it waits for the user. It never connects to a stopped guest, and it does not reopen a shell
+ * that ended.
  */
 export type LinkPhase = 'waiting' | 'connecting' | 'connected' | 'broken';
 
 export interface LinkState {
   readonly phase: LinkPhase;
-  /** Grows with every connection to be made. */
-  readonly generation: number;
-  /** Breaks since the last good connection. */
-  readonly breaks: number;
-  /** Why it broke, when the service said so. */
+  /** Increases with every connection attempt. */
+  readonly attempt: number;
+  /** Failures since the last stable connection. */
+  readonly failures: number;
+  /** Why it failed, if the service gave a reason. */
   readonly reason?: string;
-  /** It came to its end: there is nothing to come back to. */
+  /** Whether the console itself ended, so that there is nothing to reconnect to. */
   readonly ended?: boolean;
 }
 
 export type LinkEvent =
   | { readonly type: 'guest'; readonly running: boolean }
   | { readonly type: 'open' }
-  /** `lasted`: it was good for a while, so the count of breaks begins anew. */
-  | { readonly type: 'closed'; readonly reason?: string; readonly lasted?: boolean; readonly ended?: boolean }
-  /** By itself, or because a person asked: then the count of breaks begins anew. */
-  | { readonly type: 'reconnect'; readonly asked?: true };
+  /** `wasStable`: the connection worked for a while, so the failures are counted from scratch. */
+  | { readonly type: 'closed'; readonly reason?: string; readonly wasStable?: boolean; readonly ended?: boolean }
+  /** A manual reconnect resets the number of failures. */
+  | { readonly type: 'reconnect'; readonly isManual?: true };
 
-export const IDLE_LINK: LinkState = { phase: 'waiting', generation: 0, breaks: 0 };
+export const IDLE_LINK: LinkState = { phase: 'waiting', attempt: 0, failures: 0 };
 
 /** Enough for a service that restarts. */
-const RETRIES = 7;
+const MAX_RETRIES = 7;
 const FIRST_RETRY_MS = 1_000;
-const LONGEST_RETRY_MS = 15_000;
+const MAX_RETRY_MS = 15_000;
 
 export function linkReducer(state: LinkState, event: LinkEvent): LinkState {
   switch (event.type) {
     case 'guest':
-      if (!event.running) return { ...IDLE_LINK, generation: state.generation };
-      return state.phase === 'waiting' ? calling(state, 0) : state;
+      if (!event.running) return { ...IDLE_LINK, attempt: state.attempt };
+      return state.phase === 'waiting' ? connecting(state, 0) : state;
     case 'open':
       return state.phase === 'connecting' ? { ...state, phase: 'connected' } : state;
     case 'closed':
       if (state.phase === 'waiting' || state.phase === 'broken') return state;
       return {
         phase: 'broken',
-        generation: state.generation,
-        breaks: event.lasted ? 1 : state.breaks + 1,
+        attempt: state.attempt,
+        failures: event.wasStable ? 1 : state.failures + 1,
         ...(event.reason ? { reason: event.reason } : {}),
         ...(event.ended ? { ended: true } : {}),
       };
     case 'reconnect':
-      return state.phase === 'broken' ? calling(state, event.asked ? 0 : state.breaks) : state;
+      return state.phase === 'broken' ? connecting(state, event.isManual ? 0 : state.failures) : state;
   }
 }
 
-const calling = ({ generation }: LinkState, breaks: number): LinkState => ({
+const connecting = ({ attempt }: LinkState, failures: number): LinkState => ({
   phase: 'connecting',
-  generation: generation + 1,
-  breaks,
+  attempt: attempt + 1,
+  failures,
 });
 
-/** Milliseconds until it is tried again by itself; undefined when only a person may. */
-export const retryDelay = ({ phase, breaks, ended }: LinkState): number | undefined =>
-  phase === 'broken' && breaks <= RETRIES && !ended
-    ? Math.min(FIRST_RETRY_MS * 2 ** (breaks - 1), LONGEST_RETRY_MS)
+/** Milliseconds until the automatic retry; undefined when only the user can reconnect. */
+export const retryDelay = ({ phase, failures, ended }: LinkState): number | undefined =>
+  phase === 'broken' && failures <= MAX_RETRIES && !ended
+    ? Math.min(FIRST_RETRY_MS * 2 ** (failures - 1), MAX_RETRY_MS)
     : undefined;

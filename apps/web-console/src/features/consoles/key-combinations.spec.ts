@@ -1,9 +1,9 @@
 import { KEY_COMBINATIONS, sendCombination } from './key-combinations.js';
 
-test('keys are pressed one after the other and released the other way round', () => {
+test('presses keys in order and releases them in reverse order', () => {
   const sent: string[] = [];
-  const combination = KEY_COMBINATIONS.find(({ label }) => label === 'Ctrl-Alt-F2');
-  if (!combination) throw new Error('There is no Ctrl-Alt-F2.');
+  const combination = KEY_COMBINATIONS.find(({ label }) => label === 'Ctrl+Alt+F2');
+  if (!combination) throw new Error('Ctrl+Alt+F2 is missing.');
   sendCombination(
     { sendKey: (keysym, code, down) => sent.push(`${code} ${keysym.toString(16)} ${down}`) },
     combination,
@@ -18,5 +18,5 @@ test('keys are pressed one after the other and released the other way round', ()
   ]);
 });
 
-test('no two have the same name', () =>
+test('has unique labels', () =>
   expect(new Set(KEY_COMBINATIONS.map(({ label }) => label)).size).toBe(KEY_COMBINATIONS.length));

@@ -7,7 +7,7 @@ const F1 = 0xffbe;
 
 export interface KeyCombination {
   readonly label: string;
-  /** Pressed in this order, released the other way round. */
+  /** Pressed in this order and released in reverse order. */
   readonly keys: readonly { readonly keysym: number; readonly code: string }[];
 }
 
@@ -16,25 +16,25 @@ const alt = { keysym: ALT, code: 'AltLeft' };
 const shift = { keysym: SHIFT, code: 'ShiftLeft' };
 const functionKey = (number: number) => ({ keysym: F1 + number - 1, code: `F${number}` });
 
-/** What a browser or an operating system would take for itself. Codes: https://www.w3.org/TR/uievents-code/ */
+/** Combinations that a browser or an operating system intercepts. Codes: https://www.w3.org/TR/uievents-code/ */
 export const KEY_COMBINATIONS: readonly KeyCombination[] = [
-  { label: 'Ctrl-Alt-Del', keys: [control, alt, { keysym: 0xffff, code: 'Delete' }] },
-  { label: 'Ctrl-Alt-Backspace', keys: [control, alt, { keysym: 0xff08, code: 'Backspace' }] },
+  { label: 'Ctrl+Alt+Del', keys: [control, alt, { keysym: 0xffff, code: 'Delete' }] },
+  { label: 'Ctrl+Alt+Backspace', keys: [control, alt, { keysym: 0xff08, code: 'Backspace' }] },
   ...[1, 2, 3, 4, 5, 6, 7].map((number) => ({
-    label: `Ctrl-Alt-F${number}`,
+    label: `Ctrl+Alt+F${number}`,
     keys: [control, alt, functionKey(number)],
   })),
-  { label: 'Alt-Tab', keys: [alt, { keysym: 0xff09, code: 'Tab' }] },
-  { label: 'Alt-F4', keys: [alt, functionKey(4)] },
-  { label: 'Ctrl-Shift-Esc', keys: [control, shift, { keysym: 0xff1b, code: 'Escape' }] },
+  { label: 'Alt+Tab', keys: [alt, { keysym: 0xff09, code: 'Tab' }] },
+  { label: 'Alt+F4', keys: [alt, functionKey(4)] },
+  { label: 'Ctrl+Shift+Esc', keys: [control, shift, { keysym: 0xff1b, code: 'Escape' }] },
   { label: 'Super (Windows)', keys: [{ keysym: SUPER, code: 'MetaLeft' }] },
   { label: 'Print Screen', keys: [{ keysym: 0xff61, code: 'PrintScreen' }] },
-  { label: 'Alt-SysRq', keys: [alt, { keysym: 0xff15, code: 'PrintScreen' }] },
+  { label: 'Alt+SysRq', keys: [alt, { keysym: 0xff15, code: 'PrintScreen' }] },
   { label: 'Esc', keys: [{ keysym: 0xff1b, code: 'Escape' }] },
   { label: 'F11', keys: [functionKey(11)] },
 ];
 
-interface Keyboard {
+export interface Keyboard {
   sendKey(keysym: number, code: string | null, down?: boolean): void;
 }
 

@@ -4,7 +4,7 @@ const TAB = 0xff09;
 export const SHIFT = 0xffe1;
 const UNICODE = 0x0100_0000;
 
-/** Characters that need Shift on the keyboard that guests assume unless told otherwise. */
+/** Characters that need Shift on a US keyboard, which guests assume by default. */
 const SHIFTED = /^[A-Z~!@#$%^&*()_+{}|:"<>?]$/;
 
 export interface KeyStroke {
@@ -12,7 +12,7 @@ export interface KeyStroke {
   readonly shift: boolean;
 }
 
-/** The strokes that type a text. Line ends become Return, whatever they were. */
+/** The key strokes that type a text. All kinds of line breaks become Return. */
 export function keyStrokes(text: string): KeyStroke[] {
   return [...text.replace(/\r\n?/g, '\n')].map((character) => ({
     keysym: keysymOf(character),

@@ -1,4 +1,4 @@
-/** What this console uses of noVNC. Source: https://github.com/novnc/noVNC/blob/v1.7.0/docs/API.md */
+/** The part of noVNC that this console uses. Source: https://github.com/novnc/noVNC/blob/v1.7.0/docs/API.md */
 declare module '@novnc/novnc' {
   export default class RFB extends EventTarget {
     constructor(target: HTMLElement, channel: WebSocket, options?: { shared?: boolean });
@@ -9,7 +9,7 @@ declare module '@novnc/novnc' {
     focus(): void;
     disconnect(): void;
     sendCtrlAltDel(): void;
-    toBlob(take: (picture: Blob | null) => void): void;
+    toBlob(callback: (image: Blob | null) => void): void;
     sendKey(keysym: number, code: string | null, down?: boolean): void;
   }
 }

@@ -1,11 +1,11 @@
 import type { LinkEvent } from './console-link.js';
 
-/** A connection that lived so long was good, and its break is a new one. */
-const LASTED_MS = 10_000;
-/** The guest or the shell came to its end. */
-const ENDED = 1000;
+/** A connection that lasted this long counts as stable. */
+const STABLE_MS = 10_000;
+/** The WebSocket close code when the guest or the shell ended. */
+const ENDED_CODE = 1000;
 
-/** A console's socket: binary both ways. Tells when it closed and, if the service said it, why. */
+/** Opens a console's binary socket. Reports when it closes and, if known, why. */
 export function openSocket(url: string, report: (event: LinkEvent) => void): WebSocket {
   const socket = new WebSocket(url);
   socket.binaryType = 'arraybuffer';
@@ -16,15 +16,15 @@ export function openSocket(url: string, report: (event: LinkEvent) => void): Web
   socket.addEventListener('close', ({ code, reason }) =>
     report({
       type: 'closed',
-      reason: reason || (openedAt === undefined ? 'The console was not opened.' : 'The connection was closed.'),
-      lasted: openedAt !== undefined && Date.now() - openedAt >= LASTED_MS,
-      ended: code === ENDED,
+      reason: reason || (openedAt === undefined ? 'The console could not be opened.' : 'The connection was closed.'),
+      wasStable: openedAt !== undefined && Date.now() - openedAt >= STABLE_MS,
+      ended: code === ENDED_CODE,
     }),
   );
   return socket;
 }
 
-/** Passes events on until the connection is given up: what an old one says afterwards is nobody's business. */
+/** Forwards events until `end` is called, so that an old connection can't affect the next one. */
 export function whileCurrent(report: (event: LinkEvent) => void): {
   send: (event: LinkEvent) => void;
   end: () => void;

@@ -8,7 +8,7 @@ const screenOf = (lines: readonly (readonly [text: string, isWrapped?: boolean])
   return { buffer: { active: { length: lines.length, getLine } } } as never;
 };
 
-test('joins what was wrapped, and drops the empty rest of the screen', () =>
+test('joins wrapped lines and drops the empty end of the screen', () =>
   expect(terminalText(screenOf([['login: root'], ['a very long '], ['line', true], ['# '], [''], ['']]))).toBe(
     'login: root\na very long line\n#\n',
   ));

@@ -1,6 +1,6 @@
 import type { Terminal } from '@xterm/xterm';
 
-/** Everything the terminal still holds, as lines; long ones that were wrapped are whole again. */
+/** The terminal's buffer as lines of text. Wrapped lines are joined. */
 export function terminalText({ buffer: { active } }: Pick<Terminal, 'buffer'>): string {
   const lines: string[] = [];
   for (let index = 0; index < active.length; index++) {

@@ -10,9 +10,9 @@ test.each([
   ['€', 0x0100_20ac, false],
   ['\n', 0xff0d, false],
   ['\t', 0xff09, false],
-])('«%s» is the key %d', (text, keysym, shift) => expect(keyStrokes(text)).toEqual([{ keysym, shift }]));
+])('"%s" is the key %d', (text, keysym, shift) => expect(keyStrokes(text)).toEqual([{ keysym, shift }]));
 
-test('a line end of any system is one Return', () => {
+test('every kind of line break becomes one Return', () => {
   expect(keyStrokes('a\r\nb\rc').map(({ keysym }) => keysym)).toEqual([0x61, 0xff0d, 0x62, 0xff0d, 0x63]);
 });
 
@@ -23,7 +23,7 @@ describe('typeText', () => {
   };
   beforeEach(() => typed.splice(0));
 
-  test('holds Shift for capitals', async () => {
+  test('holds Shift for capital letters', async () => {
     await typeText(keyboard, 'aB', new AbortController().signal, () => Promise.resolve());
     expect(typed).toEqual([
       [0x61, undefined],

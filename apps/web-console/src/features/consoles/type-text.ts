@@ -1,10 +1,7 @@
+import type { Keyboard } from './key-combinations.js';
 import { keyStrokes, SHIFT } from './keysyms.js';
 
-export interface Keyboard {
-  sendKey(keysym: number, code: string | null, down?: boolean): void;
-}
-
-/** An emulated keyboard holds a few keys only; faster typing would lose some. */
+/** An emulated keyboard buffers only a few keys; faster typing would lose some. */
 const BETWEEN_KEYS_MS = 12;
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

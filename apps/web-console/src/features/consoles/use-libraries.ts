@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 
 type Libraries = typeof import('./screen-libraries.js');
 
-/** Loaded once, by whoever opens the first console. */
+/** Loads the libraries once, when the first console opens. */
 export function useLibraries(): { libraries: Libraries | undefined; error: Error | null; retry: () => void } {
   const { data, error, refetch } = useQuery({
     queryKey: ['screen-libraries'],

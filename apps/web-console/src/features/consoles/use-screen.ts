@@ -4,30 +4,30 @@ import type { LinkEvent } from './console-link.js';
 import { openSocket, whileCurrent } from './open-socket.js';
 
 interface ScreenOptions {
-  /** Undefined until they are loaded. */
+  /** Undefined until loaded. */
   libraries: Pick<typeof import('./screen-libraries.js'), 'RFB'> | undefined;
   url: string;
-  /** 0: nobody is called. */
-  generation: number;
+  /** Each number is a new connection; 0 means none. */
+  attempt: number;
   viewOnly: boolean;
-  /** Whether the screen is drawn as large as there is room. */
+  /** Whether the screen is scaled to the available space. */
   fit: boolean;
-  /** What was copied in the guest. */
+  /** Receives the text that was copied in the guest. */
   onClipboard: (text: string) => void;
 }
 
-/** Shows a guest's screen in a place, anew for each generation. */
+/** Shows a guest's screen in an element, with a new connection for each attempt. */
 export function useScreen(
-  { libraries, url, generation, viewOnly, fit, onClipboard }: ScreenOptions,
+  { libraries, url, attempt, viewOnly, fit, onClipboard }: ScreenOptions,
   dispatch: ActionDispatch<[LinkEvent]>,
-): { place: RefObject<HTMLDivElement | null>; display: RFB | undefined } {
-  const place = useRef<HTMLDivElement>(null);
+): { container: RefObject<HTMLDivElement | null>; display: RFB | undefined } {
+  const container = useRef<HTMLDivElement>(null);
   const [display, setDisplay] = useState<RFB>();
   useEffect(() => {
-    const target = place.current;
-    if (generation === 0 || !target || !libraries) return undefined;
+    const target = container.current;
+    if (attempt === 0 || !target || !libraries) return undefined;
     const report = whileCurrent(dispatch);
-    // What ends here is the connection: the guest's screen is there as long as the guest is.
+    // Only the connection can end: the screen exists as long as the guest runs.
     const socket = openSocket(url, (event) => report.send({ ...event, ...('ended' in event ? { ended: false } : {}) }));
     const rfb = new libraries.RFB(target, socket, { shared: true });
     rfb.background = 'transparent';
@@ -41,7 +41,7 @@ export function useScreen(
     rfb.addEventListener('securityfailure', (event) =>
       report.send({
         type: 'closed',
-        reason: (event as CustomEvent<{ reason?: string }>).detail.reason ?? 'The screen was refused.',
+        reason: (event as CustomEvent<{ reason?: string }>).detail.reason ?? 'The guest refused the connection.',
       }),
     );
     setDisplay(rfb);
@@ -50,11 +50,11 @@ export function useScreen(
       setDisplay(undefined);
       rfb.disconnect();
     };
-  }, [libraries, url, generation, viewOnly, onClipboard, dispatch]);
+  }, [libraries, url, attempt, viewOnly, onClipboard, dispatch]);
 
   useEffect(() => {
     if (display) display.scaleViewport = fit;
   }, [display, fit]);
 
-  return { place, display };
+  return { container, display };
 }

@@ -5,22 +5,22 @@ import { openSocket, whileCurrent } from './open-socket.js';
 
 interface Tty {
   url: string;
-  /** 0: nobody is called. */
-  generation: number;
+  /** Each number is a new connection; 0 means none. */
+  attempt: number;
   viewOnly: boolean;
-  /** A shell is told how large its window is, and ends; a serial line has no such thing. */
+  /** A shell gets the size of its window and can end; a serial console does neither. */
   shell: boolean;
 }
 
-/** Connects a terminal to a console's socket, anew for each generation. */
+/** Connects a terminal to a console's socket, with a new connection for each attempt. */
 export function useTty(
   terminal: Terminal | undefined,
-  { url, generation, viewOnly, shell }: Tty,
+  { url, attempt, viewOnly, shell }: Tty,
   dispatch: ActionDispatch<[LinkEvent]>,
 ): void {
   useEffect(() => {
-    if (generation === 0 || !terminal) return undefined;
-    // The service sends what scrolled by before; what is here already would be there twice.
+    if (attempt === 0 || !terminal) return undefined;
+    // The service replays the recent output, which would otherwise be shown twice.
     terminal.reset();
     const report = whileCurrent((event) =>
       dispatch(event.type === 'closed' ? { ...event, ended: shell && event.ended === true } : event),
@@ -30,12 +30,12 @@ export function useTty(
     const send = (data: string | Uint8Array<ArrayBuffer>): void => {
       if (socket.readyState === WebSocket.OPEN) socket.send(data);
     };
-    const tellSize = ({ cols, rows }: { cols: number; rows: number }): void => {
+    const sendSize = ({ cols, rows }: { cols: number; rows: number }): void => {
       if (shell) send(JSON.stringify({ resize: { columns: cols, rows } }));
     };
     socket.addEventListener('open', () => {
       report.send({ type: 'open' });
-      tellSize(terminal);
+      sendSize(terminal);
       terminal.focus();
     });
     socket.addEventListener('message', ({ data }: MessageEvent<ArrayBuffer | string>) =>
@@ -45,12 +45,12 @@ export function useTty(
     const listeners = [
       terminal.onData((data) => !viewOnly && send(encoder.encode(data))),
       terminal.onBinary((data) => !viewOnly && send(Uint8Array.from(data, (character) => character.charCodeAt(0)))),
-      terminal.onResize(tellSize),
+      terminal.onResize(sendSize),
     ];
     return () => {
       report.end();
       for (const listener of listeners) listener.dispose();
       socket.close();
     };
-  }, [terminal, url, generation, viewOnly, shell, dispatch]);
+  }, [terminal, url, attempt, viewOnly, shell, dispatch]);
 }

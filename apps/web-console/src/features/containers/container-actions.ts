@@ -5,20 +5,26 @@ import { CONTAINER_POWER } from '../../shared/power/power-wording.js';
 import { runPowerAction } from '../../shared/power/run-power-action.js';
 import type { ActionRefusal } from '../../shared/power/use-action-refusal.js';
 
-/** The one that makes sense for a container as it is. */
+/** The power action that makes sense in the container's current phase. */
 export const nextPower = ({ phase }: ContainerView): 'start' | 'stop' => (phase === 'Stopped' ? 'start' : 'stop');
 
 export function containerActions(ct: ContainerView, refusal: ActionRefusal): readonly RowAction[] {
   const power = nextPower(ct);
   const { label, icon } = CONTAINER_POWER[power];
   return [
-    { name: 'power', label, icon, reason: refusal(power, ct) },
-    { name: 'shell', label: 'Shell in', icon: 'terminal' },
-    { name: 'delete', label: 'Delete', icon: 'trash', reason: refusal('delete', ct) },
+    { name: 'power', label, fullLabel: `${label} ${ct.name}`, icon, reason: refusal(power, ct) },
+    { name: 'shell', label: 'Open shell', fullLabel: `Open shell in ${ct.name}`, icon: 'terminal' },
+    {
+      name: 'delete',
+      label: 'Delete',
+      fullLabel: `Delete ${ct.name}`,
+      icon: 'trash',
+      reason: refusal('delete', ct),
+    },
   ];
 }
 
-/** Everything that can be done to many containers at once. */
+/** The bulk operations for containers. */
 export const containerOperations = (refusal: ActionRefusal): readonly BulkOperation<ContainerView>[] => [
   ...(['start', 'stop'] as const).map((action): BulkOperation<ContainerView> => ({
     name: action,
@@ -32,8 +38,8 @@ export const containerOperations = (refusal: ActionRefusal): readonly BulkOperat
     label: 'Delete',
     icon: 'trash',
     isDanger: true,
-    typed: true,
-    warning: 'Their data volumes go with them.',
+    confirmByTyping: true,
+    warning: 'Their data volumes are deleted too.',
     refusal: (ct) => refusal('delete', ct),
     run: (ct) => removeInstance('cts', ct),
   },

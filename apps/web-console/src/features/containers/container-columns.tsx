@@ -1,11 +1,11 @@
 import type { ContainerView } from '@headgate/api-contracts';
 import { INSTANCE_COLUMNS } from '../../shared/list/instance-columns.js';
 import type { ListColumns } from '../../shared/list/list-kind.js';
-import { places } from '../../shared/location/places.js';
+import { paths } from '../../shared/location/paths.js';
 
 const { status, cpu, mem, node, tags, namespace, context, created } = INSTANCE_COLUMNS;
 
-/** What is told of a container in the list. */
+/** The columns of the list of containers. */
 export const CONTAINER_COLUMNS: ListColumns<ContainerView> = {
   name: {
     label: 'Name',
@@ -14,7 +14,7 @@ export const CONTAINER_COLUMNS: ListColumns<ContainerView> = {
     length: ({ name, privileged }) => name.length + (privileged ? 11 : 0),
     cell: (ct) => (
       <>
-        <a href={`#${places.container(ct)}`} tabIndex={-1} title={ct.name}>
+        <a href={`#${paths.container(ct)}`} tabIndex={-1} title={ct.name}>
           {ct.name}
         </a>
         {ct.privileged && <span className="hg-mark hg-note">privileged</span>}
@@ -26,15 +26,15 @@ export const CONTAINER_COLUMNS: ListColumns<ContainerView> = {
     label: 'Image',
     order: ({ image }) => image,
     width: 18,
-    givesWay: 1,
+    keepPriority: 1,
     length: ({ image }) => image.length,
     cell: ({ image }) => <span title={image}>{image}</span>,
   },
   cpu,
   mem,
-  node: { ...node, givesWay: 4 },
-  namespace: { ...namespace, givesWay: 3 },
-  context: { ...context, givesWay: 2 },
-  tags: { ...tags, onDemand: true },
+  node: { ...node, keepPriority: 4 },
+  namespace: { ...namespace, keepPriority: 3 },
+  context: { ...context, keepPriority: 2 },
+  tags: { ...tags, hiddenByDefault: true },
   created,
 };

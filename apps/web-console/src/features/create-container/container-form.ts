@@ -1,11 +1,10 @@
 import type { CreateContainerDto } from '@headgate/api-contracts';
 import type { FieldErrors } from '../../shared/api/field-errors.js';
-import type { Identity } from '../../shared/creation/components/identity-fields.js';
-import type { Sizes } from '../../shared/creation/components/size-fields.js';
+import type { Identity, Sizes } from '../../shared/creation/form-fields.js';
 import { cpuProblem, onlyProblems } from '../../shared/creation/form-problems.js';
 import { quantityProblem } from '../../shared/quantity/quantity.js';
 
-/** What the dialog holds: texts as they were typed, with the contract's defaults. */
+/** The contents of the form, as the user typed them. */
 export interface ContainerForm extends Identity, Sizes {
   readonly image: string;
   readonly storageClass: string;
@@ -40,13 +39,13 @@ export const EMPTY_CONTAINER: ContainerForm = {
 
 export const containerProblems = (form: ContainerForm): FieldErrors<ContainerField> =>
   onlyProblems<ContainerField>({
-    image: form.image.trim() === '' ? 'An image reference is needed.' : undefined,
+    image: form.image.trim() === '' ? 'Enter an image reference.' : undefined,
     cpu: cpuProblem(form.cpu),
     mem: quantityProblem(form.mem),
     disk: quantityProblem(form.disk),
   });
 
-/** Only what was chosen, so that the service's defaults hold for the rest. */
+/** The request: only the fields with a value, so that the service's defaults apply to the rest. */
 export const containerRequest = (form: ContainerForm): CreateContainerDto => ({
   name: form.name,
   image: form.image.trim(),

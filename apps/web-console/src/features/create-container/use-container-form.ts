@@ -1,7 +1,7 @@
 import type { Created } from '../../shared/creation/create-instance.js';
 import { identityProblems, onlyProblems } from '../../shared/creation/form-problems.js';
 import { useCreationForm } from '../../shared/creation/use-creation-form.js';
-import { useSurroundings } from '../../shared/creation/use-surroundings.js';
+import { useCreationTargets } from '../../shared/creation/use-creation-targets.js';
 import {
   CONTAINER_FIELDS,
   containerProblems,
@@ -11,23 +11,23 @@ import {
   type ContainerForm,
 } from './container-form.js';
 
-/** How a container is made. */
+/** The form that creates a container. */
 export function useContainerForm(onCreated: (created: Created, form: ContainerForm) => void) {
-  const surroundings = useSurroundings('containers');
+  const targets = useCreationTargets('containers');
   const creation = useCreationForm<ContainerForm, ContainerField>(
     {
       collection: 'cts',
       empty: EMPTY_CONTAINER,
       fields: CONTAINER_FIELDS,
-      complete: (edited) => ({ ...edited, context: surroundings.contextNamed(edited.context)?.context ?? '' }),
-      // A VM may have the same name.
+      complete: (edited) => ({ ...edited, context: targets.contextNamed(edited.context)?.context ?? '' }),
+      // A VM and a container may have the same name.
       problems: (form) => ({
-        ...onlyProblems(identityProblems(form, { ...surroundings, entries: [] })),
+        ...onlyProblems(identityProblems(form, { ...targets, entries: [] })),
         ...containerProblems(form),
       }),
       request: containerRequest,
     },
     onCreated,
   );
-  return { creation, surroundings };
+  return { creation, targets };
 }

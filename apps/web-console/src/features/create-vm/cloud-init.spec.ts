@@ -1,9 +1,9 @@
-import { cloudInitText, cloudInitWarning, editByHand, NO_CLOUD_INIT } from './cloud-init.js';
+import { cloudInitText, cloudInitWarning, editAsText, NO_CLOUD_INIT } from './cloud-init.js';
 
 describe('cloudInitText', () => {
-  test('is empty where nothing was asked for', () => expect(cloudInitText(NO_CLOUD_INIT)).toBe(''));
+  test('is empty by default', () => expect(cloudInitText(NO_CLOUD_INIT)).toBe(''));
 
-  test('writes host name, password and keys, whatever is in them', () => {
+  test('writes hostname, password, and keys with any characters', () => {
     const text = cloudInitText({
       ...NO_CLOUD_INIT,
       hostname: 'web',
@@ -25,15 +25,15 @@ describe('cloudInitText', () => {
     );
   });
 
-  test('is the text itself once somebody edits it, beginning with what the fields said', () => {
-    const byHand = editByHand({ ...NO_CLOUD_INIT, hostname: 'web' });
-    expect(byHand.text).toBe('#cloud-config\nhostname: "web"\n');
-    expect(cloudInitText({ ...byHand, text: '#cloud-config\nruncmd: [ls]\n' })).toBe('#cloud-config\nruncmd: [ls]\n');
-    expect(cloudInitText({ ...byHand, text: '  \n' })).toBe('');
+  test('is the edited text, which starts with the contents of the fields', () => {
+    const asText = editAsText({ ...NO_CLOUD_INIT, hostname: 'web' });
+    expect(asText.text).toBe('#cloud-config\nhostname: "web"\n');
+    expect(cloudInitText({ ...asText, text: '#cloud-config\nruncmd: [ls]\n' })).toBe('#cloud-config\nruncmd: [ls]\n');
+    expect(cloudInitText({ ...asText, text: '  \n' })).toBe('');
   });
 });
 
-test('a text without its first line is warned of', () => {
-  expect(cloudInitWarning({ ...NO_CLOUD_INIT, byHand: true, text: 'hostname: a' })).toContain('#cloud-config');
-  expect(cloudInitWarning({ ...NO_CLOUD_INIT, byHand: true, text: '#!/bin/sh\nls' })).toBeUndefined();
+test('warns about a text without the first line', () => {
+  expect(cloudInitWarning({ ...NO_CLOUD_INIT, isText: true, text: 'hostname: a' })).toContain('#cloud-config');
+  expect(cloudInitWarning({ ...NO_CLOUD_INIT, isText: true, text: '#!/bin/sh\nls' })).toBeUndefined();
 });

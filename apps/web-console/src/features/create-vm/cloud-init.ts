@@ -1,6 +1,7 @@
-/** The user data of a first boot: from three fields, or as somebody wrote it. */
+/** The user data for the first boot: built from fields, or a text by the user. */
 export interface CloudInit {
-  readonly byHand: boolean;
+  /** Whether the text is used instead of the fields. */
+  readonly isText: boolean;
   readonly hostname: string;
   readonly password: string;
   /** Public keys, one per line. */
@@ -8,17 +9,17 @@ export interface CloudInit {
   readonly text: string;
 }
 
-export const NO_CLOUD_INIT: CloudInit = { byHand: false, hostname: '', password: '', keys: '', text: '' };
+export const NO_CLOUD_INIT: CloudInit = { isText: false, hostname: '', password: '', keys: '', text: '' };
 
-/** JSON strings are YAML strings too, whatever is in them. */
+/** Every JSON string is also a YAML string. */
 const quoted = (text: string): string => JSON.stringify(text);
 
-/** The user data to send; empty when nothing was asked for. */
+/** The user data to send; empty when the user entered nothing. */
 export function cloudInitText(cloudInit: CloudInit): string {
-  return cloudInit.byHand ? cloudInit.text.trim() && cloudInit.text : fromFields(cloudInit);
+  return cloudInit.isText ? cloudInit.text.trim() && cloudInit.text : fromFields(cloudInit);
 }
 
-/** Source of the keys' names: https://cloudinit.readthedocs.io/en/latest/reference/modules.html */
+/** The names of the keys: https://cloudinit.readthedocs.io/en/latest/reference/modules.html */
 function fromFields({ hostname, password, keys }: CloudInit): string {
   const keyLines = keys
     .split('\n')
@@ -32,16 +33,16 @@ function fromFields({ hostname, password, keys }: CloudInit): string {
   return lines.length === 0 ? '' : `${['#cloud-config', ...lines].join('\n')}\n`;
 }
 
-/** From the fields to the text, which then is the truth. */
-export const editByHand = (cloudInit: CloudInit): CloudInit => ({
+/** Switches from the fields to the text. */
+export const editAsText = (cloudInit: CloudInit): CloudInit => ({
   ...cloudInit,
-  byHand: true,
+  isText: true,
   text: cloudInit.text || fromFields(cloudInit) || '#cloud-config\n',
 });
 
-/** What looks wrong with user data; a hint, since the guest decides. */
+/** A likely mistake in the user data. Only a hint, because the guest decides. */
 export function cloudInitWarning(cloudInit: CloudInit): string | undefined {
   const text = cloudInitText(cloudInit);
   if (text === '' || /^(#cloud-config|#!|#include|#cloud-boothook|Content-Type:)/.test(text)) return undefined;
-  return 'The first line should be #cloud-config, or the guest will not read it.';
+  return 'The text should start with #cloud-config. Otherwise, the guest ignores it.';
 }

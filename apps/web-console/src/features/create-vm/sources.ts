@@ -1,5 +1,5 @@
 import type { IconName } from '../../icons.js';
-import type { ContextAbilities } from '../../shared/queries/use-capabilities.js';
+import type { ContextCapabilities } from '../../shared/queries/use-capabilities.js';
 
 export const SOURCES = ['image', 'containerDisk', 'import', 'iso', 'pvc', 'bootc'] as const;
 export type SourceKind = (typeof SOURCES)[number];
@@ -8,40 +8,42 @@ interface SourceWording {
   readonly title: string;
   readonly hint: string;
   readonly icon: IconName;
-  /** Of the one field that the source needs; the catalog has a list instead. */
+  /** The label of the field that the source needs; the catalog has a list instead. */
   readonly label: string;
   readonly placeholder: string;
+  readonly fieldHint?: string;
 }
 
 export const SOURCE_WORDING: Readonly<Record<SourceKind, SourceWording>> = {
-  image: { title: 'Catalog', hint: 'A ready image', icon: 'image', label: 'Image', placeholder: '' },
+  image: { title: 'Catalog', hint: 'Prebuilt image', icon: 'image', label: 'Image', placeholder: '' },
   containerDisk: {
     title: 'Container disk',
-    hint: 'From an image registry',
+    hint: 'Image from a registry',
     icon: 'container',
     label: 'Image reference',
     placeholder: 'registry.example.org/disks/debian:12',
   },
   import: {
     title: 'Import',
-    hint: 'qcow2 or raw from a URL',
+    hint: 'qcow2 or raw image from a URL',
     icon: 'download',
-    label: 'Address of the disk image',
+    label: 'Disk image URL',
     placeholder: 'https://example.org/disk.qcow2',
   },
   iso: {
     title: 'Installer',
-    hint: 'Boot an ISO, empty disk',
+    hint: 'Boot an ISO with an empty disk',
     icon: 'disc',
-    label: 'Address of the ISO',
+    label: 'ISO URL',
     placeholder: 'https://example.org/install.iso',
   },
   pvc: {
     title: 'Existing volume',
-    hint: 'Use it as it is',
+    hint: 'Use a volume as is',
     icon: 'machine',
-    label: 'Name of the volume',
+    label: 'Volume name',
     placeholder: 'web-1-root',
+    fieldHint: 'Kept when the VM is deleted',
   },
   bootc: {
     title: 'bootc',
@@ -52,9 +54,12 @@ export const SOURCE_WORDING: Readonly<Record<SourceKind, SourceWording>> = {
   },
 };
 
-/** Why a context can't make an instance from a source; undefined when it can. */
-export function sourceLack(context: ContextAbilities | undefined, source: SourceKind): string | undefined {
+/** Why a source is unavailable in a context; undefined when it is available. */
+export function sourceUnavailableReason(
+  context: ContextCapabilities | undefined,
+  source: SourceKind,
+): string | undefined {
   const offered = context?.sources[source];
   if (!context || offered === true) return undefined;
-  return offered ?? `${context.context} does not offer it.`;
+  return offered ?? `Not available in ${context.context}.`;
 }

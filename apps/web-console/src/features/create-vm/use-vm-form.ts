@@ -1,9 +1,9 @@
 import type { Created } from '../../shared/creation/create-instance.js';
 import { identityProblems, onlyProblems } from '../../shared/creation/form-problems.js';
 import { useCreationForm } from '../../shared/creation/use-creation-form.js';
-import { useSurroundings } from '../../shared/creation/use-surroundings.js';
+import { useCreationTargets } from '../../shared/creation/use-creation-targets.js';
 import { useImages } from './api/use-images.js';
-import { SOURCES, sourceLack } from './sources.js';
+import { SOURCES, sourceUnavailableReason } from './sources.js';
 import {
   changeVm,
   EMPTY_VM,
@@ -15,14 +15,16 @@ import {
   type VmForm,
 } from './vm-form.js';
 
-/** How a VM is made: what nobody chose follows from what the service offers. */
+/** The form that creates a VM. Its defaults depend on the capabilities and the catalog. */
 export function useVmForm(onCreated: (created: Created, form: VmForm) => void) {
-  const surroundings = useSurroundings('provisioning');
+  const targets = useCreationTargets('provisioning');
   const { data: images = [] } = useImages();
 
   const complete = (edited: VmForm): VmForm => {
-    const context = surroundings.contextNamed(edited.context);
-    const source = sourceLack(context, edited.source) ? SOURCES.find((one) => !sourceLack(context, one)) : undefined;
+    const context = targets.contextNamed(edited.context);
+    const source = sourceUnavailableReason(context, edited.source)
+      ? SOURCES.find((one) => !sourceUnavailableReason(context, one))
+      : undefined;
     const image = edited.image || (images.find(({ name }) => name === TINY_IMAGE) ?? images[0])?.name || '';
     return changeVm({ ...edited, context: context?.context ?? '' }, { image, ...(source ? { source } : {}) });
   };
@@ -33,10 +35,10 @@ export function useVmForm(onCreated: (created: Created, form: VmForm) => void) {
       fields: VM_FIELDS,
       change: changeVm,
       complete,
-      problems: (form) => ({ ...onlyProblems(identityProblems(form, surroundings)), ...vmProblems(form) }),
+      problems: (form) => ({ ...onlyProblems(identityProblems(form, targets)), ...vmProblems(form) }),
       request: vmRequest,
     },
     onCreated,
   );
-  return { creation, surroundings, context: surroundings.contextNamed(creation.form.context) };
+  return { creation, targets, context: targets.contextNamed(creation.form.context) };
 }

@@ -4,7 +4,7 @@ import { NO_CLOUD_INIT } from './cloud-init.js';
 const form = changeVm(EMPTY_VM, { name: 'web-1', image: 'debian-12', context: 'prod' });
 
 describe('changeVm', () => {
-  test('sizes follow the image until somebody chooses them', () => {
+  test('sizes follow the image until the user chooses them', () => {
     const tiny = changeVm(form, { image: 'tiny' });
     expect(tiny).toMatchObject({ cpu: '1', mem: '256Mi', disk: '1Gi' });
     const sized = changeVm(tiny, { mem: '8Gi' });
@@ -13,14 +13,14 @@ describe('changeVm', () => {
 });
 
 describe('vmProblems', () => {
-  test('finds none in what is right', () => expect(vmProblems(form)).toEqual({}));
+  test('finds no problem with a valid form', () => expect(vmProblems(form)).toEqual({}));
 
-  test('names each field', () => {
+  test('reports each field', () => {
     const wrong = { ...form, source: 'import', cpu: '0', mem: '4', disk: 'big' } as const;
     expect(Object.keys(vmProblems(wrong))).toEqual(['import', 'disk', 'cpu']);
   });
 
-  test('leaves CPU and memory to an instance type, and the disk to an existing volume', () => {
+  test('skips CPU and memory with an instance type, and the disk with an existing volume', () => {
     const wrong = { cpu: 'x', mem: 'x', disk: 'x' };
     const typed = { ...form, ...wrong, instancetype: 'u1.small', source: 'pvc', pvc: 'data' } as const;
     expect(vmProblems(typed)).toEqual({});
@@ -35,7 +35,7 @@ describe('vmProblems', () => {
 });
 
 describe('vmRequest', () => {
-  test('sends exactly one source and nothing that was left empty', () => {
+  test('sends exactly one source and no empty fields', () => {
     const request = vmRequest({ ...form, containerDisk: 'typed before the source was changed', import: 'x' });
     expect(request).toEqual({
       name: 'web-1',
@@ -48,7 +48,7 @@ describe('vmRequest', () => {
     });
   });
 
-  test('sends the key with bootc only', () => {
+  test('sends the SSH key only with bootc', () => {
     const bootc = { ...form, source: 'bootc', bootc: 'registry.example.org/a/b:1', sshKey: ' ssh-ed25519 A ' } as const;
     expect(vmRequest(bootc)).toMatchObject({ bootc: 'registry.example.org/a/b:1', sshKey: 'ssh-ed25519 A' });
     expect(vmRequest({ ...bootc, source: 'image' })).not.toHaveProperty('sshKey');

@@ -1,13 +1,12 @@
 import type { CreateVmDto } from '@headgate/api-contracts';
 import type { FieldErrors } from '../../shared/api/field-errors.js';
-import type { Identity } from '../../shared/creation/components/identity-fields.js';
-import type { Sizes } from '../../shared/creation/components/size-fields.js';
+import type { Identity, Sizes } from '../../shared/creation/form-fields.js';
 import { cpuProblem, onlyProblems } from '../../shared/creation/form-problems.js';
 import { quantityProblem } from '../../shared/quantity/quantity.js';
 import { cloudInitText, type CloudInit, NO_CLOUD_INIT } from './cloud-init.js';
 import type { SourceKind } from './sources.js';
 
-/** What the dialog holds: texts as they were typed. */
+/** The contents of the form, as the user typed them. */
 export interface VmForm extends Identity, Sizes {
   readonly source: SourceKind;
   readonly image: string;
@@ -17,7 +16,7 @@ export interface VmForm extends Identity, Sizes {
   readonly pvc: string;
   readonly bootc: string;
   readonly sshKey: string;
-  /** Whether somebody chose the sizes; until then they follow the source. */
+  /** Whether the user chose the sizes. Until then, they follow the source. */
   readonly sized: boolean;
   readonly cloudInit: CloudInit;
   readonly node: string;
@@ -28,14 +27,14 @@ export interface VmForm extends Identity, Sizes {
 
 export type VmField = keyof CreateVmDto;
 
-/** What every part of the form is given. */
+/** The properties of every part of the form. */
 export interface FormPartProps {
   readonly form: VmForm;
   readonly onChange: (change: Partial<VmForm>) => void;
   readonly problems: FieldErrors<VmField>;
 }
 
-/** Every field of the request, so that a refusal can be shown where it belongs. */
+/** Every field of the request, so that an error can be shown at its field. */
 export const VM_FIELDS: readonly VmField[] = [
   'name',
   'namespace',
@@ -57,10 +56,10 @@ export const VM_FIELDS: readonly VmField[] = [
   'start',
 ];
 
-const USUAL_SIZES: Sizes = { cpu: '2', mem: '4Gi', disk: '20Gi' };
+const DEFAULT_SIZES: Sizes = { cpu: '2', mem: '4Gi', disk: '20Gi' };
 const TINY_SIZES: Sizes = { cpu: '1', mem: '256Mi', disk: '1Gi' };
 
-/** The catalog's smallest guest, which a first instance is made of. */
+/** The catalog's smallest image, which is preselected. */
 export const TINY_IMAGE = 'tiny';
 
 export const EMPTY_VM: VmForm = {
@@ -75,7 +74,7 @@ export const EMPTY_VM: VmForm = {
   pvc: '',
   bootc: '',
   sshKey: '',
-  ...USUAL_SIZES,
+  ...DEFAULT_SIZES,
   sized: false,
   cloudInit: NO_CLOUD_INIT,
   node: '',
@@ -84,15 +83,15 @@ export const EMPTY_VM: VmForm = {
   start: true,
 };
 
-/** A change of the form; sizes that nobody chose follow the image. */
+/** Applies a change. Sizes that the user did not choose follow the image. */
 export function changeVm(form: VmForm, change: Partial<VmForm>): VmForm {
   const touchesSizes = 'cpu' in change || 'mem' in change || 'disk' in change;
   const next = { ...form, ...change, sized: form.sized || touchesSizes };
   if (next.sized) return next;
-  return { ...next, ...(next.source === 'image' && next.image === TINY_IMAGE ? TINY_SIZES : USUAL_SIZES) };
+  return { ...next, ...(next.source === 'image' && next.image === TINY_IMAGE ? TINY_SIZES : DEFAULT_SIZES) };
 }
 
-/** What is wrong with what the disk is made of and how big all is. */
+/** The problems with the source and the sizes. */
 export function vmProblems(form: VmForm): FieldErrors<VmField> {
   return onlyProblems<VmField>({
     [form.source]: form[form.source].trim() === '' ? MISSING_SOURCE[form.source] : undefined,
@@ -103,31 +102,31 @@ export function vmProblems(form: VmForm): FieldErrors<VmField> {
 
 const MISSING_SOURCE: Readonly<Record<SourceKind, string>> = {
   image: 'Choose an image.',
-  containerDisk: 'An image reference is needed.',
-  import: 'An address is needed.',
-  iso: 'An address is needed.',
-  pvc: 'The name of a volume is needed.',
-  bootc: 'An image reference is needed.',
+  containerDisk: 'Enter an image reference.',
+  import: 'Enter a URL.',
+  iso: 'Enter a URL.',
+  pvc: 'Enter the name of a volume.',
+  bootc: 'Enter an image reference.',
 };
 
-/** The request: only what was chosen, so that the service's defaults hold for the rest. */
+/** The request: only the fields with a value, so that the service's defaults apply to the rest. */
 export function vmRequest(form: VmForm): CreateVmDto {
-  const typed = form.instancetype === '';
+  const hasOwnSizes = form.instancetype === '';
   const cloudInit = cloudInitText(form.cloudInit);
   return {
     name: form.name,
-    ...given('namespace', form.namespace),
-    ...given('context', form.context),
+    ...ifSet('namespace', form.namespace),
+    ...ifSet('context', form.context),
     [form.source]: form[form.source].trim(),
-    ...(typed ? { cpu: Number(form.cpu), mem: form.mem } : { instancetype: form.instancetype }),
+    ...(hasOwnSizes ? { cpu: Number(form.cpu), mem: form.mem } : { instancetype: form.instancetype }),
     ...(form.source === 'pvc' ? {} : { disk: form.disk }),
-    ...(form.source === 'bootc' ? given('sshKey', form.sshKey.trim()) : {}),
-    ...given('node', form.node),
-    ...given('preference', form.preference),
-    ...given('cloudInit', cloudInit),
+    ...(form.source === 'bootc' ? ifSet('sshKey', form.sshKey.trim()) : {}),
+    ...ifSet('node', form.node),
+    ...ifSet('preference', form.preference),
+    ...ifSet('cloudInit', cloudInit),
     start: form.start,
   };
 }
 
-const given = <F extends VmField>(field: F, text: string): Partial<Record<F, string>> =>
+const ifSet = <F extends VmField>(field: F, text: string): Partial<Record<F, string>> =>
   (text === '' ? {} : { [field]: text }) as Partial<Record<F, string>>;

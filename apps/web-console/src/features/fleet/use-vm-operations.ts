@@ -9,12 +9,12 @@ import { POWER_ACTIONS } from '../../shared/power/power-actions.js';
 import { VM_POWER } from '../../shared/power/power-wording.js';
 import { runPowerAction } from '../../shared/power/run-power-action.js';
 import { useActionRefusal } from '../../shared/power/use-action-refusal.js';
-import { useBeginTask } from '../../shared/tasks/use-begin-task.js';
+import { useTrackTask } from '../../shared/tasks/track-task.js';
 
-/** Everything that can be done to many VMs at once. */
+/** The bulk operations for VMs. */
 export function useVmOperations(): readonly BulkOperation<VmView>[] {
   const refusal = useActionRefusal();
-  const begin = useBeginTask();
+  const trackTask = useTrackTask();
   return useMemo(() => {
     const power = POWER_ACTIONS.map((action): BulkOperation<VmView> => ({
       name: action,
@@ -24,7 +24,10 @@ export function useVmOperations(): readonly BulkOperation<VmView>[] {
       run: (vm) => runPowerAction(vm, action),
       ...(action === 'pause' || action === 'unpause' ? { inMenu: true } : {}),
       ...(action === 'force-stop'
-        ? { isDanger: true, warning: 'Pulls the plug: the guests have no chance to save anything.' }
+        ? {
+            isDanger: true,
+            warning: 'This is like pulling the plug: data that the guests have not written to disk is lost.',
+          }
         : {}),
     }));
     const tagging = (on: boolean): BulkOperation<VmView> => ({
@@ -32,7 +35,7 @@ export function useVmOperations(): readonly BulkOperation<VmView>[] {
       label: on ? 'Add tag' : 'Remove tag',
       icon: on ? 'plus' : 'cross',
       inMenu: true,
-      asks: { label: 'Tag', problem: tagProblem },
+      input: { label: 'Tag', problem: tagProblem },
       refusal: (vm) => refusal('tag', vm),
       run: (vm, tag) => setTag(vm, { tag, on }),
     });
@@ -43,9 +46,9 @@ export function useVmOperations(): readonly BulkOperation<VmView>[] {
         label: 'Migrate',
         icon: 'migrate',
         inMenu: true,
-        warning: 'The scheduler chooses the nodes. The tasks tell how far each one is.',
+        warning: 'The scheduler chooses the target nodes. See Tasks for the progress.',
         refusal: (vm) => refusal('migrate', vm),
-        run: async (vm) => begin((await migrateVm(vm, {})).task),
+        run: async (vm) => trackTask((await migrateVm(vm, {})).task),
       },
       tagging(true),
       tagging(false),
@@ -54,11 +57,11 @@ export function useVmOperations(): readonly BulkOperation<VmView>[] {
         label: 'Delete',
         icon: 'trash',
         isDanger: true,
-        typed: true,
-        warning: 'Their disks and snapshots go with them. Running guests are switched off.',
+        confirmByTyping: true,
+        warning: 'Their disks and snapshots are deleted too. Running VMs are powered off.',
         refusal: (vm) => (vm.protected ? 'It is protected against deletion.' : refusal('delete', vm)),
         run: (vm) => removeInstance('vms', vm),
       },
     ];
-  }, [refusal, begin]);
+  }, [refusal, trackTask]);
 }

@@ -1,13 +1,13 @@
 import type { VmView } from '@headgate/api-contracts';
 import { INSTANCE_COLUMNS } from '../../shared/list/instance-columns.js';
 import type { ListColumns } from '../../shared/list/list-kind.js';
-import { places } from '../../shared/location/places.js';
+import { paths } from '../../shared/location/paths.js';
 import { bytesOf, readableQuantity } from '../../shared/quantity/quantity.js';
 import { Icon } from '../../shared/ui/icon.js';
 
 const { status, cpu, mem, node, tags, namespace, context, created } = INSTANCE_COLUMNS;
 
-/** What is told of a VM in the list. */
+/** The columns of the list of VMs. */
 export const VM_COLUMNS: ListColumns<VmView> = {
   name: { label: 'Name', order: ({ name }) => name, width: 12, length: nameLength, cell: (vm) => <VmName vm={vm} /> },
   status,
@@ -19,14 +19,14 @@ export const VM_COLUMNS: ListColumns<VmView> = {
     text: ({ disk }) => disk,
     width: 5.25,
     numeric: true,
-    givesWay: 2,
+    keepPriority: 2,
     cell: ({ disk }) => readableQuantity(disk),
   },
-  ip: { label: 'IP', order: ({ ip }) => ip ?? '', width: 8.5, givesWay: 6, cell: ({ ip }) => ip },
-  node: { ...node, givesWay: 5 },
-  tags: { ...tags, givesWay: 4 },
-  namespace: { ...namespace, givesWay: 3 },
-  context: { ...context, givesWay: 1 },
+  ip: { label: 'IP address', order: ({ ip }) => ip ?? '', width: 8.5, keepPriority: 6, cell: ({ ip }) => ip },
+  node: { ...node, keepPriority: 5 },
+  tags: { ...tags, keepPriority: 4 },
+  namespace: { ...namespace, keepPriority: 3 },
+  context: { ...context, keepPriority: 1 },
   created,
 };
 
@@ -36,7 +36,7 @@ function nameLength({ name, protected: isProtected, isTemplate }: VmView): numbe
 
 const VmName = ({ vm }: { vm: VmView }) => (
   <>
-    <a href={`#${places.vm(vm)}`} tabIndex={-1} title={vm.name}>
+    <a href={`#${paths.vm(vm)}`} tabIndex={-1} title={vm.name}>
       {vm.name}
     </a>
     {vm.protected && (

@@ -1,14 +1,14 @@
 import type { VmView } from '@headgate/api-contracts';
 import type { ListKind } from '../../shared/list/list-kind.js';
-import { places } from '../../shared/location/places.js';
+import { paths } from '../../shared/location/paths.js';
 import { VM_COLUMNS } from './vm-columns.js';
 
 export const VM_KIND: ListKind<VmView> = {
   collection: 'vms',
-  title: 'Instances',
-  one: 'instance',
-  many: 'instances',
-  place: places.fleet,
-  pageOf: (vm) => places.vm(vm),
+  title: 'Virtual machines',
+  singular: 'VM',
+  plural: 'VMs',
+  path: paths.fleet,
+  pageOf: (vm) => paths.vm(vm),
   columns: VM_COLUMNS,
 };

@@ -1,7 +1,7 @@
 import { buildStoppedVm, buildVm } from '../../testing/build-vm.js';
 import { nodeKey, nodeLoads } from './node-loads.js';
 
-test('adds up what the guests of each node were promised; what does not run is nowhere', () => {
+test('adds up the resources of the VMs of each node, and ignores stopped VMs', () => {
   const loads = nodeLoads([
     buildVm({ name: 'a', cpu: 2, mem: '4Gi' }),
     buildVm({ name: 'b', cpu: 1, mem: '512Mi' }),

@@ -1,7 +1,7 @@
 import type { VmView } from '@headgate/api-contracts';
 import { bytesOf } from '../../shared/quantity/quantity.js';
 
-/** What the guests of a node were promised. */
+/** The resources assigned to the VMs of a node. */
 export interface NodeLoad {
   readonly guests: number;
   readonly cpus: number;
@@ -10,11 +10,11 @@ export interface NodeLoad {
 
 export const NO_LOAD: NodeLoad = { guests: 0, cpus: 0, bytes: 0 };
 
-/** Nodes of two contexts may share a name. */
+/** Nodes of two contexts may have the same name. */
 export const nodeKey = ({ context, node }: { context: string; node?: string | undefined }): string =>
   `${context}/${node}`;
 
-/** By `nodeKey`; nodes without guests are not in it. */
+/** The loads by `nodeKey`, only of nodes with VMs. */
 export function nodeLoads(entries: readonly VmView[]): ReadonlyMap<string, NodeLoad> {
   const loads = new Map<string, NodeLoad>();
   for (const vm of entries) {

@@ -1,6 +1,6 @@
 import type { ErrorView } from '@headgate/api-contracts';
 
-/** What the service refused, in its own words; or, with status 0, that nothing answered. */
+/** An error response with the service's own message. Status 0 means that the service did not respond. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
 
@@ -14,17 +14,17 @@ export class ApiError extends Error {
   }
 
   static unreachable(): ApiError {
-    return new ApiError(0, 'SERVICE_UNREACHABLE', "The service can't be reached. Is it still running?");
+    return new ApiError(0, 'SERVICE_UNREACHABLE', 'The service is unreachable. Check that it is running.');
   }
 
-  /** An error's body is `{error, code, details}`; a proxy in between may answer with something else. */
+  /** An error body is `{error, code, details}`; a proxy in between may respond with something else. */
   static async from(response: Response): Promise<ApiError> {
     const body: Partial<ErrorView> = await response.json().catch(() => ({}));
     const message =
-      typeof body.error === 'string' ? body.error : `The service answered with status ${response.status}.`;
+      typeof body.error === 'string' ? body.error : `The service responded with status ${response.status}.`;
     return new ApiError(response.status, body.code ?? 'UNKNOWN', message, body.details);
   }
 }
 
-/** The sentence to show for whatever was thrown. */
+/** The message to show for any thrown value. */
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -6,7 +6,7 @@ const of = (message: string, code = 'X', details?: unknown) =>
   fieldErrors(new ApiError(400, code, message, details), FIELDS);
 
 describe('fieldErrors', () => {
-  test('has the sentence of each field that the details list', () => {
+  test('returns the message of each field in the details', () => {
     const fields = [
       { field: 'name', message: 'name is too long.' },
       { field: 'disk', message: 'disk must be a quantity.' },
@@ -17,12 +17,12 @@ describe('fieldErrors', () => {
     });
   });
 
-  test('takes the field that a message begins with', () =>
+  test('finds the field at the start of the message', () =>
     expect(of('disk must be a quantity.')).toEqual({ disk: 'disk must be a quantity.' }));
 
-  test('knows what some codes are about', () => {
-    expect(of('There is an instance of that name.', 'ALREADY_EXISTS')).toEqual({
-      name: 'There is an instance of that name.',
+  test('derives the field from the code', () => {
+    expect(of('An instance with this name exists.', 'ALREADY_EXISTS')).toEqual({
+      name: 'An instance with this name exists.',
     });
     expect(of('There is no node n9.', 'NODE_NOT_FOUND')).toEqual({ node: 'There is no node n9.' });
   });
@@ -32,8 +32,8 @@ describe('fieldErrors', () => {
     ['disks are full.', 'X', undefined],
     ['A field is unknown.', 'INVALID_INPUT', { fields: [{ field: 'shoe', message: 'shoe is not a known field.' }] }],
     ['There is no volume data.', 'VOLUME_NOT_FOUND', undefined],
-  ])('finds none in «%s»', (message, code, details) => expect(of(message, code, details)).toEqual({}));
+  ])('finds no field in "%s"', (message, code, details) => expect(of(message, code, details)).toEqual({}));
 
-  test('finds none in what did not come from the service', () =>
+  test('finds no field in an error that is not from the service', () =>
     expect(fieldErrors(new Error('name'), FIELDS)).toEqual({}));
 });

@@ -1,9 +1,9 @@
 import { ApiError } from './api-error.js';
 
-/** What a refusal says of each field. */
+/** Error messages by field. */
 export type FieldErrors<F extends string> = Readonly<Partial<Record<F, string>>>;
 
-/** Fields that some refusals mean without naming them. */
+/** The field that an error code is about when the message does not name it. */
 const FIELD_OF_CODE: Readonly<Record<string, string>> = {
   ALREADY_EXISTS: 'name',
   INVALID_NAME: 'name',
@@ -14,8 +14,8 @@ const FIELD_OF_CODE: Readonly<Record<string, string>> = {
 };
 
 /**
- * A refusal, at the fields that it is about: `details.fields` has a sentence for each; otherwise the message begins with
- * the field («name must be …»), or the code tells. Empty when it is about none of these fields.
+ * Assigns an error to the fields it is about: `details.fields` has a message for each field; otherwise the field is the
+ * first word of the message ("name must be …") or follows from the code. Empty when the error is about none of the fields.
  */
 export function fieldErrors<F extends string>(error: unknown, fields: readonly F[]): FieldErrors<F> {
   const none = {} as FieldErrors<F>;

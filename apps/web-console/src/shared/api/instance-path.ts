@@ -1,4 +1,4 @@
-/** What names an instance in a path; the context goes into the query, since names may repeat over contexts. */
+/** Identifies an instance. The context travels in the query, because two contexts may have the same names. */
 export interface InstanceAddress {
   readonly context: string;
   readonly namespace: string;
@@ -10,7 +10,7 @@ export type InstanceCollection = 'vms' | 'cts';
 export const instancePath = (collection: InstanceCollection, { namespace, name }: InstanceAddress): string =>
   `/api/${collection}/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`;
 
-/** Address of a console's socket on the very service that served this page. */
+/** The URL of a console's WebSocket, on the service that served this page. */
 export function consoleUrl(
   console: 'vnc' | 'tty',
   { context, namespace, name }: InstanceAddress,

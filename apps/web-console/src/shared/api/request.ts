@@ -8,7 +8,7 @@ export interface RequestOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Adds the values that are set to a path of the service. */
+/** Appends the defined values to a path as its query. */
 export function withQuery(path: string, values: QueryValues = {}): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(values)) if (value !== undefined) query.set(name, String(value));

@@ -2,11 +2,11 @@ import type { AcceptedView, CreatedView, PlanView } from '@headgate/api-contract
 import type { InstanceCollection } from '../api/instance-path.js';
 import { postJson } from '../api/request.js';
 
-/** 201 with the instance, or 202 with only a task where the disk is built first. */
+/** 201 with the instance, or 202 with only a task when the disk has to be built first. */
 export type Created = AcceptedView | CreatedView;
 
 export const createInstance = (collection: InstanceCollection, request: object): Promise<Created> =>
   postJson<Created>(`/api/${collection}`, { body: request });
 
-export const rehearseCreation = (collection: InstanceCollection, request: object): Promise<PlanView> =>
+export const previewCreation = (collection: InstanceCollection, request: object): Promise<PlanView> =>
   postJson<PlanView>(`/api/${collection}`, { body: request, query: { dryRun: true } });

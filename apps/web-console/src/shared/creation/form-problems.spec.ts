@@ -8,18 +8,20 @@ describe('identityProblems', () => {
   const of = (name: string, namespace = '', context = 'prod') =>
     onlyProblems(identityProblems({ name, namespace, context }, { contexts, entries }));
 
-  test('finds none in a free name', () => expect(of('new')).toEqual({}));
+  test('finds no problem with a free name', () => expect(of('new')).toEqual({}));
 
-  test('says that a name is taken, in the namespace where it would go', () => {
-    expect(of('web')).toEqual({ name: 'An instance of this name exists there already.' });
+  test('reports a name that is in use in the target namespace', () => {
+    expect(of('web')).toEqual({ name: 'This name is already in use.' });
     expect(of('web', 'shop')).toEqual({});
     expect(of('web', '', 'lab')).toEqual({});
-    expect(of('db', 'ignored', 'lab')).toEqual({ name: 'An instance of this name exists there already.' });
+    expect(of('db', 'ignored', 'lab')).toEqual({ name: 'This name is already in use.' });
   });
 
-  test('names what is wrong with both', () =>
+  test('reports the problems of both fields', () =>
     expect(Object.keys(of('Web', 'My Space'))).toEqual(['name', 'namespace']));
 });
 
-test.each(['0', '513', '1.5', 'two', ''])('«%s» is no number of CPUs', (cpu) => expect(cpuProblem(cpu)).toBeTruthy());
-test.each(['1', '512'])('%s is a number of CPUs', (cpu) => expect(cpuProblem(cpu)).toBeUndefined());
+test.each(['0', '513', '1.5', 'two', ''])('"%s" is not a valid number of CPUs', (cpu) =>
+  expect(cpuProblem(cpu)).toBeTruthy(),
+);
+test.each(['1', '512'])('%s is a valid number of CPUs', (cpu) => expect(cpuProblem(cpu)).toBeUndefined());

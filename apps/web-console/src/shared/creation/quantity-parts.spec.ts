@@ -16,4 +16,4 @@ test.each([
   ['1.5', 'Ti', '1.5Ti'],
   ['eight', 'Gi', 'eightGi'],
   ['', 'Gi', 'Gi'],
-])('«%s» typed beside %s is %s', (typed, unit, quantity) => expect(joinQuantity(typed, unit)).toBe(quantity));
+])('"%s" typed with %s selected is %s', (typed, unit, quantity) => expect(joinQuantity(typed, unit)).toBe(quantity));

@@ -1,15 +1,15 @@
-/** Units to choose from; the first ones count in 1024s, as memory and disks do. */
+/** The units to choose from; the binary ones first, because memory and disks use them. */
 export const UNITS = ['Mi', 'Gi', 'Ti', 'M', 'G', 'T'] as const;
 
 const WITH_UNIT = /^\s*([\d.]*)\s*([KMGTPE]i?|k)?B?\s*$/;
 
-/** `4Gi` is 4 and Gi. What can't be read stays as it was typed, so that it can be corrected. */
+/** `4Gi` is 4 and Gi. Invalid text stays as it was typed, so that the user can correct it. */
 export function splitQuantity(quantity: string): { amount: string; unit: string } {
   const unit = UNITS.find((one) => quantity.endsWith(one)) ?? '';
   return { amount: quantity.slice(0, quantity.length - unit.length), unit: unit || 'Gi' };
 }
 
-/** What was typed with the unit beside it, unless it brings its own: «512Mi» wins over Gi. */
+/** The typed amount with the selected unit, unless it has its own: "512Mi" overrides Gi. */
 export function joinQuantity(typed: string, unit: string): string {
   const match = WITH_UNIT.exec(typed);
   const own = UNITS.find((one) => one === match?.[2]);

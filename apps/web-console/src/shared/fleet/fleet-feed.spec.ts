@@ -34,20 +34,20 @@ describe('FleetFeed', () => {
     await jest.advanceTimersByTimeAsync(0);
   };
 
-  test('shows the snapshot, then each change and removal, told once per burst', async () => {
+  test('shows the snapshot, then each change and removal, with one notification per burst', async () => {
     service.stream.snapshot([web]);
     expect(store.current()).toMatchObject({ phase: 'live', partial: false });
-    let told = 0;
-    store.subscribe(() => told++);
+    let notified = 0;
+    store.subscribe(() => notified++);
     service.stream.emit('changed', db);
     service.stream.emit('changed', { ...web, status: 'Paused' });
     service.stream.emit('removed', { ref: db.ref });
     await jest.advanceTimersByTimeAsync(100);
-    expect(told).toBe(1);
+    expect(notified).toBe(1);
     expect(store.current().entries).toEqual([{ ...web, status: 'Paused' }]);
   });
 
-  test('notes what is said about contexts, and which entries are the last known ones', async () => {
+  test('records the status of contexts, and which entries are the last known ones', async () => {
     service.stream.snapshot([web]);
     service.stream.emit('status', { context: 'prod', up: false, reason: 'gone' });
     service.stream.emit('changed', { ...web, stale: true });
@@ -55,7 +55,7 @@ describe('FleetFeed', () => {
     expect(store.current()).toMatchObject({ contexts: { prod: { up: false, reason: 'gone' } }, partial: true });
   });
 
-  test('asks for the list when the stream breaks, and opens the stream again', async () => {
+  test('fetches the list when the stream breaks, and reopens the stream', async () => {
     service.on('GET /api/vms', [web, db]);
     service.stream.snapshot([web]);
     await breakStream();
@@ -67,7 +67,7 @@ describe('FleetFeed', () => {
     expect(store.current()).toMatchObject({ phase: 'live', entries: [db] });
   });
 
-  test('waits longer after each failure, up to 15 seconds, and says why in the words of the service', async () => {
+  test('waits longer after each failure, up to 15 seconds, and keeps the error message of the service', async () => {
     service.fails('GET /api/vms', 503, 'No context can be reached.');
     const waits: number[] = [];
     for (let round = 0; round < 6; round++) {
@@ -84,18 +84,18 @@ describe('FleetFeed', () => {
     expect(store.current()).toMatchObject({ phase: 'lost', error: 'No context can be reached.' });
   });
 
-  test('keeps what it knew when nothing answers', async () => {
+  test('keeps the last known entries when the service does not respond', async () => {
     service.stream.snapshot([web]);
     Object.assign(globalThis, { fetch: () => Promise.reject(new TypeError('Failed to fetch')) });
     await breakStream();
     expect(store.current()).toMatchObject({
       phase: 'lost',
-      error: "The service can't be reached. Is it still running?",
+      error: 'The service is unreachable. Check that it is running.',
     });
     expect(names()).toEqual(['web']);
   });
 
-  test('polls every five seconds where streams are refused, and an unchanged list costs nothing', async () => {
+  test('polls every five seconds when streams fail, without a download while the list is unchanged', async () => {
     service.on('GET /api/vms', ({ headers }: { headers: Record<string, string> }) =>
       headers['if-none-match'] === '"1"' ? { status: 304 } : { body: [web], headers: { etag: '"1"' } },
     );
@@ -110,7 +110,7 @@ describe('FleetFeed', () => {
     expect(store.current()).toMatchObject({ phase: 'polling', entries: [web] });
   });
 
-  test('asks nobody after it was closed', async () => {
+  test('sends nothing after it was closed', async () => {
     feed.stop();
     await jest.advanceTimersByTimeAsync(60_000);
     expect(service.streams).toHaveLength(1);

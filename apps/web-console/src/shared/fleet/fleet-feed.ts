@@ -4,15 +4,15 @@ import type { FleetEntry } from './sorted-entries.js';
 import { StreamWatch } from './stream-watch.js';
 
 const FIRST_RETRY_MS = 1_000;
-const LONGEST_RETRY_MS = 15_000;
+const MAX_RETRY_MS = 15_000;
 
-/** A stream that brought nothing for so many attempts is refused by something in between: the list is polled instead. */
+/** A stream that failed this often without data is probably blocked by a proxy, so the list is polled instead. */
 const ATTEMPTS_BEFORE_POLLING = 2;
 const POLL_MS = 5_000;
 
 /**
- * Keeps the store as the service sees the fleet: by its event stream, and where that fails by asking for the list.
- * It never gives up; it only waits longer.
+ * Keeps a store up to date with the service's event stream, or with polling while the stream fails. Retries forever, with
+ * growing delays.
  */
 export class FleetFeed<E extends FleetEntry> {
   private source: EventSource | undefined;
@@ -34,7 +34,7 @@ export class FleetFeed<E extends FleetEntry> {
     private readonly store: FleetStore<E>,
   ) {}
 
-  /** Opens the stream and keeps it open while the page is in sight. */
+  /** Opens the stream and keeps it open while the page is visible. */
   start(): void {
     this.watch.start();
     this.open();
@@ -45,7 +45,7 @@ export class FleetFeed<E extends FleetEntry> {
     this.close();
   }
 
-  /** Asks at once instead of waiting for the next attempt. */
+  /** Retries immediately. */
   retryNow(): void {
     this.close();
     this.open();
@@ -55,12 +55,12 @@ export class FleetFeed<E extends FleetEntry> {
     this.closed = false;
     const source = new EventSource(this.path);
     this.source = source;
-    const on = <T>(event: string, take: (data: T) => void): void =>
-      source.addEventListener(event, (message) => take(JSON.parse((message as MessageEvent<string>).data) as T));
+    const on = <T>(event: string, handle: (data: T) => void): void =>
+      source.addEventListener(event, (message) => handle(JSON.parse((message as MessageEvent<string>).data) as T));
 
     on<E[]>('snapshot', (entries) => {
       this.failures = 0;
-      // What is shown is no longer what that tag stood for.
+      // The store no longer holds the list with this tag.
       this.etag = undefined;
       this.store.replace(entries, 'live');
     });
@@ -69,7 +69,7 @@ export class FleetFeed<E extends FleetEntry> {
     on<ContextStatus & { context: string }>('status', ({ context, ...status }) =>
       this.store.contextStatus(context, status),
     );
-    // The browser's own retry can't tell why and has no back-off, so a broken stream is closed and opened again here.
+    // The browser's own retry reports no reason and has no back-off, so a broken stream is closed and reopened here.
     source.onerror = () => {
       if (this.source === source) this.broken();
     };
@@ -92,12 +92,12 @@ export class FleetFeed<E extends FleetEntry> {
     this.failures++;
     await this.poll();
     if (this.closed) return;
-    const backOff = Math.min(FIRST_RETRY_MS * 2 ** (this.failures - 1), LONGEST_RETRY_MS);
+    const backOff = Math.min(FIRST_RETRY_MS * 2 ** (this.failures - 1), MAX_RETRY_MS);
     const polls = this.store.current().phase === 'polling' && this.failures >= ATTEMPTS_BEFORE_POLLING;
     this.timer = setTimeout(() => this.open(), polls ? POLL_MS : backOff);
   }
 
-  /** One question: it tells why the stream broke, and keeps the list fresh meanwhile. */
+  /** Fetches the list once: the response shows why the stream failed and keeps the list fresh meanwhile. */
   private async poll(): Promise<void> {
     try {
       const response = await fetch(this.path, {
@@ -105,7 +105,7 @@ export class FleetFeed<E extends FleetEntry> {
       }).catch(() => {
         throw ApiError.unreachable();
       });
-      if (response.status === 304) return this.store.heard('polling');
+      if (response.status === 304) return this.store.confirm('polling');
       if (!response.ok) throw await ApiError.from(response);
       const entries = (await response.json()) as E[];
       if (this.closed) return;

@@ -24,7 +24,7 @@ function openFleet<E extends FleetEntry>(path: string): Fleet<E> {
   return { store, feed: new FleetFeed(path, store) };
 }
 
-/** What the whole page knows of the fleet. The stream of VMs is open as long as the page is. */
+/** Provides the fleet to the whole page. The stream of VMs is open as long as the page is. */
 export function FleetProvider({ children }: { children: ReactNode }) {
   const [fleets] = useState<Fleets>(() => ({ vms: openFleet('/api/vms'), cts: openFleet('/api/cts') }));
   useEffect(() => {
@@ -43,14 +43,14 @@ function useFleets(): Fleets {
 const useStore = <E extends FleetEntry, T>(store: FleetStore<E>, select: (state: FleetState<E>) => T): T =>
   useSyncExternalStore(store.subscribe, () => select(store.current()));
 
-/** Part of what is known of the VMs. Who asks is drawn again only when that part changes. */
+/** Selects part of the VM fleet. The component renders again only when that part changes. */
 export const useFleet = <T,>(select: (state: FleetState<VmView>) => T): T => useStore(useFleets().vms.store, select);
 
-/** One VM, kept up to date; undefined when the fleet has no such one. */
+/** One VM, kept up to date; undefined when the fleet does not contain it. */
 export const useVm = (address: InstanceAddress): VmView | undefined =>
   useFleet(({ entries }) => entryAt(entries, address));
 
-/** Few pages need the containers: their stream is open as long as one of them is. */
+/** The containers. Their stream is open only while a page needs it. */
 export function useContainers(): FleetState<ContainerView> {
   const { store, feed } = useFleets().cts;
   useEffect(() => {

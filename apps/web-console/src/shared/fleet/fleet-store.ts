@@ -1,8 +1,8 @@
 import { SortedEntries, type FleetEntry } from './sorted-entries.js';
 
 /**
- * How the list reaches this page. `live`: pushed by the service. `polling`: asked for again and again, since the stream
- * is refused. `lost`: nothing answers, what is shown is what was known.
+ * How the list reaches this page. `live`: pushed by the service. `polling`: fetched repeatedly, because the stream fails.
+ * `lost`: the service does not respond; the entries are the last known ones.
  */
 export type FleetPhase = 'loading' | 'live' | 'polling' | 'lost';
 
@@ -13,22 +13,22 @@ export interface ContextStatus {
 
 export interface FleetState<E extends FleetEntry> {
   readonly phase: FleetPhase;
-  /** By name, namespace and context. The same array as long as no entry changed. */
+  /** Sorted by name, namespace, and context. The same array until an entry changes. */
   readonly entries: readonly E[];
-  /** By context; only those the stream spoke of. */
+  /** By context. Only contexts that the stream has reported on. */
   readonly contexts: Readonly<Record<string, ContextStatus>>;
-  /** Some context's entries are the last known ones. */
+  /** Whether some entries are only the last known ones. */
   readonly partial: boolean;
-  /** Why nothing arrives, in the service's words. */
+  /** Why nothing arrives, in the service's own words. */
   readonly error?: string | undefined;
-  /** When the service was heard last, in epoch milliseconds; undefined while it is heard. */
-  readonly heardAt?: number | undefined;
+  /** When the connection was lost, in epoch milliseconds; undefined while it works. */
+  readonly lostSince?: number | undefined;
 }
 
-/** Changes arrive in bursts; readers are told once per burst. */
+/** Changes arrive in bursts; listeners are notified once per burst. */
 const BURST_MS = 80;
 
-/** A list of instances as this page knows it. Readers get the same state object until something changed. */
+/** The list of instances on this page. Readers get the same state object until something changes. */
 export class FleetStore<E extends FleetEntry> {
   private readonly known = new SortedEntries<E>();
   private readonly listeners = new Set<() => void>();
@@ -44,7 +44,7 @@ export class FleetStore<E extends FleetEntry> {
 
   replace(entries: readonly E[], phase: FleetPhase): void {
     this.known.reset(entries);
-    this.publishEntries({ phase, error: undefined, heardAt: undefined });
+    this.publishEntries({ phase, error: undefined, lostSince: undefined });
   }
 
   change(entry: E): void {
@@ -61,13 +61,13 @@ export class FleetStore<E extends FleetEntry> {
     this.publish({ contexts: { ...this.state.contexts, [context]: status } });
   }
 
-  /** It is heard, as `live` or by `polling`. */
-  heard(phase: 'live' | 'polling'): void {
-    this.publish({ phase, error: undefined, heardAt: undefined });
+  /** Confirms that the current entries are up to date. */
+  confirm(phase: 'live' | 'polling'): void {
+    this.publish({ phase, error: undefined, lostSince: undefined });
   }
 
   lost(error: string, now: number): void {
-    this.publish({ phase: 'lost', error, heardAt: this.state.heardAt ?? now });
+    this.publish({ phase: 'lost', error, lostSince: this.state.lostSince ?? now });
   }
 
   private publishSoon(): void {

@@ -11,23 +11,23 @@ describe('SortedEntries', () => {
     entries.reset([vm('web-10'), vm('web-2'), vm('web-2', 'lab'), vm('db')]);
   });
 
-  test('orders names as people count, and one name by its context', () =>
+  test('sorts names in natural order, and equal names by context', () =>
     expect(names()).toEqual(['db@prod', 'web-2@lab', 'web-2@prod', 'web-10@prod']));
 
-  test('puts a new one where it belongs, and leaves a changed one there', () => {
+  test('inserts a new entry in order, and updates an entry in place', () => {
     entries.put(vm('web-3'));
     entries.put({ ...vm('db'), status: 'Paused' });
     expect(names()).toEqual(['db@prod', 'web-2@lab', 'web-2@prod', 'web-3@prod', 'web-10@prod']);
     expect(entries.list()[0]?.status).toBe('Paused');
   });
 
-  test('forgets what is gone, and nothing else', () => {
+  test('removes only the given entry', () => {
     entries.remove(vm('web-2').ref);
     entries.remove('vm/prod/tailvm/never-was');
     expect(names()).toEqual(['db@prod', 'web-2@lab', 'web-10@prod']);
   });
 
-  test('tells names apart that count the same', () => {
+  test('distinguishes names with the same natural order', () => {
     entries.reset([vm('web-02'), vm('web-2')]);
     entries.remove(vm('web-02').ref);
     expect(names()).toEqual(['web-2@prod']);

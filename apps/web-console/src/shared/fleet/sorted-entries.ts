@@ -14,8 +14,8 @@ interface Slot<E> {
 }
 
 /**
- * Entries in the order of their identity. A change of an entry never moves it, so following a fleet costs a search only
- * where something comes or goes, and a reader who sorts by anything else gets equals in a good order for nothing.
+ * Entries sorted by identity. Updating an entry never moves it, so only additions and removals cost a binary search, and
+ * a stable sort by another column leaves equal entries in this order.
  */
 export class SortedEntries<E extends FleetEntry> {
   private slots: Slot<E>[] = [];
@@ -31,22 +31,22 @@ export class SortedEntries<E extends FleetEntry> {
     if (known) return void (known.entry = entry);
     const slot = { key: identityKey(entry), entry };
     this.byRef.set(entry.ref, slot);
-    this.slots.splice(this.placeOf(slot.key), 0, slot);
+    this.slots.splice(this.indexOf(slot.key), 0, slot);
   }
 
   remove(ref: string): void {
     const slot = this.byRef.get(ref);
     if (!slot) return;
     this.byRef.delete(ref);
-    this.slots.splice(this.placeOf(slot.key), 1);
+    this.slots.splice(this.indexOf(slot.key), 1);
   }
 
   list(): E[] {
     return this.slots.map(({ entry }) => entry);
   }
 
-  /** Where a key stands, or would. */
-  private placeOf(key: string): number {
+  /** The index of a key, or where it would be inserted. */
+  private indexOf(key: string): number {
     let from = 0;
     let to = this.slots.length;
     while (from < to) {

@@ -4,7 +4,7 @@ import { StreamWatch } from './stream-watch.js';
 describe('StreamWatch', () => {
   const calls: string[] = [];
   let alive: boolean;
-  let answer: () => Promise<unknown>;
+  let respond: () => Promise<unknown>;
   const call = (name: string) => (): void => void calls.push(name);
   const watch = new StreamWatch({
     alive: () => alive,
@@ -22,8 +22,8 @@ describe('StreamWatch', () => {
     jest.useFakeTimers();
     calls.length = 0;
     alive = true;
-    answer = () => Promise.resolve();
-    Object.assign(globalThis, { fetch: () => answer() });
+    respond = () => Promise.resolve();
+    Object.assign(globalThis, { fetch: () => respond() });
     AbortSignal.timeout ??= () => new AbortController().signal;
     watch.start();
   });
@@ -33,31 +33,31 @@ describe('StreamWatch', () => {
     jest.useRealTimers();
   });
 
-  test('leaves a stream alone whose service answers', async () => {
+  test('does nothing while the service responds', async () => {
     await jest.advanceTimersByTimeAsync(120_000);
     expect(calls).toEqual([]);
   });
 
-  test('tells that a stream which looks open is broken, once its service does not answer', async () => {
-    answer = () => Promise.reject(new TypeError('Failed to fetch'));
+  test('reports an open stream as broken when the service does not respond', async () => {
+    respond = () => Promise.reject(new TypeError('Failed to fetch'));
     await jest.advanceTimersByTimeAsync(20_000);
     expect(calls).toEqual(['broken']);
   });
 
-  test('asks for nothing while the stream is down anyway', async () => {
+  test('does not probe while the stream is down', async () => {
     alive = false;
-    answer = () => Promise.reject(new Error('asked'));
+    respond = () => Promise.reject(new Error('probed'));
     await jest.advanceTimersByTimeAsync(60_000);
     expect(calls).toEqual([]);
   });
 
-  test('opens the stream anew after the machine slept', async () => {
+  test('reopens the stream after the machine was asleep', async () => {
     jest.setSystemTime(Date.now() + 3_600_000);
     await jest.advanceTimersByTimeAsync(20_000);
     expect(calls).toEqual(['reopen']);
   });
 
-  test('gives the stream up after a minute out of sight, and has it back at once', async () => {
+  test('pauses the stream after a minute in a hidden tab, and resumes it immediately', async () => {
     hide(true);
     await jest.advanceTimersByTimeAsync(59_999);
     expect(calls).toEqual([]);
@@ -67,7 +67,7 @@ describe('StreamWatch', () => {
     expect(calls).toEqual(['pause', 'resume']);
   });
 
-  test('a short look into another tab costs nothing', async () => {
+  test('keeps the stream during a short visit to another tab', async () => {
     hide(true);
     await jest.advanceTimersByTimeAsync(30_000);
     hide(false);

@@ -1,9 +1,9 @@
 interface WatchedStream {
-  /** Whether the stream counts as open. */
+  /** Whether the stream seems to be open. */
   alive(): boolean;
-  /** The service does not answer although the stream looks open. */
+  /** Called when the service does not respond although the stream seems to be open. */
   broken(): void;
-  /** The stream may have died unnoticed. */
+  /** Called when the stream may be dead. */
   reopen(): void;
   pause(): void;
   resume(): unknown;
@@ -11,14 +11,14 @@ interface WatchedStream {
 
 const PROBE_MS = 20_000;
 const PROBE_TIMEOUT_MS = 10_000;
-/** A timer that comes so late was held up by a machine that slept. */
-const SLEPT_MS = 3 * PROBE_MS;
-/** Short looks into another tab shall not cost a new snapshot. */
-const OUT_OF_SIGHT_MS = 60_000;
+/** A timer that fires this late means that the machine was asleep. */
+const SLEEP_MS = 3 * PROBE_MS;
+/** A short visit to another tab does not cost a new snapshot. */
+const HIDDEN_MS = 60_000;
 
 /**
- * Looks after an event stream where the browser does not: a connection that died without a word looks open for ever; and a
- * browser has six connections to a host, so that tabs nobody looks at would keep the seventh waiting.
+ * Monitors an event stream where the browser does not. A dead connection can look open forever, so the service is probed.
+ * And a browser opens only six connections to a host, so the stream of a hidden tab is closed after a while.
  */
 export class StreamWatch {
   private probing: ReturnType<typeof setInterval> | undefined;
@@ -41,20 +41,20 @@ export class StreamWatch {
 
   private readonly onVisibility = (): void => {
     clearTimeout(this.hiding);
-    if (document.hidden) this.hiding = setTimeout(() => this.stream.pause(), OUT_OF_SIGHT_MS);
+    if (document.hidden) this.hiding = setTimeout(() => this.stream.pause(), HIDDEN_MS);
     else this.stream.resume();
   };
 
   private async probe(): Promise<void> {
-    const slept = Date.now() - this.probedAt > SLEPT_MS;
+    const hasSlept = Date.now() - this.probedAt > SLEEP_MS;
     this.probedAt = Date.now();
     if (!this.stream.alive()) return;
-    if (slept) return this.stream.reopen();
-    // Any answer will do: what is asked is whether the service is in reach at all.
-    const reached = await fetch('/healthz', { signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) }).then(
+    if (hasSlept) return this.stream.reopen();
+    // Any response counts; the question is only whether the service is reachable.
+    const isReachable = await fetch('/healthz', { signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) }).then(
       () => true,
       () => false,
     );
-    if (!reached && this.stream.alive()) this.stream.broken();
+    if (!isReachable && this.stream.alive()) this.stream.broken();
   }
 }

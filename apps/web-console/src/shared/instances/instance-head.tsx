@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
-import { leftList } from '../location/left-list.js';
+import { lastListPath } from '../location/last-list-path.js';
 import { Icon } from '../ui/icon.js';
 import { StatusLabel } from '../ui/status-label.js';
 import { usePageTitle } from '../ui/use-page-title.js';
@@ -8,24 +8,29 @@ import { statusOf, type Instance } from './instance.js';
 
 interface InstanceHeadProps {
   instance: Instance;
-  /** The place of all of its kind, and what they are called. */
-  list: string;
-  many: string;
-  /** What else tells it from others. */
+  /** The path and the title of the list that it belongs to. */
+  listPath: string;
+  listTitle: string;
+  /** More text that identifies it. */
   note?: string;
-  /** What can be done with it. */
+  /** Its actions. */
   children: ReactNode;
 }
 
-/** Always in sight on the page of an instance: what it is, how it is, and its power. The tab is called so too. */
-export function InstanceHead({ instance, list, many, note, children }: InstanceHeadProps) {
+/** The head of an instance's page, which stays visible: name, status, and actions. Also sets the tab's title. */
+export function InstanceHead({ instance, listPath, listTitle, note, children }: InstanceHeadProps) {
   const { name, namespace, context, reason, stale } = instance;
   const status = statusOf(instance);
   usePageTitle(`${name} (${status})`);
   return (
     <header className="hg-instance-head">
       <div className="hg-instance-title">
-        <Link href={leftList(list)} className="hg-icon-button" aria-label={`Back to all ${many}`} title={`All ${many}`}>
+        <Link
+          href={lastListPath(listPath)}
+          className="hg-icon-button"
+          aria-label={`Back to ${listTitle.toLowerCase()}`}
+          title={listTitle}
+        >
           <Icon name="back" />
         </Link>
         <h1 className="hg-page-title">{name}</h1>

@@ -1,10 +1,10 @@
 import type { ContainerView, VmView } from '@headgate/api-contracts';
 import type { InstanceCollection } from '../api/instance-path.js';
 
-/** A VM or a container, as the lists of the service tell it. */
+/** A VM or a container, as the service lists it. */
 export type Instance = VmView | ContainerView;
 
-/** A container's phase is to it what the status is to a VM. */
+/** A container's phase corresponds to a VM's status. */
 export type InstanceStatus = VmView['status'] | ContainerView['phase'];
 
 export const isVm = (instance: Instance): instance is VmView => 'status' in instance;

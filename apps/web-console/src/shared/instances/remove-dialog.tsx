@@ -7,22 +7,22 @@ import { PlanDialog } from '../plans/plan-dialog.js';
 interface RemoveDialogProps {
   collection: InstanceCollection;
   address: InstanceAddress;
-  /** Why the name must be typed; undefined for what is stopped and not protected. */
+  /** Why the user has to type the name; undefined when a click is enough. */
   caution?: string | undefined;
   onClose: () => void;
   onRemoved: () => void;
 }
 
-/** Says exactly what goes and what stays before anything goes. */
+/** Lists the objects that will be deleted and kept before anything is deleted. */
 export function RemoveDialog({ collection, address, caution, onClose, onRemoved }: RemoveDialogProps) {
   const { name, context } = address;
   return (
     <PlanDialog
       title={`Delete ${name}?`}
       label="Delete"
-      failure={`${name} was not deleted`}
+      failure={`Couldn't delete ${name}`}
       isDanger
-      rehearse={(signal) =>
+      preview={(signal) =>
         deleteJson<PlanView>(instancePath(collection, address), { query: { context, dryRun: true }, signal })
       }
       run={() => removeInstance(collection, address)}

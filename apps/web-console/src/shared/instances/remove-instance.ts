@@ -2,6 +2,6 @@ import type { StatusView } from '@headgate/api-contracts';
 import { instancePath, type InstanceAddress, type InstanceCollection } from '../api/instance-path.js';
 import { deleteJson } from '../api/request.js';
 
-/** Removes an instance with everything of its own; RemoveDialog and bulk plans say what that is. */
+/** Deletes an instance and everything it owns. */
 export const removeInstance = (collection: InstanceCollection, address: InstanceAddress): Promise<StatusView> =>
   deleteJson<StatusView>(instancePath(collection, address), { query: { context: address.context } });

@@ -3,20 +3,20 @@ import type { MemberResult } from './run-for-all.js';
 
 export interface BulkReport<E> {
   readonly failed: readonly MemberResult<E>[];
-  /** «2 done, 1 failed, 3 left alone.» */
+  /** "2 succeeded, 1 failed, 3 skipped." */
   readonly summary: string;
-  /** For a ticket: a line for each that failed. */
+  /** The summary and a line for each failure, for a ticket. */
   readonly text: string;
 }
 
-/** @param left how many were not even tried */
+/** @param skipped the number of instances that were not tried */
 export function bulkReport<E extends FleetEntry>(
   label: string,
   results: readonly MemberResult<E>[],
-  left: number,
+  skipped: number,
 ): BulkReport<E> {
   const failed = results.filter(({ error }) => error !== undefined);
-  const summary = `${count(results.length - failed.length)} done, ${count(failed.length)} failed, ${count(left)} left alone.`;
+  const summary = `${count(results.length - failed.length)} succeeded, ${count(failed.length)} failed, ${count(skipped)} skipped.`;
   return {
     failed,
     summary,

@@ -18,10 +18,10 @@ const columns = {
 };
 
 describe('csvOf', () => {
-  test('has the columns that are shown, as they are read', () =>
+  test('contains the columns that are shown, with readable values', () =>
     expect(csvOf([{ name: 'web', mem: '4Gi' }], columns, ['name', 'mem'])).toBe('Name,Memory\r\nweb,4Gi\r\n'));
 
-  test('quotes what would break a line, and disarms what would be a formula', () =>
+  test('quotes special characters and neutralizes formulas', () =>
     expect(csvOf([{ name: 'a,"b"', mem: '=1+1' }], columns, ['name', 'mem'])).toBe(
       'Name,Memory\r\n"a,""b""",\'=1+1\r\n',
     ));

@@ -1,9 +1,9 @@
 import type { ListColumns } from './list-kind.js';
 
-/** Spreadsheets take a leading one for the begin of a formula. */
+/** Characters that start a formula in a spreadsheet. */
 const FORMULA = /^[=+\-@\t\r]/;
 
-/** The rows as they are shown, for a spreadsheet. Source: RFC 4180 */
+/** The rows as CSV, with the columns that are shown. Source: RFC 4180 */
 export function csvOf<E>(rows: readonly E[], columns: ListColumns<E>, shown: readonly string[]): string {
   const lines = [
     shown.map((name) => columns[name]?.label ?? name),

@@ -11,18 +11,18 @@ const column = (width: number, more: Partial<ListColumn<unknown>> = {}): ListCol
 const columns = {
   name: column(12),
   status: column(8),
-  disk: column(5, { givesWay: 2 }),
-  context: column(7, { givesWay: 1 }),
-  created: column(9, { onDemand: true }),
+  disk: column(5, { keepPriority: 2 }),
+  context: column(7, { keepPriority: 1 }),
+  created: column(9, { hiddenByDefault: true }),
 };
 
 describe('fittingColumns', () => {
-  test('has all but those on demand where there is room', () =>
+  test('returns all default columns when there is room', () =>
     expect(fittingColumns(columns, 100)).toEqual(['name', 'status', 'disk', 'context']));
 
-  test('has first what gives way last, and what is narrow enough beside it', () => {
+  test('prefers the columns with the highest priority, and fills up with narrow ones', () => {
     expect(fittingColumns(columns, 35.5)).toEqual(['name', 'status', 'disk']);
-    expect(fittingColumns({ ...columns, disk: column(20, { givesWay: 2 }) }, 40)).toEqual([
+    expect(fittingColumns({ ...columns, disk: column(20, { keepPriority: 2 }) }, 40)).toEqual([
       'name',
       'status',
       'context',
@@ -30,9 +30,9 @@ describe('fittingColumns', () => {
     expect(fittingColumns(columns, 31)).toEqual(['name', 'status']);
   });
 
-  test('keeps what does not give way, however narrow it is', () =>
+  test('always keeps the columns without a priority', () =>
     expect(fittingColumns(columns, 5)).toEqual(['name', 'status']));
 });
 
-test('the name has the room that the others leave', () =>
+test('the name column takes the remaining width', () =>
   expect(gridTemplate(columns, ['name', 'disk'])).toBe('2.75rem minmax(12rem, 1fr) 5rem 7.25rem'));

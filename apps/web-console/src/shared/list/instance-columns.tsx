@@ -1,11 +1,11 @@
 import { statusOf, type Instance } from '../instances/instance.js';
 import { bytesOf, readableQuantity } from '../quantity/quantity.js';
-import { Moment } from '../ui/moment.js';
+import { Timestamp } from '../ui/timestamp.js';
 import { StatusLabel } from '../ui/status-label.js';
 import { TagList, tagsLength } from '../ui/tag-list.js';
 import type { ListColumn } from './list-kind.js';
 
-/** What is told of every instance. How soon a column gives way is up to its list. */
+/** The columns of all kinds of instances. Each list sets the priorities. */
 export const INSTANCE_COLUMNS = {
   status: {
     label: 'Status',
@@ -14,14 +14,14 @@ export const INSTANCE_COLUMNS = {
     length: (instance) => statusOf(instance).length + 2,
     cell: (instance) => <StatusLabel status={statusOf(instance)} reason={instance.reason} stale={instance.stale} />,
   },
-  cpu: { label: 'CPU', order: ({ cpu }) => cpu, width: 3.75, numeric: true, givesWay: 8, cell: ({ cpu }) => cpu },
+  cpu: { label: 'CPU', order: ({ cpu }) => cpu, width: 3.75, numeric: true, keepPriority: 8, cell: ({ cpu }) => cpu },
   mem: {
     label: 'Memory',
     order: ({ mem }) => bytesOf(mem),
     text: ({ mem }) => mem,
     width: 5.25,
     numeric: true,
-    givesWay: 9,
+    keepPriority: 9,
     cell: ({ mem }) => readableQuantity(mem),
   },
   node: { label: 'Node', order: ({ node }) => node ?? '', width: 8, cell: ({ node }) => node },
@@ -39,7 +39,7 @@ export const INSTANCE_COLUMNS = {
     order: ({ createdAt }) => createdAt ?? '',
     width: 8,
     length: () => 12,
-    onDemand: true,
-    cell: ({ createdAt }) => createdAt && <Moment at={createdAt} brief />,
+    hiddenByDefault: true,
+    cell: ({ createdAt }) => createdAt && <Timestamp at={createdAt} brief />,
   },
 } as const satisfies Readonly<Record<string, ListColumn<Instance>>>;

@@ -8,63 +8,64 @@ export interface ListColumn<E> {
   readonly label: string;
   readonly order: Order<E>;
   readonly cell: (entry: E) => ReactNode;
-  /** The cell as a text, where it is not what rows are ordered by. */
+  /** The cell as plain text, if it differs from the sort value. */
   readonly text?: (entry: E) => string;
-  /** In rem. The name has the room that the others leave, and at least this. */
+  /** In rem. For the name column, the minimum; it takes the remaining width. */
   readonly width: number;
-  /** About how many characters a cell shows that is more than a text. */
+  /** The approximate number of characters of a cell that is not plain text. */
   readonly length?: (entry: E) => number;
   readonly numeric?: true;
-  /** Shown only when somebody chooses it. */
-  readonly onDemand?: true;
-  /** Where there is no room for all, those with the highest number have it; without a number they are always there. */
-  readonly givesWay?: number;
+  /** Shown only when the user chooses it. */
+  readonly hiddenByDefault?: true;
+  /** When not all columns fit, the ones with the highest number are shown; columns without a number are always shown. */
+  readonly keepPriority?: number;
 }
 
-/** In the order shown; one of them is `name`. */
+/** In display order; one of them is `name`. */
 export type ListColumns<E> = Readonly<Record<string, ListColumn<E>>>;
 
 /** A button in a row. */
 export interface RowAction {
   readonly name: string;
   readonly label: string;
+  /** The label with the name of the instance, for screen readers. */
+  readonly fullLabel: string;
   readonly icon: IconName;
-  /** Why it can't be had now. */
+  /** Why it is unavailable now. */
   readonly reason?: string | undefined;
 }
 
-/** What can be done to many at once. */
+/** An operation on many instances at once. */
 export interface BulkOperation<E> {
   readonly name: string;
   readonly label: string;
   readonly icon: IconName;
   readonly isDanger?: true;
-  /** Rarely wanted: offered in the menu instead of the bar. */
+  /** Rarely used: offered in the menu instead of the bar. */
   readonly inMenu?: true;
-  /** What to know before it is done. */
+  /** A warning shown before it runs. */
   readonly warning?: string;
-  /** How many there are has to be typed: it can't be taken back. */
-  readonly typed?: true;
-  /** Why it makes no sense for an entry; undefined when it may be tried. */
+  /** Whether the user has to type the number of instances, because the operation can't be undone. */
+  readonly confirmByTyping?: true;
+  /** Why an entry is skipped; undefined when the operation may be tried. */
   readonly refusal: (entry: E) => string | undefined;
-  /** @param text what was asked for; empty when nothing was */
+  /** @param text the user's input; empty without `input` */
   readonly run: (entry: E, text: string) => Promise<unknown>;
-  /** A text that has to be given first. */
-  readonly asks?: { readonly label: string; readonly problem: (text: string) => string | undefined };
+  /** A text that the user has to enter first. */
+  readonly input?: { readonly label: string; readonly problem: (text: string) => string | undefined };
 }
 
-/** What a list is of. */
+/** A kind of list: the instances it shows and how. */
 export interface ListKind<E extends Instance> {
   readonly collection: InstanceCollection;
   readonly title: string;
-  /** «1 instance», «2 instances». */
-  readonly one: string;
-  readonly many: string;
-  /** The list's own place. */
-  readonly place: string;
+  /** "1 VM", "2 VMs". */
+  readonly singular: string;
+  readonly plural: string;
+  readonly path: string;
   readonly pageOf: (entry: E) => string;
   readonly columns: ListColumns<E>;
 }
 
-export const countOf = ({ one, many }: { one: string; many: string }, count: number): string =>
-  `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
+export const countLabel = ({ singular, plural }: { singular: string; plural: string }, count: number): string =>
+  `${count.toLocaleString('en')} ${count === 1 ? singular : plural}`;

@@ -1,7 +1,7 @@
 import { buildStoppedVm, buildVm } from '../../testing/build-vm.js';
 import { bytesOf } from '../quantity/quantity.js';
 import { NO_FILTERS, type Filters } from './list-filters.js';
-import { filterEntries, severalValues, sortEntries, tally } from './list-view.js';
+import { filterEntries, hasDistinctValues, sortEntries, tally } from './list-view.js';
 
 const names = (entries: readonly { name: string }[]): string[] => entries.map(({ name }) => name);
 
@@ -20,18 +20,20 @@ describe('filterEntries', () => {
     ['  linux   web ', ['web-1']],
     ['stopped data', ['db-1']],
     ['web stopped', []],
-  ])('finds by all words of «%s», wherever they stand', (search, expected) => expect(found(search)).toEqual(expected));
+  ])('finds entries with all words of "%s", in any order', (search, expected) =>
+    expect(found(search)).toEqual(expected),
+  );
 
-  test('takes any of several statuses, contexts, namespaces and nodes', () => {
+  test('accepts any of the chosen statuses, contexts, namespaces, and nodes', () => {
     expect(found('', { status: ['Running', 'Stopped'] })).toHaveLength(3);
     expect(found('', { context: ['lab'] })).toEqual(['web-2']);
     expect(found('', { namespace: ['data', 'shop'] })).toEqual(['db-1']);
     expect(found('', { node: ['node-1'] })).toEqual(['web-1']);
   });
 
-  test('demands all tags', () => expect(found('', { tag: ['prod', 'linux'] })).toEqual(['web-1']));
+  test('requires all chosen tags', () => expect(found('', { tag: ['prod', 'linux'] })).toEqual(['web-1']));
 
-  test('demands every filter and the search at once', () => {
+  test('requires every filter and the search at the same time', () => {
     expect(found('web', { status: ['Running'], context: ['lab'] })).toEqual(['web-2']);
     expect(found('db', { status: ['Running'] })).toEqual([]);
   });
@@ -41,17 +43,17 @@ describe('sortEntries', () => {
   const sorted = (entries: Parameters<typeof sortEntries>[0], by: (vm: never) => string | number, descending = false) =>
     names(sortEntries(entries as readonly { name: string }[], by as () => string, descending));
 
-  test('orders texts as people count', () => {
+  test('sorts texts in natural order', () => {
     const entries = ['web-10', 'web-2', 'web-1'].map((name) => buildVm({ name }));
     expect(sorted(entries, ({ name }: { name: string }) => name)).toEqual(['web-1', 'web-2', 'web-10']);
   });
 
-  test('orders memory by size, not by its digits', () => {
+  test('sorts memory by size', () => {
     const entries = ['8Gi', '512Mi', '16G'].map((mem) => buildVm({ name: mem, mem }));
     expect(sorted(entries, ({ mem }: { mem: string }) => bytesOf(mem), true)).toEqual(['16G', '8Gi', '512Mi']);
   });
 
-  test('keeps those without a value last in both directions', () => {
+  test('keeps entries without a value last in both directions', () => {
     const entries = [
       buildStoppedVm({ name: 'off' }),
       buildVm({ name: 'a', node: 'n1' }),
@@ -62,13 +64,13 @@ describe('sortEntries', () => {
     expect(sorted(entries, node, true)).toEqual(['b', 'a', 'off']);
   });
 
-  test('leaves equals in the order that they came in, and what it was given as it was', () => {
+  test('is stable and does not modify its input', () => {
     const entries = Object.freeze(['b', 'a', 'c'].map((name) => buildVm({ name, cpu: 2 })));
     expect(sorted(entries, ({ cpu }: { cpu: number }) => cpu, true)).toEqual(['b', 'a', 'c']);
   });
 });
 
-test('10,000 entries are searched, filtered and sorted right', () => {
+test('10,000 entries are searched, filtered, and sorted correctly', () => {
   const entries = Array.from({ length: 10_000 }, (_, index) =>
     buildVm({ name: `vm-${(index * 7919) % 10_000}`, cpu: index % 16, tags: index % 2 ? ['odd'] : [] }),
   );
@@ -93,5 +95,5 @@ test.each([
   [['a'], 1, true],
   [[], 1, false],
 ])('%j has %d different values: %s', (values, atLeast, expected) =>
-  expect(severalValues(values, (value) => [value], atLeast)).toBe(expected),
+  expect(hasDistinctValues(values, (value) => [value], atLeast)).toBe(expected),
 );

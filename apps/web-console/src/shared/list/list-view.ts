@@ -1,58 +1,60 @@
-import { byText, countable } from '../names/countable.js';
+import { compareText, naturalSortKey } from '../names/natural-sort-key.js';
 import { statusOf, type Instance } from '../instances/instance.js';
 import { filterTest } from './list-filters.js';
-import type { ListPlace } from './list-place.js';
+import type { ListQuery } from './list-query.js';
 
-/** What rows are ordered by: numbers by size, texts as people count (web-2 before web-10). */
+/** The value that rows are sorted by: numbers by size, texts in natural order (web-2 before web-10). */
 export type Order<E> = (entry: E) => string | number;
 
-/** What a search looks through. Entries are replaced, never changed, so the text is made once per entry. */
-const searchable = new WeakMap<Instance, string>();
+/** The searchable text of each entry. Entries are replaced and never modified, so it is built once per entry. */
+const searchTexts = new WeakMap<Instance, string>();
 
-function textOf(entry: Instance): string {
-  let text = searchable.get(entry);
+function searchTextOf(entry: Instance): string {
+  let text = searchTexts.get(entry);
   if (text === undefined) {
     const own = 'image' in entry ? entry.image : entry.ip;
     text = [entry.name, entry.namespace, statusOf(entry), entry.context, entry.node, own, ...entry.tags]
       .join('\n')
       .toLowerCase();
-    searchable.set(entry, text);
+    searchTexts.set(entry, text);
   }
   return text;
 }
 
-/** The entries that match the search (all words, anywhere) and every filter, in the order that they came in. */
+/** The entries that match the search (all words, anywhere) and every filter, in their original order. */
 export function filterEntries<E extends Instance>(
   entries: readonly E[],
-  { search, filters }: Pick<ListPlace, 'search' | 'filters'>,
+  { search, filters }: Pick<ListQuery, 'search' | 'filters'>,
 ): readonly E[] {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
   const matches = filterTest(filters);
   if (words.length === 0 && !matches) return entries;
   return entries.filter(
     (entry) =>
-      (matches?.(entry) ?? true) && (words.length === 0 || words.every((word) => textOf(entry).includes(word))),
+      (matches?.(entry) ?? true) && (words.length === 0 || words.every((word) => searchTextOf(entry).includes(word))),
   );
 }
 
-/** Empty values come last in either direction; equals stay in the order that they came in. */
+/** A stable sort. Empty values come last in both directions. */
 export function sortEntries<E>(entries: readonly E[], order: Order<E>, descending: boolean): E[] {
   const filled: { readonly entry: E; readonly key: string | number }[] = [];
   const empty: E[] = [];
   for (const entry of entries) {
     const key = order(entry);
     if (key === '') empty.push(entry);
-    else filled.push({ entry, key: typeof key === 'number' ? key : countable(key) });
+    else filled.push({ entry, key: typeof key === 'number' ? key : naturalSortKey(key) });
   }
   const direction = descending ? -1 : 1;
   filled.sort(({ key: a }, { key: b }) =>
-    typeof a === 'number' && typeof b === 'number' ? direction * (a - b) : direction * byText(String(a), String(b)),
+    typeof a === 'number' && typeof b === 'number'
+      ? direction * (a - b)
+      : direction * compareText(String(a), String(b)),
   );
   return [...filled.map(({ entry }) => entry), ...empty];
 }
 
-/** Whether entries carry at least so many different values; looks no further than it must. */
-export function severalValues<E>(
+/** Whether the entries have at least this many different values; stops as soon as it knows. */
+export function hasDistinctValues<E>(
   entries: readonly E[],
   values: (entry: E) => readonly string[],
   atLeast: number,
@@ -64,11 +66,11 @@ export function severalValues<E>(
   });
 }
 
-/** How many entries carry each value, the most frequent first. */
+/** The number of occurrences of each value, the most frequent first. */
 export function tally(values: Iterable<string>): readonly { readonly value: string; readonly count: number }[] {
   const counts = new Map<string, number>();
   for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
   return [...counts]
     .map(([value, count]) => ({ value, count }))
-    .sort((a, b) => b.count - a.count || byText(countable(a.value), countable(b.value)));
+    .sort((a, b) => b.count - a.count || compareText(naturalSortKey(a.value), naturalSortKey(b.value)));
 }

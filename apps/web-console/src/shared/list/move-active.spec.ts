@@ -9,6 +9,6 @@ test.each([
   ['Home', 50, 0],
   ['End', 0, 99],
   ['x', 5, undefined],
-])('%s leads from %d to %d', (key, from, to) => expect(moveActive(key, from, 100)).toBe(to));
+])('%s moves from %d to %d', (key, from, to) => expect(moveActive(key, from, 100)).toBe(to));
 
-test('an empty list has nowhere to go', () => expect(moveActive('ArrowDown', -1, 0)).toBeUndefined());
+test('an empty list has no row to move to', () => expect(moveActive('ArrowDown', -1, 0)).toBeUndefined());

@@ -1,6 +1,6 @@
-const PAGE = 20;
+const PAGE_ROWS = 20;
 
-/** The row that a key leads to; undefined for a key that moves nothing. */
+/** The row that a key moves to; undefined for other keys. */
 export function moveActive(key: string, active: number, count: number): number | undefined {
   if (count === 0) return undefined;
   const clamp = (index: number): number => Math.max(0, Math.min(count - 1, index));
@@ -10,9 +10,9 @@ export function moveActive(key: string, active: number, count: number): number |
     case 'ArrowUp':
       return clamp(active - 1);
     case 'PageDown':
-      return clamp(active + PAGE);
+      return clamp(active + PAGE_ROWS);
     case 'PageUp':
-      return clamp(active - PAGE);
+      return clamp(active - PAGE_ROWS);
     case 'Home':
       return 0;
     case 'End':

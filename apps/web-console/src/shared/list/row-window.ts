@@ -1,34 +1,34 @@
-/** Which rows of a long list are drawn: those in sight and some around them, so that quick scrolling shows no gaps. */
+/** The rendered rows of a long list: the visible ones and some around them, so that fast scrolling shows no gaps. */
 export interface RowWindow {
   readonly first: number;
   /** One past the last. */
   readonly end: number;
 }
 
-/** In pixels; the style sheet has the same. */
-export const ROW_HEIGHT = 36;
-const AROUND = 8;
-/** The window moves in steps: a slow scroll then draws every few rows instead of at each one. */
-const STEP = 4;
+/** The style sheet has the same height. */
+export const ROW_HEIGHT_PX = 36;
+const ROWS_AROUND = 8;
+/** The window moves in steps, so that slow scrolling does not render at every row. */
+const STEP_ROWS = 4;
 
 /**
- * How many rows are drawn. Always as many: one that leaves the window on one side is used again on the other, so that the
- * browser changes its texts instead of building it anew.
- * @param inSight how many rows the table has room for
+ * The number of rendered rows. It is constant: a row that leaves the window on one side is reused on the other, so that the
+ * browser changes its texts instead of creating elements.
+ * @param visible the number of rows that fit into the table
  */
-export const poolSize = (inSight: number): number => inSight + 2 * AROUND + STEP;
+export const poolSize = (visible: number): number => visible + 2 * ROWS_AROUND + STEP_ROWS;
 
-/** @param top the first row in sight */
-export function rowWindow(top: number, inSight: number, count: number): RowWindow {
-  const pool = poolSize(inSight);
-  const wanted = Math.floor((top - AROUND) / STEP) * STEP;
+/** @param top the first visible row */
+export function rowWindow(top: number, visible: number, count: number): RowWindow {
+  const pool = poolSize(visible);
+  const wanted = Math.floor((top - ROWS_AROUND) / STEP_ROWS) * STEP_ROWS;
   const first = Math.max(0, Math.min(wanted, count - pool));
   return { first, end: Math.min(first + pool, count) };
 }
 
-/** Where to scroll so that a row is wholly in sight; undefined when it is. In pixels. */
+/** The scroll position that makes a row fully visible, in pixels; undefined when it already is. */
 export function scrollTo(index: number, scrollTop: number, height: number): number | undefined {
-  const start = index * ROW_HEIGHT;
+  const start = index * ROW_HEIGHT_PX;
   if (start < scrollTop) return start;
-  return start + ROW_HEIGHT > scrollTop + height ? start + ROW_HEIGHT - height : undefined;
+  return start + ROW_HEIGHT_PX > scrollTop + height ? start + ROW_HEIGHT_PX - height : undefined;
 }

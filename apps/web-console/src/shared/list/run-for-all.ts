@@ -2,20 +2,20 @@ import { messageOf } from '../api/api-error.js';
 
 export interface MemberResult<E> {
   readonly entry: E;
-  /** Absent when it worked. */
+  /** Missing when the operation succeeded. */
   readonly error?: string;
 }
 
-/** The service answers each in milliseconds; more at once would only queue in the browser. */
-const AT_ONCE = 6;
+/** The service responds in milliseconds; more requests would only queue in the browser. */
+const MAX_CONCURRENT = 6;
 
 interface RunOptions {
   readonly onProgress?: (finished: number) => void;
-  /** Aborted: what was not begun yet is left alone, and has no result. */
+  /** Aborting it skips the members that were not started yet; they have no result. */
   readonly signal?: AbortSignal;
 }
 
-/** One member's failure is that member's answer: it never stops the others. Results come in the order of the members. */
+/** Runs an operation for all members. A failure never stops the others. The results are in the order of the members. */
 export async function runForAll<E>(
   members: readonly E[],
   run: (entry: E) => Promise<unknown>,
@@ -34,6 +34,6 @@ export async function runForAll<E>(
       onProgress?.(results.size);
     }
   };
-  await Promise.all(Array.from({ length: Math.min(AT_ONCE, members.length) }, worker));
+  await Promise.all(Array.from({ length: Math.min(MAX_CONCURRENT, members.length) }, worker));
   return members.flatMap((_member, index) => results.get(index) ?? []);
 }

@@ -1,13 +1,13 @@
 import type { Instance } from '../instances/instance.js';
 import { moveActive } from './move-active.js';
-import { ROW_HEIGHT } from './row-window.js';
+import { ROW_HEIGHT_PX } from './row-window.js';
 import type { Selection } from './use-selection.js';
 
 interface RowKeys<E> {
   rows: readonly E[];
-  /** The first row in sight: where the keyboard begins. */
+  /** The first visible row, where keyboard navigation starts. */
   top: number;
-  /** The row that the keyboard is at, by its ref: rows move under it as the fleet changes. */
+  /** The ref of the active row. Its index changes with the fleet. */
   active: string | undefined;
   setActive: (ref: string) => void;
   selection: Selection<E>;
@@ -16,24 +16,24 @@ interface RowKeys<E> {
 }
 
 /**
- * The table is one stop of the Tab key. Arrows move between rows (with Shift they mark), Right goes to the links and buttons
- * of a row, Left and Escape come back; Enter opens, Space marks, Ctrl-A marks all.
+ * Keyboard navigation. The table is one stop of the Tab key. Arrow keys move between rows (with Shift they select), Right
+ * moves to the links and buttons of a row, Left and Escape move back. Enter opens, Space selects, Ctrl+A selects all.
  */
 export function useRowKeys<E extends Instance>({ rows, top, active, setActive, selection, open, showRow }: RowKeys<E>) {
   const activeIndex = active === undefined ? -1 : rows.findIndex(({ ref }) => ref === active);
   const row = rows[activeIndex];
 
-  const move = (table: HTMLElement, index: number, mark: boolean): void => {
+  const move = (table: HTMLElement, index: number, select: boolean): void => {
     const next = rows[index];
     if (!next) return;
-    if (mark && row && !selection.refs.has(row.ref)) selection.toggle(row.ref);
-    if (mark) selection.extendTo(next.ref);
+    if (select && row && !selection.refs.has(row.ref)) selection.toggle(row.ref);
+    if (select) selection.extendTo(next.ref);
     setActive(next.ref);
-    showRow(index, ROW_HEIGHT);
+    showRow(index, ROW_HEIGHT_PX);
     table.focus();
   };
 
-  /** Within a row; true when the key was taken. */
+  /** Moves within a row. Returns whether it handled the key. */
   const moveInRow = (table: HTMLElement, target: Element, key: string): boolean => {
     const element =
       target === table ? document.getElementById(`row-${active}`) : target.closest('[role="row"][data-ref]');

@@ -1,51 +1,51 @@
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
-import { keepScroll, recallScroll } from './kept-scroll.js';
-import { poolSize, ROW_HEIGHT, rowWindow, scrollTo } from './row-window.js';
+import { rememberScroll, rememberedScroll } from './scroll-memory.js';
+import { poolSize, ROW_HEIGHT_PX, rowWindow, scrollTo } from './row-window.js';
 
-interface Sight {
-  /** The first row in sight. */
+interface VisibleRows {
+  /** The first visible row. */
   readonly top: number;
   readonly rows: number;
 }
 
-/** Until the table was measured. */
-const USUAL_ROWS = 40;
+/** Used until the table is measured. */
+const ASSUMED_ROWS = 40;
 
 /**
- * Follows which rows of a scroller are in sight.
- * @param address of what is listed. Another address begins at its top, one that was looked at before where it was left.
+ * Tracks the visible rows of a scroller.
+ * @param address of the list. A new address starts at the top, a known one where the user left it.
  */
 export function useRowWindow(count: number, address: string) {
   const scroller = useRef<HTMLDivElement>(null);
-  const [sight, setSight] = useState<Sight>(() => ({
-    top: Math.floor(recallScroll(address) / ROW_HEIGHT),
-    rows: USUAL_ROWS,
+  const [visible, setVisible] = useState<VisibleRows>(() => ({
+    top: Math.floor(rememberedScroll(address) / ROW_HEIGHT_PX),
+    rows: ASSUMED_ROWS,
   }));
 
   const shown = useRef<string>(undefined);
   useLayoutEffect(() => {
     if (!scroller.current || shown.current === address) return;
-    scroller.current.scrollTop = shown.current === undefined ? recallScroll(address) : 0;
+    scroller.current.scrollTop = shown.current === undefined ? rememberedScroll(address) : 0;
     shown.current = address;
   }, [address]);
 
   useEffect(() => {
     const element = scroller.current;
     if (!element) return undefined;
-    const look = (): void => {
+    const measure = (): void => {
       const next = {
-        top: Math.floor(element.scrollTop / ROW_HEIGHT),
-        rows: Math.ceil(element.clientHeight / ROW_HEIGHT),
+        top: Math.floor(element.scrollTop / ROW_HEIGHT_PX),
+        rows: Math.ceil(element.clientHeight / ROW_HEIGHT_PX),
       };
-      setSight((before) => (sameWindow(before, next, count) ? before : next));
+      setVisible((before) => (sameWindow(before, next, count) ? before : next));
     };
-    // Within the frame that scrolls: drawn later, rows would be missing in it.
+    // Rendered within the frame that scrolls; otherwise rows would be missing in that frame.
     const onScroll = (): void => {
-      keepScroll(address, element.scrollTop);
-      flushSync(look);
+      rememberScroll(address, element.scrollTop);
+      flushSync(measure);
     };
-    const observer = new ResizeObserver(look);
+    const observer = new ResizeObserver(measure);
     observer.observe(element);
     element.addEventListener('scroll', onScroll, { passive: true });
     return () => {
@@ -54,24 +54,24 @@ export function useRowWindow(count: number, address: string) {
     };
   }, [count, address]);
 
-  /** @param head height of what sticks to the scroller's top, in pixels */
-  const showRow = useCallback((index: number, head: number): void => {
+  /** @param headPx the height of the sticky head */
+  const showRow = useCallback((index: number, headPx: number): void => {
     const element = scroller.current;
     if (!element) return;
-    const top = scrollTo(index, element.scrollTop, element.clientHeight - head);
+    const top = scrollTo(index, element.scrollTop, element.clientHeight - headPx);
     if (top !== undefined) element.scrollTop = top;
   }, []);
 
   return {
     scroller,
-    top: sight.top,
-    window: rowWindow(sight.top, sight.rows, count),
-    pool: poolSize(sight.rows),
+    top: visible.top,
+    window: rowWindow(visible.top, visible.rows, count),
+    pool: poolSize(visible.rows),
     showRow,
   };
 }
 
-function sameWindow(a: Sight, b: Sight, count: number): boolean {
+function sameWindow(a: VisibleRows, b: VisibleRows, count: number): boolean {
   const one = rowWindow(a.top, a.rows, count);
   const other = rowWindow(b.top, b.rows, count);
   return one.first === other.first && one.end === other.end;

@@ -2,18 +2,18 @@ import { useMemo, useState } from 'react';
 
 export interface Selection<E> {
   readonly refs: ReadonlySet<string>;
-  /** Those of the selected that still exist, in the list's order. */
+  /** The selected entries that still exist, in the list's order. */
   readonly members: readonly E[];
   toggle(ref: string): void;
   /** Selects everything between the one last toggled and this one. */
   extendTo(ref: string): void;
-  /** Selects what is shown, and nothing else. */
+  /** Selects exactly the entries shown. */
   all(): void;
   none(): void;
   only(refs: Iterable<string>): void;
 }
 
-/** Which rows are marked. Filtering does not unmark: the bar says how many are. */
+/** The selected rows. Filtering does not change the selection. */
 export function useSelection<E extends { readonly ref: string }>(
   entries: readonly E[],
   shown: readonly E[],

@@ -7,8 +7,8 @@ import type { ListKind } from './list-kind.js';
 type Chosen = readonly string[] | undefined;
 
 /**
- * The columns that somebody chose, in this browser, whatever room there is; otherwise as many as fit.
- * The third value is the ref of what the room is measured of.
+ * The columns that the user chose in this browser, or else as many as fit.
+ * The third value is the ref for the element whose width counts.
  */
 export function useShownColumns<E extends Instance>({
   collection,
@@ -16,10 +16,10 @@ export function useShownColumns<E extends Instance>({
 }: ListKind<E>): [readonly string[], (chosen: Chosen) => void, (element: HTMLElement | null) => void] {
   const [chosen, setChosen] = useRemembered<Chosen | null>(`columns-${collection}`, null);
   const [element, setElement] = useState<HTMLElement | null>(null);
-  const [roomRem, setRoom] = useState(() => inRem(window.innerWidth));
+  const [widthRem, setWidth] = useState(() => toRem(window.innerWidth));
   useEffect(() => {
     if (!element) return undefined;
-    const observer = new ResizeObserver(() => setRoom(inRem(element.clientWidth)));
+    const observer = new ResizeObserver(() => setWidth(toRem(element.clientWidth)));
     observer.observe(element);
     return () => observer.disconnect();
   }, [element]);
@@ -28,11 +28,11 @@ export function useShownColumns<E extends Instance>({
     () =>
       chosen
         ? Object.keys(columns).filter((name) => name === 'name' || chosen.includes(name))
-        : fittingColumns(columns, roomRem),
-    [chosen, columns, roomRem],
+        : fittingColumns(columns, widthRem),
+    [chosen, columns, widthRem],
   );
   return [shown, (next) => setChosen(next ?? null), setElement];
 }
 
-const inRem = (pixels: number): number =>
+const toRem = (pixels: number): number =>
   pixels / (parseFloat(getComputedStyle(document.documentElement).fontSize) || 16);

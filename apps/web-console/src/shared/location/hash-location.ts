@@ -1,19 +1,17 @@
 import { useSyncExternalStore } from 'react';
 import type { RouterProps } from 'wouter';
 
-/**
- * The place in the console lives behind the `#`, search included (`#/vms?q=web`): the service serves one page, and any
- * other path of it is 404.
- */
+// The console's own path and search are in the fragment (`#/vms?q=web`), because the service serves only one page and
+// responds with 404 to other paths.
 const EVENT = 'headgate:navigate';
 
-const place = (): [path: string, search: string] => {
+const pathAndSearch = (): [path: string, search: string] => {
   const [path = '', search = ''] = location.hash.replace(/^#/, '').split('?', 2);
   return [path === '' ? '/' : path, search];
 };
 
-/** What stands behind the `?` right now. */
-export const currentSearch = (): string => place()[1];
+/** The current search, without the `?`. */
+export const currentSearch = (): string => pathAndSearch()[1];
 
 function subscribe(listener: () => void): () => void {
   const events = ['hashchange', 'popstate', EVENT];
@@ -26,10 +24,13 @@ export function navigate(to: string, { replace = false }: { replace?: boolean } 
   dispatchEvent(new Event(EVENT));
 }
 
-const useHashPath = (): [string, typeof navigate] => [useSyncExternalStore(subscribe, () => place()[0]), navigate];
-const useHashSearch = (): string => useSyncExternalStore(subscribe, () => place()[1]);
+const useHashPath = (): [string, typeof navigate] => [
+  useSyncExternalStore(subscribe, () => pathAndSearch()[0]),
+  navigate,
+];
+const useHashSearch = (): string => useSyncExternalStore(subscribe, () => pathAndSearch()[1]);
 
-/** Properties of wouter's `<Router>`. */
+/** Properties for wouter's `<Router>`. */
 export const hashRouting: Omit<RouterProps, 'children'> = {
   hook: Object.assign(useHashPath, { hrefs: (href: string) => `#${href}` }),
   searchHook: useHashSearch,

@@ -1,4 +1,4 @@
-import { countable } from './countable.js';
+import { naturalSortKey } from './natural-sort-key.js';
 
 interface Named {
   readonly name: string;
@@ -6,6 +6,6 @@ interface Named {
   readonly context: string;
 }
 
-/** Plain order of these keys is the order of name, then namespace, then context. No two instances share one. */
+/** A unique key per instance. Keys sort by name, then namespace, then context. */
 export const identityKey = ({ name, namespace, context }: Named): string =>
-  `${countable(name)}\0${name}\0${countable(namespace)}\0${namespace}\0${context}`;
+  `${naturalSortKey(name)}\0${name}\0${naturalSortKey(namespace)}\0${namespace}\0${context}`;

@@ -3,9 +3,9 @@ import { CreateVmDto, TagDto } from '@headgate/api-contracts';
 import { validateSync } from 'class-validator';
 import { nameProblem, tagProblem } from './name-rule.js';
 
-const serviceTakesName = (name: string): boolean =>
+const serviceAcceptsName = (name: string): boolean =>
   validateSync(Object.assign(new CreateVmDto(), { name })).length === 0;
-const serviceTakesTag = (tag: string): boolean =>
+const serviceAcceptsTag = (tag: string): boolean =>
   validateSync(Object.assign(new TagDto(), { tag, on: true })).length === 0;
 
 describe('nameProblem', () => {
@@ -24,16 +24,18 @@ describe('nameProblem', () => {
     'a.b',
     'ä',
     'x'.repeat(64),
-  ])('judges «%s» as the service does', (name) => expect(nameProblem(name) === undefined).toBe(serviceTakesName(name)));
+  ])('judges "%s" as the service does', (name) =>
+    expect(nameProblem(name) === undefined).toBe(serviceAcceptsName(name)),
+  );
 
-  test('names what is wrong', () => {
-    expect(nameProblem('My VM')).toBe('The first character must be a-z or 0-9.');
-    expect(nameProblem('my_vm x')).toBe('Only a-z, 0-9 and "-"; not _ a space.');
-    expect(nameProblem('x'.repeat(70))).toBe('At most 63 characters; this has 70.');
+  test('describes the problem', () => {
+    expect(nameProblem('My VM')).toBe('Start with a lowercase letter or a digit.');
+    expect(nameProblem('my_vm x')).toBe('Use only lowercase letters, digits, and hyphens. Not allowed: _ space');
+    expect(nameProblem('x'.repeat(70))).toBe('Use at most 63 characters (now 70).');
   });
 });
 
 test.each(['prod', 'a', 'A.b_c-d', '-a', 'a-', 'a b', '', 'x'.repeat(59), 'x'.repeat(60)])(
-  'tagProblem judges «%s» as the service does',
-  (tag) => expect(tagProblem(tag) === undefined).toBe(serviceTakesTag(tag)),
+  'tagProblem judges "%s" as the service does',
+  (tag) => expect(tagProblem(tag) === undefined).toBe(serviceAcceptsTag(tag)),
 );

@@ -1,12 +1,12 @@
-import { Alert } from '@patternfly/react-core';
 import type { PlanView as Plan } from '@headgate/api-contracts';
+import { Alert } from '../ui/alert.js';
 
-/** What a rehearsal answered: refusals first, then what would be done, then what to know. */
+/** The result of a dry run: refusals first, then the steps, then the warnings. */
 export function PlanView({ plan, title }: { plan: Plan; title: string }) {
   return (
     <section className="hg-plan" aria-label={title}>
       {plan.refusals.map(({ code, reason, remedy }) => (
-        <Alert key={`${code} ${reason}`} isInline variant="danger" title={reason}>
+        <Alert key={`${code} ${reason}`} variant="danger" title={reason}>
           {remedy}
         </Alert>
       ))}
@@ -19,7 +19,7 @@ export function PlanView({ plan, title }: { plan: Plan; title: string }) {
         ))}
       </ol>
       {plan.warnings.map((warning) => (
-        <Alert key={warning} isInline isPlain variant="warning" title={warning} />
+        <Alert key={warning} isPlain variant="warning" title={warning} />
       ))}
     </section>
   );

@@ -1,4 +1,5 @@
-import { Button, Modal, ModalBody, ModalFooter, ModalHeader } from '@patternfly/react-core';
+import { Button } from '../ui/button.js';
+import { Dialog } from '../ui/dialog.js';
 import { powerWording } from './power-wording.js';
 import type { PowerRequest } from './use-power-action.js';
 
@@ -7,26 +8,28 @@ interface ConfirmPowerProps extends PowerRequest {
   onConfirm: () => void;
 }
 
-/** Says who is meant and what it does to him, before a guest is disturbed. Enter confirms, Escape does not. */
+/** Names the instance and the consequences before a guest is interrupted. Enter confirms, Escape cancels. */
 export function ConfirmPower({ instance, action, onClose, onConfirm }: ConfirmPowerProps) {
-  const { label, cost } = powerWording(instance, action);
+  const { label, consequence } = powerWording(instance, action);
+  const isDanger = action === 'force-stop';
   return (
-    <Modal isOpen variant="small" onClose={onClose} aria-labelledby="power-title" elementToFocus="#power-confirm">
-      <ModalHeader
-        title={`${label}: ${instance.name}?`}
-        labelId="power-title"
-        description={`${instance.namespace} in ${instance.context}`}
-        {...(action === 'force-stop' ? { titleIconVariant: 'warning' as const } : {})}
-      />
-      <ModalBody>{cost}</ModalBody>
-      <ModalFooter>
-        <Button id="power-confirm" variant={action === 'force-stop' ? 'danger' : 'primary'} onClick={onConfirm}>
-          {label}
-        </Button>
-        <Button variant="link" onClick={onClose}>
-          Cancel
-        </Button>
-      </ModalFooter>
-    </Modal>
+    <Dialog
+      title={`${label} ${instance.name}?`}
+      description={`${instance.namespace} in ${instance.context}`}
+      isDanger={isDanger}
+      onClose={onClose}
+      footer={
+        <>
+          <Button data-autofocus variant={isDanger ? 'danger' : 'primary'} onClick={onConfirm}>
+            {label}
+          </Button>
+          <Button variant="link" onClick={onClose}>
+            Cancel
+          </Button>
+        </>
+      }
+    >
+      {consequence}
+    </Dialog>
   );
 }

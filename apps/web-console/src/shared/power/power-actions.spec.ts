@@ -18,22 +18,24 @@ describe('actionRefusal', () => {
     ['CrashLoopBackOff', ['stop', 'force-stop', 'restart', 'delete']],
     ['Provisioning', ['delete']],
     ['Terminating', []],
-  ])('allows a %s instance what makes sense', (status, actions) => expect(able(status)).toEqual(actions));
+  ])('allows the actions that make sense for a %s VM', (status, actions) => expect(able(status)).toEqual(actions));
 
-  test('refuses everything to whom the service would refuse it', () => {
+  test('refuses everything to users without rights', () => {
     const whoami = { login: 'bob', name: 'Bob', admin: false, enforced: true };
-    expect(actionRefusal('stop', buildVm(), { whoami })).toBe('Only administrators may do this. You may look.');
+    expect(actionRefusal('stop', buildVm(), { whoami })).toBe(
+      'Only administrators can do this. You have view-only access.',
+    );
     expect(actionRefusal('stop', buildVm(), { whoami: { ...whoami, enforced: false } })).toBeUndefined();
   });
 
-  test('refuses what a lost context could not do', () => {
-    expect(actionRefusal('stop', buildVm({ stale: true }))).toBe("The context prod can't be reached.");
+  test('refuses actions on an unreachable context', () => {
+    expect(actionRefusal('stop', buildVm({ stale: true }))).toBe('The context prod is unreachable.');
     expect(actionRefusal('stop', buildVm(), { context: buildContext({ up: false }) })).toBe(
-      "The context prod can't be reached.",
+      'The context prod is unreachable.',
     );
   });
 
-  test('says what a context lacks, in its words', () => {
+  test('passes on the reason why a context lacks an ability', () => {
     const context = buildContext({
       abilities: { power: true, migration: 'A single machine has nowhere to migrate to.' },
     });
@@ -41,7 +43,9 @@ describe('actionRefusal', () => {
     expect(actionRefusal('stop', buildVm(), { context })).toBeUndefined();
   });
 
-  test('refuses to migrate what is not live-migratable', () => {
-    expect(actionRefusal('migrate', buildVm({ liveMigratable: false }))).toBe('This instance is not live-migratable.');
+  test('refuses to migrate a VM without live migration', () => {
+    expect(actionRefusal('migrate', buildVm({ liveMigratable: false }))).toBe(
+      'This VM does not support live migration.',
+    );
   });
 });

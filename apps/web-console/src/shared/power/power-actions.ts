@@ -1,27 +1,27 @@
 import type { ContainerView, VmView, WhoamiView } from '@headgate/api-contracts';
 import { isVm, type Instance } from '../instances/instance.js';
-import { lackOf, type ContextAbilities } from '../queries/use-capabilities.js';
+import { unavailableReason, type ContextCapabilities } from '../queries/use-capabilities.js';
 import { readOnlyReason } from '../queries/use-whoami.js';
 
 export const POWER_ACTIONS = ['start', 'stop', 'restart', 'force-stop', 'pause', 'unpause'] as const;
 export type PowerAction = (typeof POWER_ACTIONS)[number];
 export type InstanceAction = PowerAction | 'migrate' | 'tag' | 'delete';
 
-export interface PowerSurroundings {
-  readonly context?: ContextAbilities | undefined;
+export interface ActionConditions {
+  readonly context?: ContextCapabilities | undefined;
   readonly whoami?: WhoamiView | undefined;
 }
 
-/** Why an action makes no sense right now, as a sentence; undefined when it may be tried. The service decides. */
+/** Why an action is unavailable right now, as a sentence; undefined when the user may try it. The service decides. */
 export function actionRefusal(
   action: InstanceAction,
   instance: Instance,
-  { context, whoami }: PowerSurroundings = {},
+  { context, whoami }: ActionConditions = {},
 ): string | undefined {
   return (
     readOnlyReason(whoami) ??
-    (instance.stale || context?.up === false ? `The context ${instance.context} can't be reached.` : undefined) ??
-    lackOf(context, isVm(instance) ? ABILITY[action] : 'containers') ??
+    (instance.stale || context?.up === false ? `The context ${instance.context} is unreachable.` : undefined) ??
+    unavailableReason(context, isVm(instance) ? ABILITY[action] : 'containers') ??
     (isVm(instance) ? stateRefusal(action, instance) : containerRefusal(action, instance))
   );
 }
@@ -29,8 +29,8 @@ export function actionRefusal(
 function containerRefusal(action: InstanceAction, { phase }: ContainerView): string | undefined {
   if (action === 'delete') return undefined;
   if (action === 'start') return phase === 'Stopped' ? undefined : 'It is not stopped.';
-  if (action === 'stop') return phase === 'Stopped' ? 'It is stopped already.' : undefined;
-  return 'Containers have no such thing.';
+  if (action === 'stop') return phase === 'Stopped' ? 'It is already stopped.' : undefined;
+  return 'Not available for containers.';
 }
 
 const ABILITY: Readonly<Record<InstanceAction, string>> = {
@@ -45,29 +45,29 @@ const ABILITY: Readonly<Record<InstanceAction, string>> = {
   delete: 'provisioning',
 };
 
-const NO_GUEST = ['Stopped', 'Provisioning', 'WaitingForVolumeBinding', 'Terminating'];
+const STATUSES_WITHOUT_GUEST = ['Stopped', 'Provisioning', 'WaitingForVolumeBinding', 'Terminating'];
 
 function stateRefusal(action: InstanceAction, { status, liveMigratable }: VmView): string | undefined {
   if (status === 'Terminating') return 'It is being deleted.';
   if (action === 'delete' || action === 'tag') return undefined;
-  if (status === 'Provisioning') return 'Its disk is still being made.';
-  const hasGuest = !NO_GUEST.includes(status);
+  if (status === 'Provisioning') return 'Its disk is still being created.';
+  const hasGuest = !STATUSES_WITHOUT_GUEST.includes(status);
   switch (action) {
     case 'start':
-      return hasGuest ? `It is not stopped but ${status}.` : undefined;
+      return hasGuest ? `It is ${status}, not Stopped.` : undefined;
     case 'stop':
-      if (!hasGuest) return 'It is stopped already.';
-      return status === 'Stopping' ? 'It is shutting down already.' : undefined;
+      if (!hasGuest) return 'It is already stopped.';
+      return status === 'Stopping' ? 'It is already shutting down.' : undefined;
     case 'force-stop':
-      return hasGuest ? undefined : 'It is stopped already.';
+      return hasGuest ? undefined : 'It is already stopped.';
     case 'restart':
-      return hasGuest && status !== 'Stopping' ? undefined : 'Only a running instance can be restarted.';
+      return hasGuest && status !== 'Stopping' ? undefined : 'Only a running VM can be restarted.';
     case 'pause':
-      return status === 'Running' ? undefined : 'Only a running instance can be paused.';
+      return status === 'Running' ? undefined : 'Only a running VM can be paused.';
     case 'unpause':
       return status === 'Paused' ? undefined : 'It is not paused.';
     case 'migrate':
-      if (status !== 'Running') return 'Only a running instance can migrate.';
-      return liveMigratable ? undefined : 'This instance is not live-migratable.';
+      if (status !== 'Running') return 'Only a running VM can be migrated.';
+      return liveMigratable ? undefined : 'This VM does not support live migration.';
   }
 }

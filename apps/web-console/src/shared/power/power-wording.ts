@@ -5,10 +5,10 @@ import type { PowerAction } from './power-actions.js';
 export interface PowerWording {
   readonly label: string;
   readonly icon: IconName;
-  /** What is said once it was accepted. */
+  /** What happens to the instance once the action was accepted, after its name. */
   readonly done: string;
-  /** What it costs whoever uses the guest, where it costs something: it is asked before. */
-  readonly cost?: string;
+  /** What the action means for the users of the guest. Only these actions need a confirmation. */
+  readonly consequence?: string;
 }
 
 export const VM_POWER: Readonly<Record<PowerAction, PowerWording>> = {
@@ -16,33 +16,33 @@ export const VM_POWER: Readonly<Record<PowerAction, PowerWording>> = {
   stop: {
     label: 'Shut down',
     icon: 'power',
-    done: 'was asked to shut down',
-    cost: 'The guest is asked to shut down. Whoever uses it loses it.',
+    done: 'is shutting down',
+    consequence: 'The guest operating system is asked to shut down. Users of the VM will be disconnected.',
   },
   'force-stop': {
     label: 'Force stop',
     icon: 'plug',
-    done: 'was switched off',
-    cost: 'This pulls the plug: the guest has no chance to write what it still holds in memory. «Shut down» asks it instead.',
+    done: 'was powered off',
+    consequence:
+      'This is like pulling the plug: data that the guest has not written to disk is lost. Use "Shut down" to stop the VM cleanly.',
   },
   restart: {
     label: 'Restart',
     icon: 'restart',
     done: 'is restarting',
-    cost: 'The guest is asked to restart. Whoever uses it loses it for a while.',
+    consequence: 'The guest operating system is asked to restart. Users of the VM will be disconnected meanwhile.',
   },
   pause: { label: 'Pause', icon: 'pause', done: 'is paused' },
-  unpause: { label: 'Resume', icon: 'play', done: 'goes on' },
+  unpause: { label: 'Resume', icon: 'play', done: 'is running again' },
 };
 
-/** Nobody presses a container's power button: its processes end. */
 export const CONTAINER_POWER = {
   start: VM_POWER.start,
   stop: {
     label: 'Stop',
     icon: 'power',
     done: 'is stopping',
-    cost: 'Its processes are ended. Its data volume stays.',
+    consequence: 'The processes of the container are ended. Its data volume is kept.',
   },
 } as const satisfies Partial<Record<PowerAction, PowerWording>>;
 

@@ -5,7 +5,7 @@ import { VM_POWER } from './power-wording.js';
 import { useActionRefusal } from './use-action-refusal.js';
 import { usePowerAction } from './use-power-action.js';
 
-/** Offers to start what does not run, where it is missed. */
+/** Starts an instance from a place where the user expects it to run. */
 export function StartButton({ instance }: { instance: Instance }) {
   const refusal = useActionRefusal();
   const { mutate, isPending } = usePowerAction();
@@ -13,7 +13,7 @@ export function StartButton({ instance }: { instance: Instance }) {
     <ReasonedButton
       icon={<Icon name={VM_POWER.start.icon} />}
       reason={refusal('start', instance)}
-      {...(isPending ? { isLoading: true } : {})}
+      isLoading={isPending}
       onClick={() => mutate({ instance, action: 'start' })}
     >
       {`Start ${instance.name}`}

@@ -7,8 +7,8 @@ import { actionRefusal, type InstanceAction } from './power-actions.js';
 export type ActionRefusal = (action: InstanceAction, instance: Instance) => string | undefined;
 
 /**
- * Tells for any instance and action why it is not to be had, with what this page knows of the caller and the contexts. The
- * same function until that changes.
+ * Returns a function that explains why an action is unavailable for an instance. It is the same function until the
+ * capabilities or the user change.
  */
 export function useActionRefusal(): ActionRefusal {
   const { data: capabilities } = useCapabilities();

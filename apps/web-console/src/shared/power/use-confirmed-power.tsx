@@ -4,11 +4,11 @@ import { powerWording } from './power-wording.js';
 import { usePowerAction, type PowerRequest } from './use-power-action.js';
 
 interface ConfirmedPower {
-  /** Runs what disturbs nobody at once, and asks before the rest. */
+  /** Runs harmless actions immediately and asks for a confirmation before the others. */
   readonly request: (request: PowerRequest) => void;
-  /** What is under way. */
+  /** The request that is being sent. */
   readonly running: PowerRequest | undefined;
-  /** The question; to be drawn somewhere. */
+  /** The confirmation; the caller renders it. */
   readonly dialog: ReactNode;
 }
 
@@ -18,7 +18,7 @@ export function useConfirmedPower(): ConfirmedPower {
   const close = (): void => setAsked(undefined);
   return {
     request: (request) =>
-      powerWording(request.instance, request.action).cost === undefined ? mutate(request) : setAsked(request),
+      powerWording(request.instance, request.action).consequence === undefined ? mutate(request) : setAsked(request),
     running: isPending ? variables : undefined,
     dialog: asked && (
       <ConfirmPower

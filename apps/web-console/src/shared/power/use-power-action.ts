@@ -6,10 +6,10 @@ import type { PowerAction } from './power-actions.js';
 import { powerWording } from './power-wording.js';
 import { runPowerAction } from './run-power-action.js';
 
-/** What takes an action back, where something does. */
+/** The action that undoes another one. */
 const OPPOSITE: Readonly<Partial<Record<PowerAction, PowerAction>>> = { pause: 'unpause', unpause: 'pause' };
 
-/** Runs one action on one instance and says how it went; the new state itself arrives with the fleet. */
+/** Runs one action on one instance and reports the result in a notice. The new state arrives with the fleet. */
 export function usePowerAction() {
   const notify = useNotify();
   const action = useMutation({
@@ -25,7 +25,7 @@ export function usePowerAction() {
     onError: (error, { instance, action: refused }) =>
       notify({
         variant: 'danger',
-        title: `${powerWording(instance, refused).label} of ${instance.name} was refused`,
+        title: `${powerWording(instance, refused).label} failed: ${instance.name}`,
         body: messageOf(error),
       }),
   });

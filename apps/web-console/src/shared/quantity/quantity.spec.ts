@@ -13,11 +13,11 @@ describe('bytesOf', () => {
     ['512k', 512_000],
   ])('%s is %d bytes', (text, bytes) => expect(bytesOf(text)).toBe(bytes));
 
-  test('is NaN for what is no quantity', () => expect(bytesOf('four')).toBeNaN());
+  test('is NaN for text that is not a quantity', () => expect(bytesOf('four')).toBeNaN());
 });
 
 test.each(['4Gi', '20G', '512Mi', '1.5Gi', '.5Gi', '1e9', '', 'Gi', '0', '-1Gi', '4GB', '4gi', '9Pi', '4 Gi'])(
-  'quantityProblem judges «%s» as the service does',
+  'quantityProblem judges "%s" as the service does',
   (mem) => {
     const errors = validateSync(Object.assign(new CreateVmDto(), { name: 'a', mem }));
     expect(quantityProblem(mem) === undefined).toBe(errors.length === 0);

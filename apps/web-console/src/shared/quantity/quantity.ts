@@ -1,9 +1,9 @@
-/** Amounts of bytes in Kubernetes notation, as far as a person types and reads them. */
+/** Amounts of bytes in Kubernetes notation, as far as users type and read them. */
 const QUANTITY = /^(\d+(?:\.\d*)?|\.\d+)(?:([KMGTPE]i)|([kMGTPE])|[eE](\d{1,2}))?$/;
 const BINARY = ['Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
 const DECIMAL = ['k', 'M', 'G', 'T', 'P', 'E'];
 
-/** Bytes of `4Gi`, `20G`, `1.5Gi`; NaN when it is no quantity. For comparing and showing, not for arithmetic. */
+/** The bytes of `4Gi`, `20G`, `1.5Gi`; NaN for other text. For comparison and display, not for arithmetic. */
 export function bytesOf(quantity: string): number {
   const match = QUANTITY.exec(quantity);
   if (!match) return NaN;
@@ -16,16 +16,16 @@ export function bytesOf(quantity: string): number {
   return Number(digits) * factor;
 }
 
-/** What is wrong with an amount, as a sentence; undefined when it is right. */
+/** The problem with a quantity, as a sentence; undefined when the quantity is valid. */
 export function quantityProblem(quantity: string): string | undefined {
   const bytes = bytesOf(quantity);
-  if (Number.isNaN(bytes)) return 'A number with a unit is needed, such as 4Gi or 512Mi.';
-  if (bytes <= 0) return 'It must be more than 0.';
-  if (bytes > Number.MAX_SAFE_INTEGER) return 'It must be less than 8Pi.';
+  if (Number.isNaN(bytes)) return 'Enter a number with a unit, such as 4Gi or 512Mi.';
+  if (bytes <= 0) return 'Enter more than 0.';
+  if (bytes > Number.MAX_SAFE_INTEGER) return 'Enter less than 8Pi.';
   return undefined;
 }
 
-/** Few digits for a table: `4 GiB`, `1.5 GiB`, `20 GB` stay what they were; odd amounts are rounded. */
+/** A short text for tables: `4 GiB`, `1.5 GiB`, and `20 GB` stay exact; uneven amounts are rounded. */
 export function readableQuantity(quantity: string): string {
   const bytes = bytesOf(quantity);
   if (Number.isNaN(bytes)) return quantity;
@@ -34,7 +34,7 @@ export function readableQuantity(quantity: string): string {
   return readableBytes(bytes);
 }
 
-/** With at most one digit behind the point: `4.5 GiB`. */
+/** With at most one decimal: `4.5 GiB`. */
 export function readableBytes(bytes: number): string {
   const power = bytes < 1024 ? 0 : Math.min(Math.floor(Math.log2(bytes) / 10), BINARY.length);
   const value = bytes / 1024 ** power;

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { CapabilitiesView, ContextCapabilitiesView } from '@headgate/api-contracts';
 import { getJson } from '../api/request.js';
 
-export type ContextAbilities = ContextCapabilitiesView;
+export type ContextCapabilities = ContextCapabilitiesView;
 export type Capabilities = CapabilitiesView;
 
 export const useCapabilities = () =>
@@ -12,11 +12,11 @@ export const useCapabilities = () =>
     refetchInterval: 10_000,
   });
 
-export const contextNamed = (capabilities: Capabilities | undefined, name: string): ContextAbilities | undefined =>
+export const contextNamed = (capabilities: Capabilities | undefined, name: string): ContextCapabilities | undefined =>
   capabilities?.contexts.find(({ context }) => context === name);
 
-/** Why a context can't do something; undefined when it can, or when nobody knows yet. */
-export function lackOf(context: ContextAbilities | undefined, ability: string): string | undefined {
+/** Why a context lacks an ability; undefined when it has the ability or the capabilities are not loaded yet. */
+export function unavailableReason(context: ContextCapabilities | undefined, ability: string): string | undefined {
   if (!context) return undefined;
   const has = context.abilities[ability];
   if (has === true || has === undefined) return undefined;

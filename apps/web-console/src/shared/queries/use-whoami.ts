@@ -9,6 +9,6 @@ export const useWhoami = () =>
     refetchInterval: 60_000,
   });
 
-/** Why this person may change nothing; undefined when he may. */
+/** Why the user can't change anything; undefined when they can. */
 export const readOnlyReason = (whoami: WhoamiView | undefined): string | undefined =>
-  whoami?.enforced && !whoami.admin ? 'Only administrators may do this. You may look.' : undefined;
+  whoami?.enforced && !whoami.admin ? 'Only administrators can do this. You have view-only access.' : undefined;

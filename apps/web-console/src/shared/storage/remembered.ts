@@ -2,7 +2,7 @@ import { useCallback, useState } from 'react';
 
 const PREFIX = 'headgate.';
 
-/** Reads what this browser remembers; anything unreadable counts as nothing. */
+/** Reads a value from the browser's storage; an unreadable value counts as missing. */
 export function recall<T>(name: string, otherwise: T): T {
   try {
     const text = localStorage.getItem(PREFIX + name);
@@ -12,7 +12,7 @@ export function recall<T>(name: string, otherwise: T): T {
   }
 }
 
-/** Storage may be full or forbidden; then the choice lasts as long as the page. */
+/** Storage may be full or disabled; then the value lasts as long as the page. */
 export function remember(name: string, value: unknown): void {
   try {
     localStorage.setItem(PREFIX + name, JSON.stringify(value));
@@ -21,7 +21,7 @@ export function remember(name: string, value: unknown): void {
   }
 }
 
-/** State that this browser keeps over reloads. */
+/** State that survives reloads in this browser. */
 export function useRemembered<T>(name: string, initial: T): [T, (value: T) => void] {
   const [value, setValue] = useState<T>(() => recall(name, initial));
   const change = useCallback(

@@ -1,8 +1,8 @@
-import { Progress, ProgressMeasureLocation } from '@patternfly/react-core';
 import type { TaskView } from '@headgate/api-contracts';
+import { Progress } from '../ui/progress.js';
 import { taskTitle } from './task-title.js';
 
-/** How far one task is, in words and as a bar. */
+/** The progress of one task, as text and as a bar. */
 export function TaskBar({ task }: { task: TaskView }) {
   const { status, progress, error, steps } = task;
   const title = taskTitle(task);
@@ -11,15 +11,13 @@ export function TaskBar({ task }: { task: TaskView }) {
   return (
     <div className="hg-task">
       <Progress
-        size="sm"
         title={title}
-        value={percent}
-        valueText={`${title}: ${percent} %`}
-        label={progress === null && status === 'running' ? 'running' : `${percent} %`}
-        measureLocation={ProgressMeasureLocation.outside}
-        {...(failed ? { variant: 'danger' as const } : status === 'done' ? { variant: 'success' as const } : {})}
+        percent={percent}
+        valueText={`${title}: ${percent}%`}
+        label={progress === null && status === 'running' ? 'Running' : `${percent}%`}
+        tone={failed ? 'danger' : status === 'done' ? 'success' : 'progress'}
       />
-      <p className={failed ? 'hg-status--bad' : 'hg-note'} role={failed ? 'alert' : undefined}>
+      <p className={failed ? 'hg-status--danger' : 'hg-note'} role={failed ? 'alert' : undefined}>
         {failed ? error : status === 'done' ? 'Done' : steps.at(-1)?.name}
       </p>
     </div>

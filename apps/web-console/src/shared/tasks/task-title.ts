@@ -8,7 +8,7 @@ const VERBS: Readonly<Record<TaskView['kind'], string>> = {
   export: 'Export',
 };
 
-/** What a task does, for people: «Create web-1». */
+/** A readable title, such as "Create web-1". */
 export function taskTitle({ kind, ref }: Pick<TaskView, 'kind' | 'ref'>): string {
   const name = ref.split('/').at(-1);
   return `${VERBS[kind] ?? kind} ${name ? decodeURIComponent(name) : ref}`;

@@ -3,19 +3,19 @@ import type { TaskView } from '@headgate/api-contracts';
 import { getJson } from '../api/request.js';
 
 export const TASKS_KEY = ['tasks'] as const;
-const BUSY_MS = 1_000;
-const QUIET_MS = 10_000;
+const BUSY_REFETCH_MS = 1_000;
+const IDLE_REFETCH_MS = 10_000;
 
-/** The last tasks of everybody, the newest first. Asked for more often while one of them runs. */
+/** The latest tasks of all users, newest first. Refetched more often while one of them runs. */
 export const useTasks = () =>
   useQuery({
     queryKey: TASKS_KEY,
     queryFn: ({ signal }) => getJson<TaskView[]>('/api/tasks', { signal }),
-    refetchInterval: ({ state: { data } }) => (data?.some(isRunning) ? BUSY_MS : QUIET_MS),
+    refetchInterval: ({ state: { data } }) => (data?.some(isRunning) ? BUSY_REFETCH_MS : IDLE_REFETCH_MS),
   });
 
 export const isRunning = ({ status }: TaskView): boolean => status === 'running';
 
-/** Those that work on an instance, by its ref. */
+/** The tasks of an instance, by its ref. */
 export const useTasksOf = (ref: string): readonly TaskView[] =>
   useTasks().data?.filter((task) => task.ref === ref) ?? [];

@@ -1,101 +1,79 @@
-import {
-  Badge,
-  Divider,
-  MenuSearch,
-  MenuSearchInput,
-  MenuToggle,
-  SearchInput,
-  Select,
-  SelectList,
-  SelectOption,
-} from '@patternfly/react-core';
 import { useState, type ReactNode } from 'react';
+import { Dropdown } from './dropdown.js';
+import { SearchInput } from './inputs.js';
 
 interface CheckMenuProps {
   label: string;
   icon?: ReactNode;
-  /** Asked for when the menu opens. */
+  /** Called when the menu opens. */
   options: () => readonly { readonly value: string; readonly label?: string; readonly count?: number }[];
   chosen: readonly string[];
   onChange: (chosen: string[]) => void;
-  /** Offered below the options: everything as it was in the beginning. */
-  onReset?: () => void;
-  /** Whether the number of chosen ones is shown. */
-  counted?: boolean;
+  /** A command below the options that restores the default. */
+  reset?: { readonly label: string; readonly run: () => void };
+  /** Whether the button shows the number of chosen options. */
+  hasCount?: boolean;
 }
 
-/** From here on nobody finds anything without a search. */
-const SEARCHED_FROM = 12;
-/** A menu of thousands helps nobody and takes its time: the search leads to the others. */
-const LISTED = 100;
-const RESET = '\0reset';
+/** From this number of options on, the menu has a search box. */
+const SEARCH_FROM = 12;
+/** Drawing thousands of options takes time and helps no one; the search finds the others. */
+const MAX_LISTED = 100;
 
-/** A menu of check boxes: a filter, or the choice of columns. */
-export function CheckMenu(props: CheckMenuProps) {
-  const { label, icon, options, chosen, onChange, onReset, counted = true } = props;
-  const [open, setOpen] = useState(false);
+/** A menu of check boxes, used for filters and for the choice of columns. */
+export function CheckMenu({ hasCount = true, ...props }: CheckMenuProps) {
+  const { label, icon, chosen } = props;
+  const text = (
+    <>
+      <span className="hg-dropdown-label">{label}</span>
+      {hasCount && chosen.length > 0 && <span className="hg-pill">{chosen.length}</span>}
+    </>
+  );
+  return (
+    <Dropdown
+      label={text}
+      icon={icon}
+      className={hasCount ? '' : 'hg-dropdown--compact'}
+      popup="dialog"
+      panelLabel={label}
+    >
+      <Options {...props} />
+    </Dropdown>
+  );
+}
+
+function Options({ label, options, chosen, onChange, reset }: Omit<CheckMenuProps, 'hasCount'>) {
   const [search, setSearch] = useState('');
-  const toggle = (value: string): void =>
-    value === RESET
-      ? onReset?.()
-      : onChange(chosen.includes(value) ? chosen.filter((one) => one !== value) : [...chosen, value]);
-  const openOrClose = (next: boolean): void => {
-    setOpen(next);
-    setSearch('');
-  };
-  const all = open ? options() : [];
+  const all = options();
   const found = all.filter(({ value, label: text = value }) => text.toLowerCase().includes(search.toLowerCase()));
+  const toggle = (value: string): void =>
+    onChange(chosen.includes(value) ? chosen.filter((one) => one !== value) : [...chosen, value]);
 
   return (
-    <Select
-      role="menu"
-      isOpen={open}
-      onOpenChange={openOrClose}
-      onSelect={(_event, value) => toggle(String(value))}
-      isScrollable
-      maxMenuHeight="24rem"
-      popperProps={{ appendTo: 'inline' }}
-      toggle={(ref) => (
-        <MenuToggle
-          ref={ref}
-          className={counted ? '' : 'hg-menu--spare'}
-          icon={icon}
-          isExpanded={open}
-          onClick={() => openOrClose(!open)}
-          badge={counted && chosen.length > 0 ? <Badge isRead>{chosen.length}</Badge> : undefined}
-        >
-          {label}
-        </MenuToggle>
+    <>
+      {all.length >= SEARCH_FROM && (
+        <SearchInput aria-label={`Search ${label.toLowerCase()}`} value={search} onChange={setSearch} />
       )}
-    >
-      {all.length >= SEARCHED_FROM && (
-        <MenuSearch>
-          <MenuSearchInput>
-            <SearchInput
-              aria-label={`Search ${label.toLowerCase()}`}
-              value={search}
-              onChange={(_event, text) => setSearch(text)}
-              onClear={() => setSearch('')}
-            />
-          </MenuSearchInput>
-        </MenuSearch>
-      )}
-      {open && (
-        <SelectList aria-label={label}>
-          {found.slice(0, LISTED).map(({ value, label: text = value, count }) => (
-            <SelectOption key={value} value={value} hasCheckbox isSelected={chosen.includes(value)}>
+      <ul className="hg-options">
+        {found.slice(0, MAX_LISTED).map(({ value, label: text = value, count }) => (
+          <li key={value}>
+            <label className="hg-menu-item">
+              <input type="checkbox" checked={chosen.includes(value)} onChange={() => toggle(value)} />
               {text}
-              {count !== undefined && <span className="hg-note"> {count.toLocaleString('en')}</span>}
-            </SelectOption>
-          ))}
-          {found.length > LISTED && (
-            <SelectOption isDisabled>{(found.length - LISTED).toLocaleString('en')} more: search them</SelectOption>
-          )}
-          {found.length === 0 && <SelectOption isDisabled>Nothing of that name</SelectOption>}
-          {onReset && <Divider component="li" />}
-          {onReset && <SelectOption value={RESET}>As at first</SelectOption>}
-        </SelectList>
+              {count !== undefined && <span className="hg-note">{count.toLocaleString('en')}</span>}
+            </label>
+          </li>
+        ))}
+        {found.length > MAX_LISTED && (
+          <li className="hg-note">{(found.length - MAX_LISTED).toLocaleString('en')} more. Search to find them.</li>
+        )}
+        {found.length === 0 && <li className="hg-note">No matches</li>}
+      </ul>
+      {reset && (
+        <button type="button" className="hg-menu-item hg-menu-reset" onClick={reset.run}>
+          {reset.label}
+        </button>
       )}
-    </Select>
+    </>
   );
 }

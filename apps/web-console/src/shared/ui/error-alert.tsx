@@ -1,17 +1,17 @@
-import { Alert, Button } from '@patternfly/react-core';
 import { messageOf } from '../api/api-error.js';
+import { Alert } from './alert.js';
+import { Button } from './button.js';
 
-/** Says what failed and why, in the service's words. */
+/** An operation that failed, with the service's own message. */
 export function ErrorAlert({ title, error, onRetry }: { title: string; error: unknown; onRetry?: () => void }) {
   return (
     <div role="alert">
       <Alert
         variant="danger"
-        isInline
         title={title}
-        actionLinks={
+        actions={
           onRetry && (
-            <Button variant="link" isInline onClick={onRetry}>
+            <Button variant="link" onClick={onRetry}>
               Try again
             </Button>
           )

@@ -1,30 +1,40 @@
-import { FormGroup, FormHelperText, HelperText, HelperTextItem } from '@patternfly/react-core';
 import type { ReactNode } from 'react';
 
 interface FieldProps {
   label: string;
   id: string;
   required?: boolean;
-  /** What is wrong with it; shown in place of the hint. */
+  /** The problem with its value, shown instead of the hint. */
   problem?: string | undefined;
   hint?: ReactNode;
   children: ReactNode;
 }
 
-/** A labelled field with its hint or its problem. The input itself carries `id` and `aria-describedby={describedBy(id)}`. */
+/** A labeled field with its hint or its problem. The input itself carries `id` and `aria-describedby={helpId(id)}`. */
 export function Field({ label, id, required = false, problem, hint, children }: FieldProps) {
   return (
-    <FormGroup label={label} fieldId={id} isRequired={required}>
+    <div className="hg-field">
+      <label htmlFor={id}>
+        {label}
+        {required && (
+          <span className="hg-required" aria-hidden="true">
+            {' '}
+            *
+          </span>
+        )}
+      </label>
       {children}
       {(problem ?? hint) && (
-        <FormHelperText>
-          <HelperText id={describedBy(id)} isLiveRegion={problem !== undefined}>
-            <HelperTextItem variant={problem ? 'error' : 'default'}>{problem ?? hint}</HelperTextItem>
-          </HelperText>
-        </FormHelperText>
+        <p
+          id={helpId(id)}
+          className={problem === undefined ? 'hg-note' : 'hg-status--danger'}
+          aria-live={problem === undefined ? undefined : 'polite'}
+        >
+          {problem ?? hint}
+        </p>
       )}
-    </FormGroup>
+    </div>
   );
 }
 
-export const describedBy = (id: string): string => `${id}-help`;
+export const helpId = (id: string): string => `${id}-help`;

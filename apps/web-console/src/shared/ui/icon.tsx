@@ -1,6 +1,6 @@
 import { ICONS, type IconName } from '../../icons.js';
 
-/** A pictogram. It says nothing to a screen reader: the text beside it does. */
+/** An icon. Screen readers ignore it; the text next to it has the meaning. */
 export function Icon({ name, className }: { name: IconName; className?: string }) {
   const { path, solid } = ICONS[name];
   return (

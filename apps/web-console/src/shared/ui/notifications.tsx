@@ -1,75 +1,109 @@
-import { Alert, AlertActionCloseButton, AlertActionLink, AlertGroup } from '@patternfly/react-core';
-import { createContext, use, useCallback, useMemo, useState, type ReactNode } from 'react';
+import {
+  createContext,
+  use,
+  useCallback,
+  useEffect,
+  useEffectEvent,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+  type ReactNode,
+} from 'react';
+import { Alert, type AlertVariant } from './alert.js';
+import { Button } from './button.js';
 
 export interface Notice {
-  readonly variant: 'success' | 'danger' | 'warning' | 'info';
+  readonly variant: AlertVariant;
   readonly title: string;
   readonly body?: ReactNode | undefined;
-  /** What can be done about it: «Undo». The notice goes with it. */
+  /** A command such as "Undo". It dismisses the notice. */
   readonly action?: { readonly label: string; readonly run: () => void };
-  /** A text to take along, such as a report. */
-  readonly copy?: string;
 }
 
 const NotifyContext = createContext<(notice: Notice) => void>(() => undefined);
 
-/** Good news goes away by itself, later when it can be undone; bad news stays until somebody has read it. */
-const GOOD_NEWS_MS = 5_000;
+/** Successes disappear automatically, later when they can be undone. Failures stay until the user dismisses them. */
+const SUCCESS_MS = 5_000;
 const UNDO_MS = 10_000;
-const KEPT = 5;
+const MAX_NOTICES = 5;
 
-const lifetime = ({ variant, action }: Notice): number | false =>
-  variant === 'danger' || variant === 'warning' ? false : action ? UNDO_MS : GOOD_NEWS_MS;
+const lifetimeMs = ({ variant, action }: Notice): number | undefined =>
+  variant === 'danger' || variant === 'warning' ? undefined : action ? UNDO_MS : SUCCESS_MS;
 
 export function NotificationProvider({ children }: { children: ReactNode }) {
   const [notices, setNotices] = useState<readonly (Notice & { id: number })[]>([]);
   const dismiss = useCallback((id: number) => setNotices((all) => all.filter((notice) => notice.id !== id)), []);
   const notify = useMemo(() => {
     let last = 0;
-    return (notice: Notice) => setNotices((all) => [...all.slice(1 - KEPT), { ...notice, id: ++last }]);
+    return (notice: Notice) => setNotices((all) => [...all.slice(1 - MAX_NOTICES), { ...notice, id: ++last }]);
   }, []);
+
+  const region = useRef<HTMLDivElement>(null);
+  const newest = notices.at(-1)?.id;
+  // A popover that is shown again is above everything else, open dialogs included.
+  useLayoutEffect(() => {
+    const element = region.current;
+    if (newest === undefined || !element) return undefined;
+    element.showPopover();
+    return () => element.hidePopover();
+  }, [newest]);
 
   return (
     <NotifyContext value={notify}>
       {children}
-      <AlertGroup isToast isLiveRegion aria-label="Notifications">
+      <div
+        ref={region}
+        popover="manual"
+        role="region"
+        aria-live="polite"
+        aria-label="Notifications"
+        className="hg-toasts"
+      >
         {notices.map(({ id, ...notice }) => (
-          <Alert
-            key={id}
-            variant={notice.variant}
-            title={notice.title}
-            timeout={lifetime(notice)}
-            onTimeout={() => dismiss(id)}
-            actionClose={<AlertActionCloseButton title={notice.title} onClose={() => dismiss(id)} />}
-            actionLinks={<NoticeLinks notice={notice} onDone={() => dismiss(id)} />}
-          >
-            {notice.body}
-          </Alert>
+          <Toast key={id} notice={notice} onDismiss={() => dismiss(id)} />
         ))}
-      </AlertGroup>
+      </div>
     </NotifyContext>
   );
 }
 
-function NoticeLinks({ notice: { action, copy }, onDone }: { notice: Notice; onDone: () => void }) {
+function Toast({ notice, onDismiss }: { notice: Notice; onDismiss: () => void }) {
+  const { variant, title, body, action } = notice;
+  const [isHeld, setIsHeld] = useState(false);
+  const lifetime = isHeld ? undefined : lifetimeMs(notice);
+  const expire = useEffectEvent(onDismiss);
+  useEffect(() => {
+    if (lifetime === undefined) return undefined;
+    const timer = setTimeout(() => expire(), lifetime);
+    return () => clearTimeout(timer);
+  }, [lifetime]);
+
+  // A notice does not disappear while it is being read or used.
+  const hold = (held: boolean) => (): void => setIsHeld(held);
   return (
-    <>
-      {action && (
-        <AlertActionLink
-          onClick={() => {
-            action.run();
-            onDone();
-          }}
-        >
-          {action.label}
-        </AlertActionLink>
-      )}
-      {copy !== undefined && (
-        <AlertActionLink onClick={() => void navigator.clipboard.writeText(copy).then(onDone, () => undefined)}>
-          Copy report
-        </AlertActionLink>
-      )}
-    </>
+    <div onPointerEnter={hold(true)} onPointerLeave={hold(false)} onFocus={hold(true)} onBlur={hold(false)}>
+      <Alert
+        variant={variant}
+        title={title}
+        onDismiss={onDismiss}
+        actions={
+          action && (
+            <Button
+              variant="link"
+              onClick={() => {
+                action.run();
+                onDismiss();
+              }}
+            >
+              {action.label}
+            </Button>
+          )
+        }
+      >
+        {body}
+      </Alert>
+    </div>
   );
 }
 

@@ -1,18 +1,25 @@
-import { Button, Tooltip, type ButtonProps } from '@patternfly/react-core';
-import { useId } from 'react';
+import { useId, useState, type FocusEvent, type PointerEvent } from 'react';
+import { Button, type ButtonProps } from './button.js';
 
-/** A button that says why it can't be pressed: it stays in the tab order, and the reason is its description. */
+/**
+ * A button that explains why it is unavailable: it stays in the tab order, the reason is its description, and a tooltip
+ * shows the reason on hover and focus.
+ */
 export function ReasonedButton({ reason, children, ...props }: ButtonProps & { reason?: string | undefined }) {
   const id = useId();
+  const [alignsToEnd, setAlignsToEnd] = useState(false);
   if (reason === undefined) return <Button {...props}>{children}</Button>;
+  // A tooltip in the right half of the window opens to the left, where there is room.
+  const align = ({ currentTarget }: PointerEvent | FocusEvent): void =>
+    setAlignsToEnd(currentTarget.getBoundingClientRect().left > window.innerWidth / 2);
   return (
-    <Tooltip content={reason} aria="none">
-      <Button {...props} isAriaDisabled aria-describedby={id}>
+    <span className="hg-reasoned" onPointerEnter={align} onFocus={align}>
+      <Button {...props} onClick={undefined} aria-disabled aria-describedby={id}>
         {children}
-        <span id={id} className="hg-hidden">
-          {reason}
-        </span>
       </Button>
-    </Tooltip>
+      <span id={id} role="tooltip" className="hg-tooltip" data-align={alignsToEnd ? 'end' : 'start'}>
+        {reason}
+      </span>
+    </span>
   );
 }

@@ -5,32 +5,32 @@ export type { IconName } from '../../icons.js';
 export type VmStatus = VmView['status'];
 export type ContainerPhase = ContainerView['phase'];
 
-/** `good` runs, `off` rests, `busy` is on its way, `held` waits for somebody, `bad` needs somebody. */
-export type StatusTone = 'good' | 'off' | 'busy' | 'held' | 'bad';
+/** `progress` changes on its own, `warning` waits for the user, `danger` needs attention. */
+export type StatusTone = 'success' | 'neutral' | 'progress' | 'warning' | 'danger';
 
 const TONES: Readonly<Record<VmStatus | ContainerPhase, { tone: StatusTone; icon: IconName }>> = {
-  Running: { tone: 'good', icon: 'play' },
-  Stopped: { tone: 'off', icon: 'off' },
-  Succeeded: { tone: 'off', icon: 'check' },
-  Paused: { tone: 'held', icon: 'pause' },
-  Provisioning: { tone: 'busy', icon: 'hourglass' },
-  Starting: { tone: 'busy', icon: 'hourglass' },
-  Stopping: { tone: 'busy', icon: 'hourglass' },
-  Terminating: { tone: 'busy', icon: 'trash' },
-  Migrating: { tone: 'busy', icon: 'migrate' },
-  Pending: { tone: 'busy', icon: 'hourglass' },
-  WaitingForVolumeBinding: { tone: 'busy', icon: 'hourglass' },
-  WaitingForReceiver: { tone: 'busy', icon: 'hourglass' },
-  Unknown: { tone: 'held', icon: 'unknown' },
-  CrashLoopBackOff: { tone: 'bad', icon: 'error' },
-  ErrorUnschedulable: { tone: 'bad', icon: 'error' },
-  ErrImagePull: { tone: 'bad', icon: 'error' },
-  ImagePullBackOff: { tone: 'bad', icon: 'error' },
-  ErrorPvcNotFound: { tone: 'bad', icon: 'error' },
-  DataVolumeError: { tone: 'bad', icon: 'error' },
-  Failed: { tone: 'bad', icon: 'error' },
+  Running: { tone: 'success', icon: 'play' },
+  Stopped: { tone: 'neutral', icon: 'off' },
+  Succeeded: { tone: 'neutral', icon: 'check' },
+  Paused: { tone: 'warning', icon: 'pause' },
+  Provisioning: { tone: 'progress', icon: 'hourglass' },
+  Starting: { tone: 'progress', icon: 'hourglass' },
+  Stopping: { tone: 'progress', icon: 'hourglass' },
+  Terminating: { tone: 'progress', icon: 'trash' },
+  Migrating: { tone: 'progress', icon: 'migrate' },
+  Pending: { tone: 'progress', icon: 'hourglass' },
+  WaitingForVolumeBinding: { tone: 'progress', icon: 'hourglass' },
+  WaitingForReceiver: { tone: 'progress', icon: 'hourglass' },
+  Unknown: { tone: 'warning', icon: 'unknown' },
+  CrashLoopBackOff: { tone: 'danger', icon: 'error' },
+  ErrorUnschedulable: { tone: 'danger', icon: 'error' },
+  ErrImagePull: { tone: 'danger', icon: 'error' },
+  ImagePullBackOff: { tone: 'danger', icon: 'error' },
+  ErrorPvcNotFound: { tone: 'danger', icon: 'error' },
+  DataVolumeError: { tone: 'danger', icon: 'error' },
+  Failed: { tone: 'danger', icon: 'error' },
 };
 
-/** A status that a newer service knows and this page does not is shown, with a question mark. */
+/** A status that only a newer service knows is shown with a question mark. */
 export const toneOf = (status: VmStatus | ContainerPhase): { tone: StatusTone; icon: IconName } =>
   TONES[status] ?? TONES.Unknown;

@@ -1,12 +1,12 @@
 const SHOWN = 2;
-/** Each has an edge and a gap, as wide as some characters. */
+/** The padding and gap of a tag, in characters. */
 const EDGES = 3;
 
-/** About how many characters the tags that are shown take. */
+/** The approximate width of the tags shown, in characters. */
 export const tagsLength = ({ tags }: { tags: readonly string[] }): number =>
   tags.slice(0, SHOWN).reduce((sum, tag) => sum + tag.length + EDGES, tags.length > SHOWN ? EDGES + 2 : 0);
 
-/** The first tags; the others are counted and stand in the hint. */
+/** The first tags and the number of the others; the tooltip lists all. */
 export function TagList({ tags }: { tags: readonly string[] }) {
   if (tags.length === 0) return null;
   const rest = tags.length - SHOWN;

@@ -1,15 +1,15 @@
-import { TextInput } from '@patternfly/react-core';
-import { describedBy, Field } from './field.js';
+import { Field, helpId } from './field.js';
+import { TextInput } from './inputs.js';
 
 interface TypedConfirmationProps {
-  /** What has to be typed. */
+  /** The text to type. */
   text: string;
   reason: string;
   value: string;
   onChange: (value: string) => void;
 }
 
-/** For what can't be taken back: a click is quickly made, a word is not. */
+/** For actions that can't be undone: clicking by mistake is easy, typing a word by mistake is not. */
 export function TypedConfirmation({ text, reason, value, onChange }: TypedConfirmationProps) {
   return (
     <Field label={`Type ${text} to confirm`} id="confirmation" hint={reason}>
@@ -17,8 +17,8 @@ export function TypedConfirmation({ text, reason, value, onChange }: TypedConfir
         id="confirmation"
         value={value}
         autoComplete="off"
-        aria-describedby={describedBy('confirmation')}
-        onChange={(_event, typed) => onChange(typed)}
+        aria-describedby={helpId('confirmation')}
+        onChange={onChange}
       />
     </Field>
   );

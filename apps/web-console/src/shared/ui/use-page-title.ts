@@ -2,7 +2,7 @@ import { useEffect } from 'react';
 
 const SITE = 'Headgate';
 
-/** What the tab is called: the page first, since tabs are narrow. */
+/** Sets the title of the browser tab: the page first, because tabs are narrow. */
 export function usePageTitle(title: string): void {
   useEffect(() => {
     document.title = `${title} - ${SITE}`;

@@ -1,7 +1,7 @@
-import { Button, Label } from '@patternfly/react-core';
 import { useRef, type ReactNode } from 'react';
 import { useLocation } from 'wouter';
-import { openAlone, useIsAlone } from '../../../shared/location/alone.js';
+import { openPopup, useIsPopup } from '../../../shared/location/popup.js';
+import { Button } from '../../../shared/ui/button.js';
 import { ErrorAlert } from '../../../shared/ui/error-alert.js';
 import { Icon } from '../../../shared/ui/icon.js';
 import { retryDelay, type LinkState } from '../console-link.js';
@@ -12,7 +12,7 @@ import { LinkBadge } from './link-badge.js';
 export interface ConsoleGuest {
   readonly name: string;
   readonly status: string;
-  /** Whether there is something to connect to. */
+  /** Whether there is a guest to connect to. */
   readonly running: boolean;
 }
 
@@ -21,33 +21,32 @@ interface ConsoleFrameProps {
   guest: ConsoleGuest;
   link: LinkState;
   viewOnly: boolean;
-  /** Shown while the guest does not run: how to start it. */
+  /** A button that starts the guest, shown while it does not run. */
   start: ReactNode;
   tools: ReactNode;
-  /** How it went to load what draws it. */
+  /** The state of loading the console's libraries. */
   loading: { readonly error: Error | null; readonly retry: () => void };
-  /** How coming back is called. */
-  again: string;
+  reconnectLabel: string;
   onReconnect: () => void;
   children: ReactNode;
 }
 
-/** What both consoles have around them: tools, the connection's state, and words when there is nothing to see. */
+/** The frame of both consoles: the tools, the state of the connection, and messages. */
 export function ConsoleFrame(props: ConsoleFrameProps) {
-  const { label, guest, link, viewOnly, start, tools, loading, again, onReconnect, children } = props;
+  const { label, guest, link, viewOnly, start, tools, loading, reconnectLabel, onReconnect, children } = props;
   const frame = useRef<HTMLElement>(null);
   const bar = useRef<HTMLDivElement>(null);
   useLeaveKey(frame, bar);
   const [path] = useLocation();
-  const isAlone = useIsAlone();
+  const isPopup = useIsPopup();
   return (
     <section className="hg-console" aria-label={label} ref={frame}>
       <div className="hg-console-bar" role="toolbar" aria-label={`${label}: tools`} ref={bar}>
         <LinkBadge link={link} guest={guest} />
         {viewOnly && (
-          <Label isCompact color="blue" icon={<Icon name="eye" />}>
-            View only
-          </Label>
+          <span className="hg-pill">
+            <Icon name="eye" /> <span>View only</span>
+          </span>
         )}
         <span className="hg-spring" />
         {tools}
@@ -60,20 +59,20 @@ export function ConsoleFrame(props: ConsoleFrameProps) {
         >
           Full screen
         </ConsoleTool>
-        {!isAlone && (
-          <ConsoleTool icon="popout" brief onClick={() => openAlone(path)}>
-            In a window of its own
+        {!isPopup && (
+          <ConsoleTool icon="popout" isIconOnly onClick={() => openPopup(path)}>
+            Open in new window
           </ConsoleTool>
         )}
-        <span className="hg-note hg-leave">Ctrl-Alt-Shift leaves the console</span>
+        <span className="hg-note hg-leave">Press Ctrl+Alt+Shift to leave the console</span>
       </div>
       <div className="hg-console-body">
         {children}
         {loading.error && (
           <div className="hg-console-note">
             <ErrorAlert
-              title="The console can't be loaded"
-              error="The service did not send it. Is it still running, and the same as when this page was opened?"
+              title="Couldn't load the console"
+              error="Check that the service is running. If it was updated, reload the page."
               onRetry={loading.retry}
             />
           </div>
@@ -81,7 +80,7 @@ export function ConsoleFrame(props: ConsoleFrameProps) {
         {link.phase === 'waiting' && (
           <div className="hg-console-note">
             <p>
-              {guest.name} is {guest.status}. There is nothing to see until it runs.
+              {guest.name} is {guest.status}. The console connects when it runs.
             </p>
             {start}
           </div>
@@ -89,10 +88,10 @@ export function ConsoleFrame(props: ConsoleFrameProps) {
         {link.phase === 'broken' && (
           <div className="hg-console-note hg-console-note--low" role="status">
             <p>
-              {link.reason} {retryDelay(link) !== undefined && 'It is tried again.'}
+              {link.reason} {retryDelay(link) !== undefined && 'Retrying automatically.'}
             </p>
-            <Button size="sm" onClick={onReconnect}>
-              {again}
+            <Button isSmall onClick={onReconnect}>
+              {reconnectLabel}
             </Button>
           </div>
         )}

@@ -1,37 +1,31 @@
-import { Button } from '@patternfly/react-core';
 import type { IconName } from '../../../icons.js';
+import { Button } from '../../../shared/ui/button.js';
 import { Icon } from '../../../shared/ui/icon.js';
 
 interface ConsoleToolProps {
   icon: IconName;
-  /** What it does; beside the icon, or in its hint when that must do. */
+  /** The label, or the tooltip of a button that shows only its icon. */
   children: string;
-  brief?: boolean;
+  isIconOnly?: boolean;
   isDisabled?: boolean;
   isPressed?: boolean;
   onClick: () => void;
 }
 
-/** A button in a console's bar. */
-export function ConsoleTool({
-  icon,
-  children,
-  brief = false,
-  isDisabled = false,
-  isPressed,
-  onClick,
-}: ConsoleToolProps) {
+/** A button in a console's toolbar. */
+export function ConsoleTool(props: ConsoleToolProps) {
+  const { icon, children, isIconOnly = false, isDisabled = false, isPressed, onClick } = props;
   return (
     <Button
       variant="plain"
-      size="sm"
+      isSmall
       icon={<Icon name={icon} />}
       isDisabled={isDisabled}
       aria-pressed={isPressed}
       onClick={onClick}
-      {...(brief ? { 'aria-label': children, title: children } : {})}
+      {...(isIconOnly ? { 'aria-label': children, title: children } : {})}
     >
-      {brief ? null : children}
+      {isIconOnly ? null : children}
     </Button>
   );
 }

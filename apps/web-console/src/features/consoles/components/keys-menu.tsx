@@ -1,5 +1,4 @@
-import { Dropdown, DropdownItem, DropdownList, MenuToggle } from '@patternfly/react-core';
-import { useState } from 'react';
+import { Menu } from '../../../shared/ui/dropdown.js';
 import { Icon } from '../../../shared/ui/icon.js';
 import { KEY_COMBINATIONS, type KeyCombination } from '../key-combinations.js';
 
@@ -8,38 +7,19 @@ interface KeysMenuProps {
   onSend: (combination: KeyCombination) => void;
 }
 
-/** Keys that never reach a guest by typing: the browser or the desktop takes them. */
+/** Key combinations that the browser or the desktop intercepts. */
 export function KeysMenu({ isDisabled, onSend }: KeysMenuProps) {
-  const [open, setOpen] = useState(false);
   return (
-    <Dropdown
-      isOpen={open}
-      onOpenChange={setOpen}
-      onSelect={() => setOpen(false)}
-      isScrollable
-      maxMenuHeight="20rem"
-      popperProps={{ appendTo: 'inline' }}
-      toggle={(ref) => (
-        <MenuToggle
-          ref={ref}
-          size="sm"
-          variant="plainText"
-          icon={<Icon name="keyboard" />}
-          isDisabled={isDisabled}
-          isExpanded={open}
-          onClick={() => setOpen(!open)}
-        >
-          Send keys
-        </MenuToggle>
-      )}
-    >
-      <DropdownList>
-        {KEY_COMBINATIONS.map((combination) => (
-          <DropdownItem key={combination.label} onClick={() => onSend(combination)}>
-            {combination.label}
-          </DropdownItem>
-        ))}
-      </DropdownList>
-    </Dropdown>
+    <Menu
+      label="Send keys"
+      icon={<Icon name="keyboard" />}
+      isSmall
+      isPlain
+      isDisabled={isDisabled}
+      items={KEY_COMBINATIONS.map((combination) => ({
+        label: combination.label,
+        run: () => onSend(combination),
+      }))}
+    />
   );
 }

@@ -1,7 +1,7 @@
 import { useState, type ReactNode } from 'react';
 import { useRemembered } from '../../../shared/storage/remembered.js';
 import { useNotify } from '../../../shared/ui/notifications.js';
-import { saveFile, stamp } from '../../../shared/ui/save-file.js';
+import { saveFile, fileTimestamp } from '../../../shared/ui/save-file.js';
 import { terminalText } from '../terminal-text.js';
 import { useConsoleLink } from '../use-console-link.js';
 import { useLibraries } from '../use-libraries.js';
@@ -15,36 +15,36 @@ interface SerialConsoleProps {
   guest: ConsoleGuest;
   viewOnly: boolean;
   start: ReactNode;
-  /** A shell in a container, instead of a VM's serial line. */
+  /** A shell in a container, instead of the serial console of a VM. */
   shell?: boolean;
 }
 
-const FONT_SIZES = { smallest: 9, usual: 13, largest: 24 } as const;
+const FONT_SIZES_PX = { min: 9, default: 13, max: 24 } as const;
 
-/** A terminal on the guest's serial line, or on a shell. What it said stays readable after it ended. */
+/** A terminal for a serial console or a shell. Its output stays readable after the connection ends. */
 export function SerialConsole({ url, guest, viewOnly, start, shell = false }: SerialConsoleProps) {
   const [link, dispatch] = useConsoleLink(guest.running);
-  const [fontSize, setFontSize] = useRemembered<number>('terminal-font', FONT_SIZES.usual);
+  const [fontSize, setFontSize] = useRemembered<number>('terminal-font', FONT_SIZES_PX.default);
   const [selected, setSelected] = useState(false);
   const notify = useNotify();
   const explain = (body: string) => (): void =>
-    notify({ variant: 'warning', title: 'The browser does not allow this here', body });
+    notify({ variant: 'warning', title: "The browser doesn't allow this here", body });
   const copy = (text: string): void =>
-    void navigator.clipboard.writeText(text).catch(explain('Select the text and press Ctrl-Shift-C.'));
+    void navigator.clipboard.writeText(text).catch(explain('Select the text and press Ctrl+Shift+C.'));
   const { libraries, ...loading } = useLibraries();
-  const { place, terminal } = useTerminal({ libraries, fontSize, onCopy: copy, onSelection: setSelected });
-  useTty(terminal, { url, generation: guest.running ? link.generation : 0, viewOnly, shell }, dispatch);
+  const { container, terminal } = useTerminal({ libraries, fontSize, onCopy: copy, onSelection: setSelected });
+  useTty(terminal, { url, attempt: guest.running ? link.attempt : 0, viewOnly, shell }, dispatch);
 
   const paste = (): void =>
     void navigator.clipboard
       .readText()
       .then((text) => terminal?.paste(text))
-      .catch(explain('Click into the terminal and press Ctrl-Shift-V.'));
+      .catch(explain('Click the terminal and press Ctrl+Shift+V.'));
   const save = (): void => {
-    if (terminal) saveFile(`${guest.name}-${stamp(new Date())}.txt`, new Blob([terminalText(terminal)]));
+    if (terminal) saveFile(`${guest.name}-${fileTimestamp(new Date())}.txt`, new Blob([terminalText(terminal)]));
   };
   const zoom = (by: number): void =>
-    setFontSize(Math.max(FONT_SIZES.smallest, Math.min(FONT_SIZES.largest, fontSize + by)));
+    setFontSize(Math.max(FONT_SIZES_PX.min, Math.min(FONT_SIZES_PX.max, fontSize + by)));
 
   return (
     <ConsoleFrame
@@ -54,8 +54,8 @@ export function SerialConsole({ url, guest, viewOnly, start, shell = false }: Se
       viewOnly={viewOnly}
       start={start}
       loading={loading}
-      again={link.ended ? 'New shell' : 'Reconnect'}
-      onReconnect={() => dispatch({ type: 'reconnect', asked: true })}
+      reconnectLabel={link.ended ? 'New shell' : 'Reconnect'}
+      onReconnect={() => dispatch({ type: 'reconnect', isManual: true })}
       tools={
         <>
           <ConsoleTool icon="copy" isDisabled={!selected} onClick={() => copy(terminal?.getSelection() ?? '')}>
@@ -66,19 +66,19 @@ export function SerialConsole({ url, guest, viewOnly, start, shell = false }: Se
               Paste
             </ConsoleTool>
           )}
-          <ConsoleTool icon="minus" brief onClick={() => zoom(-1)}>
+          <ConsoleTool icon="minus" isIconOnly onClick={() => zoom(-1)}>
             Smaller text
           </ConsoleTool>
-          <ConsoleTool icon="plus" brief onClick={() => zoom(1)}>
+          <ConsoleTool icon="plus" isIconOnly onClick={() => zoom(1)}>
             Larger text
           </ConsoleTool>
           <ConsoleTool icon="download" onClick={save}>
-            Save text
+            Save output
           </ConsoleTool>
         </>
       }
     >
-      <div ref={place} className="hg-terminal" data-waiting={link.phase === 'waiting'} />
+      <div ref={container} className="hg-terminal" data-waiting={link.phase === 'waiting'} />
     </ConsoleFrame>
   );
 }

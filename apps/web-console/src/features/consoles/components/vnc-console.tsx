@@ -1,7 +1,8 @@
 import { useCallback, useState, type ReactNode } from 'react';
 import { useRemembered } from '../../../shared/storage/remembered.js';
+import { useCopyText } from '../../../shared/ui/copy.js';
 import { useNotify } from '../../../shared/ui/notifications.js';
-import { saveFile, stamp } from '../../../shared/ui/save-file.js';
+import { saveFile, fileTimestamp } from '../../../shared/ui/save-file.js';
 import { sendCombination } from '../key-combinations.js';
 import { typeText } from '../type-text.js';
 import { useConsoleLink } from '../use-console-link.js';
@@ -19,29 +20,28 @@ interface VncConsoleProps {
   start: ReactNode;
 }
 
-/** The guest's screen, keyboard and pointer. */
+/** The guest's screen, keyboard, and pointer. */
 export function VncConsole({ url, guest, viewOnly, start }: VncConsoleProps) {
   const [link, dispatch] = useConsoleLink(guest.running);
   const [fit, setFit] = useRemembered('console-fit', true);
   const [typing, setTyping] = useState(false);
   const [copied, setCopied] = useState('');
   const notify = useNotify();
+  const copyText = useCopyText();
   const onClipboard = useCallback((text: string) => setCopied(text), []);
-  const generation = guest.running ? link.generation : 0;
+  const attempt = guest.running ? link.attempt : 0;
   const { libraries, ...loading } = useLibraries();
-  const { place, display } = useScreen({ libraries, url, generation, viewOnly, fit, onClipboard }, dispatch);
+  const { container, display } = useScreen({ libraries, url, attempt, viewOnly, fit, onClipboard }, dispatch);
   const connected = link.phase === 'connected';
 
-  const take = (): void =>
-    void navigator.clipboard.writeText(copied).then(
-      () => notify({ variant: 'success', title: 'What was copied in the guest is in your clipboard' }),
-      () => notify({ variant: 'warning', title: 'The browser does not allow copying here', body: copied }),
-    );
+  const copyFromGuest = async (): Promise<void> => {
+    if (await copyText(copied)) notify({ variant: 'success', title: "Copied the guest's clipboard" });
+  };
   const type = async (text: string, signal: AbortSignal): Promise<void> => {
     if (display) await typeText(display, text, signal);
   };
-  const savePicture = (): void =>
-    display?.toBlob((picture) => picture && saveFile(`${guest.name}-${stamp(new Date())}.png`, picture));
+  const saveScreenshot = (): void =>
+    display?.toBlob((image) => image && saveFile(`${guest.name}-${fileTimestamp(new Date())}.png`, image));
 
   return (
     <ConsoleFrame
@@ -51,14 +51,14 @@ export function VncConsole({ url, guest, viewOnly, start }: VncConsoleProps) {
       viewOnly={viewOnly}
       start={start}
       loading={loading}
-      again="Reconnect"
-      onReconnect={() => dispatch({ type: 'reconnect', asked: true })}
+      reconnectLabel="Reconnect"
+      onReconnect={() => dispatch({ type: 'reconnect', isManual: true })}
       tools={
         <>
           {!viewOnly && (
             <>
               <ConsoleTool icon="keyboard" isDisabled={!connected} onClick={() => display?.sendCtrlAltDel()}>
-                Ctrl-Alt-Del
+                Ctrl+Alt+Del
               </ConsoleTool>
               <KeysMenu
                 isDisabled={!connected}
@@ -73,20 +73,20 @@ export function VncConsole({ url, guest, viewOnly, start }: VncConsoleProps) {
             </>
           )}
           {copied !== '' && (
-            <ConsoleTool icon="copy" onClick={take}>
-              Take what it copied
+            <ConsoleTool icon="copy" onClick={() => void copyFromGuest()}>
+              Copy from guest
             </ConsoleTool>
           )}
           <ConsoleTool icon="fit" isPressed={fit} onClick={() => setFit(!fit)}>
-            Fit
+            Scale to fit
           </ConsoleTool>
-          <ConsoleTool icon="camera" brief isDisabled={!connected} onClick={savePicture}>
-            Save a picture
+          <ConsoleTool icon="camera" isIconOnly isDisabled={!connected} onClick={saveScreenshot}>
+            Save screenshot
           </ConsoleTool>
         </>
       }
     >
-      <div ref={place} className="hg-screen" data-fit={fit} hidden={link.phase === 'waiting'} />
+      <div ref={container} className="hg-screen" data-fit={fit} hidden={link.phase === 'waiting'} />
       {typing && <TypeDialog onType={type} onClose={() => setTyping(false)} />}
     </ConsoleFrame>
   );

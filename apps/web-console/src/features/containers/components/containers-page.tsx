@@ -1,14 +1,14 @@
-import { EmptyState, EmptyStateBody, EmptyStateFooter } from '@patternfly/react-core';
 import type { ContainerView } from '@headgate/api-contracts';
 import { useCallback, useMemo, useState } from 'react';
 import { useLocation } from 'wouter';
 import { useContainers } from '../../../shared/fleet/fleet-provider.js';
 import { InstanceList } from '../../../shared/list/components/instance-list.js';
-import { places } from '../../../shared/location/places.js';
+import { paths } from '../../../shared/location/paths.js';
 import { useActionRefusal } from '../../../shared/power/use-action-refusal.js';
 import { useConfirmedPower } from '../../../shared/power/use-confirmed-power.js';
 import { readOnlyReason, useWhoami } from '../../../shared/queries/use-whoami.js';
 import { RemoveDialog } from '../../../shared/instances/remove-dialog.js';
+import { EmptyState } from '../../../shared/ui/empty-state.js';
 import { Icon } from '../../../shared/ui/icon.js';
 import { useNotify } from '../../../shared/ui/notifications.js';
 import { ReasonedButton } from '../../../shared/ui/reasoned-button.js';
@@ -16,29 +16,29 @@ import { useShortcut } from '../../../shared/ui/use-shortcut.js';
 import { containerActions, containerOperations, nextPower } from '../container-actions.js';
 import { CONTAINER_KIND } from '../container-kind.js';
 
-/** Every container of every context that has them. */
+/** All containers of all contexts. */
 export function ContainersPage({ onCreate }: { onCreate: () => void }) {
   const fleet = useContainers();
   const { data: whoami } = useWhoami();
   const [, navigate] = useLocation();
-  const [doomed, setDoomed] = useState<ContainerView>();
+  const [toDelete, setToDelete] = useState<ContainerView>();
   const notify = useNotify();
   const refusal = useActionRefusal();
   const operations = useMemo(() => containerOperations(refusal), [refusal]);
   const power = useConfirmedPower();
-  const mayNot = readOnlyReason(whoami);
+  const readOnly = readOnlyReason(whoami);
   const create = (): void => {
-    if (mayNot === undefined) onCreate();
+    if (readOnly === undefined) onCreate();
   };
   useShortcut('c', create);
   const actionsOf = useCallback((ct: ContainerView) => containerActions(ct, refusal), [refusal]);
   const onAction = (ct: ContainerView, action: string): void => {
-    if (action === 'delete') setDoomed(ct);
-    else if (action === 'shell') navigate(places.container(ct));
+    if (action === 'delete') setToDelete(ct);
+    else if (action === 'shell') navigate(paths.container(ct));
     else power.request({ instance: ct, action: nextPower(ct) });
   };
   const createButton = (
-    <ReasonedButton icon={<Icon name="plus" />} onClick={create} reason={mayNot}>
+    <ReasonedButton icon={<Icon name="plus" />} onClick={create} reason={readOnly}>
       Create container
     </ReasonedButton>
   );
@@ -53,22 +53,21 @@ export function ContainersPage({ onCreate }: { onCreate: () => void }) {
         operations={operations}
         create={createButton}
         empty={
-          <EmptyState titleText="No containers yet" headingLevel="h2">
-            <EmptyStateBody>A container keeps its data volume while it is stopped.</EmptyStateBody>
-            <EmptyStateFooter>{createButton}</EmptyStateFooter>
+          <EmptyState title="No containers yet" level={2} actions={createButton}>
+            A container keeps its data volume while it is stopped.
           </EmptyState>
         }
       />
       {power.dialog}
-      {doomed && (
+      {toDelete && (
         <RemoveDialog
           collection="cts"
-          address={doomed}
-          caution={doomed.phase === 'Stopped' ? undefined : `It is ${doomed.phase}.`}
-          onClose={() => setDoomed(undefined)}
+          address={toDelete}
+          caution={toDelete.phase === 'Stopped' ? undefined : `This container is ${toDelete.phase}.`}
+          onClose={() => setToDelete(undefined)}
           onRemoved={() => {
-            notify({ variant: 'success', title: `${doomed.name} was deleted` });
-            setDoomed(undefined);
+            notify({ variant: 'success', title: `${toDelete.name} was deleted` });
+            setToDelete(undefined);
           }}
         />
       )}

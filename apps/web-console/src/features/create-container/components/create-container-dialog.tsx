@@ -1,10 +1,10 @@
-import { Switch } from '@patternfly/react-core';
 import { CreationDialog } from '../../../shared/creation/components/creation-dialog.js';
 import { IdentityFields } from '../../../shared/creation/components/identity-fields.js';
 import { SizeFields } from '../../../shared/creation/components/size-fields.js';
 import { TextField } from '../../../shared/creation/components/text-field.js';
 import type { Created } from '../../../shared/creation/create-instance.js';
 import { useCapabilities } from '../../../shared/queries/use-capabilities.js';
+import { Switch } from '../../../shared/ui/inputs.js';
 import type { ContainerForm } from '../container-form.js';
 import { useContainerForm } from '../use-container-form.js';
 
@@ -13,16 +13,16 @@ interface CreateContainerDialogProps {
   onCreated: (created: Created, form: ContainerForm) => void;
 }
 
-/** Makes a container; only the name and the image must be said. */
+/** Creates a container. Only the name and the image are required. */
 export function CreateContainerDialog({ onClose, onCreated }: CreateContainerDialogProps) {
-  const { creation, surroundings } = useContainerForm(onCreated);
+  const { creation, targets } = useContainerForm(onCreated);
   const { data: capabilities } = useCapabilities();
   const { form, change, problems } = creation;
   const fields = { form, onChange: change, problems };
 
   return (
-    <CreationDialog title="Create container" width="medium" creation={creation} onClose={onClose}>
-      <IdentityFields {...fields} {...surroundings} />
+    <CreationDialog title="Create container" creation={creation} onClose={onClose}>
+      <IdentityFields {...fields} {...targets} />
       <TextField
         id="image"
         label="Image"
@@ -32,7 +32,7 @@ export function CreateContainerDialog({ onClose, onCreated }: CreateContainerDia
         onChange={(image) => change({ image })}
         problem={problems.image}
       />
-      <SizeFields {...fields} diskLabel="Data volume" diskHint="It stays while the container is stopped" />
+      <SizeFields {...fields} diskLabel="Data volume" diskHint="Kept while the container is stopped" />
       <TextField
         id="storageClass"
         label="Storage class"
@@ -40,13 +40,13 @@ export function CreateContainerDialog({ onClose, onCreated }: CreateContainerDia
         value={form.storageClass}
         onChange={(storageClass) => change({ storageClass })}
         problem={problems.storageClass}
-        hint="Empty: the cluster's default"
+        hint="Leave empty for the default of the cluster"
       />
       <Switch
         id="privileged"
-        label="Privileged, with a root file system that lasts"
+        label="Privileged, with a persistent root file system"
         isChecked={form.privileged}
-        onChange={(_event, privileged) => change({ privileged })}
+        onChange={(privileged) => change({ privileged })}
       />
     </CreationDialog>
   );

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { InstancetypesView } from '@headgate/api-contracts';
 import { getJson } from '../../../shared/api/request.js';
 
-/** Only clusters have them. */
+/** Only clusters have instance types. */
 export const useInstancetypes = (context: string, enabled: boolean) =>
   useQuery({
     queryKey: ['instancetypes', context],

@@ -1,24 +1,25 @@
-import { Button, Grid, GridItem, TextArea, TextInput } from '@patternfly/react-core';
-import { describedBy, Field } from '../../../shared/ui/field.js';
-import { cloudInitWarning, editByHand, type CloudInit } from '../cloud-init.js';
+import { Button } from '../../../shared/ui/button.js';
+import { Field, helpId } from '../../../shared/ui/field.js';
+import { TextArea, TextInput } from '../../../shared/ui/inputs.js';
+import { cloudInitWarning, editAsText, type CloudInit } from '../cloud-init.js';
 
 interface CloudInitEditorProps {
   value: CloudInit;
   onChange: (value: CloudInit) => void;
-  /** What the service said about it. */
+  /** The service's error message. */
   problem?: string | undefined;
 }
 
-/** Host name, password and keys as fields; everything else as text. */
+/** Fields for the hostname, password, and keys; or a text for everything else. */
 export function CloudInitEditor({ value, onChange, problem }: CloudInitEditorProps) {
   const set = (change: Partial<CloudInit>): void => onChange({ ...value, ...change });
-  if (value.byHand) {
+  if (value.isText) {
     return (
       <Field
         label="User data"
         id="cloud-init"
         problem={problem}
-        hint={cloudInitWarning(value) ?? 'cloud-init reads it at the first boot.'}
+        hint={cloudInitWarning(value) ?? 'cloud-init reads this text on first boot.'}
       >
         <TextArea
           id="cloud-init"
@@ -26,38 +27,33 @@ export function CloudInitEditor({ value, onChange, problem }: CloudInitEditorPro
           rows={9}
           value={value.text}
           spellCheck={false}
-          resizeOrientation="vertical"
-          validated={problem ? 'error' : 'default'}
-          aria-describedby={describedBy('cloud-init')}
-          onChange={(_event, text) => set({ text })}
+          isInvalid={problem !== undefined}
+          aria-describedby={helpId('cloud-init')}
+          onChange={(text) => set({ text })}
         />
-        <Button variant="link" isInline onClick={() => set({ byHand: false })}>
-          Back to the fields (the text is kept, not used)
+        <Button variant="link" onClick={() => set({ isText: false })}>
+          Use the form instead (your text is kept)
         </Button>
       </Field>
     );
   }
   return (
     <>
-      <Grid hasGutter sm={6}>
-        <GridItem>
-          <Field label="Host name" id="hostname">
-            <TextInput id="hostname" value={value.hostname} onChange={(_event, hostname) => set({ hostname })} />
-          </Field>
-        </GridItem>
-        <GridItem>
-          <Field label="Password" id="password" hint="Of the image's default user">
-            <TextInput
-              id="password"
-              type="password"
-              autoComplete="new-password"
-              value={value.password}
-              aria-describedby={describedBy('password')}
-              onChange={(_event, password) => set({ password })}
-            />
-          </Field>
-        </GridItem>
-      </Grid>
+      <div className="hg-grid hg-grid--halves">
+        <Field label="Hostname" id="hostname">
+          <TextInput id="hostname" value={value.hostname} onChange={(hostname) => set({ hostname })} />
+        </Field>
+        <Field label="Password" id="password" hint="For the image's default user">
+          <TextInput
+            id="password"
+            type="password"
+            autoComplete="new-password"
+            value={value.password}
+            aria-describedby={helpId('password')}
+            onChange={(password) => set({ password })}
+          />
+        </Field>
+      </div>
       <Field label="SSH keys" id="keys" hint="Public keys, one per line" problem={problem}>
         <TextArea
           id="keys"
@@ -65,14 +61,13 @@ export function CloudInitEditor({ value, onChange, problem }: CloudInitEditorPro
           rows={2}
           value={value.keys}
           spellCheck={false}
-          resizeOrientation="vertical"
-          aria-describedby={describedBy('keys')}
+          aria-describedby={helpId('keys')}
           placeholder="ssh-ed25519 AAAA… you@laptop"
-          onChange={(_event, keys) => set({ keys })}
+          onChange={(keys) => set({ keys })}
         />
       </Field>
-      <Button variant="link" isInline onClick={() => onChange(editByHand(value))}>
-        Edit the user data as text
+      <Button variant="link" onClick={() => onChange(editAsText(value))}>
+        Edit user data as text
       </Button>
     </>
   );

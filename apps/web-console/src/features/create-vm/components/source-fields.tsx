@@ -1,13 +1,13 @@
-import { TextInput } from '@patternfly/react-core';
-import { describedBy, Field } from '../../../shared/ui/field.js';
+import { Field, helpId } from '../../../shared/ui/field.js';
+import { TextInput } from '../../../shared/ui/inputs.js';
 import { SOURCE_WORDING } from '../sources.js';
 import type { FormPartProps } from '../vm-form.js';
 import { ImageList } from './image-list.js';
 
-/** The one thing that the chosen source needs to know. */
+/** The field that the chosen source needs. */
 export function SourceFields({ form, onChange, problems }: FormPartProps) {
   const { source } = form;
-  const { label, placeholder } = SOURCE_WORDING[source];
+  const { label, placeholder, fieldHint } = SOURCE_WORDING[source];
   if (source === 'image') {
     return (
       <Field label={label} id="image" required problem={problems.image}>
@@ -16,22 +16,16 @@ export function SourceFields({ form, onChange, problems }: FormPartProps) {
     );
   }
   return (
-    <Field
-      label={label}
-      id={source}
-      required
-      problem={problems[source]}
-      hint={source === 'pvc' ? 'It stays when the VM is deleted.' : undefined}
-    >
+    <Field label={label} id={source} required problem={problems[source]} hint={fieldHint}>
       <TextInput
         id={source}
         value={form[source]}
         placeholder={placeholder}
         spellCheck={false}
         autoComplete="off"
-        validated={problems[source] ? 'error' : 'default'}
-        aria-describedby={describedBy(source)}
-        onChange={(_event, text) => onChange({ [source]: text })}
+        isInvalid={problems[source] !== undefined}
+        aria-describedby={helpId(source)}
+        onChange={(text) => onChange({ [source]: text })}
       />
     </Field>
   );

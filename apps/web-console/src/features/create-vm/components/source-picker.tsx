@@ -1,34 +1,34 @@
-import type { ContextAbilities } from '../../../shared/queries/use-capabilities.js';
+import type { ContextCapabilities } from '../../../shared/queries/use-capabilities.js';
 import { Icon } from '../../../shared/ui/icon.js';
-import { SOURCE_WORDING, sourceLack, SOURCES, type SourceKind } from '../sources.js';
+import { SOURCE_WORDING, sourceUnavailableReason, SOURCES, type SourceKind } from '../sources.js';
 
 interface SourcePickerProps {
-  context: ContextAbilities | undefined;
+  context: ContextCapabilities | undefined;
   chosen: SourceKind;
   onChange: (source: SourceKind) => void;
 }
 
-/** What the disk is made of. A source that the context lacks says why. */
+/** The source of the disk. Unavailable sources explain why. */
 export function SourcePicker({ context, chosen, onChange }: SourcePickerProps) {
   return (
     <fieldset className="hg-tiles">
       <legend>Source</legend>
       {SOURCES.map((source) => {
         const { title, hint, icon } = SOURCE_WORDING[source];
-        const lack = sourceLack(context, source);
+        const reason = sourceUnavailableReason(context, source);
         return (
-          <label key={source} className="hg-tile" data-lacking={lack !== undefined}>
+          <label key={source} className="hg-tile" data-unavailable={reason !== undefined}>
             <input
               type="radio"
               name="source"
               checked={chosen === source}
-              disabled={lack !== undefined}
+              disabled={reason !== undefined}
               onChange={() => onChange(source)}
             />
             <Icon name={icon} />
             <span>
               <b>{title}</b>
-              <span className="hg-note">{lack ?? hint}</span>
+              <span className="hg-note">{reason ?? hint}</span>
             </span>
           </label>
         );

@@ -3,5 +3,5 @@ import { postJson } from '../../../shared/api/request.js';
 
 export const fixChecks = (): Promise<FixedView> => postJson<FixedView>('/api/doctor/fix');
 
-export const rehearseFix = (signal: AbortSignal): Promise<PlanView> =>
+export const previewFix = (signal: AbortSignal): Promise<PlanView> =>
   postJson<PlanView>('/api/doctor/fix', { query: { dryRun: true }, signal });

@@ -1,100 +1,110 @@
-import { Button, Skeleton } from '@patternfly/react-core';
 import type { CheckView } from '@headgate/api-contracts';
 import { useState } from 'react';
 import type { IconName } from '../../../icons.js';
 import { PlanDialog } from '../../../shared/plans/plan-dialog.js';
 import { readOnlyReason, useWhoami } from '../../../shared/queries/use-whoami.js';
+import { Button } from '../../../shared/ui/button.js';
+import { ErrorAlert } from '../../../shared/ui/error-alert.js';
+import { Icon } from '../../../shared/ui/icon.js';
+import { Skeleton } from '../../../shared/ui/loading.js';
 import { useNotify } from '../../../shared/ui/notifications.js';
 import { ReasonedButton } from '../../../shared/ui/reasoned-button.js';
-import { ErrorAlert } from '../../../shared/ui/error-alert.js';
+import type { StatusTone } from '../../../shared/ui/status-tone.js';
 import { usePageTitle } from '../../../shared/ui/use-page-title.js';
-import { Icon } from '../../../shared/ui/icon.js';
-import { fixChecks, rehearseFix } from '../api/fix-checks.js';
+import { fixChecks, previewFix } from '../api/fix-checks.js';
 import { useChecks } from '../api/use-checks.js';
 
-const VERDICT: Readonly<Record<CheckView['status'], { tone: string; icon: IconName; word: string; rank: number }>> = {
-  error: { tone: 'bad', icon: 'error', word: 'Error', rank: 0 },
-  warning: { tone: 'held', icon: 'alert', word: 'Warning', rank: 1 },
-  ok: { tone: 'good', icon: 'check', word: 'OK', rank: 2 },
+interface Severity {
+  readonly tone: StatusTone;
+  readonly icon: IconName;
+  readonly label: string;
+  readonly rank: number;
+}
+
+const SEVERITIES: Readonly<Record<CheckView['status'], Severity>> = {
+  error: { tone: 'danger', icon: 'error', label: 'Error', rank: 0 },
+  warning: { tone: 'warning', icon: 'alert', label: 'Warning', rank: 1 },
+  ok: { tone: 'success', icon: 'check', label: 'OK', rank: 2 },
 };
 
-/** What is wrong with the contexts and what helps; the worst first. */
+/** The health checks of all contexts, the worst first. */
 export function DoctorPage() {
-  usePageTitle('Doctor');
+  usePageTitle('Health');
   const { data: checks, error, refetch, isFetching } = useChecks();
   const { data: whoami } = useWhoami();
   const notify = useNotify();
-  const [fixing, setFixing] = useState(false);
-  const sorted = checks?.toSorted((a, b) => VERDICT[a.status].rank - VERDICT[b.status].rank);
-  const bad = checks?.filter(({ status }) => status !== 'ok').length ?? 0;
-
-  const fixable = checks?.filter((check) => check.fixable && check.status !== 'ok').length ?? 0;
+  const [isFixing, setIsFixing] = useState(false);
+  const sorted = checks?.toSorted((a, b) => SEVERITIES[a.status].rank - SEVERITIES[b.status].rank);
+  const failing = checks?.filter(({ status }) => status !== 'ok') ?? [];
+  const fixable = failing.filter((check) => check.fixable).length;
 
   return (
     <div className="hg-page">
       <div className="hg-toolbar hg-gap-below">
-        <h1 className="hg-page-title">Doctor</h1>
+        <h1 className="hg-page-title">Health</h1>
         {checks && (
           <span className="hg-note" role="status">
-            {bad === 0 ? `All ${checks.length} checks are fine.` : `${bad} of ${checks.length} checks need somebody.`}
+            {failing.length === 0
+              ? `All ${checks.length} checks passed`
+              : `${failing.length} of ${checks.length} ${failing.length === 1 ? 'needs' : 'need'} attention`}
           </span>
         )}
         <span className="hg-spring" />
         {fixable > 0 && (
           <ReasonedButton
-            size="sm"
+            isSmall
             icon={<Icon name="build" />}
             reason={readOnlyReason(whoami)}
-            onClick={() => setFixing(true)}
+            onClick={() => setIsFixing(true)}
           >
-            {`Fix ${fixable}`}
+            {`Fix ${fixable} ${fixable === 1 ? 'problem' : 'problems'}`}
           </ReasonedButton>
         )}
         <Button
           variant="secondary"
-          size="sm"
+          isSmall
           icon={<Icon name="restart" />}
           isDisabled={isFetching}
           onClick={() => void refetch()}
         >
-          Check again
+          Run checks again
         </Button>
       </div>
-      {error && <ErrorAlert title="The checks did not run" error={error} />}
-      {fixing && (
+      {error && <ErrorAlert title="Couldn't run the checks" error={error} />}
+      {isFixing && (
         <PlanDialog
-          title="Fix what can be fixed from here?"
+          title="Fix these problems?"
           label="Fix"
-          failure="Not everything was fixed"
-          rehearse={rehearseFix}
+          failure="Couldn't fix everything"
+          preview={previewFix}
           run={fixChecks}
-          onClose={() => setFixing(false)}
+          onClose={() => setIsFixing(false)}
           onDone={({ fixed }) => {
-            setFixing(false);
+            setIsFixing(false);
             notify({
               variant: 'success',
-              title: fixed.length === 0 ? 'There was nothing left to fix' : `Fixed: ${fixed.join(', ')}`,
+              title: fixed.length === 0 ? 'There was nothing to fix' : `Fixed: ${fixed.join(', ')}`,
             });
             void refetch();
           }}
         />
       )}
-      {!checks && !error && <Skeleton height="10rem" screenreaderText="Checking" />}
+      {!checks && !error && <Skeleton height="10rem" label="Running the checks" />}
       <ul className="hg-checks" aria-label="Checks">
         {sorted?.map(({ name, context, status, message, remedy }) => {
-          const { tone, icon, word } = VERDICT[status];
+          const { tone, icon, label } = SEVERITIES[status];
           return (
             <li key={`${context}/${name}`} className="hg-card hg-check">
               <span className={`hg-status hg-status--${tone}`}>
                 <Icon name={icon} />
-                {word}
+                {label}
               </span>
               <b>{name}</b>
               <span className="hg-note">{context}</span>
               <p>{message}</p>
               {remedy && status !== 'ok' && (
                 <p>
-                  <b>What helps:</b> {remedy}
+                  <b>Remedy:</b> {remedy}
                 </p>
               )}
             </li>

@@ -1,23 +1,23 @@
-import { Button, EmptyState, EmptyStateActions, EmptyStateBody, EmptyStateFooter } from '@patternfly/react-core';
-import { Icon } from '../../../shared/ui/icon.js';
+import { Button } from '../../../shared/ui/button.js';
+import { EmptyState } from '../../../shared/ui/empty-state.js';
 
-const BigMachine = () => <Icon name="machine" className="hg-big-icon" />;
-
-/** What a new operator sees first: one thing to do. */
+/** The first thing a new operator sees, with one thing to do. */
 export function FirstRun({ onCreate, refusal }: { onCreate: () => void; refusal?: string | undefined }) {
   return (
-    <EmptyState titleText="No instances yet" headingLevel="h2" icon={BigMachine}>
-      <EmptyStateBody>
-        Create the first one. The catalog&apos;s smallest guest is chosen already; it only needs a name.
-      </EmptyStateBody>
-      <EmptyStateFooter>
-        <EmptyStateActions>
-          <Button size="lg" onClick={onCreate} isDisabled={refusal !== undefined}>
+    <EmptyState
+      title="No virtual machines yet"
+      level={2}
+      icon="machine"
+      actions={
+        <>
+          <Button onClick={onCreate} isDisabled={refusal !== undefined}>
             Create VM
           </Button>
-        </EmptyStateActions>
-        {refusal && <p>{refusal}</p>}
-      </EmptyStateFooter>
+          {refusal && <p>{refusal}</p>}
+        </>
+      }
+    >
+      Create your first one. The smallest image of the catalog is preselected, so you only need to enter a name.
     </EmptyState>
   );
 }

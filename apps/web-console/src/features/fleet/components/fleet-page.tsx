@@ -3,7 +3,7 @@ import { useCallback } from 'react';
 import { useLocation } from 'wouter';
 import { useFleet } from '../../../shared/fleet/fleet-provider.js';
 import { InstanceList } from '../../../shared/list/components/instance-list.js';
-import { places } from '../../../shared/location/places.js';
+import { paths } from '../../../shared/location/paths.js';
 import { useActionRefusal } from '../../../shared/power/use-action-refusal.js';
 import { useConfirmedPower } from '../../../shared/power/use-confirmed-power.js';
 import { readOnlyReason, useWhoami } from '../../../shared/queries/use-whoami.js';
@@ -15,7 +15,7 @@ import { nextPower, vmActions } from '../vm-actions.js';
 import { VM_KIND } from '../vm-kind.js';
 import { FirstRun } from './first-run.js';
 
-/** Every VM of every context. */
+/** All VMs of all contexts. */
 export function FleetPage({ onCreate }: { onCreate: () => void }) {
   const fleet = useFleet((state) => state);
   const { data: whoami } = useWhoami();
@@ -23,9 +23,9 @@ export function FleetPage({ onCreate }: { onCreate: () => void }) {
   const refusal = useActionRefusal();
   const operations = useVmOperations();
   const power = useConfirmedPower();
-  const mayNot = readOnlyReason(whoami);
+  const readOnly = readOnlyReason(whoami);
   const create = (): void => {
-    if (mayNot === undefined) onCreate();
+    if (readOnly === undefined) onCreate();
   };
   useShortcut('c', create);
   const actionsOf = useCallback((vm: VmView) => vmActions(vm, refusal), [refusal]);
@@ -38,16 +38,16 @@ export function FleetPage({ onCreate }: { onCreate: () => void }) {
         actionsOf={actionsOf}
         onAction={(vm, action) =>
           action === 'console'
-            ? navigate(places.vm(vm, 'console'))
+            ? navigate(paths.vm(vm, 'console'))
             : power.request({ instance: vm, action: nextPower(vm) })
         }
         operations={operations}
         create={
-          <ReasonedButton icon={<Icon name="plus" />} onClick={create} reason={mayNot}>
+          <ReasonedButton icon={<Icon name="plus" />} onClick={create} reason={readOnly}>
             Create VM
           </ReasonedButton>
         }
-        empty={<FirstRun onCreate={create} refusal={mayNot} />}
+        empty={<FirstRun onCreate={create} refusal={readOnly} />}
       />
       {power.dialog}
     </>

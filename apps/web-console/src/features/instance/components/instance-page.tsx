@@ -1,9 +1,9 @@
-import { Tab, Tabs, TabTitleText } from '@patternfly/react-core';
 import type { VmView } from '@headgate/api-contracts';
 import type { ReactNode } from 'react';
 import { useLocation } from 'wouter';
-import { places, type InstanceTab } from '../../../shared/location/places.js';
 import { InstanceHead } from '../../../shared/instances/instance-head.js';
+import { paths, type InstanceTab } from '../../../shared/location/paths.js';
+import { Tabs } from '../../../shared/ui/tabs.js';
 import { ManifestTab } from './manifest-tab.js';
 import { OverviewTab } from './overview-tab.js';
 import { PowerBar } from './power-bar.js';
@@ -14,35 +14,34 @@ const TABS: Readonly<Record<InstanceTab, string>> = {
   serial: 'Serial console',
   manifest: 'Manifest',
 };
+const PANEL_ID = 'instance-panel';
 
 export const isTab = (text: string | undefined): text is InstanceTab => text !== undefined && text in TABS;
 
 interface InstancePageProps {
   vm: VmView;
   tab: InstanceTab;
-  /** The consoles are another feature's; the route brings them. */
+  /** The consoles belong to another feature; the route provides them. */
   consoles: Readonly<Record<'console' | 'serial', () => ReactNode>>;
   onRemoved: () => void;
 }
 
-/** One instance: its state and power always in sight, the rest in tabs. */
+/** One VM: its status and actions stay visible, the rest is in tabs. */
 export function InstancePage({ vm, tab, consoles, onRemoved }: InstancePageProps) {
   const [, navigate] = useLocation();
   return (
     <div className="hg-instance">
-      <InstanceHead instance={vm} list={places.fleet} many="instances">
+      <InstanceHead instance={vm} listPath={paths.fleet} listTitle="Virtual machines">
         <PowerBar vm={vm} onRemoved={onRemoved} />
       </InstanceHead>
       <Tabs
-        aria-label={`Pages of ${vm.name}`}
-        activeKey={tab}
-        onSelect={(_event, key) => navigate(places.vm(vm, key as InstanceTab), { replace: true })}
-      >
-        {Object.entries(TABS).map(([key, title]) => (
-          <Tab key={key} eventKey={key} title={<TabTitleText>{title}</TabTitleText>} tabContentId="instance-panel" />
-        ))}
-      </Tabs>
-      <div id="instance-panel" role="tabpanel" aria-label={TABS[tab]} className="hg-instance-panel">
+        label={`Details of ${vm.name}`}
+        tabs={TABS}
+        active={tab}
+        panelId={PANEL_ID}
+        onSelect={(next) => navigate(paths.vm(vm, next), { replace: true })}
+      />
+      <div id={PANEL_ID} role="tabpanel" aria-label={TABS[tab]} className="hg-instance-panel">
         {tab === 'overview' && <OverviewTab vm={vm} />}
         {tab === 'console' && consoles.console()}
         {tab === 'serial' && consoles.serial()}

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 
-/** JSON as a tree whose branches fold: with the keyboard, and without any script of ours. */
+/** JSON as a tree of native `<details>` elements, which work with the keyboard. */
 export function JsonTree({ name, value, depth = 0 }: { name?: string; value: unknown; depth?: number }) {
   const key: ReactNode = name !== undefined && <span className="hg-json-key">{name}: </span>;
   if (typeof value !== 'object' || value === null || isEmpty(value)) {

@@ -1,28 +1,29 @@
-import { Button, Skeleton } from '@patternfly/react-core';
 import type { InstanceAddress } from '../../../shared/api/instance-path.js';
-import { CopyButton } from '../../../shared/ui/copy-button.js';
+import { Button } from '../../../shared/ui/button.js';
+import { CopyButton } from '../../../shared/ui/copy.js';
 import { ErrorAlert } from '../../../shared/ui/error-alert.js';
 import { Icon } from '../../../shared/ui/icon.js';
+import { Skeleton } from '../../../shared/ui/loading.js';
 import { useManifest } from '../api/use-manifest.js';
 import { JsonTree } from './json-tree.js';
 
-/** The backend's own object, to read and to copy. */
+/** The backend's own object. */
 export function ManifestTab({ address }: { address: InstanceAddress }) {
   const { data, error, refetch, isFetching } = useManifest(address);
-  if (error) return <ErrorAlert title="The manifest can't be shown" error={error} onRetry={() => void refetch()} />;
-  if (data === undefined) return <Skeleton height="20rem" screenreaderText="Loading the manifest" />;
+  if (error) return <ErrorAlert title="Couldn't load the manifest" error={error} onRetry={() => void refetch()} />;
+  if (data === undefined) return <Skeleton height="20rem" label="Loading the manifest" />;
   return (
     <div className="hg-page">
       <div className="hg-toolbar hg-gap-below">
-        <CopyButton text={JSON.stringify(data, null, 2)} label="Copy JSON" />
+        <CopyButton isSmall text={JSON.stringify(data, null, 2)} label="Copy JSON" />
         <Button
           variant="secondary"
-          size="sm"
+          isSmall
           icon={<Icon name="restart" />}
-          {...(isFetching ? { isLoading: true } : {})}
+          isLoading={isFetching}
           onClick={() => void refetch()}
         >
-          Read again
+          Reload
         </Button>
       </div>
       <div className="hg-json" role="group" aria-label="Manifest">

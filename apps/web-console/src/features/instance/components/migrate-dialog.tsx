@@ -1,80 +1,70 @@
-import {
-  Button,
-  FormSelect,
-  FormSelectOption,
-  Modal,
-  ModalBody,
-  ModalFooter,
-  ModalHeader,
-} from '@patternfly/react-core';
 import { useMutation } from '@tanstack/react-query';
 import type { VmView } from '@headgate/api-contracts';
 import { useState } from 'react';
 import { messageOf } from '../../../shared/api/api-error.js';
-import { useNodes } from '../../../shared/queries/use-nodes.js';
-import { useBeginTask } from '../../../shared/tasks/use-begin-task.js';
-import { ErrorAlert } from '../../../shared/ui/error-alert.js';
-import { describedBy, Field } from '../../../shared/ui/field.js';
-import { useNotify } from '../../../shared/ui/notifications.js';
 import { migrateVm } from '../../../shared/instances/migrate-vm.js';
+import { useNodes } from '../../../shared/queries/use-nodes.js';
+import { useTrackTask } from '../../../shared/tasks/track-task.js';
+import { Button } from '../../../shared/ui/button.js';
+import { Dialog } from '../../../shared/ui/dialog.js';
+import { ErrorAlert } from '../../../shared/ui/error-alert.js';
+import { Field, helpId } from '../../../shared/ui/field.js';
+import { SelectInput } from '../../../shared/ui/inputs.js';
+import { useNotify } from '../../../shared/ui/notifications.js';
 
-/** Moves the running guest to another node, chosen or left to the scheduler. */
+/** Moves a running VM to another node, which the user or the scheduler chooses. */
 export function MigrateDialog({ vm, onClose }: { vm: VmView; onClose: () => void }) {
   const [targetNode, setTargetNode] = useState('');
   const { data: nodes = [], error: nodesError } = useNodes();
   const others = nodes.filter(({ context, name }) => context === vm.context && name !== vm.node);
-  const begin = useBeginTask();
+  const trackTask = useTrackTask();
   const notify = useNotify();
   const { mutate, error, isPending } = useMutation({
     mutationFn: () => migrateVm(vm, targetNode === '' ? {} : { targetNode }),
     onSuccess: ({ task }) => {
-      begin(task);
-      notify({ variant: 'success', title: `${vm.name} is migrating`, body: 'The tasks tell how far it is.' });
+      trackTask(task);
+      notify({ variant: 'success', title: `${vm.name} is migrating`, body: 'See Tasks for the progress.' });
       onClose();
     },
   });
 
   return (
-    <Modal isOpen variant="small" onClose={onClose} aria-labelledby="migrate-title">
-      <ModalHeader
-        title={`Migrate ${vm.name}`}
-        labelId="migrate-title"
-        description={`It runs on ${vm.node ?? 'an unknown node'} and goes on running.`}
-      />
-      <ModalBody>
-        <Field
-          label="To"
+    <Dialog
+      title={`Migrate ${vm.name}`}
+      description={`From ${vm.node ?? 'an unknown node'}. The VM keeps running during the migration.`}
+      onClose={onClose}
+      footer={
+        <>
+          <Button isLoading={isPending} isDisabled={isPending} onClick={() => mutate()}>
+            Migrate
+          </Button>
+          <Button variant="link" onClick={onClose}>
+            Cancel
+          </Button>
+        </>
+      }
+    >
+      <Field
+        label="Target node"
+        id="target-node"
+        problem={nodesError ? messageOf(nodesError) : undefined}
+        hint="A node with a different CPU vendor is refused."
+      >
+        <SelectInput
           id="target-node"
-          problem={nodesError ? messageOf(nodesError) : undefined}
-          hint="Nodes with another CPU vendor are refused."
+          value={targetNode}
+          aria-describedby={helpId('target-node')}
+          onChange={setTargetNode}
         >
-          <FormSelect
-            id="target-node"
-            value={targetNode}
-            aria-describedby={describedBy('target-node')}
-            onChange={(_event, node) => setTargetNode(node)}
-          >
-            <FormSelectOption value="" label="Any: the scheduler chooses" />
-            {others.map(({ name, ready }) => (
-              <FormSelectOption
-                key={name}
-                value={name}
-                isDisabled={!ready}
-                label={ready ? name : `${name} (not ready)`}
-              />
-            ))}
-          </FormSelect>
-        </Field>
-        {error && <ErrorAlert title="The migration was refused" error={error} />}
-      </ModalBody>
-      <ModalFooter>
-        <Button {...(isPending ? { isLoading: true } : {})} isDisabled={isPending} onClick={() => mutate()}>
-          Migrate
-        </Button>
-        <Button variant="link" onClick={onClose}>
-          Cancel
-        </Button>
-      </ModalFooter>
-    </Modal>
+          <option value="">Any (chosen by the scheduler)</option>
+          {others.map(({ name, ready }) => (
+            <option key={name} value={name} disabled={!ready}>
+              {ready ? name : `${name} (not ready)`}
+            </option>
+          ))}
+        </SelectInput>
+      </Field>
+      {error && <ErrorAlert title={`Couldn't migrate ${vm.name}`} error={error} />}
+    </Dialog>
   );
 }

@@ -1,35 +1,36 @@
-import { Button, EmptyState, EmptyStateBody, EmptyStateFooter, Spinner } from '@patternfly/react-core';
 import { useLocation } from 'wouter';
 import type { InstanceAddress } from '../../../shared/api/instance-path.js';
 import { useFleet } from '../../../shared/fleet/fleet-provider.js';
-import { leftList } from '../../../shared/location/left-list.js';
-import { places } from '../../../shared/location/places.js';
+import { lastListPath } from '../../../shared/location/last-list-path.js';
+import { paths } from '../../../shared/location/paths.js';
 import { isRunning, useTasksOf } from '../../../shared/tasks/use-tasks.js';
+import { Button } from '../../../shared/ui/button.js';
+import { EmptyState } from '../../../shared/ui/empty-state.js';
+import { Spinner } from '../../../shared/ui/loading.js';
 import { RunningTask } from './running-task.js';
 
-/** An address without an instance: not there yet, not known, or gone. */
-export function MissingInstance({ address, removed }: { address: InstanceAddress; removed: boolean }) {
+/** The page of an address without a VM: still being created, deleted, or unknown. */
+export function MissingInstance({ address, isDeleted }: { address: InstanceAddress; isDeleted: boolean }) {
   const [, navigate] = useLocation();
   const phase = useFleet((fleet) => fleet.phase);
   const error = useFleet((fleet) => fleet.error);
-  const ref = `vm/${[address.context, address.namespace, address.name].map(encodeURIComponent).join('/')}`;
-  const isBeingMade = useTasksOf(ref).some(isRunning);
+  const { context, namespace, name } = address;
+  const ref = `vm/${[context, namespace, name].map(encodeURIComponent).join('/')}`;
+  const isBeingCreated = useTasksOf(ref).some(isRunning) && !isDeleted;
 
-  if (phase === 'loading') return <Spinner aria-label={`Loading ${address.name}`} className="hg-centered" />;
+  if (phase === 'loading') return <Spinner label={`Loading ${name}`} isCentered />;
   return (
     <EmptyState
-      titleText={removed ? `${address.name} was deleted` : `There is no instance ${address.name}`}
-      headingLevel="h1"
+      title={isDeleted ? `${name} was deleted` : isBeingCreated ? `Creating ${name}` : `VM ${name} not found`}
+      level={1}
+      actions={<Button onClick={() => navigate(lastListPath(paths.fleet))}>Show all VMs</Button>}
     >
-      <EmptyStateBody>
+      <p>
         {phase === 'lost'
           ? error
-          : `Nothing of this name is in ${address.namespace} of ${address.context}${isBeingMade ? ' yet' : ''}.`}
-        {isBeingMade && !removed && <RunningTask subject={ref} />}
-      </EmptyStateBody>
-      <EmptyStateFooter>
-        <Button onClick={() => navigate(leftList(places.fleet))}>All instances</Button>
-      </EmptyStateFooter>
+          : `The namespace ${namespace} of ${context} has no VM with this name${isBeingCreated ? ' yet' : ''}.`}
+      </p>
+      {isBeingCreated && <RunningTask subject={ref} />}
     </EmptyState>
   );
 }

@@ -1,30 +1,30 @@
-import { Alert } from '@patternfly/react-core';
 import type { VmView } from '@headgate/api-contracts';
 import { Fragment, type ReactNode } from 'react';
 import { Link } from 'wouter';
+import { nodePath } from '../../../shared/location/paths.js';
 import { readableQuantity } from '../../../shared/quantity/quantity.js';
 import { readOnlyReason, useWhoami } from '../../../shared/queries/use-whoami.js';
+import { Alert } from '../../../shared/ui/alert.js';
+import { Copyable } from '../../../shared/ui/copy.js';
 import { StatusLabel } from '../../../shared/ui/status-label.js';
-import { Copyable } from '../../../shared/ui/copyable.js';
-import { Moment } from '../../../shared/ui/moment.js';
-import { nodePlace } from '../../../shared/location/places.js';
+import { Timestamp } from '../../../shared/ui/timestamp.js';
 import { RunningTask } from './running-task.js';
 import { TagEditor } from './tag-editor.js';
 
-/** Everything the service tells about an instance. */
+/** All properties of a VM that the list knows. */
 export function OverviewTab({ vm }: { vm: VmView }) {
   const { data: whoami } = useWhoami();
   return (
     <div className="hg-page">
       <RunningTask subject={vm.ref} />
       {vm.reason && (
-        <Alert isInline variant="danger" title={vm.status} className="hg-gap-below">
+        <Alert variant="danger" title={vm.status} className="hg-gap-below">
           {vm.reason}
         </Alert>
       )}
       {vm.restartRequired && (
-        <Alert isInline variant="info" title="A restart is needed" className="hg-gap-below">
-          A change of its hardware takes effect when it starts again.
+        <Alert variant="info" title="Restart required" className="hg-gap-below">
+          Changes to the hardware take effect after the next restart.
         </Alert>
       )}
       <div className="hg-cards">
@@ -33,14 +33,14 @@ export function OverviewTab({ vm }: { vm: VmView }) {
           facts={{
             Status: <StatusLabel status={vm.status} reason={vm.reason} stale={vm.stale} />,
             Ready: yesNo(vm.ready),
-            IP: vm.ip ? (
-              <Copyable text={vm.ip} what="the IP" />
+            'IP address': vm.ip ? (
+              <Copyable text={vm.ip} what="IP address" />
             ) : vm.running ? (
-              'not known yet'
+              'Not known yet'
             ) : (
-              'none: it does not run'
+              'None (not running)'
             ),
-            'Guest agent': vm.agentConnected ? 'connected' : 'not connected',
+            'Guest agent': vm.agentConnected ? 'Connected' : 'Not connected',
           }}
         />
         <Facts
@@ -52,22 +52,22 @@ export function OverviewTab({ vm }: { vm: VmView }) {
           }}
         />
         <Facts
-          title="Place"
+          title="Location"
           facts={{
             Context: `${vm.context} (${vm.backend})`,
             Namespace: vm.namespace,
-            Node: vm.node ? <Link href={nodePlace(vm.context, vm.node)}>{vm.node}</Link> : 'none: it does not run',
-            Folder: vm.folder ?? 'none',
-            'Live-migratable': yesNo(vm.liveMigratable),
+            Node: vm.node ? <Link href={nodePath(vm.context, vm.node)}>{vm.node}</Link> : 'None (not running)',
+            Folder: vm.folder ?? 'None',
+            'Live migration': vm.liveMigratable ? 'Supported' : 'Not supported',
           }}
         />
         <Facts
           title="About"
           facts={{
-            Created: vm.createdAt ? <Moment at={vm.createdAt} /> : 'not known',
-            Protected: vm.protected ? 'yes, against deletion' : 'no',
+            Created: vm.createdAt ? <Timestamp at={vm.createdAt} /> : 'Unknown',
+            'Deletion protection': vm.protected ? 'On' : 'Off',
             Template: yesNo(vm.isTemplate),
-            Reference: <Copyable text={vm.ref} what="the reference" />,
+            Reference: <Copyable text={vm.ref} what="reference" />,
           }}
         />
         <section className="hg-card" aria-label="Tags">
@@ -79,7 +79,7 @@ export function OverviewTab({ vm }: { vm: VmView }) {
   );
 }
 
-const yesNo = (value: boolean): string => (value ? 'yes' : 'no');
+const yesNo = (value: boolean): string => (value ? 'Yes' : 'No');
 
 function Facts({ title, facts }: { title: string; facts: Readonly<Record<string, ReactNode>> }) {
   return (

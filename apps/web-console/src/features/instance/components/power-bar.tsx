@@ -9,21 +9,21 @@ import { Icon } from '../../../shared/ui/icon.js';
 import { ReasonedButton } from '../../../shared/ui/reasoned-button.js';
 import { MigrateDialog } from './migrate-dialog.js';
 
-/** Everything that can be done to an instance as a whole. What can't be done now says why. */
+/** The actions for a whole VM. Unavailable actions explain why. */
 export function PowerBar({ vm, onRemoved }: { vm: VmView; onRemoved: () => void }) {
   const refusal = useActionRefusal();
-  const { request, running, dialog: question } = useConfirmedPower();
+  const { request, running, dialog: confirmation } = useConfirmedPower();
   const [dialog, setDialog] = useState<'migrate' | 'delete'>();
   const close = (): void => setDialog(undefined);
   const power = (action: PowerAction) => (
     <ReasonedButton
       key={action}
-      size="sm"
+      isSmall
       variant={action === 'start' && refusal(action, vm) === undefined ? 'primary' : 'secondary'}
-      isDanger={action === 'force-stop'}
+      className={action === 'force-stop' ? 'hg-button--dangerous' : undefined}
       icon={<Icon name={VM_POWER[action].icon} />}
       reason={refusal(action, vm)}
-      {...(running?.action === action ? { isLoading: true } : {})}
+      isLoading={running?.action === action}
       onClick={() => request({ instance: vm, action })}
     >
       {VM_POWER[action].label}
@@ -31,13 +31,13 @@ export function PowerBar({ vm, onRemoved }: { vm: VmView; onRemoved: () => void 
   );
 
   return (
-    <div className="hg-power" role="toolbar" aria-label={`Power of ${vm.name}`}>
+    <div className="hg-power" role="toolbar" aria-label={`Actions for ${vm.name}`}>
       {power('start')}
       {power('stop')}
       {power('restart')}
       {power(vm.status === 'Paused' ? 'unpause' : 'pause')}
       <ReasonedButton
-        size="sm"
+        isSmall
         variant="secondary"
         icon={<Icon name="migrate" />}
         reason={refusal('migrate', vm)}
@@ -47,16 +47,16 @@ export function PowerBar({ vm, onRemoved }: { vm: VmView; onRemoved: () => void 
       </ReasonedButton>
       {power('force-stop')}
       <ReasonedButton
-        size="sm"
+        isSmall
         variant="secondary"
-        isDanger
+        className="hg-button--dangerous"
         icon={<Icon name="trash" />}
         reason={refusal('delete', vm)}
         onClick={() => setDialog('delete')}
       >
         Delete
       </ReasonedButton>
-      {question}
+      {confirmation}
       {dialog === 'migrate' && <MigrateDialog vm={vm} onClose={close} />}
       {dialog === 'delete' && (
         <RemoveDialog collection="vms" address={vm} caution={cautionOf(vm)} onClose={close} onRemoved={onRemoved} />
@@ -66,4 +66,8 @@ export function PowerBar({ vm, onRemoved }: { vm: VmView; onRemoved: () => void 
 }
 
 const cautionOf = (vm: VmView): string | undefined =>
-  vm.protected ? 'It is protected.' : vm.running ? `It is ${vm.status}: whoever uses it loses it at once.` : undefined;
+  vm.protected
+    ? 'This VM is protected against deletion.'
+    : vm.running
+      ? `This VM is ${vm.status}. Its users will be disconnected immediately.`
+      : undefined;

@@ -1,13 +1,15 @@
-import { Button, Label, LabelGroup, TextInput } from '@patternfly/react-core';
 import { useMutation } from '@tanstack/react-query';
 import type { TagDto, VmView } from '@headgate/api-contracts';
 import { useState } from 'react';
 import { messageOf } from '../../../shared/api/api-error.js';
-import { tagProblem } from '../../../shared/names/name-rule.js';
-import { useNotify } from '../../../shared/ui/notifications.js';
 import { setTag } from '../../../shared/instances/set-tag.js';
+import { tagProblem } from '../../../shared/names/name-rule.js';
+import { Button } from '../../../shared/ui/button.js';
+import { Icon } from '../../../shared/ui/icon.js';
+import { TextInput } from '../../../shared/ui/inputs.js';
+import { useNotify } from '../../../shared/ui/notifications.js';
 
-/** The instance's tags; each goes with a click, a new one is typed. */
+/** The tags of a VM: a click removes a tag, the form adds one. */
 export function TagEditor({ vm, refusal }: { vm: VmView; refusal?: string | undefined }) {
   const [text, setText] = useState('');
   const notify = useNotify();
@@ -17,31 +19,30 @@ export function TagEditor({ vm, refusal }: { vm: VmView; refusal?: string | unde
       if (on) return setText('');
       notify({
         variant: 'success',
-        title: `The tag ${tag} was removed`,
+        title: `Removed tag ${tag}`,
         action: { label: 'Undo', run: () => mutate({ tag, on: true }) },
       });
     },
-    onError: (error, { tag }) =>
-      notify({ variant: 'danger', title: `The tag ${tag} was refused`, body: messageOf(error) }),
+    onError: (error, { tag, on }) =>
+      notify({ variant: 'danger', title: `Couldn't ${on ? 'add' : 'remove'} tag ${tag}`, body: messageOf(error) }),
   });
   const problem = text === '' ? undefined : tagProblem(text);
 
   return (
     <div className="hg-tag-editor">
       {vm.tags.length > 0 && (
-        <LabelGroup aria-label={`Tags of ${vm.name}`} numLabels={12}>
+        <ul className="hg-tag-list" aria-label={`Tags of ${vm.name}`}>
           {vm.tags.map((tag) => (
-            <Label
-              key={tag}
-              isCompact
-              {...(refusal
-                ? {}
-                : { onClose: () => mutate({ tag, on: false }), closeBtnAriaLabel: `Remove the tag ${tag}` })}
-            >
+            <li key={tag} className="hg-tag">
               {tag}
-            </Label>
+              {!refusal && (
+                <button type="button" aria-label={`Remove tag ${tag}`} onClick={() => mutate({ tag, on: false })}>
+                  <Icon name="cross" />
+                </button>
+              )}
+            </li>
           ))}
-        </LabelGroup>
+        </ul>
       )}
       {!refusal && (
         <form
@@ -54,13 +55,13 @@ export function TagEditor({ vm, refusal }: { vm: VmView; refusal?: string | unde
             aria-label="New tag"
             placeholder="Add a tag"
             value={text}
-            validated={problem ? 'error' : 'default'}
-            onChange={(_event, value) => setText(value)}
+            isInvalid={problem !== undefined}
+            onChange={setText}
           />
           <Button
             type="submit"
             variant="secondary"
-            size="sm"
+            isSmall
             isDisabled={text === '' || problem !== undefined || isPending}
           >
             Add
@@ -68,7 +69,7 @@ export function TagEditor({ vm, refusal }: { vm: VmView; refusal?: string | unde
         </form>
       )}
       {problem && (
-        <p role="alert" className="hg-status--bad">
+        <p role="alert" className="hg-status--danger">
           {problem}
         </p>
       )}

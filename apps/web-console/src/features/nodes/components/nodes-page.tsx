@@ -1,16 +1,17 @@
-import { EmptyState, EmptyStateBody, Skeleton } from '@patternfly/react-core';
 import { useMemo } from 'react';
 import { Link } from 'wouter';
 import { useFleet } from '../../../shared/fleet/fleet-provider.js';
-import { nodePlace } from '../../../shared/location/places.js';
+import { nodePath } from '../../../shared/location/paths.js';
 import { readableBytes } from '../../../shared/quantity/quantity.js';
 import { useNodes } from '../../../shared/queries/use-nodes.js';
+import { EmptyState } from '../../../shared/ui/empty-state.js';
 import { ErrorAlert } from '../../../shared/ui/error-alert.js';
+import { Icon } from '../../../shared/ui/icon.js';
+import { Skeleton } from '../../../shared/ui/loading.js';
 import { usePageTitle } from '../../../shared/ui/use-page-title.js';
 import { NO_LOAD, nodeKey, nodeLoads, type NodeLoad } from '../node-loads.js';
-import { Icon } from '../../../shared/ui/icon.js';
 
-/** The machines that guests run on, and how many each carries now. */
+/** The nodes and their current load. */
 export function NodesPage() {
   usePageTitle('Nodes');
   const { data: nodes, error, refetch } = useNodes();
@@ -20,11 +21,11 @@ export function NodesPage() {
   return (
     <div className="hg-page">
       <h1 className="hg-page-title hg-gap-below">Nodes</h1>
-      {error && <ErrorAlert title="The nodes can't be shown" error={error} onRetry={() => void refetch()} />}
-      {!nodes && !error && <Skeleton height="10rem" screenreaderText="Loading nodes" />}
+      {error && <ErrorAlert title="Couldn't load the nodes" error={error} onRetry={() => void refetch()} />}
+      {!nodes && !error && <Skeleton height="10rem" label="Loading nodes" />}
       {nodes?.length === 0 && (
-        <EmptyState titleText="No nodes" headingLevel="h2" variant="sm">
-          <EmptyStateBody>No context that can be reached has a node.</EmptyStateBody>
+        <EmptyState title="No nodes" level={2}>
+          No reachable context has a node.
         </EmptyState>
       )}
       {nodes && nodes.length > 0 && (
@@ -33,15 +34,15 @@ export function NodesPage() {
             <thead>
               <tr>
                 <th scope="col">Name</th>
-                <th scope="col">State</th>
+                <th scope="col">Status</th>
                 <th scope="col" className="hg-numeric">
-                  Instances
+                  VMs
                 </th>
                 <th scope="col" className="hg-numeric">
-                  Their CPUs
+                  Assigned CPUs
                 </th>
                 <th scope="col" className="hg-numeric">
-                  Their memory
+                  Assigned memory
                 </th>
                 <th scope="col">Roles</th>
                 <th scope="col">Architecture</th>
@@ -53,7 +54,7 @@ export function NodesPage() {
               {nodes.map(({ name, ready, roles, arch, kubelet, context }) => (
                 <tr key={`${context}/${name}`}>
                   <td>
-                    <Link href={nodePlace(context, name)}>{name}</Link>
+                    <Link href={nodePath(context, name)}>{name}</Link>
                   </td>
                   <td>
                     <span className={`hg-status hg-status--${ready ? 'good' : 'bad'}`}>

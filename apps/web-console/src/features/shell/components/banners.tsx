@@ -1,13 +1,14 @@
-import { Alert, Button } from '@patternfly/react-core';
 import type { VmView } from '@headgate/api-contracts';
 import { useFleet, useRetryFleet } from '../../../shared/fleet/fleet-provider.js';
 import { useRemembered } from '../../../shared/storage/remembered.js';
-import { Moment } from '../../../shared/ui/moment.js';
+import { Alert } from '../../../shared/ui/alert.js';
+import { Button } from '../../../shared/ui/button.js';
+import { Timestamp } from '../../../shared/ui/timestamp.js';
 import { useContexts } from '../use-contexts.js';
 
-/** What an operator must know before he trusts what he sees. */
+/** Messages about the data on the page: outdated, incomplete, or simulated. */
 export function Banners() {
-  const { phase, error, entries, partial, heardAt } = useFleet((fleet) => fleet);
+  const { phase, error, entries, partial, lostSince } = useFleet((fleet) => fleet);
   const retry = useRetryFleet();
   const contexts = useContexts();
   const down = contexts.filter(({ up }) => !up);
@@ -16,38 +17,38 @@ export function Banners() {
     <div className="hg-banners" role="region" aria-label="Notices" aria-live="polite">
       {phase === 'lost' && entries.length > 0 && (
         <Alert
-          isInline
-          component="p"
           variant="danger"
-          title="The list is not up to date"
-          actionLinks={
-            <Button variant="link" isInline onClick={retry}>
-              Try now
+          title="The list is out of date"
+          actions={
+            <Button variant="link" onClick={retry}>
+              Retry now
             </Button>
           }
         >
-          {error} What you see is what was known{' '}
-          {heardAt === undefined ? 'last' : <Moment at={new Date(heardAt).toISOString()} />}; it is tried again by
-          itself.
+          {error}{' '}
+          {lostSince !== undefined && (
+            <>
+              Showing the state as of <Timestamp at={new Date(lostSince).toISOString()} />.{' '}
+            </>
+          )}
+          Retrying automatically.
         </Alert>
       )}
       {down.length > 0 && (
         <Alert
-          isInline
-          component="p"
           variant="warning"
-          title={`${down.map(({ context }) => context).join(', ')} can't be reached`}
+          title={`${down.map(({ context }) => context).join(', ')} ${down.length === 1 ? 'is' : 'are'} unreachable`}
         >
           <ul>
             {down.map(({ context, reason }) => (
-              <li key={context}>{lostContext(context, reason, entries)}</li>
+              <li key={context}>{outageText(context, reason, entries)}</li>
             ))}
           </ul>
         </Alert>
       )}
       {partial && down.length === 0 && (
-        <Alert isInline component="p" variant="warning" title="Part of the list is not up to date">
-          Entries in italics are the last known ones: their context can&apos;t be reached.
+        <Alert variant="warning" title="Part of the list is out of date">
+          Entries in italics show the last known state, because their context is unreachable.
         </Alert>
       )}
       <SimulationNotice names={contexts.filter(({ simulated }) => simulated).map(({ context }) => context)} />
@@ -55,33 +56,29 @@ export function Banners() {
   );
 }
 
-/** What is lost with a context, in a sentence or two. */
-function lostContext(context: string, reason: string | undefined, entries: readonly VmView[]): string {
-  const known = entries.filter((entry) => entry.context === context).length;
-  const cause = reason ? `${context}: ${reason.replace(/[.\s]+$/, '')}.` : `${context} does not answer.`;
-  return known === 0
-    ? cause
-    : `${cause} Its ${known.toLocaleString('en')} instances are shown as they were known last.`;
+/** Why a context is unreachable and what that means for the list. */
+function outageText(context: string, reason: string | undefined, entries: readonly VmView[]): string {
+  const count = entries.filter((entry) => entry.context === context).length;
+  const cause = reason ? `${context}: ${reason.replace(/[.\s]+$/, '')}.` : `${context} does not respond.`;
+  if (count === 0) return cause;
+  return `${cause} The last known state of ${count === 1 ? '1 VM is' : `${count.toLocaleString('en')} VMs is`} shown.`;
 }
 
-/** Nobody shall take a sandbox for his machines. Once read it shrinks to the word beside the context. */
+/** Warns that a sandbox has no real guests. After the user dismisses it, only the mark next to the context remains. */
 function SimulationNotice({ names }: { names: readonly string[] }) {
-  const [read, setRead] = useRemembered('simulation-notice-read', false);
-  if (names.length === 0 || read) return null;
+  const [isDismissed, setIsDismissed] = useRemembered('simulation-notice-read', false);
+  if (names.length === 0 || isDismissed) return null;
   return (
     <Alert
-      isInline
-      component="p"
       variant="info"
       title={`The guests of ${names.join(', ')} are simulated`}
-      actionLinks={
-        <Button variant="link" isInline onClick={() => setRead(true)}>
-          I know
+      actions={
+        <Button variant="link" onClick={() => setIsDismissed(true)}>
+          Dismiss
         </Button>
       }
     >
-      Nothing here runs for real. For real guests start Headgate with <code>npm start -- --local</code>, or give it a
-      cluster.
+      For real guests, start Headgate with <code>npm start -- --local</code> or connect it to a cluster.
     </Alert>
   );
 }

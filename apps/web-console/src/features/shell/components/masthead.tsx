@@ -1,22 +1,22 @@
 import { Link, useLocation } from 'wouter';
 import type { ReactNode } from 'react';
 import { useCapabilities } from '../../../shared/queries/use-capabilities.js';
-import { places } from '../../../shared/location/places.js';
+import { paths } from '../../../shared/location/paths.js';
 import { CallerBadge } from './caller-badge.js';
 import { ConnectionState } from './connection-state.js';
 import { ShortcutsHelp } from './shortcuts-help.js';
 import { ThemeSwitch } from './theme-switch.js';
 
-/** Name, pages, how the service and its contexts are, who is looking. */
+/** The name, the pages, the state of the contexts, and the user. */
 export function Masthead({ tasks }: { tasks: ReactNode }) {
   const [path] = useLocation();
   const { data: capabilities } = useCapabilities();
   const hasContainers = capabilities?.contexts.some(({ abilities }) => abilities['containers'] === true) ?? false;
   const pages = [
-    { href: places.fleet, label: 'Instances' },
-    ...(hasContainers ? [{ href: places.containers, label: 'Containers' }] : []),
-    { href: places.nodes, label: 'Nodes' },
-    { href: places.doctor, label: 'Doctor' },
+    { href: paths.fleet, label: 'Virtual machines' },
+    ...(hasContainers ? [{ href: paths.containers, label: 'Containers' }] : []),
+    { href: paths.nodes, label: 'Nodes' },
+    { href: paths.doctor, label: 'Health' },
   ];
 
   return (
@@ -24,7 +24,7 @@ export function Masthead({ tasks }: { tasks: ReactNode }) {
       <a className="hg-skip" href="#main" onClick={skipToMain}>
         Skip to content
       </a>
-      <Link href={places.fleet} className="hg-brand">
+      <Link href={paths.fleet} className="hg-brand">
         <svg viewBox="0 0 24 24" aria-hidden="true" className="hg-brand-mark">
           <path d="M3 21V7l9-4 9 4v14h-4V11H7v10z" fill="currentColor" />
           <path d="M9.5 13.5h5M9.5 17h5M9.5 20.5h5" stroke="currentColor" strokeWidth="1.8" />
@@ -48,7 +48,7 @@ export function Masthead({ tasks }: { tasks: ReactNode }) {
   );
 }
 
-/** The place in the console lives behind the `#`, so an ordinary jump would leave the page. */
+/** The console's path is in the fragment, so an ordinary link to an anchor would leave the page. */
 function skipToMain(event: React.MouseEvent): void {
   event.preventDefault();
   document.getElementById('main')?.focus();

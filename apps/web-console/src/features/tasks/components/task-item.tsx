@@ -1,32 +1,32 @@
-import { ExpandableSection } from '@patternfly/react-core';
 import type { TaskView } from '@headgate/api-contracts';
 import { Link } from 'wouter';
-import { placeOfRef } from '../../../shared/location/places.js';
+import { pathOfRef } from '../../../shared/location/paths.js';
 import { TaskBar } from '../../../shared/tasks/task-bar.js';
 import { taskTitle } from '../../../shared/tasks/task-title.js';
-import { Moment } from '../../../shared/ui/moment.js';
+import { Disclosure } from '../../../shared/ui/disclosure.js';
+import { Timestamp } from '../../../shared/ui/timestamp.js';
 
-/** One task: how far it is, who began it when, its log, and the way to what it works on. */
+/** One task: its progress, when it was started and by whom, its log, and a link to its instance. */
 export function TaskItem({ task, onOpen }: { task: TaskView; onOpen: () => void }) {
   const { ref, log, caller, startedAt } = task;
   return (
     <li aria-label={taskTitle(task)}>
       <TaskBar task={task} />
       <p className="hg-note">
-        <Moment at={startedAt} />
+        <Timestamp at={startedAt} />
         {caller !== '' && `, ${caller}`}
       </p>
       {ref !== '' && (
-        <Link href={placeOfRef(ref)} onClick={onOpen}>
-          Open
+        <Link href={pathOfRef(ref)} onClick={onOpen}>
+          Show instance
         </Link>
       )}
       {log !== '' && (
-        <ExpandableSection toggleText="Log" displaySize="default">
+        <Disclosure label="Log">
           <pre className="hg-log" tabIndex={0}>
             {log}
           </pre>
-        </ExpandableSection>
+        </Disclosure>
       )}
     </li>
   );

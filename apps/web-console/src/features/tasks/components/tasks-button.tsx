@@ -1,16 +1,16 @@
 import { useState } from 'react';
 import { isRunning, useTasks } from '../../../shared/tasks/use-tasks.js';
 import { Icon } from '../../../shared/ui/icon.js';
-import { useToldTasks } from '../use-told-tasks.js';
+import { useTaskNotices } from '../use-task-notices.js';
 import { TasksDrawer } from './tasks-drawer.js';
 
 const NONE: readonly never[] = [];
 
-/** How many tasks run; opens the drawer that says how far each is. */
+/** The number of running tasks. Opens the drawer with all tasks. */
 export function TasksButton() {
   const [open, setOpen] = useState(false);
   const { data: tasks = NONE, error } = useTasks();
-  useToldTasks(tasks);
+  useTaskNotices(tasks);
   const running = tasks.filter(isRunning).length;
   const label = running === 0 ? 'Tasks' : `Tasks: ${running} running`;
 

@@ -18,7 +18,7 @@ const VIEWS = {
 } as const;
 type View = keyof typeof VIEWS;
 
-/** The last tasks, whoever began them. */
+/** The latest tasks of all users. */
 export function TasksDrawer({ tasks, error, onClose }: TasksDrawerProps) {
   const drawer = useRef<HTMLElement>(null);
   const [view, setView] = useState<View>('all');
@@ -42,7 +42,7 @@ export function TasksDrawer({ tasks, error, onClose }: TasksDrawerProps) {
       <header>
         <h2>Tasks</h2>
         <span className="hg-spring" />
-        <div className="hg-chips" role="group" aria-label="Which tasks">
+        <div className="hg-chips" role="group" aria-label="Filter tasks">
           {Object.entries(VIEWS).map(([name, { label, shows }]) => (
             <button
               key={name}
@@ -59,10 +59,12 @@ export function TasksDrawer({ tasks, error, onClose }: TasksDrawerProps) {
           <Icon name="cross" />
         </button>
       </header>
-      {error && <ErrorAlert title="The tasks can't be shown" error={error} />}
+      {error && <ErrorAlert title="Couldn't load the tasks" error={error} />}
       {!error && shown.length === 0 && (
         <p className="hg-note">
-          {tasks.length === 0 ? 'Nothing yet: creates, builds and migrations appear here.' : 'None of that kind.'}
+          {tasks.length === 0
+            ? 'No tasks yet. Tasks appear here when VMs are created, built, or migrated.'
+            : 'No matching tasks'}
         </p>
       )}
       <ul>

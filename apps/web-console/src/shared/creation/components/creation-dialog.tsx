@@ -1,77 +1,81 @@
-import { Button, Form, Modal, ModalBody, ModalFooter, ModalHeader } from '@patternfly/react-core';
-import { useEffect, useRef, type ReactNode } from 'react';
-import { ErrorAlert } from '../../ui/error-alert.js';
+import { useEffect, useId, useRef, type ReactNode } from 'react';
 import { PlanView } from '../../plans/plan-view.js';
+import { Button } from '../../ui/button.js';
+import { Dialog } from '../../ui/dialog.js';
+import { ErrorAlert } from '../../ui/error-alert.js';
 import type { CreationForm } from '../use-creation-form.js';
 
 interface CreationDialogProps<F extends object, Field extends string> {
   title: string;
-  width: 'small' | 'medium';
   creation: CreationForm<F, Field>;
   onClose: () => void;
-  /** Beside the buttons. */
+  /** Shown next to the buttons. */
   extra?: ReactNode;
   children: ReactNode;
 }
 
-/** Around every form that creates: preview, refusals, what would be done, and the way back to what was typed. */
+/** The frame of every form that creates an instance: preview, errors, and the restored draft. */
 export function CreationDialog<F extends object, Field extends string>(props: CreationDialogProps<F, Field>) {
-  const { title, width, creation, onClose, extra, children } = props;
-  const { problems, error, plan, busy, creating, submit, rehearse, resumed, startAnew } = creation;
-  const body = useRef<HTMLDivElement>(null);
-  const tries = useRef(0);
-  const lookedAt = useRef(0);
-  // Who presses Create is led to the first field that stands in the way.
+  const { title, creation, onClose, extra, children } = props;
+  const { problems, error, plan, busy, creating, submit, preview, restored, startOver } = creation;
+  const formId = useId();
+  const form = useRef<HTMLFormElement>(null);
+  const attempts = useRef(0);
+  const handledAttempts = useRef(0);
+  // After a failed attempt, the focus goes to the first invalid field.
   useEffect(() => {
-    if (busy || lookedAt.current === tries.current) return;
-    lookedAt.current = tries.current;
-    body.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
+    if (busy || handledAttempts.current === attempts.current) return;
+    handledAttempts.current = attempts.current;
+    form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
   }, [busy, problems]);
-  const after = (run: () => void) => (): void => {
-    tries.current++;
+  const attempt = (run: () => void) => (): void => {
+    attempts.current++;
     run();
   };
 
   return (
-    <Modal isOpen variant={width} onClose={onClose} aria-labelledby="create-title" elementToFocus="#name">
-      <ModalHeader title={title} labelId="create-title" />
-      <ModalBody>
-        <div ref={body}>
-          <Form
-            id="create-form"
-            className="hg-form"
-            onSubmit={(event) => {
-              event.preventDefault();
-              after(submit)();
-            }}
-          >
-            {resumed && (
-              <p className="hg-note">
-                This is what you typed before.{' '}
-                <Button variant="link" isInline onClick={startAnew}>
-                  Start anew
-                </Button>
-              </p>
-            )}
-            {children}
-            {error && <ErrorAlert title="This was refused" error={error} />}
-            {plan && <PlanView plan={plan} title="What would be done" />}
-          </Form>
-        </div>
-      </ModalBody>
-      <ModalFooter>
-        <Button type="submit" form="create-form" {...(creating ? { isLoading: true } : {})} isDisabled={busy}>
-          Create
-        </Button>
-        <Button variant="secondary" onClick={after(rehearse)} isDisabled={busy}>
-          Preview
-        </Button>
-        <Button variant="link" onClick={onClose}>
-          Cancel
-        </Button>
-        {extra && <span className="hg-spring" />}
-        {extra}
-      </ModalFooter>
-    </Modal>
+    <Dialog
+      title={title}
+      size="medium"
+      onClose={onClose}
+      footer={
+        <>
+          <Button type="submit" form={formId} isLoading={creating} isDisabled={busy}>
+            Create
+          </Button>
+          <Button variant="secondary" onClick={attempt(preview)} isDisabled={busy}>
+            Preview
+          </Button>
+          <Button variant="link" onClick={onClose}>
+            Cancel
+          </Button>
+          {extra && <span className="hg-spring" />}
+          {extra}
+        </>
+      }
+    >
+      <form
+        ref={form}
+        id={formId}
+        className="hg-form"
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault();
+          attempt(submit)();
+        }}
+      >
+        {restored && (
+          <p className="hg-note">
+            Your unsaved changes were restored.{' '}
+            <Button variant="link" onClick={startOver}>
+              Start over
+            </Button>
+          </p>
+        )}
+        {children}
+        {error && <ErrorAlert title="The service refused the request" error={error} />}
+        {plan && <PlanView plan={plan} title="Preview" />}
+      </form>
+    </Dialog>
   );
 }

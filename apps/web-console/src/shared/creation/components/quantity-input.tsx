@@ -1,5 +1,5 @@
-import { FormSelect, FormSelectOption, InputGroup, InputGroupItem, TextInput } from '@patternfly/react-core';
-import { describedBy } from '../../ui/field.js';
+import { helpId } from '../../ui/field.js';
+import { SelectInput, TextInput } from '../../ui/inputs.js';
 import { joinQuantity, splitQuantity, UNITS } from '../quantity-parts.js';
 
 interface QuantityInputProps {
@@ -7,39 +7,35 @@ interface QuantityInputProps {
   label: string;
   value: string;
   onChange: (quantity: string) => void;
-  invalid: boolean;
-  disabled?: boolean;
+  isInvalid: boolean;
+  isDisabled?: boolean;
 }
 
-/** An amount and its unit. «512Mi» may be typed or pasted whole. */
-export function QuantityInput({ id, label, value, onChange, invalid, disabled = false }: QuantityInputProps) {
+/** An amount and its unit. The user may also type or paste both at once, such as "512Mi". */
+export function QuantityInput({ id, label, value, onChange, isInvalid, isDisabled = false }: QuantityInputProps) {
   const { amount, unit } = splitQuantity(value);
   return (
-    <InputGroup>
-      <InputGroupItem isFill>
-        <TextInput
-          id={id}
-          value={amount}
-          inputMode="decimal"
-          isDisabled={disabled}
-          validated={invalid ? 'error' : 'default'}
-          aria-describedby={describedBy(id)}
-          onChange={(_event, text) => onChange(joinQuantity(text, unit))}
-        />
-      </InputGroupItem>
-      <InputGroupItem>
-        <FormSelect
-          className="hg-unit"
-          aria-label={`Unit of ${label}`}
-          value={unit}
-          isDisabled={disabled}
-          onChange={(_event, next) => onChange(`${amount}${next}`)}
-        >
-          {UNITS.map((one) => (
-            <FormSelectOption key={one} value={one} label={`${one}B`} />
-          ))}
-        </FormSelect>
-      </InputGroupItem>
-    </InputGroup>
+    <div className="hg-input-group">
+      <TextInput
+        id={id}
+        value={amount}
+        inputMode="decimal"
+        isDisabled={isDisabled}
+        isInvalid={isInvalid}
+        aria-describedby={helpId(id)}
+        onChange={(text) => onChange(joinQuantity(text, unit))}
+      />
+      <SelectInput
+        className="hg-unit"
+        aria-label={`${label} unit`}
+        value={unit}
+        isDisabled={isDisabled}
+        onChange={(next) => onChange(`${amount}${next}`)}
+      >
+        {UNITS.map((one) => (
+          <option key={one} value={one}>{`${one}B`}</option>
+        ))}
+      </SelectInput>
+    </div>
   );
 }

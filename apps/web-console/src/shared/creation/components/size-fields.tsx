@@ -1,14 +1,9 @@
-import { Grid, GridItem, TextInput } from '@patternfly/react-core';
 import type { FieldErrors } from '../../api/field-errors.js';
-import { describedBy, Field } from '../../ui/field.js';
+import { Field, helpId } from '../../ui/field.js';
+import { TextInput } from '../../ui/inputs.js';
+import type { Sizes } from '../form-fields.js';
 import { MAX_CPUS } from '../form-problems.js';
 import { QuantityInput } from './quantity-input.js';
-
-export interface Sizes {
-  readonly cpu: string;
-  readonly mem: string;
-  readonly disk: string;
-}
 
 interface SizeFieldsProps {
   form: Sizes;
@@ -16,54 +11,48 @@ interface SizeFieldsProps {
   problems: FieldErrors<keyof Sizes>;
   diskLabel?: string;
   diskHint?: string;
-  /** Who decides about CPU and memory, or about the disk, instead of these fields. */
-  decided?: { readonly compute?: string | undefined; readonly disk?: string | undefined };
+  /** Why CPU and memory, or the disk, can't be chosen here. */
+  fixed?: { readonly compute?: string | undefined; readonly disk?: string | undefined };
 }
 
-/** How big it is. */
-export function SizeFields({ form, onChange, problems, diskLabel = 'Disk', diskHint, decided = {} }: SizeFieldsProps) {
-  const { compute, disk } = decided;
+/** CPU, memory, and disk. */
+export function SizeFields({ form, onChange, problems, diskLabel = 'Disk', diskHint, fixed = {} }: SizeFieldsProps) {
+  const { compute, disk } = fixed;
   return (
-    <Grid hasGutter sm={4}>
-      <GridItem>
-        <Field label="CPUs" id="cpu" problem={problems.cpu} hint={compute}>
-          <TextInput
-            id="cpu"
-            type="number"
-            min={1}
-            max={MAX_CPUS}
-            value={form.cpu}
-            isDisabled={compute !== undefined}
-            validated={problems.cpu ? 'error' : 'default'}
-            aria-describedby={describedBy('cpu')}
-            onChange={(_event, cpu) => onChange({ cpu })}
-          />
-        </Field>
-      </GridItem>
-      <GridItem>
-        <Field label="Memory" id="mem" problem={problems.mem} hint={compute}>
-          <QuantityInput
-            id="mem"
-            label="memory"
-            value={form.mem}
-            disabled={compute !== undefined}
-            invalid={problems.mem !== undefined}
-            onChange={(mem) => onChange({ mem })}
-          />
-        </Field>
-      </GridItem>
-      <GridItem>
-        <Field label={diskLabel} id="disk" problem={problems.disk} hint={disk ?? diskHint}>
-          <QuantityInput
-            id="disk"
-            label={diskLabel.toLowerCase()}
-            value={form.disk}
-            disabled={disk !== undefined}
-            invalid={problems.disk !== undefined}
-            onChange={(value) => onChange({ disk: value })}
-          />
-        </Field>
-      </GridItem>
-    </Grid>
+    <div className="hg-grid hg-grid--thirds">
+      <Field label="CPUs" id="cpu" problem={problems.cpu} hint={compute}>
+        <TextInput
+          id="cpu"
+          type="number"
+          min={1}
+          max={MAX_CPUS}
+          value={form.cpu}
+          isDisabled={compute !== undefined}
+          isInvalid={problems.cpu !== undefined}
+          aria-describedby={helpId('cpu')}
+          onChange={(cpu) => onChange({ cpu })}
+        />
+      </Field>
+      <Field label="Memory" id="mem" problem={problems.mem} hint={compute}>
+        <QuantityInput
+          id="mem"
+          label="Memory"
+          value={form.mem}
+          isDisabled={compute !== undefined}
+          isInvalid={problems.mem !== undefined}
+          onChange={(mem) => onChange({ mem })}
+        />
+      </Field>
+      <Field label={diskLabel} id="disk" problem={problems.disk} hint={disk ?? diskHint}>
+        <QuantityInput
+          id="disk"
+          label={diskLabel}
+          value={form.disk}
+          isDisabled={disk !== undefined}
+          isInvalid={problems.disk !== undefined}
+          onChange={(value) => onChange({ disk: value })}
+        />
+      </Field>
+    </div>
   );
 }

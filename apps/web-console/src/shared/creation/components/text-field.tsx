@@ -1,5 +1,5 @@
-import { TextInput } from '@patternfly/react-core';
-import { describedBy, Field } from '../../ui/field.js';
+import { Field, helpId } from '../../ui/field.js';
+import { TextInput } from '../../ui/inputs.js';
 
 interface TextFieldProps {
   id: string;
@@ -10,11 +10,11 @@ interface TextFieldProps {
   placeholder?: string;
   problem?: string | undefined;
   hint?: string | undefined;
-  /** What was given before in the same place. */
+  /** Existing values, offered while typing. */
   suggestions?: readonly string[];
 }
 
-/** One line of text that no browser completes or corrects. */
+/** A line of text without the browser's autofill and spell checking. */
 export function TextField(props: TextFieldProps) {
   const { id, label, value, onChange, required = false, placeholder, problem, hint, suggestions } = props;
   const list = suggestions && suggestions.length > 0 ? `${id}-list` : undefined;
@@ -23,14 +23,14 @@ export function TextField(props: TextFieldProps) {
       <TextInput
         id={id}
         value={value}
-        isRequired={required}
-        {...(placeholder ? { placeholder } : {})}
+        required={required}
+        placeholder={placeholder}
         autoComplete="off"
         spellCheck={false}
         list={list}
-        validated={problem ? 'error' : 'default'}
-        aria-describedby={describedBy(id)}
-        onChange={(_event, text) => onChange(text)}
+        isInvalid={problem !== undefined}
+        aria-describedby={helpId(id)}
+        onChange={onChange}
       />
       {list && (
         <datalist id={list}>

@@ -1,8 +1,9 @@
-import { Button, Dropdown, DropdownItem, DropdownList, MenuToggle } from '@patternfly/react-core';
 import { useState } from 'react';
 import type { Instance } from '../../instances/instance.js';
+import { Button } from '../../ui/button.js';
+import { Menu } from '../../ui/dropdown.js';
 import { Icon } from '../../ui/icon.js';
-import { countOf, type BulkOperation, type ListKind } from '../list-kind.js';
+import { countLabel, type BulkOperation, type ListKind } from '../list-kind.js';
 import type { Selection } from '../use-selection.js';
 import { BulkDialog } from './bulk-dialog.js';
 
@@ -13,39 +14,46 @@ interface BulkBarProps<E extends Instance> {
   operations: readonly BulkOperation<E>[];
 }
 
-/** What can be done with the marked rows, in one go. */
+/** The operations for the selected rows. */
 export function BulkBar<E extends Instance>({ kind, selection, rows, operations }: BulkBarProps<E>) {
   const [operation, setOperation] = useState<BulkOperation<E>>();
   const { members, refs } = selection;
   const hidden = members.length - rows.reduce((sum, { ref }) => sum + (refs.has(ref) ? 1 : 0), 0);
+  const inMenu = operations.filter((one) => one.inMenu);
 
   return (
-    <div className="hg-chips hg-bulk" role="toolbar" aria-label={`Actions for the selected ${kind.many}`}>
+    <div className="hg-chips hg-bulk" role="toolbar" aria-label={`Actions for the selected ${kind.plural}`}>
       <b role="status">
         {members.length.toLocaleString('en')} selected
-        {hidden > 0 && `, ${hidden.toLocaleString('en')} of them not shown`}
+        {hidden > 0 && `, ${hidden.toLocaleString('en')} hidden by filters`}
       </b>
       {operations
-        .filter(({ inMenu }) => !inMenu)
+        .filter((one) => !one.inMenu)
         .map((one) => (
           <Button
             key={one.name}
-            size="sm"
+            isSmall
             variant="secondary"
-            isDanger={one.isDanger === true}
+            className={one.isDanger ? 'hg-button--dangerous' : undefined}
             icon={<Icon name={one.icon} />}
             onClick={() => setOperation(one)}
           >
             {one.label}
           </Button>
         ))}
-      <MoreOperations operations={operations.filter(({ inMenu }) => inMenu)} onChoose={setOperation} />
+      {inMenu.length > 0 && (
+        <Menu
+          label="More"
+          isSmall
+          items={inMenu.map((one) => ({ label: one.label, icon: one.icon, run: () => setOperation(one) }))}
+        />
+      )}
       {members.length < rows.length && (
-        <Button size="sm" variant="link" onClick={selection.all}>
-          Select all {countOf(kind, rows.length)} shown
+        <Button isSmall variant="link" onClick={selection.all}>
+          Select all {countLabel(kind, rows.length)}
         </Button>
       )}
-      <Button size="sm" variant="link" onClick={selection.none}>
+      <Button isSmall variant="link" onClick={selection.none}>
         Clear selection
       </Button>
       {operation && (
@@ -61,35 +69,5 @@ export function BulkBar<E extends Instance>({ kind, selection, rows, operations 
         />
       )}
     </div>
-  );
-}
-
-interface MoreOperationsProps<E> {
-  operations: readonly BulkOperation<E>[];
-  onChoose: (operation: BulkOperation<E>) => void;
-}
-
-function MoreOperations<E>({ operations, onChoose }: MoreOperationsProps<E>) {
-  const [open, setOpen] = useState(false);
-  if (operations.length === 0) return null;
-  return (
-    <Dropdown
-      isOpen={open}
-      onOpenChange={setOpen}
-      onSelect={() => setOpen(false)}
-      toggle={(ref) => (
-        <MenuToggle ref={ref} size="sm" isExpanded={open} onClick={() => setOpen(!open)}>
-          More
-        </MenuToggle>
-      )}
-    >
-      <DropdownList>
-        {operations.map((one) => (
-          <DropdownItem key={one.name} icon={<Icon name={one.icon} />} onClick={() => onChoose(one)}>
-            {one.label}
-          </DropdownItem>
-        ))}
-      </DropdownList>
-    </Dropdown>
   );
 }

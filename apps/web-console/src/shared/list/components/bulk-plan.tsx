@@ -1,82 +1,76 @@
-import { Alert, Button, ModalBody, ModalFooter, TextInput } from '@patternfly/react-core';
 import { useState } from 'react';
 import type { Instance } from '../../instances/instance.js';
-import { describedBy, Field } from '../../ui/field.js';
+import { Alert } from '../../ui/alert.js';
+import { Button } from '../../ui/button.js';
+import { Dialog } from '../../ui/dialog.js';
+import { Field, helpId } from '../../ui/field.js';
+import { TextInput } from '../../ui/inputs.js';
 import { TypedConfirmation } from '../../ui/typed-confirmation.js';
-import { countOf, type BulkOperation, type ListKind } from '../list-kind.js';
+import { countLabel, type BulkOperation, type ListKind } from '../list-kind.js';
 import { NameList, nameOf } from './name-list.js';
 
 interface BulkPlanProps<E extends Instance> {
+  title: string;
   kind: ListKind<E>;
   operation: BulkOperation<E>;
-  able: readonly E[];
+  included: readonly E[];
   refused: readonly { readonly entry: E; readonly reason: string }[];
   text: string;
   onText: (text: string) => void;
-  isRunning: boolean;
   onRun: () => void;
-  onStop: () => void;
   onClose: () => void;
 }
 
-/** What an operation would do, and to whom; while it runs, how to stop it. */
+/** What a bulk operation will do, and to which instances. */
 export function BulkPlan<E extends Instance>(props: BulkPlanProps<E>) {
-  const { kind, operation, able, refused, text, onText, isRunning, onRun, onStop, onClose } = props;
-  const { label, isDanger, warning, typed, asks } = operation;
+  const { title, kind, operation, included, refused, text, onText, onRun, onClose } = props;
+  const { label, isDanger = false, warning, confirmByTyping, input } = operation;
   const [confirmation, setConfirmation] = useState('');
-  const problem = text === '' ? undefined : asks?.problem(text);
-  const ready =
-    able.length > 0 &&
-    (!typed || confirmation === String(able.length)) &&
-    (!asks || (text !== '' && problem === undefined));
+  const problem = text === '' ? undefined : input?.problem(text);
+  const isReady =
+    included.length > 0 &&
+    (!confirmByTyping || confirmation === String(included.length)) &&
+    (!input || (text !== '' && problem === undefined));
 
   return (
-    <>
-      {!isRunning && (
-        <ModalBody>
-          {warning && able.length > 0 && <Alert isInline variant="warning" title={warning} className="hg-gap-below" />}
-          {asks && (
-            <Field label={asks.label} id="bulk-text" problem={problem}>
-              <TextInput
-                id="bulk-text"
-                value={text}
-                autoComplete="off"
-                validated={problem ? 'error' : 'default'}
-                aria-describedby={describedBy('bulk-text')}
-                onChange={(_event, value) => onText(value)}
-              />
-            </Field>
-          )}
-          <NameList kind={kind} title="Will be done for" names={able.map(nameOf)} />
-          <NameList
-            kind={kind}
-            title="Left alone"
-            names={refused.map(({ entry, reason }) => `${nameOf(entry)}: ${reason}`)}
+    <Dialog
+      title={title}
+      isDanger={isDanger}
+      onClose={onClose}
+      footer={
+        <>
+          <Button variant={isDanger ? 'danger' : 'primary'} isDisabled={!isReady} onClick={onRun}>
+            {label}: {countLabel(kind, included.length)}
+          </Button>
+          <Button variant="link" onClick={onClose}>
+            Cancel
+          </Button>
+        </>
+      }
+    >
+      {warning && included.length > 0 && <Alert variant="warning" title={warning} className="hg-gap-below" />}
+      {input && (
+        <Field label={input.label} id="bulk-text" problem={problem}>
+          <TextInput
+            id="bulk-text"
+            value={text}
+            autoComplete="off"
+            isInvalid={problem !== undefined}
+            aria-describedby={helpId('bulk-text')}
+            onChange={onText}
           />
-          {typed && able.length > 0 && (
-            <TypedConfirmation
-              text={String(able.length)}
-              reason="This can't be undone."
-              value={confirmation}
-              onChange={setConfirmation}
-            />
-          )}
-        </ModalBody>
+        </Field>
       )}
-      <ModalFooter>
-        {isRunning ? (
-          <Button variant="secondary" onClick={onStop}>
-            Stop
-          </Button>
-        ) : (
-          <Button variant={isDanger ? 'danger' : 'primary'} isDisabled={!ready} onClick={onRun}>
-            {label}: {countOf(kind, able.length)}
-          </Button>
-        )}
-        <Button variant="link" onClick={onClose}>
-          {isRunning ? 'Go on in the background' : 'Cancel'}
-        </Button>
-      </ModalFooter>
-    </>
+      <NameList kind={kind} title="Applies to" names={included.map(nameOf)} />
+      <NameList kind={kind} title="Skipped" names={refused.map(({ entry, reason }) => `${nameOf(entry)}: ${reason}`)} />
+      {confirmByTyping && included.length > 0 && (
+        <TypedConfirmation
+          text={String(included.length)}
+          reason="This can't be undone."
+          value={confirmation}
+          onChange={setConfirmation}
+        />
+      )}
+    </Dialog>
   );
 }

@@ -1,11 +1,13 @@
-import { Button, ModalBody, ModalFooter } from '@patternfly/react-core';
 import type { Instance } from '../../instances/instance.js';
-import { CopyButton } from '../../ui/copy-button.js';
+import { Button } from '../../ui/button.js';
+import { CopyButton } from '../../ui/copy.js';
+import { Dialog } from '../../ui/dialog.js';
 import type { BulkReport } from '../bulk-report.js';
 import type { ListKind } from '../list-kind.js';
 import { NameList, nameOf } from './name-list.js';
 
 interface BulkResultsProps<E extends Instance> {
+  title: string;
   kind: ListKind<E>;
   report: BulkReport<E>;
   onClose: () => void;
@@ -13,33 +15,39 @@ interface BulkResultsProps<E extends Instance> {
   onSelect: (failed: readonly E[]) => void;
 }
 
-/** How it went; for those that failed why, and how to go on with them. */
-export function BulkResults<E extends Instance>({ kind, report, onClose, onRetry, onSelect }: BulkResultsProps<E>) {
+/** The results of a bulk operation: why instances failed, and how to continue with them. */
+export function BulkResults<E extends Instance>(props: BulkResultsProps<E>) {
+  const { title, kind, report, onClose, onRetry, onSelect } = props;
   const failed = report.failed.map(({ entry }) => entry);
   return (
-    <>
-      <ModalBody>
-        <p role="status">{report.summary}</p>
-        <NameList
-          kind={kind}
-          title="Failed"
-          names={report.failed.map(({ entry, error }) => `${nameOf(entry)}: ${error}`)}
-        />
-      </ModalBody>
-      <ModalFooter>
-        <Button onClick={onClose}>Close</Button>
-        {failed.length > 0 && (
-          <>
-            <Button variant="secondary" onClick={() => onRetry(failed)}>
-              Try the {failed.length.toLocaleString('en')} again
-            </Button>
-            <Button variant="secondary" onClick={() => onSelect(failed)}>
-              Select them
-            </Button>
-            <CopyButton text={report.text} label="Copy report" size="default" />
-          </>
-        )}
-      </ModalFooter>
-    </>
+    <Dialog
+      title={title}
+      onClose={onClose}
+      footer={
+        <>
+          <Button data-autofocus onClick={onClose}>
+            Close
+          </Button>
+          {failed.length > 0 && (
+            <>
+              <Button variant="secondary" onClick={() => onRetry(failed)}>
+                Retry {failed.length.toLocaleString('en')} failed
+              </Button>
+              <Button variant="secondary" onClick={() => onSelect(failed)}>
+                Select failed
+              </Button>
+              <CopyButton text={report.text} label="Copy report" />
+            </>
+          )}
+        </>
+      }
+    >
+      <p role="status">{report.summary}</p>
+      <NameList
+        kind={kind}
+        title="Failed"
+        names={report.failed.map(({ entry, error }) => `${nameOf(entry)}: ${error}`)}
+      />
+    </Dialog>
   );
 }

@@ -1,9 +1,9 @@
-import { Button } from '@patternfly/react-core';
 import type { Instance } from '../../instances/instance.js';
+import { Button } from '../../ui/button.js';
 import { Icon } from '../../ui/icon.js';
-import { saveFile, stamp } from '../../ui/save-file.js';
+import { fileTimestamp, saveFile } from '../../ui/save-file.js';
 import { csvOf } from '../csv.js';
-import { countOf, type ListKind } from '../list-kind.js';
+import { countLabel, type ListKind } from '../list-kind.js';
 
 interface ExportButtonProps<E extends Instance> {
   kind: ListKind<E>;
@@ -11,19 +11,19 @@ interface ExportButtonProps<E extends Instance> {
   shown: readonly string[];
 }
 
-/** What the table shows, as a file for a spreadsheet. */
+/** Exports the table as it is shown, as a file for a spreadsheet. */
 export function ExportButton<E extends Instance>({ kind, rows, shown }: ExportButtonProps<E>) {
-  const label = `Save ${countOf(kind, rows.length)} as CSV`;
+  const label = `Export ${countLabel(kind, rows.length)} as CSV`;
   return (
     <Button
-      variant="control"
+      variant="secondary"
       icon={<Icon name="download" />}
       aria-label={label}
       title={label}
       isDisabled={rows.length === 0}
       onClick={() =>
         saveFile(
-          `${kind.many}-${stamp(new Date())}.csv`,
+          `${kind.collection}-${fileTimestamp(new Date())}.csv`,
           new Blob([csvOf(rows, kind.columns, shown)], { type: 'text/csv' }),
         )
       }

@@ -1,16 +1,16 @@
-import { Spinner } from '@patternfly/react-core';
 import { useDeferredValue, useEffect, useMemo, type ReactNode } from 'react';
 import type { Instance } from '../../instances/instance.js';
 import { currentSearch } from '../../location/hash-location.js';
-import { keepList } from '../../location/left-list.js';
+import { rememberListPath } from '../../location/last-list-path.js';
 import { usePageTitle } from '../../ui/use-page-title.js';
 import { ErrorAlert } from '../../ui/error-alert.js';
+import { Spinner } from '../../ui/loading.js';
 import type { FleetState } from '../../fleet/fleet-store.js';
 import { useRetryFleet } from '../../fleet/fleet-provider.js';
-import { countOf, type BulkOperation, type ListKind, type RowAction } from '../list-kind.js';
-import { withoutFilters } from '../list-place.js';
+import { countLabel, type BulkOperation, type ListKind, type RowAction } from '../list-kind.js';
+import { withoutFilters } from '../list-query.js';
 import { filterEntries, sortEntries } from '../list-view.js';
-import { useListPlace } from '../use-list-place.js';
+import { useListQuery } from '../use-list-query.js';
 import { useSelection } from '../use-selection.js';
 import { useShownColumns } from '../use-shown-columns.js';
 import { BulkBar } from './bulk-bar.js';
@@ -26,26 +26,26 @@ interface InstanceListProps<E extends Instance> {
   actionsOf: (entry: E) => readonly RowAction[];
   onAction: (entry: E, action: string) => void;
   operations: readonly BulkOperation<E>[];
-  /** The button that makes a new one. */
+  /** The create button. */
   create: ReactNode;
-  /** What is shown while there is none. */
+  /** Shown while the list is empty. */
   empty: ReactNode;
 }
 
-/** Every instance of one kind and every context, in one table. */
+/** A table of all instances of one kind, from every context. */
 export function InstanceList<E extends Instance>(props: InstanceListProps<E>) {
   const { kind, fleet, actionsOf, onAction, operations, create, empty } = props;
   const { phase, error } = fleet;
   usePageTitle(kind.title);
   const retry = useRetryFleet(kind.collection);
   const names = useMemo(() => Object.keys(kind.columns), [kind]);
-  const [place, changePlace] = useListPlace(kind.place, names);
-  useEffect(() => keepList(kind.place, currentSearch()), [kind, place]);
-  const [shown, setColumns, room] = useShownColumns(kind);
-  // Typing and scrolling go first; the list follows as soon as there is time.
-  const followed = useDeferredValue(fleet.entries);
-  const entries = followed.length === 0 ? fleet.entries : followed;
-  const { search, filters, sort, descending } = useDeferredValue(place);
+  const [query, changeQuery] = useListQuery(kind.path, names);
+  useEffect(() => rememberListPath(kind.path, currentSearch()), [kind, query]);
+  const [shown, setColumns, measuredRef] = useShownColumns(kind);
+  // Typing and scrolling have priority over the list's own updates.
+  const deferred = useDeferredValue(fleet.entries);
+  const entries = deferred.length === 0 ? fleet.entries : deferred;
+  const { search, filters, sort, descending } = useDeferredValue(query);
   const found = useMemo(() => filterEntries(entries, { search, filters }), [entries, search, filters]);
   const rows = useMemo(
     () => (sort === 'name' && !descending ? found : sortEntries(found, orderOf(kind, sort), descending)),
@@ -54,24 +54,24 @@ export function InstanceList<E extends Instance>(props: InstanceListProps<E>) {
   const selection = useSelection(entries, rows);
 
   if (fleet.entries.length === 0) {
-    if (phase === 'loading') return <Spinner aria-label={`Loading ${kind.many}`} className="hg-centered" />;
+    if (phase === 'loading') return <Spinner label={`Loading ${kind.plural}`} isCentered />;
     if (phase === 'lost')
       return (
         <div className="hg-page">
-          <ErrorAlert title={`The ${kind.many} can't be shown`} error={error} onRetry={retry} />
+          <ErrorAlert title={`Couldn't load the ${kind.plural}`} error={error} onRetry={retry} />
         </div>
       );
     return empty;
   }
 
   return (
-    <div className="hg-page hg-page--full" ref={room}>
+    <div className="hg-page hg-page--full" ref={measuredRef}>
       <h1 className="hg-hidden">{kind.title}</h1>
       <ListToolbar
         kind={kind}
         entries={entries}
-        place={place}
-        onChange={changePlace}
+        query={query}
+        onChange={changeQuery}
         shown={shown}
         onColumns={setColumns}
       >
@@ -85,19 +85,19 @@ export function InstanceList<E extends Instance>(props: InstanceListProps<E>) {
           kind={kind}
           entries={entries}
           shown={rows.length}
-          chosen={place.filters.status}
-          onChange={(status) => changePlace({ filters: { ...place.filters, status } })}
+          chosen={query.filters.status}
+          onChange={(status) => changeQuery({ filters: { ...query.filters, status } })}
         />
       )}
       {rows.length === 0 ? (
-        <NoMatch what={countOf(kind, entries.length)} onClear={() => changePlace(withoutFilters(place))} />
+        <NoMatch total={countLabel(kind, entries.length)} onClear={() => changeQuery(withoutFilters(query))} />
       ) : (
         <ListTable
           kind={kind}
           rows={rows}
           shown={shown}
-          place={place}
-          onSort={changePlace}
+          query={query}
+          onSort={changeQuery}
           selection={selection}
           actionsOf={actionsOf}
           onAction={onAction}

@@ -5,11 +5,11 @@ import type { ListTableProps } from './list-table.js';
 
 type ListHeadProps<E extends Instance> = Pick<
   ListTableProps<E>,
-  'kind' | 'rows' | 'shown' | 'place' | 'onSort' | 'selection'
+  'kind' | 'rows' | 'shown' | 'query' | 'onSort' | 'selection'
 >;
 
-/** The headings: what is sorted by, and the box that marks all. Scrolling does not draw them again. */
-function Head<E extends Instance>({ kind, rows, shown, place, onSort, selection }: ListHeadProps<E>) {
+/** The column headings with the sort order, and the check box for all rows. Scrolling does not render them again. */
+function Head<E extends Instance>({ kind, rows, shown, query, onSort, selection }: ListHeadProps<E>) {
   const { columns } = kind;
   const { refs } = selection;
   const all = rows.length > 0 && refs.size >= rows.length && rows.every(({ ref }) => refs.has(ref));
@@ -20,7 +20,7 @@ function Head<E extends Instance>({ kind, rows, shown, place, onSort, selection 
           <input
             type="checkbox"
             aria-label="Select all shown"
-            title={all ? 'Clear the selection' : `Select all ${rows.length.toLocaleString('en')} shown`}
+            title={all ? 'Clear selection' : `Select all ${rows.length.toLocaleString('en')} shown`}
             checked={all}
             ref={(box) => {
               if (box) box.indeterminate = !all && refs.size > 0;
@@ -30,18 +30,18 @@ function Head<E extends Instance>({ kind, rows, shown, place, onSort, selection 
         </div>
         {shown.map((name) => {
           const column = columns[name];
-          const sorted = place.sort === name;
-          const next = sorted ? !place.descending : column?.numeric === true;
+          const sorted = query.sort === name;
+          const next = sorted ? !query.descending : column?.numeric === true;
           return (
             <div
               key={name}
               role="columnheader"
               className={column?.numeric ? 'hg-cell hg-cell--numeric' : 'hg-cell'}
-              aria-sort={sorted ? (place.descending ? 'descending' : 'ascending') : 'none'}
+              aria-sort={sorted ? (query.descending ? 'descending' : 'ascending') : 'none'}
             >
               <button type="button" className="hg-sort" onClick={() => onSort({ sort: name, descending: next })}>
                 {column?.label}
-                {sorted && <span aria-hidden="true">{place.descending ? '▾' : '▴'}</span>}
+                {sorted && <span aria-hidden="true">{query.descending ? '▾' : '▴'}</span>}
               </button>
             </div>
           );

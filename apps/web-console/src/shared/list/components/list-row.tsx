@@ -1,6 +1,6 @@
 import { memo, type ReactNode } from 'react';
 import { Icon } from '../../ui/icon.js';
-import { ROW_HEIGHT } from '../row-window.js';
+import { ROW_HEIGHT_PX } from '../row-window.js';
 import type { ListColumn, ListColumns, RowAction } from '../list-kind.js';
 
 interface ListRowProps<E> {
@@ -8,7 +8,7 @@ interface ListRowProps<E> {
   name: string;
   entryRef: string;
   stale: boolean;
-  /** Its place among all rows, from 0. */
+  /** Its index among all rows, from 0. */
   index: number;
   columns: ListColumns<E>;
   shown: readonly string[];
@@ -20,11 +20,11 @@ interface ListRowProps<E> {
 export const rowId = (ref: string): string => `row-${ref}`;
 
 /**
- * Rows come and go while scrolling: plain elements without hooks, handlers and PatternFly's classes, which together cost
- * the browser most of a frame. The table hears the clicks: `data-do` says what was meant. Drawn again only when something
- * of it changed.
+ * A row of plain elements without hooks and handlers, because rows are added and removed while scrolling. The table handles
+ * the clicks: `data-do` names the command.
  */
-function Row<E>({ entry, name, entryRef, stale, index, columns, shown, selected, active, actionsOf }: ListRowProps<E>) {
+function Row<E>(props: ListRowProps<E>) {
+  const { entry, name, entryRef, stale, index, columns, shown, selected, active, actionsOf } = props;
   return (
     <div
       role="row"
@@ -33,7 +33,7 @@ function Row<E>({ entry, name, entryRef, stale, index, columns, shown, selected,
       aria-rowindex={index + 2}
       aria-selected={selected}
       className={`hg-row${active ? ' hg-row--active' : ''}${stale ? ' hg-row--stale' : ''}`}
-      style={{ top: index * ROW_HEIGHT }}
+      style={{ top: index * ROW_HEIGHT_PX }}
     >
       <div role="gridcell" className="hg-cell hg-cell--select">
         <input
@@ -64,7 +64,7 @@ function Row<E>({ entry, name, entryRef, stale, index, columns, shown, selected,
             type="button"
             tabIndex={-1}
             className="hg-icon-button"
-            aria-label={`${action.label} ${name}`}
+            aria-label={action.fullLabel}
             title={action.reason ?? action.label}
             aria-disabled={action.reason !== undefined}
             data-do={action.name}
@@ -79,15 +79,15 @@ function Row<E>({ entry, name, entryRef, stale, index, columns, shown, selected,
 
 export const ListRow = memo(Row) as typeof Row;
 
-/** Characters that surely fit into a rem, and what of a column its padding takes. */
-const PER_REM = 1.7;
+/** The characters that always fit into a rem. */
+const CHARACTERS_PER_REM = 1.7;
 const PADDING_REM = 1;
 
-/** A clip costs the browser something in every frame, so only what may be too long has one. */
+/** Clipping costs time in every frame, so only cells that may be too long are clipped. */
 function cellClass<E>(column: ListColumn<E> | undefined, entry: E, cell: ReactNode): string {
   if (column?.numeric) return 'hg-cell hg-cell--numeric';
   const length =
     column?.length?.(entry) ?? (typeof cell === 'string' ? cell.length : cell === undefined ? 0 : Infinity);
-  const fits = length <= PER_REM * ((column?.width ?? 0) - PADDING_REM);
+  const fits = length <= CHARACTERS_PER_REM * ((column?.width ?? 0) - PADDING_REM);
   return fits ? 'hg-cell' : 'hg-cell hg-cell--clipped';
 }

@@ -3,8 +3,8 @@ import { useLocation } from 'wouter';
 import type { Instance } from '../../instances/instance.js';
 import { gridTemplate, widthOf } from '../fitting-columns.js';
 import type { ListKind, RowAction } from '../list-kind.js';
-import { writePlace, type ListPlace } from '../list-place.js';
-import { ROW_HEIGHT } from '../row-window.js';
+import { listQueryParams, type ListQuery } from '../list-query.js';
+import { ROW_HEIGHT_PX } from '../row-window.js';
 import { useRowKeys } from '../use-row-keys.js';
 import { useRowWindow } from '../use-row-window.js';
 import type { Selection } from '../use-selection.js';
@@ -15,31 +15,31 @@ export interface ListTableProps<E extends Instance> {
   kind: ListKind<E>;
   rows: readonly E[];
   shown: readonly string[];
-  place: ListPlace;
-  onSort: (sort: Pick<ListPlace, 'sort' | 'descending'>) => void;
+  query: ListQuery;
+  onSort: (sort: Pick<ListQuery, 'sort' | 'descending'>) => void;
   selection: Selection<E>;
   actionsOf: (entry: E) => readonly RowAction[];
   onAction: (entry: E, action: string) => void;
 }
 
-/** Draws only the rows in sight, each at its own height in a box of the whole list's size. */
+/** Renders only the visible rows, positioned in a box with the height of the whole list. */
 export function ListTable<E extends Instance>(props: ListTableProps<E>) {
-  const { kind, rows, shown, place, onSort, selection, actionsOf, onAction } = props;
+  const { kind, rows, shown, query, onSort, selection, actionsOf, onAction } = props;
   const { columns } = kind;
   const [, navigate] = useLocation();
-  const address = `${kind.place}?${writePlace(place)}`;
-  const { scroller, top, window: drawn, pool, showRow } = useRowWindow(rows.length, address);
+  const address = `${kind.path}?${listQueryParams(query)}`;
+  const { scroller, top, window: rendered, pool, showRow } = useRowWindow(rows.length, address);
   const [active, setActive] = useState<string>();
-  // A row is used again for another entry: the keyboard stays with the one it was at.
+  // A row element is reused for another entry. The focus must not move to that entry.
   useLayoutEffect(() => {
     const row = document.activeElement?.closest<HTMLElement>('.hg-row');
     if (row && row.dataset['ref'] !== active) scroller.current?.focus({ preventScroll: true });
   });
   const open = (entry: E): void => navigate(kind.pageOf(entry));
   const { activeIndex, onKeyDown } = useRowKeys({ rows, top, active, setActive, selection, open, showRow });
-  const isDrawn = activeIndex >= drawn.first && activeIndex < drawn.end;
+  const isRendered = activeIndex >= rendered.first && activeIndex < rendered.end;
 
-  /** Clicks are taken here, so that rows need no handler of their own and stay as they are while scrolling. */
+  /** One handler for all rows, so that rows have no handlers of their own. */
   const onClick = (event: React.MouseEvent<HTMLElement>): void => {
     const target = event.target instanceof Element ? event.target.closest<HTMLElement>('[data-do]') : null;
     const ref = target?.closest<HTMLElement>('[data-ref]')?.dataset['ref'];
@@ -63,27 +63,27 @@ export function ListTable<E extends Instance>(props: ListTableProps<E>) {
       aria-label={kind.title}
       aria-rowcount={rows.length + 1}
       aria-multiselectable
-      aria-activedescendant={active !== undefined && isDrawn ? rowId(active) : undefined}
+      aria-activedescendant={active !== undefined && isRendered ? rowId(active) : undefined}
       tabIndex={0}
       style={{ '--hg-columns': gridTemplate(columns, shown) } as React.CSSProperties}
       onKeyDown={onKeyDown}
       onFocus={onFocus}
     >
-      <ListHead kind={kind} rows={rows} shown={shown} place={place} onSort={onSort} selection={selection} />
+      <ListHead kind={kind} rows={rows} shown={shown} query={query} onSort={onSort} selection={selection} />
       <div
         role="rowgroup"
         className="hg-rows"
-        style={{ height: rows.length * ROW_HEIGHT, minWidth: `${widthOf(columns, shown)}rem` }}
+        style={{ height: rows.length * ROW_HEIGHT_PX, minWidth: `${widthOf(columns, shown)}rem` }}
         onClick={onClick}
       >
-        {rows.slice(drawn.first, drawn.end).map((entry, offset) => (
+        {rows.slice(rendered.first, rendered.end).map((entry, offset) => (
           <ListRow
-            key={(drawn.first + offset) % pool}
+            key={(rendered.first + offset) % pool}
             entry={entry}
             name={entry.name}
             entryRef={entry.ref}
             stale={entry.stale === true}
-            index={drawn.first + offset}
+            index={rendered.first + offset}
             columns={columns}
             shown={shown}
             selected={selection.refs.has(entry.ref)}

@@ -1,33 +1,34 @@
-import { Button, SearchInput } from '@patternfly/react-core';
 import { memo, useMemo, useRef, type ReactNode } from 'react';
 import type { Instance } from '../../instances/instance.js';
+import { Button } from '../../ui/button.js';
 import { CheckMenu } from '../../ui/check-menu.js';
 import { Icon } from '../../ui/icon.js';
+import { SearchInput } from '../../ui/inputs.js';
 import { useShortcut } from '../../ui/use-shortcut.js';
 import { FILTERS, type FilterName, type Filters } from '../list-filters.js';
 import type { ListKind } from '../list-kind.js';
-import { isFiltered, withoutFilters, type ListPlace } from '../list-place.js';
-import { severalValues, tally } from '../list-view.js';
+import { isFiltered, withoutFilters, type ListQuery } from '../list-query.js';
+import { hasDistinctValues, tally } from '../list-view.js';
 
 interface ListToolbarProps<E extends Instance> {
   kind: ListKind<E>;
   entries: readonly E[];
-  place: ListPlace;
-  onChange: (change: Partial<ListPlace>) => void;
+  query: ListQuery;
+  onChange: (change: Partial<ListQuery>) => void;
   shown: readonly string[];
-  /** Nothing: as many as there is room for. */
+  /** Undefined restores the default: as many columns as fit. */
   onColumns: (columns: readonly string[] | undefined) => void;
-  /** Beside the columns: what can be done with the whole list. */
+  /** Commands for the whole list, next to the columns. */
   children: ReactNode;
 }
 
-/** The status has chips of its own. */
+/** The status is filtered with the chips below the toolbar. */
 const MENUS = ['context', 'namespace', 'node', 'tag'] as const satisfies readonly FilterName[];
 
-/** Search, filters and the choice of columns. `/` goes to the search. */
+/** Search, filters, and the choice of columns. The key "/" focuses the search. */
 export function ListToolbar<E extends Instance>(props: ListToolbarProps<E>) {
-  const { kind, entries, place, onChange, shown, onColumns, children } = props;
-  const { columns, title, many } = kind;
+  const { kind, entries, query, onChange, shown, onColumns, children } = props;
+  const { columns, title, plural } = kind;
   const search = useRef<HTMLInputElement>(null);
   useShortcut('/', () => search.current?.focus());
   const optional = Object.keys(columns).filter((name) => name !== 'name');
@@ -36,23 +37,22 @@ export function ListToolbar<E extends Instance>(props: ListToolbarProps<E>) {
     <div className="hg-toolbar" role="toolbar" aria-label={title}>
       <SearchInput
         ref={search}
-        className="hg-search"
-        aria-label={`Search ${many}`}
-        placeholder="Search all words  ( / )"
-        value={place.search}
-        onChange={(_event, text) => onChange({ search: text })}
-        onClear={() => onChange({ search: '' })}
+        className="hg-list-search"
+        aria-label={`Search ${plural}`}
+        placeholder="Search (press /)"
+        value={query.search}
+        onChange={(text) => onChange({ search: text })}
         onKeyDown={(event) => {
           if (event.key !== 'Escape') return;
-          if (place.search === '') search.current?.blur();
+          if (query.search === '') search.current?.blur();
           else onChange({ search: '' });
         }}
       />
       {MENUS.map((name) => (
-        <FilterMenu key={name} name={name} entries={entries} filters={place.filters} onChange={onChange} />
+        <FilterMenu key={name} name={name} entries={entries} filters={query.filters} onChange={onChange} />
       ))}
-      {isFiltered(place) && (
-        <Button variant="link" onClick={() => onChange(withoutFilters(place))}>
+      {isFiltered(query) && (
+        <Button variant="link" onClick={() => onChange(withoutFilters(query))}>
           Clear filters
         </Button>
       )}
@@ -60,11 +60,11 @@ export function ListToolbar<E extends Instance>(props: ListToolbarProps<E>) {
       <CheckMenu
         label="Columns"
         icon={<Icon name="columns" />}
-        counted={false}
+        hasCount={false}
         options={() => optional.map((name) => ({ value: name, label: columns[name]?.label ?? name }))}
         chosen={shown}
         onChange={(chosen) => onColumns(['name', ...optional.filter((name) => chosen.includes(name))])}
-        onReset={() => onColumns(undefined)}
+        reset={{ label: 'Reset columns', run: () => onColumns(undefined) }}
       />
       {children}
     </div>
@@ -78,17 +78,17 @@ interface FilterMenuProps {
   onChange: (change: { filters: Filters }) => void;
 }
 
-/** Offers what occurs in the list. One value alone is no choice, unless it is chosen. */
+/** Offers the values that occur in the list. Hidden while there is only one value to choose from. */
 const FilterMenu = memo(function FilterMenu({ name, entries, filters, onChange }: FilterMenuProps) {
   const { label, values } = FILTERS[name];
   const chosen = filters[name];
-  // Counted only for whoever looks: the list changes many times a second.
+  // Counted only while the menu is open, because the list changes many times a second.
   const options = () => {
     const found = tally(entries.flatMap(values));
-    const gone = chosen.filter((value) => !found.some((one) => one.value === value));
-    return [...found, ...gone.map((value) => ({ value, count: 0 }))];
+    const missing = chosen.filter((value) => !found.some((one) => one.value === value));
+    return [...found, ...missing.map((value) => ({ value, count: 0 }))];
   };
-  const isChoice = useMemo(() => severalValues(entries, values, name === 'tag' ? 1 : 2), [entries, values, name]);
+  const isChoice = useMemo(() => hasDistinctValues(entries, values, name === 'tag' ? 1 : 2), [entries, values, name]);
   if (!isChoice && chosen.length === 0) return null;
   return (
     <CheckMenu

@@ -1,16 +1,16 @@
 import type { Instance } from '../../instances/instance.js';
-import { countOf } from '../list-kind.js';
+import { countLabel } from '../list-kind.js';
 
-/** A thousand names help nobody; the first ones show whether the right ones were marked. */
-const NAMED = 100;
+/** The first names are enough to see whether the selection is right. */
+const MAX_NAMES = 100;
 
-/** Instances by name under a heading that counts them; nothing where there are none. */
+/** A list of names under a heading with their count; nothing when the list is empty. */
 export function NameList({
   kind,
   title,
   names,
 }: {
-  kind: { one: string; many: string };
+  kind: { singular: string; plural: string };
   title: string;
   names: readonly string[];
 }) {
@@ -18,13 +18,13 @@ export function NameList({
   return (
     <section className="hg-names" aria-label={title}>
       <h3>
-        {title}: {countOf(kind, names.length)}
+        {title}: {countLabel(kind, names.length)}
       </h3>
       <ul tabIndex={0} aria-label={title}>
-        {names.slice(0, NAMED).map((name) => (
+        {names.slice(0, MAX_NAMES).map((name) => (
           <li key={name}>{name}</li>
         ))}
-        {names.length > NAMED && <li>and {(names.length - NAMED).toLocaleString('en')} more</li>}
+        {names.length > MAX_NAMES && <li>and {(names.length - MAX_NAMES).toLocaleString('en')} more</li>}
       </ul>
     </section>
   );

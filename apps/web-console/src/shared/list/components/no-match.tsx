@@ -1,15 +1,18 @@
-import { Button, EmptyState, EmptyStateBody, EmptyStateFooter } from '@patternfly/react-core';
+import { Button } from '../../ui/button.js';
+import { EmptyState } from '../../ui/empty-state.js';
 
-/** Nothing matches what was asked for. */
-export function NoMatch({ what, onClear }: { what: string; onClear: () => void }) {
+export function NoMatch({ total, onClear }: { total: string; onClear: () => void }) {
   return (
-    <EmptyState titleText="Nothing matches" headingLevel="h2" variant="sm">
-      <EmptyStateBody>None of {what} has all these words and filters.</EmptyStateBody>
-      <EmptyStateFooter>
+    <EmptyState
+      title="No results found"
+      level={2}
+      actions={
         <Button variant="link" onClick={onClear}>
           Clear filters
         </Button>
-      </EmptyStateFooter>
+      }
+    >
+      None of the {total} match your search and filters.
     </EmptyState>
   );
 }

@@ -2,30 +2,30 @@ import { useMemo } from 'react';
 import { statusOf, type Instance, type InstanceStatus } from '../../instances/instance.js';
 import { Icon } from '../../ui/icon.js';
 import { toneOf } from '../../ui/status-tone.js';
-import { countOf, type ListKind } from '../list-kind.js';
+import { countLabel, type ListKind } from '../list-kind.js';
 import { tally } from '../list-view.js';
 
 interface StatusChipsProps<E extends Instance> {
   kind: ListKind<E>;
   entries: readonly E[];
-  /** How many rows the table has. */
+  /** The number of rows in the table. */
   shown: number;
   chosen: readonly string[];
   onChange: (chosen: string[]) => void;
 }
 
-/** The fleet in one line: how many in which state. A click shows only those. */
+/** The number of instances in each status. A click filters by that status. */
 export function StatusChips<E extends Instance>({ kind, entries, shown, chosen, onChange }: StatusChipsProps<E>) {
   const counts = useMemo(() => tally(entries.map(statusOf)), [entries]);
-  const gone = chosen.filter((status) => !counts.some(({ value }) => value === status));
-  const chips = [...counts, ...gone.map((value) => ({ value, count: 0 }))];
+  const missing = chosen.filter((status) => !counts.some(({ value }) => value === status));
+  const chips = [...counts, ...missing.map((value) => ({ value, count: 0 }))];
 
   return (
     <div className="hg-chips" role="group" aria-label="Filter by status">
       <span className="hg-chips-total" role="status">
         {shown === entries.length
-          ? countOf(kind, entries.length)
-          : `${shown.toLocaleString('en')} of ${countOf(kind, entries.length)}`}
+          ? countLabel(kind, entries.length)
+          : `${shown.toLocaleString('en')} of ${countLabel(kind, entries.length)}`}
       </span>
       {chips.map(({ value, count }) => {
         const { tone, icon } = toneOf(value as InstanceStatus);

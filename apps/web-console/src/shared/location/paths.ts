@@ -5,8 +5,8 @@ export type InstanceTab = 'overview' | 'console' | 'serial' | 'manifest';
 const encoded = ({ context, namespace, name }: InstanceAddress): string =>
   [context, namespace, name].map(encodeURIComponent).join('/');
 
-/** Addresses inside the console. */
-export const places = {
+/** Paths inside the console. */
+export const paths = {
   fleet: '/vms',
   createVm: '/vms?create=1',
   vm: (address: InstanceAddress, tab: InstanceTab = 'overview') => `/vms/${encoded(address)}/${tab}`,
@@ -16,20 +16,20 @@ export const places = {
   doctor: '/doctor',
 } as const;
 
-/** The instances on one node. */
-export const nodePlace = (context: string, node: string): string =>
-  `${places.fleet}?${new URLSearchParams({ context, node })}`;
+/** The list of the VMs on one node. */
+export const nodePath = (context: string, node: string): string =>
+  `${paths.fleet}?${new URLSearchParams({ context, node })}`;
 
-/** Reads the three parts that `places.vm` wrote. */
+/** Reads the parameters of a path that `paths.vm` or `paths.container` built. */
 export const addressOf = (params: Readonly<Record<string, string | undefined>>): InstanceAddress => ({
   context: decodeURIComponent(params['context'] ?? ''),
   namespace: decodeURIComponent(params['namespace'] ?? ''),
   name: decodeURIComponent(params['name'] ?? ''),
 });
 
-/** The page of the instance that a ref (`vm/<context>/<namespace>/<name>`) names. */
-export function placeOfRef(ref: string): string {
+/** The path of an instance by its ref (`vm/<context>/<namespace>/<name>`). */
+export function pathOfRef(ref: string): string {
   const [kind, ...parts] = ref.split('/').map(decodeURIComponent);
   const [context = '', namespace = '', name = ''] = parts;
-  return kind === 'ct' ? places.container({ context, namespace, name }) : places.vm({ context, namespace, name });
+  return kind === 'ct' ? paths.container({ context, namespace, name }) : paths.vm({ context, namespace, name });
 }

@@ -1,7 +1,7 @@
-interface MomentProps {
+interface TimestampProps {
   /** ISO 8601. */
   at: string;
-  /** The day only; the rest is in the hint. */
+  /** Only the day; the tooltip has the time. */
   brief?: boolean;
 }
 
@@ -16,8 +16,8 @@ const FULL = new Intl.DateTimeFormat(undefined, {
   timeZoneName: 'short',
 });
 
-/** A point in time where the reader is, with its zone; the hint has it in UTC, as logs have it. */
-export function Moment({ at, brief = false }: MomentProps) {
+/** A point in time in the browser's time zone; the tooltip has it in UTC, for comparison with logs. */
+export function Timestamp({ at, brief = false }: TimestampProps) {
   const date = new Date(at);
   if (Number.isNaN(date.getTime())) return <>{at}</>;
   const utc = `${date.toISOString().replace('T', ' ').slice(0, 19)} UTC`;

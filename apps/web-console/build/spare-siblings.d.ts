@@ -1,1 +1,0 @@
-export const withoutUniversalSiblings: (css: string) => string;

@@ -1,0 +1,39 @@
+import { FILTER_NAMES, NO_FILTERS, type Filters } from './list-filters.js';
+
+/** The search, filters, and order of a list. They are part of the address, so that users can share them. */
+export interface ListQuery {
+  readonly search: string;
+  readonly filters: Filters;
+  /** The column that rows are sorted by. */
+  readonly sort: string;
+  readonly descending: boolean;
+}
+
+/** Reads `q`, the filters (each may repeat) and `sort` (`-cpu` is descending); anything else is ignored. */
+export function parseListQuery(params: URLSearchParams, columns: readonly string[]): ListQuery {
+  const sort = params.get('sort') ?? 'name';
+  const column = sort.replace(/^-/, '');
+  return {
+    search: params.get('q') ?? '',
+    filters: Object.fromEntries(FILTER_NAMES.map((name) => [name, params.getAll(name)])) as Record<
+      (typeof FILTER_NAMES)[number],
+      string[]
+    >,
+    sort: columns.includes(column) ? column : 'name',
+    descending: sort.startsWith('-'),
+  };
+}
+
+/** The shortest parameters that `parseListQuery` reads back unchanged. */
+export function listQueryParams(query: ListQuery): URLSearchParams {
+  const params = new URLSearchParams();
+  if (query.search !== '') params.set('q', query.search);
+  for (const name of FILTER_NAMES) for (const value of query.filters[name]) params.append(name, value);
+  if (query.sort !== 'name' || query.descending) params.set('sort', `${query.descending ? '-' : ''}${query.sort}`);
+  return params;
+}
+
+export const isFiltered = ({ search, filters }: ListQuery): boolean =>
+  search.trim() !== '' || FILTER_NAMES.some((name) => filters[name].length > 0);
+
+export const withoutFilters = (query: ListQuery): ListQuery => ({ ...query, search: '', filters: NO_FILTERS });

@@ -1,0 +1,52 @@
+import type { ReactNode } from 'react';
+import type { IconName } from '../../icons.js';
+import { Icon } from './icon.js';
+
+export type AlertVariant = 'success' | 'info' | 'warning' | 'danger';
+
+const VARIANTS: Readonly<Record<AlertVariant, { icon: IconName; label: string }>> = {
+  success: { icon: 'check', label: 'Success' },
+  info: { icon: 'info', label: 'Information' },
+  warning: { icon: 'alert', label: 'Warning' },
+  danger: { icon: 'error', label: 'Error' },
+};
+
+interface AlertProps {
+  variant: AlertVariant;
+  title: string;
+  /** Without a box around it. */
+  isPlain?: boolean;
+  className?: string | undefined;
+  /** What the user can do about it. */
+  actions?: ReactNode;
+  onDismiss?: () => void;
+  children?: ReactNode;
+}
+
+/** A message with an icon that shows how serious it is; a screen reader reads the severity before the title. */
+export function Alert({ variant, title, isPlain = false, className, actions, onDismiss, children }: AlertProps) {
+  const { icon, label } = VARIANTS[variant];
+  const classes = ['hg-alert', `hg-alert--${variant}`, isPlain && 'hg-alert--plain', className];
+  return (
+    <div className={classes.filter(Boolean).join(' ')}>
+      <Icon name={icon} />
+      <p className="hg-alert-title">
+        <span className="hg-hidden">{label}: </span>
+        <span>{title}</span>
+      </p>
+      {children !== undefined && children !== null && <div className="hg-alert-body">{children}</div>}
+      {actions && <div className="hg-alert-actions">{actions}</div>}
+      {onDismiss && (
+        <button
+          type="button"
+          className="hg-icon-button"
+          aria-label={`Dismiss: ${title}`}
+          title="Dismiss"
+          onClick={onDismiss}
+        >
+          <Icon name="cross" />
+        </button>
+      )}
+    </div>
+  );
+}

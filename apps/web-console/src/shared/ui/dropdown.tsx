@@ -1,0 +1,166 @@
+import {
+  createContext,
+  use,
+  useEffect,
+  useEffectEvent,
+  useLayoutEffect,
+  useRef,
+  useState,
+  type KeyboardEvent,
+  type ReactNode,
+} from 'react';
+import type { IconName } from '../../icons.js';
+import { Icon } from './icon.js';
+
+interface DropdownProps {
+  /** The text of the button. */
+  label: ReactNode;
+  icon?: ReactNode;
+  isSmall?: boolean;
+  isDisabled?: boolean;
+  /** Without a border, for toolbars. */
+  isPlain?: boolean;
+  className?: string;
+  popup: 'menu' | 'dialog';
+  /** The name of the opened panel. */
+  panelLabel: string;
+  children: ReactNode;
+}
+
+/** Closes the panel and returns the focus to its button. */
+const CloseContext = createContext<() => void>(() => undefined);
+
+/**
+ * A button that opens a panel below it. The panel closes on Escape, which returns the focus to the button, and as soon
+ * as the pointer or the focus goes elsewhere.
+ */
+export function Dropdown(props: DropdownProps) {
+  const {
+    label,
+    icon,
+    isSmall = false,
+    isDisabled = false,
+    isPlain = false,
+    className = '',
+    popup,
+    panelLabel,
+  } = props;
+  const [isOpen, setIsOpen] = useState(false);
+  const root = useRef<HTMLSpanElement>(null);
+  const button = useRef<HTMLButtonElement>(null);
+  const panel = useRef<HTMLDivElement>(null);
+  const close = (): void => setIsOpen(false);
+  const closeAndFocus = (): void => {
+    close();
+    button.current?.focus();
+  };
+
+  const onOutside = useEffectEvent((event: Event) => {
+    if (!root.current?.contains(event.target as Node)) close();
+  });
+  useEffect(() => {
+    if (!isOpen) return undefined;
+    const listener = (event: Event): void => onOutside(event);
+    document.addEventListener('pointerdown', listener);
+    document.addEventListener('focusin', listener);
+    return () => {
+      document.removeEventListener('pointerdown', listener);
+      document.removeEventListener('focusin', listener);
+    };
+  }, [isOpen]);
+
+  // The panel stays inside the window: it grows to the left when there is no room on the right.
+  useLayoutEffect(() => {
+    const element = panel.current;
+    if (!isOpen || !element) return;
+    const { right } = element.getBoundingClientRect();
+    if (right > window.innerWidth) element.dataset['align'] = 'end';
+    itemsOf(element)[0]?.focus();
+  }, [isOpen]);
+
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (!isOpen || !panel.current) return;
+    if (event.key === 'Escape') {
+      event.stopPropagation();
+      event.preventDefault();
+      return closeAndFocus();
+    }
+    const items = itemsOf(panel.current);
+    const at = items.indexOf(document.activeElement as HTMLElement);
+    const next = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: items.length - 1 }[event.key];
+    if (next === undefined || isTextInput(event.target)) return;
+    event.preventDefault();
+    items[(next + items.length) % items.length]?.focus();
+  };
+
+  return (
+    <span ref={root} className={`hg-dropdown ${className}`} onKeyDown={onKeyDown}>
+      <button
+        ref={button}
+        type="button"
+        className={`hg-button hg-button--${isPlain ? 'plain' : 'secondary'}${isSmall ? ' hg-button--small' : ''}`}
+        disabled={isDisabled}
+        aria-haspopup={popup}
+        aria-expanded={isOpen}
+        onClick={() => setIsOpen(!isOpen)}
+      >
+        {icon}
+        {label}
+        <Icon name="expandDown" className="hg-caret" />
+      </button>
+      {isOpen && (
+        <div ref={panel} role={popup} aria-label={panelLabel} className="hg-panel">
+          <CloseContext value={closeAndFocus}>{props.children}</CloseContext>
+        </div>
+      )}
+    </span>
+  );
+}
+
+/** What the arrow keys move between. */
+const itemsOf = (panel: HTMLElement): HTMLElement[] => [
+  ...panel.querySelectorAll<HTMLElement>('button:not(:disabled), input:not(:disabled)'),
+];
+
+const isTextInput = (target: EventTarget): boolean => target instanceof HTMLInputElement && target.type === 'text';
+
+interface MenuItem {
+  readonly label: string;
+  readonly icon?: IconName;
+  readonly run: () => void;
+}
+
+interface MenuProps extends Omit<DropdownProps, 'popup' | 'panelLabel' | 'children' | 'label'> {
+  label: string;
+  items: readonly MenuItem[];
+}
+
+/** A menu of commands. */
+export function Menu({ items, ...props }: MenuProps) {
+  return (
+    <Dropdown {...props} popup="menu" panelLabel={props.label}>
+      {items.map((item) => (
+        <MenuButton key={item.label} {...item} />
+      ))}
+    </Dropdown>
+  );
+}
+
+function MenuButton({ label, icon, run }: MenuItem) {
+  const close = use(CloseContext);
+  return (
+    <button
+      type="button"
+      role="menuitem"
+      tabIndex={-1}
+      className="hg-menu-item"
+      onClick={() => {
+        close();
+        run();
+      }}
+    >
+      {icon && <Icon name={icon} />}
+      {label}
+    </button>
+  );
+}

@@ -1,0 +1,47 @@
+import { useRef, type KeyboardEvent } from 'react';
+
+interface TabsProps<T extends string> {
+  label: string;
+  tabs: Readonly<Record<T, string>>;
+  active: T;
+  /** The ID of the panel, which exists once and shows the active tab. */
+  panelId: string;
+  onSelect: (tab: T) => void;
+}
+
+/** A row of tabs: one stop of the Tab key, arrow keys move between them. */
+export function Tabs<T extends string>({ label, tabs, active, panelId, onSelect }: TabsProps<T>) {
+  const list = useRef<HTMLDivElement>(null);
+  const names = Object.keys(tabs) as T[];
+
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const at = names.indexOf(active);
+    const last = names.length - 1;
+    const next = { ArrowRight: at === last ? 0 : at + 1, ArrowLeft: at === 0 ? last : at - 1, Home: 0, End: last }[
+      event.key
+    ];
+    const name = next === undefined ? undefined : names[next];
+    if (next === undefined || name === undefined) return;
+    event.preventDefault();
+    onSelect(name);
+    list.current?.querySelectorAll<HTMLElement>('[role="tab"]')[next]?.focus();
+  };
+
+  return (
+    <div ref={list} role="tablist" aria-label={label} className="hg-tabs" onKeyDown={onKeyDown}>
+      {names.map((name) => (
+        <button
+          key={name}
+          type="button"
+          role="tab"
+          aria-selected={name === active}
+          aria-controls={panelId}
+          tabIndex={name === active ? 0 : -1}
+          onClick={() => onSelect(name)}
+        >
+          {tabs[name]}
+        </button>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,28 @@
+import { styleProblems } from '../build/style-rules.js';
+
+describe('styleProblems', () => {
+  test('accepts a style sheet without problems', () =>
+    expect(styleProblems('.a{--b:1px;width:var(--b);mask:url(#m)}.a>.b+.b,.a>*,.a+*{color:red}', '')).toEqual([]));
+
+  test('refuses rules that select any element after any element', () => {
+    expect(styleProblems('.a>*+*{margin:1px}', '')).toEqual(['a rule selects any element after any element: .a>*+*']);
+    expect(styleProblems('.b:not(.c)>* ~ *,.d{color:red}', '')).toHaveLength(1);
+  });
+
+  test('refuses other files: fonts, pictures, and style sheets', () => {
+    expect(styleProblems('@font-face{font-family:x;src:local(x)}', '')).toEqual(['it loads another file: @font-face']);
+    expect(styleProblems('.a{background:url("x.png")}', '')).toEqual(['it loads another file: url("x.png")']);
+    expect(styleProblems('.a{background:url(data:image/png;base64,AA)}', '')).toEqual([]);
+  });
+
+  test('refuses custom properties that nothing declares, unless there is a fallback', () => {
+    expect(styleProblems('.a{width:var(--b)}', '')).toEqual(['--b is read but never declared.']);
+    expect(styleProblems('.a{width:var(--b,1px)}', '')).toEqual([]);
+    expect(styleProblems('.a{width:var(--b)}', 'style={{"--b":x}}')).toEqual([]);
+  });
+
+  test('refuses custom properties that nothing reads', () => {
+    expect(styleProblems('.a{--b:1px}', '')).toEqual(['--b is never read.']);
+    expect(styleProblems('.a{--b:1px}', 'getPropertyValue("--b")')).toEqual([]);
+  });
+});
