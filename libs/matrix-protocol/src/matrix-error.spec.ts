@@ -2,7 +2,7 @@ import { MatrixError } from './matrix-error.js';
 
 describe('MatrixError', () => {
   test('puts errcode and error in front of the extra members', () => {
-    const error = new MatrixError(429, 'M_LIMIT_EXCEEDED', 'Too fast.', { retry_after_ms: 1 });
+    const error = new MatrixError(429, 'M_LIMIT_EXCEEDED', 'Too fast.', { extra: { retry_after_ms: 1 } });
     expect(error.body()).toEqual({ errcode: 'M_LIMIT_EXCEEDED', error: 'Too fast.', retry_after_ms: 1 });
   });
 

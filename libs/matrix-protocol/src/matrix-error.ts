@@ -28,17 +28,24 @@ export interface MatrixErrorBody {
   [extra: string]: unknown;
 }
 
+export interface MatrixErrorOptions extends ErrorOptions {
+  readonly extra?: Readonly<Record<string, unknown>>;
+}
+
 /** A standard Matrix error response: an HTTP status and `{errcode, error}` with extra members. */
 export class MatrixError extends Error {
+  /** Additional members of the body. */
+  readonly extra: Readonly<Record<string, unknown>>;
+
   constructor(
     readonly status: number,
     readonly errcode: ErrCode,
     message: string,
-    readonly extra: Readonly<Record<string, unknown>> = {},
-    options?: ErrorOptions,
+    { extra = {}, ...options }: MatrixErrorOptions = {},
   ) {
     super(message, options);
     this.name = 'MatrixError';
+    this.extra = extra;
   }
 
   body(): MatrixErrorBody {

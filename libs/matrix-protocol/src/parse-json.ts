@@ -56,7 +56,7 @@ function decodeUtf8(bytes: Uint8Array): string {
   try {
     return decoder.decode(bytes);
   } catch (cause) {
-    throw new MatrixError(400, 'M_NOT_JSON', 'The body is not valid UTF-8.', {}, { cause });
+    throw new MatrixError(400, 'M_NOT_JSON', 'The body is not valid UTF-8.', { cause });
   }
 }
 
@@ -64,7 +64,7 @@ function parseText(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw new MatrixError(400, 'M_NOT_JSON', 'The body is not valid JSON.', {}, { cause });
+    throw new MatrixError(400, 'M_NOT_JSON', 'The body is not valid JSON.', { cause });
   }
 }
 

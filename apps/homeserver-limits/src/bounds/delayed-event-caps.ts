@@ -35,6 +35,8 @@ export class DelayedEventCaps {
 // Clients recognize a delay that is too long by exactly these members, and retry with a shorter one.
 const delayTooLong = (longestMs: number) =>
   new MatrixError(400, 'M_UNKNOWN', `The longest delay is ${longestMs} ms.`, {
-    'org.matrix.msc4140.errcode': 'M_MAX_DELAY_EXCEEDED',
-    'org.matrix.msc4140.max_delay': longestMs,
+    extra: {
+      'org.matrix.msc4140.errcode': 'M_MAX_DELAY_EXCEEDED',
+      'org.matrix.msc4140.max_delay': longestMs,
+    },
   });

@@ -27,7 +27,7 @@ describe('errorResponse', () => {
   });
 
   test('keeps the extra members of a refusal', () => {
-    const response = errorResponse(new MatrixError(400, 'M_UNKNOWN', 'x', { limit: 5 }));
+    const response = errorResponse(new MatrixError(400, 'M_UNKNOWN', 'x', { extra: { limit: 5 } }));
     expect(jsonBodyOf(response)).toEqual({ errcode: 'M_UNKNOWN', error: 'x', limit: 5 });
   });
 });

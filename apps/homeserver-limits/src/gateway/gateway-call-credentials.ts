@@ -49,10 +49,6 @@ export class GatewayCallCredentials {
 }
 
 const cannotCheck = (userId: string, cause?: unknown): MatrixError =>
-  new MatrixError(
-    502,
-    'M_UNKNOWN',
-    'The homeserver cannot be asked for members of rooms.',
-    {},
-    { cause: cause ?? new Error(`rtc.registration does not include ${userId} in its namespaces`) },
-  );
+  new MatrixError(502, 'M_UNKNOWN', 'The homeserver cannot be asked for members of rooms.', {
+    cause: cause ?? new Error(`rtc.registration does not include ${userId} in its namespaces`),
+  });

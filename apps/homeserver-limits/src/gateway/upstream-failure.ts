@@ -19,8 +19,8 @@ export function upstreamFailure(error: unknown): MatrixError {
   if (error instanceof MatrixError) return error;
   const cause = { cause: error };
   return error instanceof UpstreamTimeout
-    ? new MatrixError(504, 'M_UNKNOWN', 'The homeserver did not respond in time.', {}, cause)
-    : new MatrixError(502, 'M_UNKNOWN', 'The homeserver cannot be reached.', {}, cause);
+    ? new MatrixError(504, 'M_UNKNOWN', 'The homeserver did not respond in time.', cause)
+    : new MatrixError(502, 'M_UNKNOWN', 'The homeserver cannot be reached.', cause);
 }
 
 /** @throws MatrixError */

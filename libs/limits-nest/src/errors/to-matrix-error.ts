@@ -36,17 +36,17 @@ export function toMatrixError(thrown: unknown): MatrixError {
   if (thrown instanceof MatrixError) return thrown;
   if (thrown instanceof RateExceeded) {
     const { errcode, error, ...extra } = rateRefusalBody(thrown);
-    return new MatrixError(429, errcode, error, extra, { cause: thrown });
+    return new MatrixError(429, errcode, error, { extra, cause: thrown });
   }
   if (thrown instanceof CapExceeded) {
-    return new MatrixError(400, 'M_LIMIT_EXCEEDED', thrown.message, {}, { cause: thrown });
+    return new MatrixError(400, 'M_LIMIT_EXCEEDED', thrown.message, { cause: thrown });
   }
   const status = statusOf(thrown) ?? 500;
   if (status === 404 && thrown instanceof HttpException) return MatrixError.unrecognized();
   if (status >= 500 || !(thrown instanceof Error)) {
-    return new MatrixError(status, 'M_UNKNOWN', 'Something went wrong on this server.', {}, { cause: thrown });
+    return new MatrixError(status, 'M_UNKNOWN', 'Something went wrong on this server.', { cause: thrown });
   }
-  return new MatrixError(status, errcodeOf(thrown, status), messageOf(thrown), {}, { cause: thrown });
+  return new MatrixError(status, errcodeOf(thrown, status), messageOf(thrown), { cause: thrown });
 }
 
 function errcodeOf(error: Error, status: number): ErrCode {
