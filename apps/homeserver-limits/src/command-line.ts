@@ -7,7 +7,7 @@ export interface CommandLine {
   dataDir: string;
 }
 
-/** @throws ConfigError naming the argument that cannot be used */
+/** @throws ConfigError that names the invalid argument */
 export function readCommandLine(args: readonly string[]): CommandLine {
   const { config, listen, 'data-dir': dataDir = 'homeserver-limits-data' } = read(args);
   if (listen !== undefined && !ListenAddress.isValid(listen)) {

@@ -1,7 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 import { Injectable } from '@nestjs/common';
 
-/** Tells whoever waits that there may be something new. */
+/** Wakes up waiting syncs when there may be something new. */
 @Injectable()
 export class Changes {
   private readonly emitter = new EventEmitter<{ change: [] }>().setMaxListeners(0);

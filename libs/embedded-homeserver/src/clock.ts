@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 
-/** The wall clock, in ms since 1970: what is stored must mean the same after a restart. */
+/** The wall clock, in ms since 1970. Stored times keep their meaning after a restart. */
 export abstract class WallClock {
   abstract now(): number;
 }

@@ -16,11 +16,11 @@ describe('Database', () => {
     database.all<{ name: string }>('SELECT name FROM secrets ORDER BY name').map(({ name }) => name);
   const add = (name: string) => database.run('INSERT INTO secrets VALUES (?, ?)', name, 'x');
 
-  test('waits for the disk before a write counts as done', () => {
+  test('waits for the disk before a write returns', () => {
     expect(database.get<{ synchronous: number }>('PRAGMA synchronous')?.synchronous).toBe(2);
   });
 
-  test('undoes a whole transaction when a part of it fails', () => {
+  test('rolls back the whole transaction when a part of it fails', () => {
     const fail = () =>
       database.transaction(() => {
         add('a');
@@ -30,7 +30,7 @@ describe('Database', () => {
     expect(secrets()).toEqual([]);
   });
 
-  test('lets a transaction within a transaction join it', () => {
+  test('joins a nested transaction to the outer one', () => {
     database.transaction(() => {
       add('a');
       database.transaction(() => add('b'));
@@ -38,7 +38,7 @@ describe('Database', () => {
     expect(secrets()).toEqual(['a', 'b']);
   });
 
-  test('brings a store of an earlier release up to date, and keeps what is in it', async () => {
+  test('migrates the database of an earlier release and keeps its content', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'database-'));
     const earlier = new DatabaseSync(join(folder, 'homeserver.db'));
     earlier.exec(`${schema[0]}; PRAGMA user_version = 1`);

@@ -11,7 +11,7 @@ import { describePusher } from './push/pusher-shape.js';
 import { storedJson } from './request-json.js';
 import { Transactions } from './rooms/transactions.js';
 
-/** What callers hold, straight from the tables. A write that is malformed is refused as that before its cap is looked at. */
+/** Counts from the tables. A malformed write is refused as such before its cap is checked. */
 @Injectable()
 export class EmbeddedHoldings extends Holdings {
   constructor(
@@ -37,7 +37,7 @@ export class EmbeddedHoldings extends Holdings {
     return this.data.count(userId);
   }
 
-  /** An empty object deletes, so it takes no place even where nothing was. */
+  /** An empty object deletes, so it never takes a slot. */
   override async hasAccountData(caller: Caller, scope: string, type: string, request: MatrixRequest): Promise<boolean> {
     return deletesAccountData(await storedJson(request)) || this.data.get(caller.userId, scope, type) !== undefined;
   }

@@ -3,7 +3,7 @@ import { type BoundedOperation, boundedOperations, type Route } from '@headgate/
 const CLIENT = '/_matrix/client/{v}';
 const DELAYED = '/_matrix/client/unstable/org.matrix.msc4140';
 
-/** What the embedded store answers besides the bounded operations. */
+/** The operations of the embedded homeserver besides the bounded ones. */
 const unboundedOperations = [
   { operation: 'versions', methods: ['GET'], paths: ['/_matrix/client/versions'] },
   { operation: 'wellKnownClient', methods: ['GET'], paths: ['/.well-known/matrix/client'] },

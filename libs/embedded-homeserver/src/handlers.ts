@@ -2,7 +2,7 @@ import type { MatrixResponse, MatrixRequest } from '@headgate/homeserver-contrac
 
 export type Handler = (request: MatrixRequest) => MatrixResponse | Promise<MatrixResponse>;
 
-/** One area's operations and how they are answered. */
+/** The handlers of one area's operations. */
 export abstract class Handlers {
   abstract readonly handlers: Readonly<Record<string, Handler>>;
 }

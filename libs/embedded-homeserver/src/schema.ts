@@ -1,4 +1,4 @@
-/** The steps that make the database, in order; a released step is never changed. */
+/** The migrations of the database, in order. A released step never changes. */
 export const schema: readonly string[] = [
   `
   CREATE TABLE secrets (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;

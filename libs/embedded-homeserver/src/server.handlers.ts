@@ -5,7 +5,7 @@ import { EmbeddedIdentity } from './accounts/embedded-identity.js';
 import { Handlers } from './handlers.js';
 import { ROOM_VERSION } from './rooms/room-request.js';
 
-/** What the server says about itself. It promises no more than it does. */
+/** The versions and capabilities of the server. It advertises nothing that it lacks. */
 @Injectable()
 export class ServerHandlers extends Handlers {
   constructor(

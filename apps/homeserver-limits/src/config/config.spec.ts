@@ -1,7 +1,7 @@
 import { parseConfig } from './config.js';
 
 describe('parseConfig', () => {
-  test('needs nothing: the defaults are the numbers of the contract', () => {
+  test('defaults to the numbers of the contract', () => {
     const config = parseConfig('');
     expect(config.ratelimit).toMatchObject({ enabled: true, rings_per_minute: 10 });
     expect(config.limits).toEqual({
@@ -23,7 +23,7 @@ describe('parseConfig', () => {
     ['delayed_events', 'max_per_room'],
     ['delayed_events', 'max_delay_ms'],
     ['ratelimit', 'rings_per_minute'],
-  ])('refuses %s.%s of zero and names it', (section, key) => {
+  ])('refuses a %s.%s of zero by name', (section, key) => {
     expect(() => parseConfig(`[${section}]\n${key} = 0`)).toThrow(`${section}.${key} must be at least 1`);
     expect(() => parseConfig(`[${section}]\n${key} = -5`)).toThrow(`${section}.${key} must be at least 1`);
     expect(() => parseConfig(`[${section}]\n${key} = 1.5`)).toThrow(`${section}.${key} must be an integer`);
@@ -61,7 +61,7 @@ describe('parseConfig', () => {
     ['[limits', 'not valid TOML'],
   ])('refuses %p', (toml, message) => expect(() => parseConfig(toml)).toThrow(message));
 
-  test('quotes no line of a file that it cannot read: there are secrets in it', () => {
+  test('quotes no line of an invalid file, because it contains secrets', () => {
     const broken = '[rtc]\nurl = "wss://sfu.example"\nkey = "k"\nsecret = "hunter2\n';
     expect(() => parseConfig(broken, 'limits.toml')).toThrow(/^limits\.toml: not valid TOML: line 4, column [0-9]+: /);
     expect(() => parseConfig(broken)).not.toThrow(/hunter2|sfu/);
@@ -72,7 +72,7 @@ describe('parseConfig', () => {
     const registration = 'registration = "calls.yaml"\n';
     const gateway = '[gateway]\nupstream = "http://127.0.0.1:1"\n';
 
-    test.each([[rtc], [rtc + registration + gateway], [gateway]])('takes %j', (toml) => {
+    test.each([[rtc], [rtc + registration + gateway], [gateway]])('accepts %j', (toml) => {
       expect(() => parseConfig(toml)).not.toThrow();
     });
 

@@ -25,9 +25,9 @@ const sections = {
 export type Config = { readonly [Name in keyof typeof sections]: Readonly<InstanceType<(typeof sections)[Name]>> };
 
 /**
- * Reads the whole configuration; every setting has a default, so an empty text is a configuration.
- * @param source the file's name, for the messages
- * @throws ConfigError naming the settings that cannot be used
+ * Parses the whole configuration. Every setting has a default, so an empty text is valid.
+ * @param source the name of the file, for error messages
+ * @throws ConfigError that names the invalid settings
  */
 export function parseConfig(toml: string, source = 'configuration'): Config {
   const document = parseToml(toml, source);
@@ -43,7 +43,7 @@ export function parseConfig(toml: string, source = 'configuration'): Config {
     parseSection<object>(section, document[name], name, source),
   ]);
   const config = Object.freeze(Object.fromEntries(entries)) as Config;
-  const problems = problemsTogether(config);
+  const problems = crossSectionProblems(config);
   if (problems.length > 0) throw new ConfigError(source, problems);
   return config;
 }
@@ -56,14 +56,14 @@ function parseToml(toml: string, source: string): Record<string, unknown> {
   }
 }
 
-/** Where it is and what: the message's other lines quote the file, which has secrets in it. */
+/** The position and the problem. The other lines of the message quote the file, which contains secrets. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof TomlError)) return String(error);
-  const [what = ''] = error.message.replace('Invalid TOML document: ', '').split('\n', 1);
-  return `line ${error.line}, column ${error.column}: ${what}`;
+  const [problem = ''] = error.message.replace('Invalid TOML document: ', '').split('\n', 1);
+  return `line ${error.line}, column ${error.column}: ${problem}`;
 }
 
-function problemsTogether({ rtc, gateway, operator, shared }: Config): string[] {
+function crossSectionProblems({ rtc, gateway, operator, shared }: Config): string[] {
   const problems = [...rtcProblems(rtc, gateway.upstream !== undefined), ...sharedProblems(shared)];
   if (gateway.ca_file !== undefined && !gateway.upstream?.startsWith('https:')) {
     problems.push('gateway.ca_file is for an https upstream');

@@ -1,7 +1,7 @@
 import { AtLeastOne } from './fields.js';
 
 export class DelayedEventsSection {
-  /** Pending events of one sender in one room. */
+  /** The number of pending events per sender and room. */
   @AtLeastOne() max_per_room = 100;
   /** 24 hours. */
   @AtLeastOne() max_delay_ms = 86_400_000;

@@ -3,7 +3,7 @@ import { applyDecorators } from '@nestjs/common';
 import { isServerName } from '@headgate/matrix-protocol';
 import { IsBoolean, IsIn, IsInt, Min, ValidateBy, type ValidationOptions } from 'class-validator';
 
-/** A rule over one setting, with the sentence that names it when it is broken. */
+/** A validation rule for a setting, with the end of its error message. */
 const rule = (name: string, sentence: string, check: (value: unknown) => boolean, options: ValidationOptions = {}) =>
   ValidateBy(
     { name, validator: { validate: check, defaultMessage: () => `$property must be ${sentence}` } },
@@ -13,7 +13,7 @@ const rule = (name: string, sentence: string, check: (value: unknown) => boolean
 const textRule = (name: string, sentence: string, check: (value: string) => boolean, options?: ValidationOptions) =>
   rule(name, sentence, (value) => typeof value === 'string' && check(value), options);
 
-/** A whole number of at least 1: zero is refused, because it is a typing error with consequences. */
+/** An integer of at least 1. Zero is refused, because it is a typo with consequences. */
 export const AtLeastOne = () =>
   applyDecorators(
     Min(1, { message: '$property must be at least 1' }),
@@ -26,7 +26,7 @@ export const OneOf = (choices: readonly unknown[], { each = false }: ValidationO
   IsIn(choices, { each, message: `${each ? 'each of ' : ''}$property must be one of ${choices.join(', ')}` });
 
 export const FilledText = (options?: ValidationOptions) =>
-  textRule('filledText', 'a text that is not empty', (value) => value.length > 0, options);
+  textRule('filledText', 'a non-empty string', (value) => value.length > 0, options);
 
 export const LongText = (length: number) =>
   textRule('longText', `at least ${length} characters`, (value) => value.length >= length);
@@ -34,7 +34,7 @@ export const LongText = (length: number) =>
 export const ServerName = (options?: ValidationOptions) =>
   textRule('serverName', 'a server name', isServerName, options);
 
-/** As Matrix has them: 1 to 64 of these characters. */
+/** A token as Matrix defines it: 1 to 64 of these characters. */
 export const RegistrationToken = (options?: ValidationOptions) =>
   textRule(
     'registrationToken',
@@ -43,15 +43,15 @@ export const RegistrationToken = (options?: ValidationOptions) =>
     options,
   );
 
-/** Where a server is. What would be left out of each request, such as a path or a password, is refused. */
+/** The origin of a server. Parts that requests would not use, such as a path or a password, are refused. */
 export const HttpOrigin = () =>
-  textRule('httpOrigin', 'an http or https URL of a host and a port, no more', (value) => {
+  textRule('httpOrigin', 'an http or https URL of a host and a port only', (value) => {
     if (!hasScheme(/^https?:$/)(value)) return false;
     const { username, password, pathname, search, hash } = new URL(value);
     return `${username}${password}${search}${hash}` === '' && pathname === '/';
   });
 
-/** Where a Redis or Valkey server is, with what it takes to get in. */
+/** The URL of a Redis or Valkey server, with its credentials. */
 export const RedisUrl = () =>
   textRule('redisUrl', 'redis://[[USER]:PASSWORD@]HOST[:PORT][/DATABASE] or rediss:// of the same form', (value) => {
     if (!hasScheme(/^rediss?:$/)(value)) return false;
@@ -61,13 +61,13 @@ export const RedisUrl = () =>
 
 export const WebSocketUrl = () => textRule('webSocketUrl', 'a ws or wss URL', hasScheme(/^wss?:$/));
 
-/** Braces would end the part of a key that a cluster places it by. */
+/** Braces would end the part of a key that selects its slot in a cluster. */
 export const KeyPrefix = () =>
   textRule('keyPrefix', '1 to 64 characters without braces', (value) => /^[^{}]{1,64}$/.test(value));
 
 export const Network = (options?: ValidationOptions) => textRule('network', 'an address or CIDR', isNetwork, options);
 
-/** A table of server names and the URLs under which they are reached. */
+/** A table of server names and their URLs. */
 export const Peers = () =>
   rule('peers', 'a table of server names and http or https URLs', (value) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;

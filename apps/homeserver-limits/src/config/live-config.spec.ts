@@ -13,14 +13,14 @@ describe('LiveConfig', () => {
   });
   afterEach(() => rm(folder, { recursive: true }));
 
-  test('takes over bounds from the changed file', async () => {
+  test('applies bounds from the changed file', async () => {
     const live = new LiveConfig(parseConfig(''), path);
     await writeFile(path, '[limits]\npushers_per_user = 7');
     expect(await live.reload()).toBe(true);
     expect(live.current.limits.pushers_per_user).toBe(7);
   });
 
-  test('keeps the old bounds when the file is bad or gone', async () => {
+  test('keeps the previous bounds when the file is invalid or missing', async () => {
     const live = new LiveConfig(parseConfig('[limits]\npushers_per_user = 7'), path);
     expect(await live.reload()).toBe(false);
     await writeFile(path, '[ratelimit]\nrings_per_minute = 3\n[limits]\npushers_per_user = 0');
@@ -29,7 +29,7 @@ describe('LiveConfig', () => {
     expect(live.current.ratelimit.rings_per_minute).toBe(10);
   });
 
-  test('leaves what needs a restart as it was', async () => {
+  test('does not change a section that needs a restart', async () => {
     const live = new LiveConfig(parseConfig(''), path);
     await writeFile(path, '[server]\nname = "other.example"');
     await live.reload();

@@ -3,8 +3,8 @@ import { IsListenAddress } from '@headgate/nest-kit';
 import { LongText } from './fields.js';
 
 export class OperatorSection {
-  /** Where the operator's API listens. Absent: nowhere. */
+  /** The listener of the operator's API. Absent: there is none. */
   @IsOptional() @IsListenAddress() listen?: string;
-  /** The bearer token that callers show; needed unless the listener is on a loopback address. */
+  /** The bearer token of callers. Required unless the listener is on a loopback address. */
   @IsOptional() @LongText(16) token?: string;
 }

@@ -1,7 +1,7 @@
 import { IsArray } from 'class-validator';
 import { AtLeastOne, Flag, OneOf } from './fields.js';
 
-/** The rates by name, as metrics and the operator's API call them. */
+/** The names of the rates in the metrics and the operator's API. */
 export const RATE_NAMES = [
   'login_account',
   'login_source',
@@ -17,8 +17,8 @@ export class RatelimitSection {
   @AtLeastOne() rings_per_minute = 10;
   /** Also count the ring's names of the previous draft (m.call.notify). */
   @Flag() count_old_ring_names = false;
-  /** Off: a successful login forgets the failures of its account only, so that nobody can launder an address. */
+  /** Off: a successful login resets its account only, so that an attacker with an account cannot reset their address. */
   @Flag() login_success_clears_source = true;
-  /** Rates that are counted and reported and refuse nobody: for looking before leaping. */
+  /** Rates that are counted and reported but refuse no request, for a trial before they apply. */
   @IsArray() @OneOf(RATE_NAMES, { each: true }) shadow: string[] = [];
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { ConfigError } from '@headgate/nest-kit';
 
-/** A file that the configuration names. @throws ConfigError naming it when it cannot be read */
+/** Reads a file that the configuration names. @throws ConfigError that names the file when it cannot be read */
 export function readNamedFile(path: string): string {
   try {
     return readFileSync(path, 'utf8');

@@ -3,15 +3,15 @@ import { IsListenAddress } from '@headgate/nest-kit';
 import { Flag, Network, OneOf, RegistrationToken, ServerName } from './fields.js';
 
 export class ServerSection {
-  /** The name in user ids, and the destination that peers sign for. */
+  /** The server's name in user IDs, and the destination in the signatures of peers. */
   @ServerName() name = 'localhost';
   @IsListenAddress() listen = '127.0.0.1:8008';
-  /** Who may tell us the caller's address in X-Forwarded-For. */
+  /** The proxies whose X-Forwarded-For header is trusted. */
   @IsArray() @Network({ each: true }) trusted_proxies: string[] = [];
-  /** How much of an IPv6 address makes one caller. */
+  /** The prefix length of the IPv6 network that counts as one caller. */
   @OneOf([64, 56, 48]) ipv6_prefix = 64;
-  /** Embedded mode: whether accounts can be made. */
+  /** Embedded mode: whether users can register. */
   @Flag() registration = true;
-  /** Embedded mode: whoever registers must have one of these. None: everybody may. */
+  /** Embedded mode: registering requires one of these tokens. Empty: no token is required. */
   @IsArray() @RegistrationToken({ each: true }) registration_tokens: string[] = [];
 }

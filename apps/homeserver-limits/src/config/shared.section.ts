@@ -1,17 +1,17 @@
 import { IsOptional } from 'class-validator';
 import { AtLeastOne, FilledText, KeyPrefix, RedisUrl } from './fields.js';
 
-/** Windows that several gateways before one homeserver share. */
+/** Windows that several gateways in front of one homeserver share. */
 export class SharedSection {
-  /** The server that keeps them. Absent: this node has windows of its own. */
+  /** The server that stores them. Absent: this gateway has windows of its own. */
   @IsOptional() @RedisUrl() url?: string;
-  /** A file whose first line is the password, so that none stands in the configuration. */
+  /** A file whose first line is the password, to keep it out of the configuration. */
   @IsOptional() @FilledText() password_file?: string;
-  /** Who may have signed the server's certificate (PEM); those that the system trusts when left out. */
+  /** The certificate authorities of the server, a PEM file; those of the system when left out. */
   @IsOptional() @FilledText() ca_file?: string;
-  /** Stands before every key: gateways with the same one count together. */
+  /** The prefix of every key. Gateways with the same prefix count together. */
   @KeyPrefix() prefix = 'limits';
-  /** How long an answer may take before this node counts on its own. */
+  /** How long a response may take before this gateway counts on its own. */
   @AtLeastOne() timeout_ms = 100;
 }
 

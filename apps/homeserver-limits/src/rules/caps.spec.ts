@@ -24,12 +24,12 @@ describe('Caps', () => {
       async () => ({ ...ok(), status }),
     );
 
-  test('counts what was accepted and nothing else', async () => {
+  test('counts accepted writes and nothing else', async () => {
     for (const status of [500, 400, 403, 200, 500, 200]) await write(status);
     await expect(write()).rejects.toMatchObject({ cap: 'pushers' });
   });
 
-  test('gives the room back when a write throws', async () => {
+  test('releases the reservation when a write throws', async () => {
     const fail = () =>
       caps.run(
         caps.pushers,
@@ -41,13 +41,13 @@ describe('Caps', () => {
     expect((await write()).status).toBe(200);
   });
 
-  test('asks for the count once while it is fresh', async () => {
+  test('counts once while the count is fresh', async () => {
     await write();
     await write();
     expect(counted).toBe(1);
   });
 
-  test('asks again when the count is old', async () => {
+  test('counts again when the count is old', async () => {
     await write();
     now = 1000;
     held = 1;
@@ -55,7 +55,7 @@ describe('Caps', () => {
     expect(counted).toBe(2);
   });
 
-  test('asks again before it refuses, but not for every refusal', async () => {
+  test('counts again before a refusal, but not for every refusal', async () => {
     await write();
     await write();
     now = 100;

@@ -10,8 +10,8 @@ import { parseConfig } from '../config/config.js';
 import { LiveConfig } from '../config/live-config.js';
 import { Rates } from './rates.js';
 
-/** Windows that answer later, as those on a server do. */
-class Later extends RateLimiter {
+/** Windows that respond asynchronously, as those on a server do. */
+class AsyncLimiter extends RateLimiter {
   constructor(private readonly windows: MemoryRateLimiter) {
     super();
   }
@@ -27,7 +27,7 @@ function open(toml = '', where: 'here' | 'shared' = 'here') {
   const outcomes: string[] = [];
   const clock = new ManualClock();
   const windows = new MemoryRateLimiter({ clock });
-  const store = where === 'here' ? windows : new Later(windows);
+  const store = where === 'here' ? windows : new AsyncLimiter(windows);
   const rates = new Rates(store, new LiveConfig(parseConfig(toml)), (rule, outcome) =>
     outcomes.push(`${rule} ${outcome}`),
   );
@@ -46,7 +46,7 @@ const times = async (count: number, work: () => unknown) => {
 };
 
 describe.each(['here', 'shared'] as const)('Rates over windows that are %s', (where) => {
-  test('keep the numbers of the contract', () => {
+  test('have the limits of the contract', () => {
     const { windows } = open('', where);
     const terms = windows.rates.map(({ name, limit, windowMs }) => [name, limit, windowMs]);
     expect(terms).toEqual([
@@ -59,7 +59,7 @@ describe.each(['here', 'shared'] as const)('Rates over windows that are %s', (wh
     ]);
   });
 
-  test('follow the timeline of a login: six attempts, a refusal of the right password, a new window', async () => {
+  test('follow the timeline of a login: five failures, a refusal of the correct password, a new window', async () => {
     const { login, fail, clock } = open('', where);
     await fail();
     for (let i = 1; i < 5; i++) {
@@ -74,27 +74,27 @@ describe.each(['here', 'shared'] as const)('Rates over windows that are %s', (wh
     await expect(login()).rejects.toThrow(RateExceeded);
   });
 
-  test('let exactly five of a hundred attempts at once through to the password', async () => {
+  test('let exactly five of a hundred parallel attempts reach the password', async () => {
     const { login } = open('', where);
     const attempts = await Promise.allSettled(Array.from({ length: 100 }, login));
     expect(attempts.filter(({ status }) => status === 'fulfilled')).toHaveLength(5);
   });
 
-  test('take nothing from the account when the source refuses', async () => {
+  test('reserve nothing for the account when the source refuses', async () => {
     const { rates, windows, login } = open('', where);
     await times(30, () => windows.count(rates.loginSource, '192.0.2.1'));
     await expect(login()).rejects.toThrow(RateExceeded);
     expect(windows.peek(rates.loginAccount, 'user:nora')).toMatchObject({ counted: 0, inFlight: 0 });
   });
 
-  test('bound nothing when they are switched off', async () => {
+  test('refuse nothing when they are switched off', async () => {
     const { windows, fail, ring } = open('[ratelimit]\nenabled = false', where);
     await times(50, fail);
     await times(50, ring);
     expect(windows.stats.keys).toBe(0);
   });
 
-  test('in the shadow count and report, and refuse nobody', async () => {
+  test('count and report in shadow mode, and refuse no request', async () => {
     const { login, fail, ring, outcomes } = open('[ratelimit]\nshadow = ["ring", "login_account"]', where);
     await times(12, ring);
     expect(outcomes.filter((outcome) => outcome === 'ring shadow_refused')).toHaveLength(2);
@@ -104,7 +104,7 @@ describe.each(['here', 'shared'] as const)('Rates over windows that are %s', (wh
   });
 });
 
-test('Rates over windows in this process response at once', () => {
+test('Rates over windows in this process decide synchronously', () => {
   const { rates } = open();
   expect(rates.count(rates.ring, '@a:b')).toBeUndefined();
   expect(rates.reserve([{ rate: rates.loginSource, key: '192.0.2.1' }])).not.toBeInstanceOf(Promise);

@@ -6,8 +6,8 @@ import { DataPositions } from './data-positions.js';
 /** Writing an empty object is how clients delete (MSC3391). */
 export const deletesAccountData = (content: JsonObject): boolean => Object.keys(content).length === 0;
 
-/** For how many changes of a user a deletion is told to his other clients. */
-const DELETIONS_TOLD = 1000;
+/** A deletion is reported to the user's other clients for this many changes. */
+const MAX_REPORTED_DELETIONS = 1000;
 
 export interface DataEntry {
   scope: string;
@@ -15,7 +15,7 @@ export interface DataEntry {
   content: JsonObject;
 }
 
-/** What a user keeps on the server: objects under a type, for all rooms or for one. */
+/** Account data of users: one object per type, global or per room. */
 @Injectable()
 export class AccountData {
   constructor(
@@ -47,7 +47,7 @@ export class AccountData {
       const position = this.positions.next(userId);
       this.db.run('INSERT INTO deleted_account_data VALUES (?, ?, ?, ?)', userId, scope, type, position);
       const forget = 'DELETE FROM deleted_account_data WHERE user_id = ? AND position <= ?';
-      this.db.run(forget, userId, position - DELETIONS_TOLD);
+      this.db.run(forget, userId, position - MAX_REPORTED_DELETIONS);
     });
   }
 
@@ -61,7 +61,7 @@ export class AccountData {
     return rows.map((row) => ({ ...row, content: JSON.parse(row.content) }));
   }
 
-  /** What was deleted after a position, as the empty objects that clients know it by. */
+  /** The entries deleted after a position, as the empty objects by which clients recognize a deletion. */
   deletedSince(userId: string, position: number): DataEntry[] {
     const sql = 'SELECT scope, type FROM deleted_account_data WHERE user_id = ? AND position > ? ORDER BY scope, type';
     const rows = this.db.all<{ scope: string; type: string }>(sql, userId, position);

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Changes } from '../changes.js';
 import { Database } from '../database.js';
 
-/** How often each user has changed his account data and tags: where his sync stands with them. */
+/** Counts each user's changes of account data and tags, as the position of their syncs. */
 @Injectable()
 export class DataPositions {
   constructor(
@@ -15,7 +15,7 @@ export class DataPositions {
     return this.db.get<{ position: number }>(sql, userId)?.position ?? 0;
   }
 
-  /** Notes a change, in the transaction that makes it. */
+  /** Records a change, in its transaction. */
   next(userId: string): number {
     const sql = 'INSERT INTO data_positions VALUES (?, 1) ON CONFLICT DO UPDATE SET position = position + 1';
     this.db.run(sql, userId);

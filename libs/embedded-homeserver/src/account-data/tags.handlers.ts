@@ -19,27 +19,27 @@ export class TagHandlers extends Handlers {
   }
 
   override readonly handlers = {
-    getTags: (request: MatrixRequest) => ok({ tags: this.tags.of(...this.place(request)) }),
+    getTags: (request: MatrixRequest) => ok({ tags: this.tags.of(...this.userAndRoom(request)) }),
     setTag: (request: MatrixRequest) => this.set(request),
     deleteTag: (request: MatrixRequest) => this.delete(request),
   };
 
   private async set(request: MatrixRequest): Promise<MatrixResponse> {
-    const place = this.place(request);
+    const userAndRoom = this.userAndRoom(request);
     const tag = request.param('tag');
     if (utf8Length(tag) > MAX_TAG_BYTES) throw MatrixError.invalidParam(`A tag has at most ${MAX_TAG_BYTES} bytes.`);
-    this.tags.set(...place, tag, readTag(await storedJson(request, { optional: true })));
+    this.tags.set(...userAndRoom, tag, readTag(await storedJson(request, { optional: true })));
     return ok();
   }
 
   private delete(request: MatrixRequest): MatrixResponse {
-    this.tags.delete(...this.place(request), request.param('tag'));
+    this.tags.delete(...this.userAndRoom(request), request.param('tag'));
     return ok();
   }
 
-  private place(request: MatrixRequest): [userId: string, roomId: string] {
+  private userAndRoom(request: MatrixRequest): [userId: string, roomId: string] {
     const userId = ownUser(this.identity, request);
-    if (!isRoomId(request.param('roomId'))) throw MatrixError.invalidParam('This is no room id.');
+    if (!isRoomId(request.param('roomId'))) throw MatrixError.invalidParam('The path has no valid room ID.');
     return [userId, request.param('roomId')];
   }
 }

@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../database.js';
 import { DataPositions } from './data-positions.js';
 
-/** The tags that a user puts on rooms, any number of them. */
+/** The tags of users on rooms. Their number is not limited. */
 @Injectable()
 export class Tags {
   constructor(

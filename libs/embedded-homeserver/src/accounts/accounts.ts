@@ -18,7 +18,7 @@ export interface TokenOwner {
 
 const DEVICE_LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ';
 
-/** Accounts, their devices and the tokens that speak for them. Tokens are stored as digests. */
+/** Accounts, their devices and their access tokens. Tokens are stored as digests. */
 @Injectable()
 export class Accounts {
   constructor(
@@ -35,13 +35,13 @@ export class Accounts {
     return this.db.get<{ password_hash: string }>(sql, userId)?.password_hash;
   }
 
-  /** False when the name is taken already. */
+  /** @returns false when the name is taken */
   create(userId: string, passwordHash: string): boolean {
     const sql = 'INSERT INTO accounts VALUES (?, ?, ?) ON CONFLICT DO NOTHING';
     return this.db.run(sql, userId, passwordHash, this.clock.now()) === 1;
   }
 
-  /** Gives the device a new token; a device that is known loses the tokens it had. */
+  /** Creates a token for the device. A known device loses its previous tokens. */
   logIn(userId: string, device: { id?: string; displayName?: string }): Session {
     const deviceId = device.id ?? newDeviceId();
     const accessToken = `hg_${randomBytes(32).toString('base64url')}`;
@@ -53,7 +53,7 @@ export class Accounts {
         device.displayName ?? null,
         this.clock.now(),
       );
-      this.endTokens('user_id = ? AND device_id = ?', userId, deviceId);
+      this.revokeTokens('user_id = ? AND device_id = ?', userId, deviceId);
       this.db.run('INSERT INTO tokens VALUES (?, ?, ?)', digest(accessToken), userId, deviceId);
     });
     return { userId, deviceId, accessToken };
@@ -70,24 +70,24 @@ export class Accounts {
     return rows.map(({ device_id, display_name }) => ({ device_id, ...(display_name && { display_name }) }));
   }
 
-  /** A device goes with its tokens, its keys and the pushers that its tokens made. */
+  /** Deletes a device with its tokens, its keys and the pushers that its tokens created. */
   removeDevice(userId: string, deviceId: string): void {
     this.db.transaction(() => {
-      this.endTokens('user_id = ? AND device_id = ?', userId, deviceId);
+      this.revokeTokens('user_id = ? AND device_id = ?', userId, deviceId);
       this.db.run('DELETE FROM devices WHERE user_id = ? AND device_id = ?', userId, deviceId);
     });
   }
 
   removeAllDevices(userId: string): void {
     this.db.transaction(() => {
-      this.endTokens('user_id = ?', userId);
+      this.revokeTokens('user_id = ?', userId);
       this.db.run('DELETE FROM devices WHERE user_id = ?', userId);
     });
   }
 
-  private endTokens(which: string, ...values: string[]): void {
-    this.db.run(`DELETE FROM pushers WHERE token_digest IN (SELECT digest FROM tokens WHERE ${which})`, ...values);
-    this.db.run(`DELETE FROM tokens WHERE ${which}`, ...values);
+  private revokeTokens(condition: string, ...values: string[]): void {
+    this.db.run(`DELETE FROM pushers WHERE token_digest IN (SELECT digest FROM tokens WHERE ${condition})`, ...values);
+    this.db.run(`DELETE FROM tokens WHERE ${condition}`, ...values);
   }
 }
 

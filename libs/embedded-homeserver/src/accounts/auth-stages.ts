@@ -1,23 +1,23 @@
 import type { JsonObject, MatrixErrorBody } from '@headgate/matrix-protocol';
 import { digest } from '@headgate/homeserver-contracts';
 
-/** Something that a caller must do before an operation runs. */
+/** A stage of user-interactive authentication. */
 export interface AuthStage {
   readonly type: string;
-  /** What is wrong with what the caller did; undefined when it will do. */
+  /** The error of an attempt; undefined when it completes the stage. */
   check(auth: JsonObject): MatrixErrorBody | undefined;
 }
 
-/** Asks for nothing. */
+/** Requires nothing. */
 export const dummyStage: AuthStage = { type: 'm.login.dummy', check: () => undefined };
 
-/** A registration token where there are any, else no stage that takes an effort. */
+/** The stage of registration: a token where there are any, otherwise the dummy stage. */
 export const authStageFor = (tokens: readonly string[]): AuthStage =>
   tokens.length === 0 ? dummyStage : registrationTokenStage(tokens);
 
-/** Asks for one of the tokens that the operator gives to those who may register. */
+/** Requires one of the registration tokens that the operator has issued. */
 export function registrationTokenStage(tokens: readonly string[]): AuthStage {
-  // Digests are compared, so that the time it takes tells nothing about the tokens.
+  // Comparing digests leaks nothing about the tokens through its duration.
   const known = new Set(tokens.map(digest));
   return {
     type: 'm.login.registration_token',

@@ -11,7 +11,7 @@ export interface EmbeddedCaller extends Caller {
   readonly tokenDigest: string;
 }
 
-/** Knows callers from the store's own tokens. */
+/** Identifies callers by the access tokens in the database. */
 @Injectable()
 export class EmbeddedIdentity extends Identity {
   constructor(

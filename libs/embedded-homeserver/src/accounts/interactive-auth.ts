@@ -5,28 +5,28 @@ import type { AuthStage } from './auth-stages.js';
 
 const MAX_SESSIONS = 10_000;
 
-/** User-interactive authentication with a flow of one stage. */
+/** User-interactive authentication with a single stage. */
 export class InteractiveAuth {
   private readonly sessions = new Set<string>();
 
   constructor(private readonly stage: AuthStage) {}
 
-  /** The 401 to answer with while the caller has not gone through the stage; undefined once it has. */
+  /** The 401 response until the caller has completed the stage; undefined afterwards. */
   challenge({ auth }: JsonObject): MatrixResponse | undefined {
-    if (!isJsonObject(auth)) return this.ask(this.openSession());
+    if (!isJsonObject(auth)) return this.challengeOf(this.openSession());
     const { type, session = this.openSession() } = auth;
     if (typeof session !== 'string' || !this.sessions.has(session)) {
-      return this.ask(this.openSession(), { errcode: 'M_UNKNOWN', error: 'The session is not known.' });
+      return this.challengeOf(this.openSession(), { errcode: 'M_UNKNOWN', error: 'Unknown session.' });
     }
-    // A session alone asks whether something outside has completed the stage: nothing has.
-    if (type === undefined) return this.ask(session);
+    // A session without a type asks whether the stage was completed elsewhere, which is impossible here.
+    if (type === undefined) return this.challengeOf(session);
     const failure = type === this.stage.type ? this.stage.check(auth) : this.unknownStage();
-    if (failure) return this.ask(session, failure);
+    if (failure) return this.challengeOf(session, failure);
     this.sessions.delete(session);
     return undefined;
   }
 
-  private ask(session: string, failure?: MatrixErrorBody): MatrixResponse {
+  private challengeOf(session: string, failure?: MatrixErrorBody): MatrixResponse {
     return jsonResponse(401, { session, flows: [{ stages: [this.stage.type] }], params: {}, ...failure });
   }
 
@@ -34,7 +34,7 @@ export class InteractiveAuth {
     return { errcode: 'M_UNRECOGNIZED', error: `The only stage is ${this.stage.type}.` };
   }
 
-  // Sessions are forgotten oldest first; a client that comes back later starts again.
+  // The oldest sessions are dropped first. Their clients start again.
   private openSession(): string {
     const session = randomBytes(18).toString('base64url');
     this.sessions.add(session);

@@ -8,7 +8,7 @@ import { deviceOf } from './device-of.js';
 import { EmbeddedIdentity } from './embedded-identity.js';
 import { PasswordHash } from './password-hash.js';
 
-/** Logging in and out, and asking who one is. */
+/** Login, logout, devices and whoami. */
 @Injectable()
 export class LoginHandlers extends Handlers {
   constructor(
@@ -35,8 +35,8 @@ export class LoginHandlers extends Handlers {
     if (typeof body.password !== 'string') throw MatrixError.missingParam('password');
     const device = deviceOf(body);
     const userId = this.userNamed(body);
-    const genuine = await this.passwords.verify(body.password, userId && this.accounts.passwordHash(userId));
-    if (!genuine || userId === undefined) throw MatrixError.forbidden('The name or the password is wrong.');
+    const isCorrect = await this.passwords.verify(body.password, userId && this.accounts.passwordHash(userId));
+    if (!isCorrect || userId === undefined) throw MatrixError.forbidden('Wrong user name or password.');
     return ok(sessionBody(this.accounts.logIn(userId, device)));
   }
 
@@ -56,7 +56,7 @@ export class LoginHandlers extends Handlers {
     return ok();
   }
 
-  // The bound has made sure that all of them name one account. Nobody here has a mail address or a phone number.
+  // The bound has checked that all of them name one account. Accounts have no email address or phone number here.
   private userNamed({ identifier, user: oldName, medium }: Record<string, unknown>): string | undefined {
     if (identifier === undefined && oldName === undefined && medium === undefined) {
       throw MatrixError.missingParam('identifier');

@@ -10,7 +10,7 @@ import { InteractiveAuth } from './interactive-auth.js';
 import { sessionBody } from './login.handlers.js';
 import { PasswordHash } from './password-hash.js';
 
-/** Making accounts. */
+/** Registration. */
 @Injectable()
 export class RegisterHandlers extends Handlers {
   constructor(
@@ -29,8 +29,8 @@ export class RegisterHandlers extends Handlers {
 
   private async register(request: MatrixRequest): Promise<MatrixResponse> {
     const body = await request.json();
-    if (!this.options.registration) throw MatrixError.forbidden('Nobody can register here.');
-    if (request.query.get('kind') === 'guest') throw MatrixError.forbidden('There are no guests here.');
+    if (!this.options.registration) throw MatrixError.forbidden('Registration is disabled on this server.');
+    if (request.query.get('kind') === 'guest') throw MatrixError.forbidden('This server has no guest accounts.');
     const device = deviceOf(body);
     const userId = this.newUserId(body);
     if (body.password !== undefined && typeof body.password !== 'string') {
@@ -39,7 +39,7 @@ export class RegisterHandlers extends Handlers {
     const challenge = this.interactiveAuth.challenge(body);
     if (challenge) return challenge;
     if (!body.password) throw MatrixError.missingParam('password');
-    const created = this.accounts.create(userId, await this.passwords.make(body.password));
+    const created = this.accounts.create(userId, await this.passwords.hash(body.password));
     if (!created) throw taken();
     if (body.inhibit_login === true) return ok({ user_id: userId });
     return ok(sessionBody(this.accounts.logIn(userId, device)));
@@ -50,14 +50,14 @@ export class RegisterHandlers extends Handlers {
     return ok({ available: true });
   }
 
-  /** @throws MatrixError M_INVALID_USERNAME, M_USER_IN_USE: both before anybody is asked to authenticate */
+  /** Checked before authentication. @throws MatrixError M_INVALID_USERNAME, M_USER_IN_USE */
   private newUserId({ username = generatedName() }: JsonObject): string {
     const userId = `@${String(username)}:${this.options.serverName}`;
     if (!isLocalpart(username) || utf8Length(userId) > 255) {
       throw new MatrixError(
         400,
         'M_INVALID_USERNAME',
-        'A name has a-z 0-9 . _ = - / + and, with the server, 255 bytes.',
+        'A user name has the characters a-z 0-9 . _ = - / + and, with the server name, at most 255 bytes.',
       );
     }
     if (this.accounts.exists(userId)) throw taken();
@@ -65,5 +65,5 @@ export class RegisterHandlers extends Handlers {
   }
 }
 
-const taken = () => new MatrixError(400, 'M_USER_IN_USE', 'This name is taken.');
+const taken = () => new MatrixError(400, 'M_USER_IN_USE', 'This user name is taken.');
 const generatedName = () => `user${randomInt(1e9, 1e12)}`;

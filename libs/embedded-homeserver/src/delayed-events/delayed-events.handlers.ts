@@ -12,7 +12,7 @@ import {
   legacyView,
 } from './delayed-events.js';
 
-/** Looking at waiting events and deciding about them, in the deployed dialect and in the accepted one. */
+/** Listing and managing pending events, with the deployed endpoints and with the accepted ones. */
 @Injectable()
 export class DelayedEventHandlers extends Handlers {
   constructor(
@@ -39,14 +39,14 @@ export class DelayedEventHandlers extends Handlers {
 
   private async manage(request: MatrixRequest): Promise<MatrixResponse> {
     const action = await actionOf(request);
-    // The deployed dialect lets the delay id alone speak: that is how a media service says goodbye for a lost client.
+    // With the deployed endpoint, the delay ID authorizes the request: a media service sends the leave event of a lost client.
     const anonymous = request.target.includes('org.matrix.msc4140') && request.token() === undefined;
     const event = anonymous ? this.found(request) : this.own(request);
     this.delayed.manage(event, action);
     return ok();
   }
 
-  // Not found, never forbidden: a refusal must not confirm that the id exists.
+  // 404, never 403: a refusal must not confirm that the ID exists.
   private own(request: MatrixRequest): DelayedEvent {
     const { userId } = this.identity.require(request);
     const event = this.found(request);

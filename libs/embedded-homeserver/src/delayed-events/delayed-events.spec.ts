@@ -40,7 +40,7 @@ describe('DelayedEvents', () => {
     expect(rooms.event(ROOM, event_id ?? '')).toMatchObject({ content: { a: 1 }, delayId: id });
   });
 
-  test('are judged by the room when they are due', () => {
+  test('are checked against the room when they are due', () => {
     const id = schedule();
     setMembership('leave');
     clock.ms += 100;
@@ -48,21 +48,21 @@ describe('DelayedEvents', () => {
     expect(delayed.find(id)).toMatchObject({ status: 'failed', error: expect.stringContaining('M_FORBIDDEN') });
   });
 
-  test('wait the whole delay again after a restart', () => {
+  test('wait for the whole delay again after a restart', () => {
     const id = schedule(100);
     clock.ms += 60;
     delayed.manage(delayed.find(id)!, 'restart');
     expect(delayed.nextDue()).toBe(clock.ms + 100);
   });
 
-  test('stop counting at once when they are cancelled or sent', () => {
+  test('stop counting at once when they are canceled or sent', () => {
     const [one, two] = [schedule(), schedule()];
     delayed.manage(delayed.find(one)!, 'cancel');
     delayed.manage(delayed.find(two)!, 'send');
     expect(delayed.countPending(NORA, ROOM)).toBe(0);
   });
 
-  test('take a finished action again, and refuse one that contradicts it', () => {
+  test('accept a repeated action, and refuse a contradicting one', () => {
     const id = schedule();
     delayed.manage(delayed.find(id)!, 'cancel');
     expect(() => delayed.manage(delayed.find(id)!, 'cancel')).not.toThrow();
@@ -70,7 +70,7 @@ describe('DelayedEvents', () => {
     expect(() => delayed.manage(delayed.find(id)!, 'restart')).toThrow(expect.objectContaining({ status: 409 }));
   });
 
-  test('are forgotten a week after they were finished', () => {
+  test('are deleted a week after they finished', () => {
     const id = schedule();
     delayed.manage(delayed.find(id)!, 'cancel');
     clock.ms += 7 * 24 * 3_600_000 + 1;

@@ -29,10 +29,10 @@ export interface DelayedEvent {
 
 const KEEP_FINISHED_MS = 7 * 24 * 60 * 60 * 1000;
 
-/** Events that wait. They are stored, so that a restart delays none of them further. */
+/** Events with a delay. They are stored, so a restart does not delay them further. */
 @Injectable()
 export class DelayedEvents {
-  /** Tells the timer that something new may be due first. */
+  /** Emitted when the next due time may have changed. */
   readonly changed = new EventEmitter<{ schedule: [] }>();
 
   constructor(
@@ -42,7 +42,7 @@ export class DelayedEvents {
     private readonly clock: WallClock,
   ) {}
 
-  /** @returns the delay id, which nobody can guess: whoever knows it may manage the event */
+  /** @returns the delay ID. It cannot be guessed, and its holders may manage the event. */
   schedule({ roomId, type, stateKey, sender, content }: NewEvent, delayMs: number): string {
     const delayId = `hgd_${randomBytes(24).toString('base64url')}`;
     const now = this.clock.now();
@@ -57,7 +57,7 @@ export class DelayedEvents {
     return this.db.get<DelayedEvent>('SELECT * FROM delayed_events WHERE delay_id = ?', delayId);
   }
 
-  /** In the order in which they are due. */
+  /** Ordered by due time. */
   pendingOf(userId: string): DelayedEvent[] {
     const sql = "SELECT * FROM delayed_events WHERE user_id = ? AND status = 'pending' ORDER BY due_at, delay_id";
     return this.db.all<DelayedEvent>(sql, userId);
@@ -68,26 +68,26 @@ export class DelayedEvents {
     return this.db.count(sql, userId, roomId);
   }
 
-  /** Repeating a finished action succeeds; one that contradicts it does not. @throws MatrixError 409 */
+  /** Repeating a finished action succeeds; a contradicting one fails. @throws MatrixError 409 */
   manage(event: DelayedEvent, action: DelayAction): void {
     if (event.status !== 'pending') {
       const repeats =
         (action === 'send' && event.status === 'sent') || (action === 'cancel' && event.status === 'cancelled');
       if (repeats) return;
-      throw new MatrixError(409, 'M_UNKNOWN', `The event was ${event.status} already.`);
+      throw new MatrixError(409, 'M_UNKNOWN', `The event has already been ${event.status}.`);
     }
     if (action === 'restart') this.restart(event);
     else if (action === 'cancel') this.finish(event, 'cancelled', {});
     else this.send(event);
   }
 
-  /** When the next event is due, in ms since 1970. */
+  /** The due time of the next event, in ms since 1970. */
   nextDue(): number | undefined {
     const sql = "SELECT min(due_at) AS due FROM delayed_events WHERE status = 'pending'";
     return this.db.get<{ due: number | null }>(sql)?.due ?? undefined;
   }
 
-  /** Sends what is due, and forgets what was finished long ago. */
+  /** Sends due events, and deletes those that finished long ago. */
   sendDue(): void {
     const now = this.clock.now();
     const sql = "SELECT * FROM delayed_events WHERE status = 'pending' AND due_at <= ? ORDER BY due_at LIMIT 100";
@@ -102,7 +102,7 @@ export class DelayedEvents {
     this.changed.emit('schedule');
   }
 
-  // Membership and power levels are judged now, not when the event was scheduled.
+  // Membership and power levels are checked now, not when the event was scheduled.
   private send(event: DelayedEvent): void {
     const toSend: NewEvent = {
       roomId: event.room_id,
@@ -123,13 +123,17 @@ export class DelayedEvents {
     }
   }
 
-  private finish(event: DelayedEvent, status: DelayedEvent['status'], how: { eventId?: string; error?: string }): void {
+  private finish(
+    event: DelayedEvent,
+    status: DelayedEvent['status'],
+    result: { eventId?: string; error?: string },
+  ): void {
     const sql = 'UPDATE delayed_events SET status = ?, finalised_at = ?, event_id = ?, error = ? WHERE delay_id = ?';
-    this.db.run(sql, status, this.clock.now(), how.eventId ?? null, how.error ?? null, event.delay_id);
+    this.db.run(sql, status, this.clock.now(), result.eventId ?? null, result.error ?? null, event.delay_id);
   }
 }
 
-/** As the deployed dialect lists them. */
+/** An event in the list of the deployed endpoint. */
 export const legacyView = (event: DelayedEvent): JsonObject => ({
   delay_id: event.delay_id,
   room_id: event.room_id,
@@ -140,7 +144,7 @@ export const legacyView = (event: DelayedEvent): JsonObject => ({
   content: JSON.parse(event.content),
 });
 
-/** As the accepted text lists them. */
+/** An event in the list of the accepted endpoint. */
 export const acceptedView = (event: DelayedEvent): JsonObject => ({
   delay_id: event.delay_id,
   room_id: event.room_id,

@@ -15,7 +15,7 @@ export interface KeyClaim {
   algorithm: string;
 }
 
-/** The public keys of devices: identity keys, one-time keys handed out once each, fallback keys for when those run out. */
+/** The public keys of devices: identity keys, one-time keys that are claimed once each, and fallback keys. */
 @Injectable()
 export class DeviceKeys {
   constructor(private readonly db: Database) {}
@@ -37,13 +37,13 @@ export class DeviceKeys {
     );
   }
 
-  /** Adds all or nothing. The same key again is no second one. @throws MatrixError when an id comes with another key */
+  /** Adds all keys or none. A repeated key is not added again. @throws MatrixError when an ID exists with another key */
   addOneTime(userId: string, deviceId: string, keys: JsonObject): void {
     for (const [name, key] of Object.entries(keys)) {
       const [algorithm, keyId] = splitName(name);
       const known = this.oneTime(userId, deviceId, algorithm, keyId);
       if (known && !isDeepStrictEqual(JSON.parse(known.content), key)) {
-        throw new MatrixError(400, 'M_UNKNOWN', `${name} is there already, with another key.`);
+        throw new MatrixError(400, 'M_UNKNOWN', `${name} exists already with another key.`);
       }
       if (known) continue;
       const sql = 'INSERT INTO one_time_keys (user_id, device_id, algorithm, key_id, content) VALUES (?, ?, ?, ?, ?)';
@@ -71,7 +71,7 @@ export class DeviceKeys {
     return this.db.count(sql, userId, deviceId);
   }
 
-  /** Hands out a key for each claim that can have one, as `{user: {device: {name: key}}}`. */
+  /** Claims one key per request where there is one, as `{user: {device: {name: key}}}`. */
   claimAll(claims: readonly KeyClaim[]): Record<string, JsonObject> {
     const found: Record<string, JsonObject> = {};
     this.db.transaction(() => {
@@ -83,7 +83,7 @@ export class DeviceKeys {
     return found;
   }
 
-  /** The oldest one-time key, which is gone then, or the fallback key, under its name. */
+  /** The oldest one-time key, which is removed, or else the fallback key, under its name. */
   private claim({ userId, deviceId, algorithm }: KeyClaim): JsonObject | undefined {
     const oldest = `SELECT uploaded, key_id, content FROM one_time_keys
       WHERE user_id = ? AND device_id = ? AND algorithm = ? ORDER BY uploaded LIMIT 1`;
@@ -93,10 +93,10 @@ export class DeviceKeys {
     return found && { [`${algorithm}:${found.key_id}`]: JSON.parse(found.content) };
   }
 
-  private oneTime(...place: [string, string, string, string]): StoredKey | undefined {
+  private oneTime(...key: [string, string, string, string]): StoredKey | undefined {
     const sql = `SELECT uploaded, key_id, content FROM one_time_keys
       WHERE user_id = ? AND device_id = ? AND algorithm = ? AND key_id = ?`;
-    return this.db.get<StoredKey>(sql, ...place);
+    return this.db.get<StoredKey>(sql, ...key);
   }
 
   private fallback(userId: string, deviceId: string, algorithm: string): StoredKey | undefined {

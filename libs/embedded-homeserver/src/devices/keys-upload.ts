@@ -7,7 +7,7 @@ export interface KeysUpload {
   fallback: JsonObject;
 }
 
-/** The keys in an upload, whose owner the bound has checked. @throws MatrixError M_BAD_JSON */
+/** The keys in an upload. Its bound has checked the owner. @throws MatrixError M_BAD_JSON */
 export async function readKeysUpload(request: MatrixRequest): Promise<KeysUpload> {
   const body = parseSignedJsonObject(await request.bytes(KEYS_LIMIT_BYTES), { optional: true });
   const { device_keys: identity } = body;
@@ -17,7 +17,8 @@ export async function readKeysUpload(request: MatrixRequest): Promise<KeysUpload
     if (!isKey(key)) throw MatrixError.badJson(`${name} must be a string, or an object with the string key.`);
   }
   const algorithms = Object.keys(fallback).map((name) => name.slice(0, name.indexOf(':')));
-  if (new Set(algorithms).size < algorithms.length) throw MatrixError.badJson('An algorithm has one fallback key.');
+  if (new Set(algorithms).size < algorithms.length)
+    throw MatrixError.badJson('An algorithm can have one fallback key only.');
   if (identity === undefined) return { oneTime, fallback };
   return { identity: readIdentity(identity), oneTime, fallback };
 }

@@ -38,10 +38,10 @@ export class KeyHandlers extends Handlers {
 
   private async query(request: MatrixRequest): Promise<MatrixResponse> {
     this.identity.require(request);
-    const { device_keys: asked } = await request.json(KEYS_LIMIT_BYTES);
-    const users = readUsers(asked, 'device_keys');
+    const { device_keys: requested } = await request.json(KEYS_LIMIT_BYTES);
+    const users = readUsers(requested, 'device_keys');
     const found = users.filter(this.isOwn).map(([userId, devices]) => {
-      if (!Array.isArray(devices)) throw MatrixError.badJson('device_keys names users and lists of their devices.');
+      if (!Array.isArray(devices)) throw MatrixError.badJson('device_keys must map users to lists of their devices.');
       return [userId, pick(this.keys.identities(userId), devices)];
     });
     return ok({ device_keys: Object.fromEntries(found), failures: this.unreachable(users) });
@@ -49,39 +49,40 @@ export class KeyHandlers extends Handlers {
 
   private async claim(request: MatrixRequest): Promise<MatrixResponse> {
     this.identity.require(request);
-    const { one_time_keys: asked } = await request.json(KEYS_LIMIT_BYTES);
-    const users = readUsers(asked, 'one_time_keys');
-    return ok({ one_time_keys: claimKeys(this.keys, asked), failures: this.unreachable(users) });
+    const { one_time_keys: requested } = await request.json(KEYS_LIMIT_BYTES);
+    const users = readUsers(requested, 'one_time_keys');
+    return ok({ one_time_keys: claimKeys(this.keys, requested), failures: this.unreachable(users) });
   }
 
   private readonly isOwn = ([userId]: [string, unknown]) => parseUserId(userId)?.server === this.options.serverName;
 
-  /** Nobody here asks other servers for the keys of their users. */
+  /** The servers of other users are not queried for their keys. */
   private unreachable(users: [string, unknown][]): JsonObject {
     const foreign = users.filter((user) => !this.isOwn(user)).map(([userId]) => parseUserId(userId)?.server ?? '');
     return Object.fromEntries(foreign.map((server) => [server, {}]));
   }
 }
 
-/** Answers a claim of `{user: {device: algorithm}}`, a member's or a peer's. @throws MatrixError M_BAD_JSON */
-export function claimKeys(keys: DeviceKeys, asked: unknown): Record<string, JsonObject> {
-  const claims = readUsers(asked, 'one_time_keys').flatMap(([userId, devices]) => {
-    if (!isJsonObject(devices)) throw MatrixError.badJson('one_time_keys names users and objects of their devices.');
+/** Claims keys for `{user: {device: algorithm}}`, requested by a client or a peer. @throws MatrixError M_BAD_JSON */
+export function claimKeys(keys: DeviceKeys, requested: unknown): Record<string, JsonObject> {
+  const claims = readUsers(requested, 'one_time_keys').flatMap(([userId, devices]) => {
+    if (!isJsonObject(devices)) throw MatrixError.badJson('one_time_keys must map users to objects of their devices.');
     return Object.entries(devices).map(([deviceId, algorithm]) => {
-      if (typeof algorithm !== 'string') throw MatrixError.badJson('An algorithm is a string.');
+      if (typeof algorithm !== 'string') throw MatrixError.badJson('An algorithm must be a string.');
       return { userId, deviceId, algorithm };
     });
   });
   return keys.claimAll(claims);
 }
 
-function readUsers(asked: unknown, name: string): [string, unknown][] {
-  if (!isJsonObject(asked)) throw MatrixError.badJson(`${name} must be an object.`);
-  const users = Object.entries(asked);
-  if (!users.every(([userId]) => parseUserId(userId))) throw MatrixError.badJson(`${name} names users by their ids.`);
+function readUsers(requested: unknown, name: string): [string, unknown][] {
+  if (!isJsonObject(requested)) throw MatrixError.badJson(`${name} must be an object.`);
+  const users = Object.entries(requested);
+  if (!users.every(([userId]) => parseUserId(userId)))
+    throw MatrixError.badJson(`${name} must name users by their IDs.`);
   return users;
 }
 
-/** The named devices; all of them where none is named. */
+/** The named devices, or all of them when none is named. */
 const pick = (devices: Record<string, JsonObject>, names: unknown[]): Record<string, JsonObject> =>
   names.length === 0 ? devices : Object.fromEntries(Object.entries(devices).filter(([id]) => names.includes(id)));

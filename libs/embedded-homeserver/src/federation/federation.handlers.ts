@@ -22,7 +22,7 @@ import { type CheckedEvent, ReceiveEvents } from './receive-events.js';
 
 const KEY_LIFETIME_MS = 24 * 60 * 60 * 1000;
 
-/** What peers ask. The answer to a transaction is remembered with what it did, so that a repetition does nothing more. */
+/** Requests of peers. The response to a transaction is stored with its effects, so that a repetition has none. */
 @Injectable()
 export class FederationHandlers extends Handlers {
   constructor(
@@ -41,23 +41,24 @@ export class FederationHandlers extends Handlers {
     serverKeys: () => ok(this.keyDocument()),
     sendTransaction: (request: MatrixRequest) => this.sendTransaction(request),
     claimKeysForPeer: async (request: MatrixRequest) => {
-      const { content } = await this.signed(request);
+      const { content } = await this.verified(request);
       return ok({ one_time_keys: claimKeys(this.deviceKeys, content.one_time_keys) });
     },
     federationVersion: () => ok({ server: { name: 'Headgate embedded store' } }),
   };
 
   private async sendTransaction(request: MatrixRequest): Promise<MatrixResponse> {
-    const { origin, content } = await this.signed(request);
-    if (content.origin !== origin) throw unauthorized('The origin in the body is not the one that signed.');
+    const { origin, content } = await this.verified(request);
+    if (content.origin !== origin)
+      throw unauthorized('The origin in the body is not the server that signed the request.');
     const txnId = request.param('txnId');
-    const known = this.answered(origin, txnId);
+    const known = this.storedResponse(origin, txnId);
     if (known) return ok(known);
     const checked = await this.events.check(origin, Array.isArray(content.pdus) ? content.pdus : []);
-    return ok(this.db.transaction(() => this.answered(origin, txnId) ?? this.apply(origin, txnId, checked)));
+    return ok(this.db.transaction(() => this.storedResponse(origin, txnId) ?? this.apply(origin, txnId, checked)));
   }
 
-  private answered(origin: string, txnId: string): JsonObject | undefined {
+  private storedResponse(origin: string, txnId: string): JsonObject | undefined {
     const sql = 'SELECT answer FROM federation_transactions WHERE origin = ? AND txn_id = ?';
     const row = this.db.get<{ answer: string }>(sql, origin, txnId);
     return row && JSON.parse(row.answer);
@@ -69,18 +70,18 @@ export class FederationHandlers extends Handlers {
     return response;
   }
 
-  /** @throws MatrixError 401 M_UNAUTHORIZED; M_BAD_JSON for a body that no signature can cover */
-  private async signed(request: MatrixRequest) {
+  /** @throws MatrixError 401 M_UNAUTHORIZED; M_BAD_JSON for a body without canonical form */
+  private async verified(request: MatrixRequest) {
     const content = parseSignedJsonObject(await request.bytes(TRANSACTION_LIMIT_BYTES));
     for (const header of xMatrixHeaders(request)) {
       const { method, target: uri } = request;
       const signedRequest = { method, uri, origin: header.origin, destination: this.options.serverName, content };
-      if (await this.isGenuine(header, signedRequest)) return { origin: header.origin, content };
+      if (await this.isVerified(header, signedRequest)) return { origin: header.origin, content };
     }
-    throw unauthorized('No signature of this request can be confirmed.');
+    throw unauthorized('No signature of this request could be verified.');
   }
 
-  private async isGenuine(header: XMatrix, request: FederationRequest): Promise<boolean> {
+  private async isVerified(header: XMatrix, request: FederationRequest): Promise<boolean> {
     if (header.destination !== undefined && header.destination !== this.options.serverName) return false;
     const publicKey = await this.peerKeys.find(header.origin, header.key);
     return publicKey !== undefined && verifyXMatrix(header, request, publicKey);

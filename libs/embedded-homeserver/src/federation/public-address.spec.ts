@@ -2,7 +2,7 @@ import { isPublicAddress, publicLookup } from './public-address.js';
 import { PeerClient } from './peer-client.js';
 
 describe('isPublicAddress', () => {
-  test.each([['1.1.1.1'], ['2606:4700:4700::1111'], ['::ffff:8.8.8.8']])('takes %s', (address) =>
+  test.each([['1.1.1.1'], ['2606:4700:4700::1111'], ['::ffff:8.8.8.8']])('accepts %s', (address) =>
     expect(isPublicAddress(address)).toBe(true),
   );
 
@@ -29,9 +29,9 @@ describe('isPublicAddress', () => {
 });
 
 describe('publicLookup', () => {
-  test('gives no address for a name that only has private ones', (done) => {
+  test('returns no address for a name that has only private ones', (done) => {
     publicLookup('localhost', { all: true }, (error, addresses) => {
-      expect(error?.name).toBe('PrivateAddressRefused');
+      expect(error?.name).toBe('PrivateAddressError');
       expect(addresses).toEqual([]);
       done();
     });
@@ -40,7 +40,7 @@ describe('publicLookup', () => {
 
 describe('PeerClient', () => {
   test.each([['127.0.0.1:8448'], ['[::1]:8448'], ['169.254.169.254'], ['10.0.0.1:80'], ['localhost:8008']])(
-    'connects to no private address, asked as %s',
+    'does not connect to the private address %s',
     async (server) => {
       await expect(new PeerClient({}).getJson(server, '/x')).rejects.toThrow(/public address/);
     },

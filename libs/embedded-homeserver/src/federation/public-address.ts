@@ -2,7 +2,7 @@ import { lookup as dnsLookup } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 import { normalizeAddress } from '@headgate/nest-kit';
 
-/** Networks that are nobody's on the internet (IANA's special-purpose registries), and those that wrap IPv4 addresses. */
+/** Special-purpose networks (IANA registries), and those that embed IPv4 addresses. */
 const SPECIAL_NETWORKS: readonly (readonly [network: string, prefix: number, family: 'ipv4' | 'ipv6'])[] = [
   ['0.0.0.0', 8, 'ipv4'],
   ['10.0.0.0', 8, 'ipv4'],
@@ -30,7 +30,7 @@ for (const [network, prefix, family] of SPECIAL_NETWORKS) special.addSubnet(netw
 const globalUnicast = new BlockList();
 globalUnicast.addSubnet('2000::', 3, 'ipv6');
 
-/** Whether an address is one of the open internet. */
+/** Whether an address is on the public internet. */
 export function isPublicAddress(address: string): boolean {
   const bare = normalizeAddress(address);
   const family = isIP(bare);
@@ -38,20 +38,20 @@ export function isPublicAddress(address: string): boolean {
   return family === 6 && globalUnicast.check(bare, 'ipv6') && !special.check(bare, 'ipv6');
 }
 
-export class PrivateAddressRefused extends Error {
-  override name = 'PrivateAddressRefused';
+export class PrivateAddressError extends Error {
+  override name = 'PrivateAddressError';
 }
 
 /**
- * Looks a name up for a connection and hands on public addresses only. The check is on what is connected to, so a name
- * cannot point elsewhere between the check and the connection.
+ * Resolves a name for a connection to its public addresses. It checks the very addresses that the connection uses, so DNS cannot
+ * change them in between.
  */
 export const publicLookup: LookupFunction = (hostname, options, done) => {
   dnsLookup(hostname, { ...options, all: true }, (error, addresses) => {
     if (error) return done(error, []);
     const open = addresses.filter(({ address }) => isPublicAddress(address));
     const [first] = open;
-    if (!first) return done(new PrivateAddressRefused(`${hostname} has no public address`), []);
+    if (!first) return done(new PrivateAddressError(`${hostname} has no public address`), []);
     if (options.all) done(null, open);
     else done(null, first.address, first.family);
   });

@@ -15,10 +15,10 @@ import { RoomRules } from '../rooms/room-rules.js';
 import type { ForeignEvent } from '../rooms/events.js';
 import { Rooms } from '../rooms/rooms.js';
 
-/** An event has one signature by its server, or two while keys change. More are not looked up: each could be a fetch. */
+/** An event has one signature by its server, or two while keys change. No more are looked up, because each could need a request. */
 const MAX_SIGNATURES = 4;
 
-/** An event of a peer that may be taken, or why it may not. */
+/** An event of a peer, or the reason for refusing it. */
 export interface CheckedEvent {
   eventId: string;
   event: Pdu | MatrixError;
@@ -27,8 +27,8 @@ export interface CheckedEvent {
 export type EventResults = Record<string, { error?: string }>;
 
 /**
- * Takes events of members that other servers have in rooms of this one. Each is judged by the state that its room has
- * here and now: there is no state resolution, and nobody walks what the event names as its past or as what allows it.
+ * Accepts events of other servers' members into rooms of this one. Each event is checked against the room's current state here: there
+ * is no state resolution, and the event's previous and authorizing events are not fetched.
  */
 @Injectable()
 export class ReceiveEvents {
@@ -38,30 +38,30 @@ export class ReceiveEvents {
     private readonly keys: ServerKeys,
   ) {}
 
-  /** Checks form, origin, signature and hash, in order. What is no object has no id, so nothing can be said about it. */
+  /** Checks format, origin, signature and hash, in order. An entry that is not an object has no ID, so it gets no result. */
   async check(origin: string, pdus: readonly unknown[]): Promise<CheckedEvent[]> {
     const checked: CheckedEvent[] = [];
     for (const pdu of pdus.filter(isJsonObject)) {
-      checked.push({ eventId: eventIdOf(pdu), event: await this.genuine(origin, pdu).catch(refusal) });
+      checked.push({ eventId: eventIdOf(pdu), event: await this.verify(origin, pdu).catch(refusal) });
     }
     return checked;
   }
 
-  /** Stores what its room takes. The answer says for each event whether it was; one that is known was. */
+  /** Stores the accepted events. The result has an entry per event; a known event counts as stored. */
   apply(checked: readonly CheckedEvent[]): EventResults {
-    return Object.fromEntries(checked.map((one) => [one.eventId, this.applyOne(one)]));
+    return Object.fromEntries(checked.map((one) => [one.eventId, this.store(one)]));
   }
 
-  private async genuine(origin: string, raw: JsonObject): Promise<Pdu> {
+  private async verify(origin: string, raw: JsonObject): Promise<Pdu> {
     const { senderServer, originServerTs } = readPdu(raw);
-    if (senderServer !== origin) throw MatrixError.forbidden('The sender is a user of another server than this one.');
-    if (!(await this.isSigned(raw, origin, originServerTs))) {
-      throw new MatrixError(401, 'M_UNAUTHORIZED', "No signature by the sender's server can be confirmed.");
+    if (senderServer !== origin) throw MatrixError.forbidden('The sender belongs to another server than the origin.');
+    if (!(await this.hasValidSignature(raw, origin, originServerTs))) {
+      throw new MatrixError(401, 'M_UNAUTHORIZED', "No signature by the sender's server could be verified.");
     }
     return readPdu(redactIfModified(raw));
   }
 
-  private async isSigned(raw: JsonObject, server: string, sentAt: number): Promise<boolean> {
+  private async hasValidSignature(raw: JsonObject, server: string, sentAt: number): Promise<boolean> {
     const signatures = isJsonObject(raw.signatures) ? raw.signatures[server] : undefined;
     for (const keyId of Object.keys(isJsonObject(signatures) ? signatures : {}).slice(0, MAX_SIGNATURES)) {
       const key = await this.keys.findForEvent(server, keyId, sentAt);
@@ -70,14 +70,14 @@ export class ReceiveEvents {
     return false;
   }
 
-  private applyOne({ eventId, event }: CheckedEvent): { error?: string } {
+  private store({ eventId, event }: CheckedEvent): { error?: string } {
     try {
       if (event instanceof MatrixError) throw event;
       if (this.rooms.event(event.roomId, eventId)) return {};
       this.checkRoom(event);
-      const taken: ForeignEvent = { ...event, eventId, sentAt: event.originServerTs };
-      this.rules.check(taken);
-      this.rooms.append(taken);
+      const accepted: ForeignEvent = { ...event, eventId, sentAt: event.originServerTs };
+      this.rules.check(accepted);
+      this.rooms.append(accepted);
       return {};
     } catch (error) {
       return { error: refusal(error).message };
@@ -87,17 +87,17 @@ export class ReceiveEvents {
   private checkRoom({ roomId, type, senderServer }: Pdu): void {
     if (!this.rooms.exists(roomId)) throw MatrixError.notFound('There is no such room here.');
     if (!serverAclAllows(this.rooms.stateContent(roomId, 'm.room.server_acl'), senderServer)) {
-      throw MatrixError.forbidden('The room lets nobody of this server in.');
+      throw MatrixError.forbidden('The room does not admit this server.');
     }
     if (this.rooms.stateContent(roomId, 'm.room.create')?.['m.federate'] === false) {
       throw MatrixError.forbidden('The room is for users of its own server.');
     }
-    // Taken but not applied, a redaction would leave what everybody believes is gone.
+    // A redaction that is stored but not applied would keep content that all other servers have removed.
     if (type === 'm.room.redaction') throw MatrixError.forbidden('Redactions are not applied here.');
   }
 }
 
-/** The refusal that an event met. What is no refusal is a fault, and fails the whole request. */
+/** The refusal of an event. Any other error fails the whole request. */
 function refusal(error: unknown): MatrixError {
   if (error instanceof MatrixError) return error;
   throw error;

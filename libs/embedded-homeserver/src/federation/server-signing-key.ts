@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { decodeBase64, encodeBase64, SigningKey } from '@headgate/matrix-protocol';
 import type { Database } from '../database.js';
 
-/** The key this server signs with: made at the first start, and the same ever after. */
+/** The server's signing key, created at the first start and stored. */
 export function serverSigningKey(db: Database): SigningKey {
   const stored = db.get<{ value: string }>("SELECT value FROM secrets WHERE name = 'signing_key'")?.value;
   const [id = '', seed] = (stored ?? '').split(' ');

@@ -1,7 +1,7 @@
 import { canonicalFilter } from './filter-shape.js';
 
 describe('canonicalFilter', () => {
-  test('is the same for the same filter, however it is written', () => {
+  test('is the same for every spelling of the same filter', () => {
     const one = canonicalFilter({ room: { timeline: { limit: 5, types: ['m.*'] } }, 'x.unknown': 1 });
     expect(canonicalFilter({ 'x.unknown': 1, room: { timeline: { types: ['m.*'], limit: 5 } } })).toBe(one);
     expect(canonicalFilter({})).toBe('{}');

@@ -32,8 +32,8 @@ const FILTER: Shape = {
 };
 
 /**
- * The one spelling of a filter: two that have the same are the same. Members that nobody knows are kept.
- * @throws MatrixError M_BAD_JSON for what is no filter
+ * The canonical form of a filter. Equal filters have the same form. Unknown members are kept.
+ * @throws MatrixError M_BAD_JSON for an invalid filter
  */
 export function canonicalFilter(filter: JsonObject): string {
   check(filter, FILTER, '');
@@ -52,9 +52,9 @@ function part(filter: JsonObject, name: string): JsonObject {
   return value;
 }
 
-function check(object: JsonObject, shape: Shape, place: string): void {
+function check(object: JsonObject, shape: Shape, path: string): void {
   for (const [name, [fits, sentence]] of Object.entries(shape)) {
     const value = object[name];
-    if (value !== undefined && !fits(value)) throw MatrixError.badJson(`${place}${name} must be ${sentence}.`);
+    if (value !== undefined && !fits(value)) throw MatrixError.badJson(`${path}${name} must be ${sentence}.`);
   }
 }

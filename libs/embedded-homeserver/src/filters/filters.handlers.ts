@@ -9,7 +9,7 @@ import { canonicalFilter } from './filter-shape.js';
 
 const FILTER_ID = /^(?:0|[1-9][0-9]{0,14})$/;
 
-/** Filters for sync. The same filter again gives the same id, so that a client may send its own at every start. */
+/** Filters for sync. A repeated filter keeps its ID, so a client may send it at every start. */
 @Injectable()
 export class FilterHandlers extends Handlers {
   constructor(

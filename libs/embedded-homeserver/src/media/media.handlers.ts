@@ -41,20 +41,20 @@ export class MediaHandlers extends Handlers {
 
   private async upload(request: MatrixRequest): Promise<MatrixResponse> {
     const { userId } = this.identity.require(request);
-    const mediaId = await this.media.store(userId, request.stream(), this.about(request));
+    const mediaId = await this.media.store(userId, request.stream(), this.metadataOf(request));
     return ok({ content_uri: this.uri(mediaId) });
   }
 
   private async uploadTo(request: MatrixRequest): Promise<MatrixResponse> {
     const { userId } = this.identity.require(request);
     const { media_id: id, owner, size } = this.known(request);
-    if (owner !== userId) throw MatrixError.forbidden('This id was made by another user.');
+    if (owner !== userId) throw MatrixError.forbidden('This ID belongs to another user.');
     if (size !== null || this.filling.has(id)) {
-      throw new MatrixError(409, 'M_CANNOT_OVERWRITE_MEDIA', 'This id has its body already.');
+      throw new MatrixError(409, 'M_CANNOT_OVERWRITE_MEDIA', 'This ID already has its content.');
     }
     this.filling.add(id);
     try {
-      await this.media.store(userId, request.stream(), { ...this.about(request), id });
+      await this.media.store(userId, request.stream(), { ...this.metadataOf(request), id });
     } finally {
       this.filling.delete(id);
     }
@@ -64,7 +64,8 @@ export class MediaHandlers extends Handlers {
   private download(request: MatrixRequest): MatrixResponse {
     this.identity.require(request);
     const { media_id: id, size, content_type: type, filename } = this.known(request);
-    if (size === null) return jsonResponse(504, { errcode: 'M_NOT_YET_UPLOADED', error: 'The body has not come yet.' });
+    if (size === null)
+      return jsonResponse(504, { errcode: 'M_NOT_YET_UPLOADED', error: 'The content has not been uploaded yet.' });
     const headers = [
       ...['Content-Type', type ?? 'application/octet-stream'],
       ...['Content-Length', String(size)],
@@ -82,7 +83,7 @@ export class MediaHandlers extends Handlers {
     return media;
   }
 
-  private about(request: MatrixRequest) {
+  private metadataOf(request: MatrixRequest) {
     const type = request.header('content-type');
     const name = request.query.get('filename');
     return { ...(type !== undefined && { type }), ...(name !== null && { name }) };
@@ -93,7 +94,7 @@ export class MediaHandlers extends Handlers {
   }
 }
 
-/** What is downloaded is never shown in the place of a page. Other characters than these are percent-encoded (RFC 8187). */
+/** Downloads are attachments, so browsers never render them as pages. The name is percent-encoded as in RFC 8187. */
 export function attachment(name: string | null): string {
   if (!name) return 'attachment';
   const encoded = encodeURIComponent(name).replace(

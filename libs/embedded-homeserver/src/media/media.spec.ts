@@ -25,7 +25,7 @@ describe('Media', () => {
 
   const files = () => readdirSync(join(folder, 'media'));
 
-  test('keeps a body with what is known about it', async () => {
+  test('stores content with its metadata', async () => {
     const id = await media.store('@a:b', Readable.from([Buffer.from('he'), Buffer.from('llo')]), {
       type: 'text/plain',
     });
@@ -33,7 +33,7 @@ describe('Media', () => {
     expect(media.find(id)).toMatchObject({ owner: '@a:b', content_type: 'text/plain', size: 5 });
   });
 
-  test('leaves nothing behind of a body that broke off', async () => {
+  test('leaves nothing behind after an interrupted upload', async () => {
     const broken = Readable.from(
       (async function* () {
         yield Buffer.from('he');
@@ -44,7 +44,7 @@ describe('Media', () => {
     expect(files()).toEqual([]);
   });
 
-  test('removes at its start what a crash has left, and nothing that somebody was told of', async () => {
+  test('removes the remains of a crash at the start, and no stored object', async () => {
     const id = await media.store('@a:b', Readable.from([Buffer.from('kept')]), {});
     const { mediaId: reserved } = media.reserve('@a:b');
     for (const name of ['.partial.0', 'renamed', reserved]) writeFileSync(join(folder, 'media', name), 'x');
@@ -54,7 +54,7 @@ describe('Media', () => {
     expect(existsSync(again.path(id))).toBe(true);
   });
 
-  test('forgets an id whose body did not come within a day', () => {
+  test('drops an ID whose content was not uploaded within a day', () => {
     const { mediaId, expiresAt } = media.reserve('@a:b');
     clock.ms = expiresAt - 1;
     expect(media.find(mediaId)).toBeDefined();

@@ -13,12 +13,12 @@ export interface StoredMedia {
   owner: string;
   content_type: string | null;
   filename: string | null;
-  /** Null: an id that waits for its body. */
+  /** Null for an ID without content yet. */
   size: number | null;
   expires_at: number | null;
 }
 
-/** Media as files beside the database. An object is known only once all of it is on the disk. */
+/** Media as files next to the database. An object exists only once all of it is on the disk. */
 export class Media {
   private readonly folder: string;
 
@@ -32,7 +32,7 @@ export class Media {
     this.sweep();
   }
 
-  /** Reserves an id for a body that comes later, within a day. */
+  /** Reserves an ID for content that is uploaded later, within a day. */
   reserve(owner: string): { mediaId: string; expiresAt: number } {
     const mediaId = newMediaId();
     const expiresAt = this.clock.now() + UNUSED_LIFETIME_MS;
@@ -50,9 +50,9 @@ export class Media {
     return join(this.folder, mediaId);
   }
 
-  /** Stores a body, under a reserved id or a new one. Rejects with the stream's error; nothing is left behind then. */
-  async store(owner: string, body: Readable, about: { type?: string; name?: string; id?: string }): Promise<string> {
-    const mediaId = about.id ?? newMediaId();
+  /** Stores content under a reserved ID or a new one. After an error of the stream, which it rejects with, nothing remains. */
+  async store(owner: string, body: Readable, metadata: { type?: string; name?: string; id?: string }): Promise<string> {
+    const mediaId = metadata.id ?? newMediaId();
     const partial = join(this.folder, `.${mediaId}.${randomBytes(6).toString('hex')}`);
     try {
       const size = await writeDurably(partial, body);
@@ -60,14 +60,14 @@ export class Media {
       syncFolder(this.folder);
       const sql = `INSERT INTO media VALUES (?, ?, ?, ?, ?, NULL) ON CONFLICT DO UPDATE SET
         content_type = excluded.content_type, filename = excluded.filename, size = excluded.size, expires_at = NULL`;
-      this.db.run(sql, mediaId, owner, about.type ?? null, about.name ?? null, size);
+      this.db.run(sql, mediaId, owner, metadata.type ?? null, metadata.name ?? null, size);
       return mediaId;
     } finally {
       await rm(partial, { force: true });
     }
   }
 
-  /** Removes what a crash in the middle of an upload has left: nobody was told of it, and nobody can ask for it. */
+  /** Removes files of uploads that a crash interrupted. No client has their IDs. */
   private sweep(): void {
     const sql = 'SELECT 1 FROM media WHERE media_id = ? AND size IS NOT NULL';
     for (const name of readdirSync(this.folder)) {
@@ -93,7 +93,7 @@ async function writeDurably(path: string, body: Readable): Promise<number> {
   }
 }
 
-/** Until its folder is on the disk too, a file has no name that survives. */
+/** A new name of a file survives a crash only after its folder has been synced. */
 function syncFolder(path: string): void {
   const folder = openSync(path, 'r');
   try {

@@ -5,13 +5,13 @@ const names = { app_display_name: 'A', device_display_name: 'D', lang: 'en' };
 const pusher = { pushkey: 'k', app_id: 'app', kind: 'http', ...names, data };
 
 describe('describePusher', () => {
-  test('leaves out what only the request is about, and keeps the rest', () => {
+  test('drops the members of the request alone, and keeps the rest', () => {
     expect(describePusher({ ...pusher, append: true, 'x.enabled': true })).toEqual({ ...pusher, 'x.enabled': true });
     const mail = { ...pusher, kind: 'email', app_id: 'm.email', pushkey: 'a@b.example', data: {} };
     expect(describePusher(mail)).toEqual(mail);
   });
 
-  test.each(['pushkey', 'app_id', 'app_display_name', 'device_display_name', 'lang', 'data'])('asks for %s', (name) => {
+  test.each(['pushkey', 'app_id', 'app_display_name', 'device_display_name', 'lang', 'data'])('requires %s', (name) => {
     expect(() => describePusher({ ...pusher, [name]: undefined })).toThrow(
       expect.objectContaining({ errcode: 'M_MISSING_PARAM' }),
     );

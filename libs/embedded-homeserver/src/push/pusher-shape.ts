@@ -3,14 +3,15 @@ import { isJsonObject, type JsonObject, MatrixError } from '@headgate/matrix-pro
 const TEXTS = ['app_display_name', 'device_display_name', 'lang'];
 
 /**
- * A pusher as it is listed, from the request that sets it.
- * @throws MatrixError M_MISSING_PARAM, M_INVALID_PARAM for what a pusher must say and does not
+ * The listed form of a pusher, from the request that sets it.
+ * @throws MatrixError M_MISSING_PARAM, M_INVALID_PARAM
  */
 export function describePusher({ append, ...pusher }: JsonObject): JsonObject {
-  if (append !== undefined && typeof append !== 'boolean') throw MatrixError.invalidParam('append is true or false.');
+  if (append !== undefined && typeof append !== 'boolean')
+    throw MatrixError.invalidParam('append must be true or false.');
   for (const name of ['pushkey', 'app_id', ...TEXTS]) requireText(pusher, name);
   if (pusher.pushkey === '' || pusher.app_id === '')
-    throw MatrixError.invalidParam('pushkey and app_id are not empty.');
+    throw MatrixError.invalidParam('pushkey and app_id must not be empty.');
   if (pusher.profile_tag !== undefined) requireText(pusher, 'profile_tag');
   const { kind, data } = pusher;
   if (kind !== 'http' && kind !== 'email') throw MatrixError.invalidParam('kind must be http, email or null.');
@@ -18,7 +19,8 @@ export function describePusher({ append, ...pusher }: JsonObject): JsonObject {
   if (!isJsonObject(data)) throw MatrixError.invalidParam('data must be an object.');
   if (data.format !== undefined) requireText(data, 'format');
   if (kind === 'http') checkPushUrl(data.url);
-  else if (pusher.app_id !== 'm.email') throw MatrixError.invalidParam('The app_id of a mail pusher is m.email.');
+  else if (pusher.app_id !== 'm.email')
+    throw MatrixError.invalidParam('The app_id of an email pusher must be m.email.');
   return pusher;
 }
 

@@ -7,7 +7,7 @@ import { Handlers } from '../handlers.js';
 import { storedJson } from '../request-json.js';
 import { describePusher } from './pusher-shape.js';
 
-/** Where a user's notifications go: one pusher per app id and push key. Nothing is pushed from here. */
+/** The pushers of users, one per app ID and push key. No notification is sent. */
 @Injectable()
 export class PusherHandlers extends Handlers {
   constructor(

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../database.js';
 
-/** Names of rooms, any number for each. */
+/** The aliases of rooms. Their number is not limited. */
 @Injectable()
 export class Aliases {
   constructor(private readonly db: Database) {}
@@ -14,7 +14,7 @@ export class Aliases {
     return this.db.get<{ creator: string }>('SELECT creator FROM aliases WHERE alias = ?', alias)?.creator;
   }
 
-  /** False when the alias is taken. */
+  /** @returns false when the alias is taken */
   add(alias: string, roomId: string, creator: string): boolean {
     return this.db.run('INSERT INTO aliases VALUES (?, ?, ?) ON CONFLICT DO NOTHING', alias, roomId, creator) === 1;
   }

@@ -8,7 +8,7 @@ import { readRoomRequest, ROOM_VERSION, type RoomRequest, type StateToSet } from
 import { RoomRules } from './room-rules.js';
 import { Rooms } from './rooms.js';
 
-/** Makes a room with everything that its creator asks for, or none of it. */
+/** Creates a room with everything that the request contains, or not at all. */
 @Injectable()
 export class CreateRoom {
   constructor(
@@ -19,19 +19,19 @@ export class CreateRoom {
     private readonly aliases: Aliases,
   ) {}
 
-  /** @returns the room's id; @throws MatrixError */
+  /** @returns the room ID. @throws MatrixError */
   run(creator: string, body: JsonObject): string {
-    const wanted = readRoomRequest(body, creator, this.options.serverName);
+    const room = readRoomRequest(body, creator, this.options.serverName);
     const roomId = `!${randomBytes(18).toString('base64url')}:${this.options.serverName}`;
-    this.db.transaction(() => this.make(roomId, creator, wanted));
+    this.db.transaction(() => this.create(roomId, creator, room));
     return roomId;
   }
 
-  private make(roomId: string, creator: string, { creation, state, alias, invited, direct }: RoomRequest): void {
+  private create(roomId: string, creator: string, { creation, state, alias, invited, direct }: RoomRequest): void {
     this.rooms.create(roomId, creator, ROOM_VERSION);
     this.rooms.append({ roomId, sender: creator, type: 'm.room.create', stateKey: '', content: creation });
     this.rooms.append({ roomId, sender: creator, ...membership(creator, { membership: 'join' }) });
-    for (const event of state) this.setFirst(roomId, creator, event);
+    for (const event of state) this.setInitial(roomId, creator, event);
     if (alias !== undefined && !this.aliases.add(alias, roomId, creator)) {
       throw new MatrixError(400, 'M_ROOM_IN_USE', 'The alias is taken.');
     }
@@ -39,8 +39,8 @@ export class CreateRoom {
     for (const userId of invited) this.set(roomId, creator, membership(userId, invite));
   }
 
-  // What the creator asked for contradicts itself: he took the power from himself, say, that the next state needs.
-  private setFirst(roomId: string, creator: string, state: StateToSet): void {
+  // The request may contradict itself, such as by taking away the power level that a later event of it needs.
+  private setInitial(roomId: string, creator: string, state: StateToSet): void {
     try {
       this.set(roomId, creator, state);
     } catch (error) {

@@ -29,11 +29,11 @@ export class DirectoryHandlers extends Handlers {
     const { userId } = this.identity.require(request);
     const alias = request.param('alias');
     if (!isRoomAlias(alias) || !alias.endsWith(`:${this.options.serverName}`)) {
-      throw MatrixError.invalidParam('This is no alias of this server.');
+      throw MatrixError.invalidParam('The alias must belong to this server.');
     }
     const { room_id: roomId } = await request.json();
     if (typeof roomId !== 'string' || !this.rooms.exists(roomId))
-      throw MatrixError.invalidParam('room_id names no room.');
+      throw MatrixError.invalidParam('room_id must name an existing room.');
     const added = this.aliases.add(alias, roomId, userId);
     return added ? ok() : jsonResponse(409, { errcode: 'M_UNKNOWN', error: 'The alias is taken.' });
   }

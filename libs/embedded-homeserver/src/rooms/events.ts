@@ -6,16 +6,16 @@ export interface NewEvent {
   stateKey?: string;
   sender: string;
   content: JsonObject;
-  /** The event was delayed; its sender learns which one it was. */
+  /** The ID of the delayed event, which only its sender receives. */
   delayId?: string;
-  /** The device that sent the event, and under which id; it learns it again with the event. */
+  /** The device and the transaction ID of the request. The device receives the ID with the event. */
   transaction?: { deviceId: string; id: string };
 }
 
-/** An event of another server, under the id that its content gives it. */
+/** An event of another server, with the ID derived from its content. */
 export interface ForeignEvent extends NewEvent {
   eventId: string;
-  /** When its sender's server says that it was sent, in ms since 1970. */
+  /** The time according to the sender's server, in ms since 1970. */
   sentAt: number;
 }
 
@@ -39,7 +39,7 @@ export interface EventRow {
   txn_id: string | null;
 }
 
-/** Whom an event is shown to. */
+/** The user and device that receive an event. */
 export interface Viewer {
   userId: string;
   deviceId: string;
@@ -58,7 +58,7 @@ export const toEvent = (row: EventRow): StoredEvent => ({
   ...(row.txn_device !== null && row.txn_id !== null && { transaction: { deviceId: row.txn_device, id: row.txn_id } }),
 });
 
-/** An event as clients see it. */
+/** The client format of an event. */
 export function clientEvent(event: StoredEvent, viewer: Viewer): JsonObject {
   const { eventId, roomId, type, sender, content, sentAt, stateKey } = event;
   const unsigned = unsignedFor(event, viewer);
@@ -69,7 +69,7 @@ export function clientEvent(event: StoredEvent, viewer: Viewer): JsonObject {
   };
 }
 
-/** What only the sender learns: which of his delayed events this was, and by which transaction his device sent it. */
+/** For the sender only: the ID of the delayed event, and on the sending device the transaction ID. */
 function unsignedFor({ sender, delayId, transaction }: StoredEvent, viewer: Viewer): JsonObject {
   if (sender !== viewer.userId) return {};
   return {

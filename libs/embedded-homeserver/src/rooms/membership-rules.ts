@@ -5,7 +5,7 @@ import type { Rooms } from './rooms.js';
 
 const MEMBERSHIPS = ['invite', 'join', 'leave', 'ban'];
 
-/** Who may let whom in, send him away or go. */
+/** Who may invite, join, leave, kick and ban. */
 export class MembershipRules {
   constructor(
     private readonly rooms: Rooms,
@@ -18,7 +18,7 @@ export class MembershipRules {
     if (typeof membership !== 'string' || !MEMBERSHIPS.includes(membership)) {
       throw MatrixError.badJson(`membership must be one of ${MEMBERSHIPS.join(', ')}.`);
     }
-    if (!parseUserId(target)) throw MatrixError.badJson('The state key of a membership is a user id.');
+    if (!parseUserId(target)) throw MatrixError.badJson('The state key of a membership must be a user ID.');
     if (membership === 'join') return this.checkJoin(roomId, sender, target);
     if (membership === 'leave' && sender === target) return this.checkLeave(roomId, target);
     this.requireJoined(roomId, sender);
@@ -27,7 +27,8 @@ export class MembershipRules {
   }
 
   requireJoined(roomId: string, userId: string): void {
-    if (this.rooms.membership(roomId, userId) !== 'join') throw MatrixError.forbidden('The room has no such member.');
+    if (this.rooms.membership(roomId, userId) !== 'join')
+      throw MatrixError.forbidden('The user is not a member of this room.');
   }
 
   private checkJoin(roomId: string, sender: string, target: string): void {
@@ -39,27 +40,28 @@ export class MembershipRules {
 
   private checkLeave(roomId: string, target: string): void {
     const current = this.rooms.membership(roomId, target);
-    if (current !== 'join' && current !== 'invite') throw MatrixError.forbidden('The room has no such member.');
+    if (current !== 'join' && current !== 'invite')
+      throw MatrixError.forbidden('The user is not a member of this room.');
   }
 
   private checkInvite(roomId: string, sender: string, target: string): void {
     const current = this.rooms.membership(roomId, target);
     if (current === 'join' || current === 'ban') {
-      throw MatrixError.forbidden('This user is in the room, or banned from it.');
+      throw MatrixError.forbidden('This user is already in the room, or banned from it.');
     }
     const levels = this.levels(roomId);
-    if (levels.ofUser(sender) < levels.named('invite')) throw tooLittlePower(levels.named('invite'), 'invite');
+    if (levels.ofUser(sender) < levels.named('invite')) throw insufficientPower(levels.named('invite'), 'invite');
   }
 
-  private checkRemoval(roomId: string, sender: string, target: string, what: 'ban' | 'kick'): void {
+  private checkRemoval(roomId: string, sender: string, target: string, action: 'ban' | 'kick'): void {
     const levels = this.levels(roomId);
-    const unbans = what === 'kick' && this.rooms.membership(roomId, target) === 'ban';
-    const needed = unbans ? Math.max(levels.named('ban'), levels.named('kick')) : levels.named(what);
-    if (levels.ofUser(sender) < needed) throw tooLittlePower(needed, `${what} members`);
+    const isUnban = action === 'kick' && this.rooms.membership(roomId, target) === 'ban';
+    const needed = isUnban ? Math.max(levels.named('ban'), levels.named('kick')) : levels.named(action);
+    if (levels.ofUser(sender) < needed) throw insufficientPower(needed, `${action} members`);
     if (levels.ofUser(target) >= levels.ofUser(sender))
-      throw MatrixError.forbidden(`${target} has as much power as you.`);
+      throw MatrixError.forbidden(`${target} has at least your power level.`);
   }
 }
 
-export const tooLittlePower = (needed: number, what: string): MatrixError =>
-  MatrixError.forbidden(`You need power level ${needed} to ${what} here.`);
+export const insufficientPower = (needed: number, action: string): MatrixError =>
+  MatrixError.forbidden(`You need power level ${needed} to ${action} here.`);

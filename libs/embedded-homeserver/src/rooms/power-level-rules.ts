@@ -5,7 +5,7 @@ const NAMES = Object.keys(LEVEL_DEFAULTS) as LevelName[];
 const TABLES = ['events', 'notifications', 'users'] as const;
 
 /**
- * Whether a member may set these power levels: nobody gives more power than he has, nor takes it from his equals.
+ * Checks that a member may set these power levels: no one can grant more power than they have, or reduce that of their equals.
  * @throws MatrixError M_BAD_JSON, M_FORBIDDEN
  */
 export function checkPowerLevels(current: PowerLevels, sender: string, content: JsonObject): void {
@@ -29,21 +29,22 @@ function checkShape(content: JsonObject): void {
     if (!isJsonObject(content[table])) throw MatrixError.badJson(`${table} must be an object.`);
     levels.push(...Object.values(content[table]));
   }
-  if (!levels.every((level) => Number.isSafeInteger(level))) throw MatrixError.badJson('A power level is an integer.');
-  const stranger = [...tableOf(content, 'users').keys()].find((userId) => !parseUserId(userId));
-  if (stranger !== undefined) throw MatrixError.badJson('users must be named by their user ids.');
+  if (!levels.every((level) => Number.isSafeInteger(level)))
+    throw MatrixError.badJson('A power level must be an integer.');
+  const invalid = [...tableOf(content, 'users').keys()].find((userId) => !parseUserId(userId));
+  if (invalid !== undefined) throw MatrixError.badJson('users must be named by their user IDs.');
 }
 
 function checkChange(own: number, before: unknown, after: unknown, name: string): void {
   if (before === after) return;
   if (Number(before ?? 0) > own || Number(after ?? 0) > own) {
-    throw MatrixError.forbidden(`Your power level ${own} does not reach to change ${name}.`);
+    throw MatrixError.forbidden(`Your power level ${own} is too low to change ${name}.`);
   }
 }
 
 function checkEqual(own: number, before: unknown, after: unknown, name: string): void {
   if (before !== undefined && before !== after && Number(before) >= own) {
-    throw MatrixError.forbidden(`${name} has as much power as you.`);
+    throw MatrixError.forbidden(`${name} has at least your power level.`);
   }
 }
 

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '@headgate/matrix-protocol';
 
-/** The levels that an `m.room.power_levels` names beside those of users and of event types, and what they are unset. */
+/** The levels of an `m.room.power_levels` event besides those of users and event types, with their defaults. */
 export const LEVEL_DEFAULTS = {
   ban: 50,
   events_default: 0,
@@ -12,15 +12,15 @@ export const LEVEL_DEFAULTS = {
 } as const;
 export type LevelName = keyof typeof LEVEL_DEFAULTS;
 
-/** How much power members of a room have, and how much each thing takes. */
+/** The power levels of a room's members, and those that its actions require. */
 export class PowerLevels {
   private constructor(
     readonly content: JsonObject,
-    /** Nobody has set any levels yet. */
+    /** Whether no levels have been set yet. */
     readonly unset: boolean,
   ) {}
 
-  /** @param content of the room's `m.room.power_levels`; without one its creator alone has power */
+  /** @param content of the room's `m.room.power_levels`; without one, only the creator has power */
   static of(content: JsonObject | undefined, creator: string): PowerLevels {
     return new PowerLevels(content ?? { users: { [creator]: 100 } }, content === undefined);
   }
@@ -38,7 +38,7 @@ export class PowerLevels {
   }
 }
 
-const levelOr = (value: unknown, otherwise: number): number => (typeof value === 'number' ? value : otherwise);
+const levelOr = (value: unknown, fallback: number): number => (typeof value === 'number' ? value : fallback);
 
 const entry = (levels: unknown, name: string): unknown =>
   isJsonObject(levels) && Object.hasOwn(levels, name) ? levels[name] : undefined;

@@ -8,11 +8,11 @@ export interface StateToSet {
   content: JsonObject;
 }
 
-/** What somebody who makes a room asks for. */
+/** The parsed body of a request to create a room. */
 export interface RoomRequest {
   alias?: string;
   creation: JsonObject;
-  /** In the order in which it is set. */
+  /** In the order in which the events are sent. */
   state: StateToSet[];
   invited: string[];
   direct: boolean;
@@ -21,7 +21,7 @@ export interface RoomRequest {
 interface Preset {
   join_rule: 'invite' | 'public';
   guest_access: 'can_join' | 'forbidden';
-  /** Whoever is invited gets as much power as the creator. */
+  /** Invited users get the same power level as the creator. */
   trusted: boolean;
 }
 
@@ -33,12 +33,12 @@ const PRESETS = new Map<unknown, Preset>([
 
 /** @throws MatrixError M_BAD_JSON, M_INVALID_PARAM, M_UNSUPPORTED_ROOM_VERSION */
 export function readRoomRequest(body: JsonObject, creator: string, serverName: string): RoomRequest {
-  const { room_version: version = ROOM_VERSION, invite_3pid: byMail = [], is_direct: direct = false } = body;
+  const { room_version: version = ROOM_VERSION, invite_3pid: thirdParty = [], is_direct: direct = false } = body;
   if (version !== ROOM_VERSION) {
-    throw new MatrixError(400, 'M_UNSUPPORTED_ROOM_VERSION', `Rooms here have version ${ROOM_VERSION}.`);
+    throw new MatrixError(400, 'M_UNSUPPORTED_ROOM_VERSION', `This server supports room version ${ROOM_VERSION} only.`);
   }
-  if (!Array.isArray(byMail)) throw MatrixError.badJson('invite_3pid must be a list.');
-  if (byMail.length > 0) throw MatrixError.invalidParam('Nobody can be invited by mail or phone here.');
+  if (!Array.isArray(thirdParty)) throw MatrixError.badJson('invite_3pid must be a list.');
+  if (thirdParty.length > 0) throw MatrixError.invalidParam('This server does not support invites by email or phone.');
   if (typeof direct !== 'boolean') throw MatrixError.badJson('is_direct must be true or false.');
   const alias = aliasIn(body, serverName);
   const invited = invitedIn(body);
@@ -68,10 +68,10 @@ function stateIn(body: JsonObject, creator: string, invited: string[], alias: st
   ];
 }
 
-function presetIn({ visibility = 'private', preset: named }: JsonObject): Preset {
+function presetIn({ visibility = 'private', preset: presetName }: JsonObject): Preset {
   if (visibility !== 'private' && visibility !== 'public')
-    throw MatrixError.badJson('visibility is private or public.');
-  const preset = PRESETS.get(named ?? (visibility === 'public' ? 'public_chat' : 'private_chat'));
+    throw MatrixError.badJson('visibility must be private or public.');
+  const preset = PRESETS.get(presetName ?? (visibility === 'public' ? 'public_chat' : 'private_chat'));
   if (!preset) throw MatrixError.badJson(`preset must be one of ${[...PRESETS.keys()].join(', ')}.`);
   return preset;
 }
@@ -80,13 +80,14 @@ function aliasIn(body: JsonObject, serverName: string): string | undefined {
   const name = textIn(body, 'room_alias_name');
   if (name === undefined) return undefined;
   const alias = `#${name}:${serverName}`;
-  if (name.includes(':') || !isRoomAlias(alias)) throw MatrixError.invalidParam('room_alias_name is no alias.');
+  if (name.includes(':') || !isRoomAlias(alias))
+    throw MatrixError.invalidParam('room_alias_name is not a valid alias.');
   return alias;
 }
 
 function invitedIn({ invite = [] }: JsonObject): string[] {
   if (!Array.isArray(invite) || !invite.every((userId) => parseUserId(userId))) {
-    throw MatrixError.badJson('invite must be a list of user ids.');
+    throw MatrixError.badJson('invite must be a list of user IDs.');
   }
   return [...new Set(invite as string[])];
 }
@@ -96,7 +97,7 @@ function initialState({ initial_state: events = [] }: JsonObject): StateToSet[] 
   return events.map((event: unknown) => {
     const { type, content, state_key: stateKey = '' } = isJsonObject(event) ? event : {};
     if (typeof type !== 'string' || typeof stateKey !== 'string' || !isJsonObject(content)) {
-      throw MatrixError.badJson('initial_state holds something that is no state.');
+      throw MatrixError.badJson('initial_state must be a list of state events.');
     }
     return { type, stateKey, content };
   });

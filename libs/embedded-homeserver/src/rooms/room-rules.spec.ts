@@ -36,42 +36,42 @@ describe('RoomRules', () => {
   const forbidden = expect.objectContaining({ errcode: 'M_FORBIDDEN' });
   const badJson = expect.objectContaining({ errcode: 'M_BAD_JSON' });
 
-  test('lets members send, and nobody else', () => {
+  test('lets members send, and no other users', () => {
     expect(attempt({})).not.toThrow();
     expect(attempt({ sender: '@who:b' })).toThrow(forbidden);
   });
 
-  test('asks for the power that a type or any state needs', () => {
+  test('requires the power level of the event type or of state', () => {
     expect(attempt({ type: 'm.x' })).toThrow(forbidden);
     expect(attempt({ type: 'm.x', sender: NORA })).not.toThrow();
     expect(attempt({ stateKey: '' })).not.toThrow();
     expect(attempt({ stateKey: '', sender: '@pia:b' })).toThrow(forbidden);
   });
 
-  test('lets nobody create the room again, nor set state under the id of another', () => {
+  test('refuses to create the room again, and to set state under the ID of another user', () => {
     expect(attempt({ type: 'm.room.create', stateKey: '', sender: NORA })).toThrow(forbidden);
     expect(attempt({ stateKey: NORA })).toThrow(forbidden);
     expect(attempt({ stateKey: OLAF })).not.toThrow();
   });
 
   test.each([
-    ['gives himself more', { ...LEVELS, users: { [NORA]: 100, [OLAF]: 51 } }],
-    ['gives another more than he has', { ...LEVELS, users: { ...LEVELS.users, '@pia:b': 51 } }],
-    ['takes it from somebody above him', { ...LEVELS, users: { [OLAF]: 50 } }],
-    ['lowers what is above him', { ...LEVELS, events: {} }],
-    ['raises a threshold above himself', { ...LEVELS, ban: 51 }],
-    ['asks for more to notify than he has', { ...LEVELS, notifications: { room: 51 } }],
-  ])('lets nobody set power levels by which he %s', (_what, content) => {
+    ['raise the own level', { ...LEVELS, users: { [NORA]: 100, [OLAF]: 51 } }],
+    ['raise another user above the own level', { ...LEVELS, users: { ...LEVELS.users, '@pia:b': 51 } }],
+    ['lower a user with a higher level', { ...LEVELS, users: { [OLAF]: 50 } }],
+    ['lower a threshold above the own level', { ...LEVELS, events: {} }],
+    ['raise a threshold above the own level', { ...LEVELS, ban: 51 }],
+    ['raise the notification level above the own level', { ...LEVELS, notifications: { room: 51 } }],
+  ])('refuses power levels that %s', (_what, content) => {
     expect(levels(content)).toThrow(forbidden);
     expect(levels(content, NORA)).not.toThrow();
   });
 
-  test('lets a member share the power he has, and step down', () => {
+  test('lets a member grant their own level, and step down', () => {
     expect(levels({ ...LEVELS, users: { ...LEVELS.users, '@pia:b': 50 } })).not.toThrow();
     expect(levels({ ...LEVELS, users: { ...LEVELS.users, [OLAF]: 10 } })).not.toThrow();
   });
 
-  test('lets nobody take power from his equals', () => {
+  test('refuses to lower a user of the same level', () => {
     set('m.room.power_levels', { users: { ...LEVELS.users, '@pia:b': 50 } });
     expect(levels({ users: LEVELS.users })).toThrow(forbidden);
   });
@@ -97,7 +97,7 @@ describe('RoomRules', () => {
     expect(first(NORA)).not.toThrow();
   });
 
-  test('lets members remove and ban those below them only', () => {
+  test('lets members kick and ban only users below them', () => {
     for (const membership of ['leave', 'ban']) {
       expect(member('@pia:b', membership)).not.toThrow();
       expect(member(NORA, membership)).toThrow(forbidden);
@@ -105,7 +105,7 @@ describe('RoomRules', () => {
     }
   });
 
-  test('keeps the banned out until somebody with that power lets them go', () => {
+  test('keeps banned users out until a member with that power level unbans them', () => {
     set('m.room.power_levels', { ...LEVELS, ban: 60 });
     set('m.room.join_rules', { join_rule: 'public' });
     set('m.room.member', { membership: 'ban' }, '@pia:b');
@@ -116,7 +116,7 @@ describe('RoomRules', () => {
     expect(member('@pia:b', 'leave', NORA)).not.toThrow();
   });
 
-  test('lets in who is invited, or anybody where the room is public', () => {
+  test('lets invited users join, and every user when the room is public', () => {
     expect(member('@new:b', 'join', '@new:b')).toThrow(forbidden);
     expect(member('@new:b', 'join', NORA)).toThrow(forbidden);
     expect(member('@new:b', 'invite', '@pia:b')).not.toThrow();
@@ -127,14 +127,14 @@ describe('RoomRules', () => {
     expect(member('@other:b', 'join', '@other:b')).not.toThrow();
   });
 
-  test('lets nobody leave where he is not', () => {
+  test('lets only members leave', () => {
     expect(member('@new:b', 'leave', '@new:b')).toThrow(forbidden);
     expect(member(OLAF, 'leave')).not.toThrow();
   });
 
   test.each([
-    ['a membership that is no state', { type: 'm.room.member', content: { membership: 'join' } }],
-    ['a membership of nobody', { type: 'm.room.member', stateKey: 'x', content: { membership: 'join' } }],
+    ['a membership without a state key', { type: 'm.room.member', content: { membership: 'join' } }],
+    ['a membership of no user', { type: 'm.room.member', stateKey: 'x', content: { membership: 'join' } }],
     ['an unknown membership', { type: 'm.room.member', stateKey: OLAF, content: { membership: 'knock' } }],
     ['a fraction', { content: { a: 1.5 } }],
   ])('refuses %s', (_what, event) => expect(attempt(event)).toThrow(badJson));

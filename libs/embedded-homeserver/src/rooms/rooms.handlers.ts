@@ -10,7 +10,7 @@ import { RoomRules } from './room-rules.js';
 import { clientEvent, type Viewer } from './events.js';
 import { Rooms } from './rooms.js';
 
-/** Making rooms, coming in and going out, and looking at what is in them. */
+/** Creating, joining and leaving rooms, and reading their state and events. */
 @Injectable()
 export class RoomHandlers extends Handlers {
   constructor(
@@ -37,33 +37,33 @@ export class RoomHandlers extends Handlers {
       return ok({ joined_rooms: this.rooms.roomsOf(userId, 'join') });
     },
     joinedMembers: (request: MatrixRequest) => {
-      const { roomId } = this.asMember(request);
+      const { roomId } = this.requireMember(request);
       return ok({ joined: Object.fromEntries(this.rooms.members(roomId).map((userId) => [userId, {}])) });
     },
     getState: (request: MatrixRequest) => {
-      const { roomId, viewer } = this.asMember(request);
+      const { roomId, viewer } = this.requireMember(request);
       return ok(this.rooms.state(roomId).map((event) => clientEvent(event, viewer)));
     },
     getStateEvent: (request: MatrixRequest) => {
-      const { roomId } = this.asMember(request);
+      const { roomId } = this.requireMember(request);
       const content = this.rooms.stateContent(roomId, request.param('eventType'), request.param('stateKey'));
       if (!content) throw MatrixError.notFound('There is no such state.');
       return ok(content);
     },
     getEvent: (request: MatrixRequest) => {
-      const { roomId, viewer } = this.asMember(request);
+      const { roomId, viewer } = this.requireMember(request);
       const event = this.rooms.event(roomId, request.param('eventId'));
       if (!event) throw MatrixError.notFound('There is no such event.');
       return ok(clientEvent(event, viewer));
     },
-    getAliases: (request: MatrixRequest) => ok({ aliases: this.aliases.of(this.asMember(request).roomId) }),
+    getAliases: (request: MatrixRequest) => ok({ aliases: this.aliases.of(this.requireMember(request).roomId) }),
   };
 
   private async invite(request: MatrixRequest): Promise<MatrixResponse> {
     const { userId } = this.identity.require(request);
     const { user_id: invited, ...body } = await request.json();
     if (typeof invited !== 'string' || !parseUserId(invited)) {
-      throw MatrixError.invalidParam('user_id must be a user id.');
+      throw MatrixError.invalidParam('user_id must be a user ID.');
     }
     const roomId = request.param('roomId');
     this.rules.requireJoined(roomId, userId);
@@ -105,7 +105,7 @@ export class RoomHandlers extends Handlers {
     return roomId;
   }
 
-  private asMember(request: MatrixRequest): { roomId: string; viewer: Viewer } {
+  private requireMember(request: MatrixRequest): { roomId: string; viewer: Viewer } {
     const viewer = this.identity.require(request);
     const roomId = request.param('roomId');
     this.rules.requireJoined(roomId, viewer.userId);

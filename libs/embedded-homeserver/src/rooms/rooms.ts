@@ -6,7 +6,7 @@ import { WallClock } from '../clock.js';
 import { Database } from '../database.js';
 import { type EventRow, type ForeignEvent, type NewEvent, type StoredEvent, toEvent } from './events.js';
 
-/** Rooms, what was sent to them, and who is in them. */
+/** Rooms with their events, state and members. */
 @Injectable()
 export class Rooms {
   constructor(
@@ -27,7 +27,7 @@ export class Rooms {
     return this.db.get<{ creator: string }>('SELECT creator FROM rooms WHERE room_id = ?', roomId)?.creator;
   }
 
-  /** Stores an event, and for state what follows from it. Answers the event's id. */
+  /** Stores an event, and updates the state. @returns the event ID */
   append(event: NewEvent | ForeignEvent): string {
     const { roomId, type, stateKey, sender, content, delayId, transaction } = event;
     const { eventId = newEventId(), sentAt = this.clock.now() } = event as Partial<ForeignEvent>;
@@ -83,13 +83,13 @@ export class Rooms {
     return row && toEvent(row);
   }
 
-  /** At most `limit` events of the room after `seq`, the latest ones, in order. */
+  /** The latest events of the room after `seq`, at most `limit`, in order. */
   timeline(roomId: string, after: number, limit: number): StoredEvent[] {
     const sql = 'SELECT * FROM events WHERE room_id = ? AND seq > ? ORDER BY seq DESC LIMIT ?';
     return this.db.all<EventRow>(sql, roomId, after, limit).map(toEvent).reverse();
   }
 
-  /** Whether anything happened after an event in a room where the user is, or with his own membership. */
+  /** Whether there is a later event in a joined room, or a change of the user's own membership. */
   hasNews(userId: string, after: number): boolean {
     const sql = `SELECT 1 FROM memberships JOIN events USING (room_id) WHERE user_id = ? AND seq > ?
       AND (membership = 'join' OR (type = 'm.room.member' AND state_key = user_id)) LIMIT 1`;

@@ -10,7 +10,7 @@ import type { NewEvent } from './events.js';
 import { Rooms } from './rooms.js';
 import { Transactions } from './transactions.js';
 
-/** Sending events and setting state, at once or later. */
+/** Sending events and setting state, now or delayed. */
 @Injectable()
 export class SendHandlers extends Handlers {
   constructor(
@@ -65,12 +65,12 @@ export class SendHandlers extends Handlers {
   }
 
   private sendNow(event: NewEvent) {
-    if (!this.rooms.exists(event.roomId)) throw MatrixError.forbidden('The room has no such member.');
+    if (!this.rooms.exists(event.roomId)) throw MatrixError.forbidden('The user is not a member of this room.');
     this.rules.check(event);
     return { event_id: this.rooms.append(event) };
   }
 
-  // Who is no member now may be one when the event is due; whoever never was has no business here.
+  // Membership is checked again when the event is due.
   private sendLater(event: NewEvent, delayMs: number) {
     checkSize(event);
     this.rules.requireJoined(event.roomId, event.sender);

@@ -9,8 +9,8 @@ interface Sender {
 }
 
 /**
- * Makes a repeated request answer what it answered first. A repetition is the same device and the same path; the
- * transaction ids of two rooms or two event types have nothing to do with each other.
+ * Returns the first response to a repeated request. A repetition has the same device and path; transaction IDs of different rooms or
+ * event types are unrelated.
  */
 @Injectable()
 export class Transactions {
@@ -22,7 +22,7 @@ export class Transactions {
     return row && JSON.parse(row.answer);
   }
 
-  /** Does the work and remembers its answer, both or neither. Requests without a transaction id are always new. */
+  /** Does the work and stores its response, both or neither. A request without a transaction ID is always new. */
   once(sender: Sender, request: MatrixRequest, work: () => JsonObject): MatrixResponse {
     const known = this.known(sender, request);
     if (known) return ok(known);

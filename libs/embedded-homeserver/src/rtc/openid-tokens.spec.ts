@@ -3,7 +3,7 @@ import { OPENID_LIFETIME_S, OpenIdTokens } from './openid-tokens.js';
 import { FixedClock } from '../testing/fixed-clock.js';
 
 describe('OpenIdTokens', () => {
-  test('name their user until they expire, and nobody after', () => {
+  test('identify their user until they expire', () => {
     const db = Database.inMemory();
     const clock = new FixedClock();
     const tokens = new OpenIdTokens(db, clock);

@@ -6,7 +6,7 @@ import { Database } from '../database.js';
 
 export const OPENID_LIFETIME_S = 3600;
 
-/** Tokens that prove to third parties who a user is. */
+/** Tokens that prove a user's identity to third parties. */
 @Injectable()
 export class OpenIdTokens {
   constructor(

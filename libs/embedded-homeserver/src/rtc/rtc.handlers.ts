@@ -15,7 +15,7 @@ import { ownUser } from '../own-user.js';
 import { Rooms } from '../rooms/rooms.js';
 import { OPENID_LIFETIME_S, OpenIdTokens } from './openid-tokens.js';
 
-/** Proving who one is to third parties, and the credentials for calls that follow from it. */
+/** OpenID tokens, and the call credentials that they authorize. */
 @Injectable()
 export class RtcHandlers extends Handlers {
   constructor(
@@ -58,7 +58,8 @@ export class RtcHandlers extends Handlers {
     const { roomId, deviceId, serverName, openIdToken } = readSfuRequest(await request.json());
     const userId = await this.identity.openIdUser(serverName, openIdToken);
     if (userId === undefined) throw MatrixError.unknownToken();
-    if (this.rooms.membership(roomId, userId) !== 'join') throw MatrixError.forbidden('The room has no such member.');
+    if (this.rooms.membership(roomId, userId) !== 'join')
+      throw MatrixError.forbidden('You are not a member of this room.');
     return credentials.respond({ userId, deviceId, roomId });
   }
 }

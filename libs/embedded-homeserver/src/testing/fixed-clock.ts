@@ -1,6 +1,6 @@
 import { WallClock } from '../clock.js';
 
-/** A clock that stands still until a test moves it. */
+/** A clock that only a test advances. */
 export class FixedClock extends WallClock {
   constructor(public ms = 1_000_000) {
     super();

@@ -4,21 +4,21 @@ import type { Rooms } from '../rooms/rooms.js';
 
 const TIMELINE = 20;
 
-/** What somebody who is invited may know of a room. */
-const SHOWN_TO_INVITED = ['m.room.create', 'm.room.join_rules', 'm.room.canonical_alias', 'm.room.name'];
+/** The state of a room that invited users may see. */
+const INVITE_STATE_TYPES = ['m.room.create', 'm.room.join_rules', 'm.room.canonical_alias', 'm.room.name'];
 
-/** What a sync shows of one room. */
-export class RoomPictures {
+/** The part of a sync response about one room. */
+export class RoomSummaries {
   constructor(private readonly rooms: Rooms) {}
 
-  /** Whether the viewer came into the room, was invited to it or left it after this event. */
-  movedSince(roomId: string, { userId }: Viewer, seq: number): boolean {
+  /** Whether the viewer's membership changed after this event. */
+  membershipChangedSince(roomId: string, { userId }: Viewer, seq: number): boolean {
     return (this.rooms.stateEvent(roomId, 'm.room.member', userId)?.seq ?? 0) > seq;
   }
 
   /**
-   * What happened in a room after an event, and the state that is older than the shown part of it.
-   * @param after 0: everything, as to somebody who has just come in
+   * The events of a room after an event, and the state before the first of them.
+   * @param after 0 for everything, as after joining
    */
   joined(roomId: string, viewer: Viewer, after: number, accountData: JsonObject[]): JsonObject | undefined {
     const timeline = this.rooms.timeline(roomId, after, TIMELINE);
@@ -36,17 +36,17 @@ export class RoomPictures {
   }
 
   invited(roomId: string, { userId }: Viewer): JsonObject {
-    const mine = this.rooms.stateEvent(roomId, 'm.room.member', userId);
-    const inviter = mine && this.rooms.stateEvent(roomId, 'm.room.member', mine.sender);
-    const about = SHOWN_TO_INVITED.map((type) => this.rooms.stateEvent(roomId, type));
-    const shown = [...about, inviter, mine].filter((event) => event !== undefined);
+    const membership = this.rooms.stateEvent(roomId, 'm.room.member', userId);
+    const inviter = membership && this.rooms.stateEvent(roomId, 'm.room.member', membership.sender);
+    const roomState = INVITE_STATE_TYPES.map((type) => this.rooms.stateEvent(roomId, type));
+    const shown = [...roomState, inviter, membership].filter((event) => event !== undefined);
     return { invite_state: { events: shown.map(stripped) } };
   }
 
-  /** The leaving alone: what came before it the viewer has seen, or was not meant to. */
+  /** The leave event alone. The viewer has seen, or may not see, anything before it. */
   left(roomId: string, viewer: Viewer): JsonObject {
-    const mine = this.rooms.stateEvent(roomId, 'm.room.member', viewer.userId);
-    const events = mine ? [clientEvent(mine, viewer)] : [];
+    const membership = this.rooms.stateEvent(roomId, 'm.room.member', viewer.userId);
+    const events = membership ? [clientEvent(membership, viewer)] : [];
     return { state: { events: [] }, timeline: { events, limited: false }, account_data: { events: [] } };
   }
 }
