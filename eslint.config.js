@@ -23,7 +23,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['**/*.spec.{ts,tsx}', '**/src/**/testing/*.ts', '**/*.contract.ts', '**/*.bench.ts'],
+    files: ['**/*.spec.{ts,tsx}', '**/src/**/testing/**/*.ts', '**/*.contract.ts', '**/*.bench.ts'],
     rules: boundaries(layersInSpecs),
   },
   ...consoleZones,

@@ -44,7 +44,7 @@ describe('npm start', () => {
 
   test.each([
     ['a file that is not there', 'none.yaml', undefined, /none\.yaml: the file can't be read \(ENOENT\)$/],
-    ['a file that is no YAML', 'broken.yaml', 'contexts: [', /broken\.yaml: it is no YAML: /],
+    ['a file that is not YAML', 'broken.yaml', 'contexts: [', /broken\.yaml: it is not YAML: /],
     ['a key that does not exist', 'key.yaml', 'lissen: 127.0.0.1:1', /key\.yaml: lissen is not a known key$/],
     [
       'a value that can not be used',

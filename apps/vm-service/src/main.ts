@@ -22,7 +22,7 @@ async function main(): Promise<void> {
   if (options.help) return print(USAGE);
   const settings = loadSettings(options, process.env);
   const log = pino({ level: process.env['LOG_LEVEL'] ?? 'warn' }, pino.destination(2));
-  const contexts = await chooseContexts(options, settings, log);
+  const contexts = await chooseContexts({ options, settings, log });
   const pageDir = process.env['SVC_PAGE_DIR'] ?? join(import.meta.dirname, '../../web-console/dist');
   const service = await createService({ settings, contexts, log, pageDir });
   await service.start();

@@ -1,13 +1,14 @@
-import { IsArray, IsBoolean, IsIn, IsObject, IsString } from 'class-validator';
+import { IMAGE_KINDS, PLACEMENT_FIELDS, type ImageKind, type PlacementField } from '@headgate/domain-contracts';
+import { IsArray, IsBoolean, IsIn, IsInt, IsObject, IsString, Min } from 'class-validator';
 import { Nested, Optional } from './fields.js';
 
 /** The body of every error. */
 export class ErrorView {
-  /** One sentence: what is wrong and what would be right. */
+  /** One sentence that names the problem and the remedy. */
   @IsString() error!: string;
   /** A stable upper-case identifier. */
   @IsString() code!: string;
-  /** Data that helps a client to act. */
+  /** Data that helps a client to react. */
   @Optional() details?: unknown;
 }
 
@@ -21,11 +22,11 @@ export class CreatedView {
   @IsString() name!: string;
   @IsString() namespace!: string;
   @IsString() ref!: string;
-  /** Present while the disk is still being filled: GET /api/tasks/{id} tells how far it is. */
+  /** The task that fills the disk, when there is one: GET /api/tasks/{id} reports its progress. */
   @Optional() @IsString() task?: string;
 }
 
-/** 202: the work goes on as a task. */
+/** 202: the work continues as a task. */
 export class AcceptedView {
   @IsString() task!: string;
   @Optional() @IsString() status?: string;
@@ -42,7 +43,7 @@ export class RefusalView {
   @IsString() remedy!: string;
 }
 
-/** The answer of a rehearsal (`?dryRun=true`): what would be done. Nothing was changed. */
+/** The response to a dry run (`?dryRun=true`): the steps that a real run would take. */
 export class PlanView {
   @IsArray() @Nested(() => PlanStepView, { each: true }) steps!: PlanStepView[];
   @IsArray() @IsString({ each: true }) warnings!: string[];
@@ -64,24 +65,50 @@ export class NodeView {
   @IsBoolean() ready!: boolean;
   /** Comma-separated. */
   @IsString() roles!: string;
-  /** Version of the agent that runs guests there. */
+  /** Version of the agent that runs guests on the node. */
   @IsString() kubelet!: string;
   @IsString() arch!: string;
   @IsString() context!: string;
 }
 
-/** What one context can do. */
+/** Which namespaces the instances of a context may have. */
+export class NamespaceRuleView {
+  /** The namespace of a new instance that names none. */
+  @IsString() default!: string;
+  /** Whether it is the only one. */
+  @IsBoolean() isOnlyOne!: boolean;
+}
+
+/** Which names a context accepts for new instances, in addition to the rule of the API. */
+export class InstanceNameRuleView {
+  /** A regular expression that the whole name matches. */
+  @IsString() pattern!: string;
+  @IsInt() @Min(1) maxLength!: number;
+  /** Completes the sentence "name must …". */
+  @IsString() description!: string;
+}
+
+/** The kind and the abilities of one context. */
 export class ContextCapabilitiesView {
   @IsString() context!: string;
+  /** The kind of the backend, such as `kubevirt`. */
   @IsString() backend!: string;
+  /** The name of the kind for people. */
+  @IsString() label!: string;
+  @Nested(() => NamespaceRuleView) namespaces!: NamespaceRuleView;
+  @Nested(() => InstanceNameRuleView) instanceNames!: InstanceNameRuleView;
+  /** The kinds of catalog images that it can use. */
+  @IsArray() @IsIn(IMAGE_KINDS, { each: true }) imageKinds!: ImageKind[];
+  /** The fields of a new VM that only some backends have and this one has. */
+  @IsArray() @IsIn(PLACEMENT_FIELDS, { each: true }) placementFields!: PlacementField[];
   /** Whether it can be reached right now. */
   @IsBoolean() up!: boolean;
   @Optional() @IsString() reason?: string;
   /** Whether its guests are simulated. */
   @IsBoolean() simulated!: boolean;
-  /** Ability name → true, or a sentence that says why not. */
+  /** Ability name → true, or the reason why it is unavailable. */
   @IsObject() abilities!: Record<string, true | string>;
-  /** Source of a new VM → true, or a sentence that says why not. */
+  /** Source of a new VM → true, or the reason why it is unavailable. */
   @IsObject() sources!: Record<string, true | string>;
 }
 
@@ -106,6 +133,8 @@ export class CatalogEntryView {
   @IsString() name!: string;
   @IsString() description!: string;
   @IsString() containerDisk!: string;
+  /** A context can use the image when its `imageKinds` list this. */
+  @IsIn(IMAGE_KINDS) kind!: ImageKind;
   @IsString() defaultUser!: string;
   @Optional() @IsBoolean() custom?: boolean;
 }

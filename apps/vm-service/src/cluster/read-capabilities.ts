@@ -46,9 +46,15 @@ export class ReadCapabilities {
   private contextOf(backend: Backend): ContextCapabilitiesView {
     const state = this.fleet.states().find(({ context }) => context === backend.context);
     const provisioning = backend.ability('provisioning');
+    const { kind, label, namespaces, instanceNames, imageKinds, placementFields } = backend.traits;
     return {
       context: backend.context,
-      backend: backend.kind,
+      backend: kind,
+      label,
+      namespaces: { ...namespaces },
+      instanceNames: { ...instanceNames },
+      imageKinds: [...imageKinds],
+      placementFields: [...placementFields],
       up: state?.state === 'up',
       ...(state?.reason === undefined ? {} : { reason: state.reason }),
       simulated: this.contexts.simulated.has(backend.context),

@@ -1,6 +1,6 @@
 import { BackendDirectory, DomainError, type Backend } from '@headgate/domain-contracts';
 
-/** The configured backends, the first one being where new instances go that name none. */
+/** The configured backends. The first one takes new instances that name no context. */
 export class Backends extends BackendDirectory {
   constructor(private readonly backends: readonly Backend[]) {
     super();

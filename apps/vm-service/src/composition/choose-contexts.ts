@@ -1,120 +1,117 @@
-import { access, constants } from 'node:fs/promises';
-import { join } from 'node:path';
-import { Clock, SystemClock, type Backend } from '@headgate/domain-contracts';
-import { LibvirtBackend, type Accelerator } from '@headgate/libvirt-adapter';
+import { SystemClock, type Backend } from '@headgate/domain-contracts';
+import { ConfigError } from '@headgate/nest-kit';
 import type { Logger } from 'pino';
 import type { CommandLine } from '../config/command-line.js';
 import type { Settings } from '../config/load-config.js';
 import type { ContextSection } from '../config/service-config.js';
-import { findCluster } from './find-cluster.js';
-import { openCluster, openSandbox, type SandboxBackend } from './open-cluster.js';
+import { BACKEND_KINDS, type BackendKinds, type OpenedBackend } from './backend-kinds.js';
+import { findCluster, findLibvirt } from './find-backends.js';
+import { LOCAL_URI } from './open-libvirt.js';
 
-/** Where libvirt listens on this machine: the one daemon, or the modular one for QEMU. */
-const LIBVIRT_SOCKETS = ['/run/libvirt/libvirt-sock', '/run/libvirt/virtqemud-sock'];
-const LOCAL_URI = 'qemu:///system';
-/** How many instances a simulated cluster begins with when nobody says. */
-const DEMO_INSTANCES = 40;
-
-/** The backends that were decided on. */
+/** The opened backends. */
 export interface ChosenContexts {
+  /** The first one takes new instances that name no context. */
   readonly backends: readonly Backend[];
-  /** Names of contexts whose guests are simulated. */
+  /** Names of the contexts whose guests are simulated. */
   readonly simulated: ReadonlySet<string>;
+  /** Whether the image that is built on this machine can be used. */
   readonly hasTinyGuest: boolean;
-  /** What a person should know about the choice, a sentence each. */
+  /** Sentences for the user about the choice. */
   readonly notes: readonly string[];
-  /** Ends what stands behind the backends: a simulated cluster. Call after they were closed. */
+  /** Closes the engines that this process runs. Call after the backends were closed. */
   close(): Promise<void>;
 }
 
-type Choice = Pick<ContextSection, 'name' | 'kind' | 'uri' | 'kubeconfig' | 'kubeContext' | 'instances'>;
-
-/**
- * Decides which backends are served: those of the configuration; else what the command line names; else what is here: a
- * cluster that answers, this machine's libvirt, or a simulated cluster.
- */
-export async function chooseContexts(options: CommandLine, settings: Settings, log: Logger): Promise<ChosenContexts> {
-  const { choices, notes } = await choose(options, settings);
-  const clock = new SystemClock();
-  const backends: Backend[] = [];
-  const sandboxes: SandboxBackend[] = [];
-  for (const choice of choices) {
-    if (choice.kind !== 'sandbox') {
-      backends.push(await open(choice, { options, settings, log, clock }));
-      continue;
-    }
-    const sandbox = await openSandbox(
-      choice.name,
-      choice.instances ?? DEMO_INSTANCES,
-      clock,
-      log.child({ context: choice.name }),
-    );
-    sandboxes.push(sandbox);
-    backends.push(sandbox.backend);
-  }
-  return {
-    backends,
-    simulated: new Set(choices.filter(({ kind }) => kind === 'sandbox').map(({ name }) => name)),
-    hasTinyGuest: options.tinyGuest !== undefined && choices.some(({ kind }) => kind === 'libvirt'),
-    notes,
-    close: async () => void (await Promise.all(sandboxes.map((sandbox) => sandbox.close()))),
-  };
-}
-
-async function choose(options: CommandLine, settings: Settings): Promise<{ choices: Choice[]; notes: string[] }> {
-  const named: Choice[] = [
-    ...settings.contexts,
-    ...(options.local ? [{ name: 'local', kind: 'libvirt', uri: LOCAL_URI } as const] : []),
-    ...(options.sandbox === undefined
-      ? []
-      : [{ name: 'sandbox', kind: 'sandbox', instances: options.sandbox } as const]),
-  ];
-  if (named.length > 0)
-    return { choices: named, notes: named.some(({ kind }) => kind === 'sandbox') ? [SIMULATED] : [] };
-  const cluster = await findCluster();
-  if (cluster)
-    return { choices: [cluster], notes: [`Found a cluster: the context ${cluster.name} of your kubeconfig.`] };
-  if (await libvirtIsHere()) {
-    return { choices: [{ name: 'local', kind: 'libvirt', uri: LOCAL_URI }], notes: ["Found this machine's libvirt."] };
-  }
-  return {
-    choices: [{ name: 'sandbox', kind: 'sandbox', instances: DEMO_INSTANCES }],
-    notes: [
-      'Found neither a cluster nor libvirt.',
-      SIMULATED,
-      'For real virtual machines on this machine type: npm start -- --local',
-    ],
-  };
-}
-
-const SIMULATED = 'This is a sandbox: its cluster and its guests are simulated, nothing real runs.';
-
-interface OpenWith {
+export interface ChooseDeps {
   readonly options: CommandLine;
   readonly settings: Settings;
   readonly log: Logger;
-  readonly clock: Clock;
+  readonly kinds?: BackendKinds;
 }
 
-async function open(choice: Choice, { options, settings, log, clock }: OpenWith): Promise<Backend> {
-  const adapterLog = log.child({ context: choice.name });
-  if (choice.kind === 'kubevirt') return openCluster(choice, clock, adapterLog);
-  const { tinyGuest } = options;
-  return LibvirtBackend.open({
-    context: choice.name,
-    uri: choice.uri ?? LOCAL_URI,
-    dataDir: join(settings.dataDir, 'fetch', encodeURIComponent(choice.name)),
-    clock,
-    log: adapterLog,
-    tinyGuest: tinyGuest === undefined ? undefined : async () => tinyGuest,
-    accelerator: accelerator(options.accelerator),
-  });
+/**
+ * Opens the contexts of the configuration and of the command line. Without any, it opens what it finds: a cluster that answers,
+ * libvirt on this machine, or else a simulated cluster.
+ * @throws ConfigError when a context has an unknown kind
+ */
+export async function chooseContexts({
+  options,
+  settings,
+  log,
+  kinds = BACKEND_KINDS,
+}: ChooseDeps): Promise<ChosenContexts> {
+  expectKnownKinds(settings.contexts, kinds, options.config);
+  const { sections, notes } = await chooseSections(options, settings);
+  const clock = new SystemClock();
+  const opened: OpenedBackend[] = [];
+  for (const section of sections) {
+    const open = kinds[section.kind] ?? unknownKind(section.kind);
+    opened.push(await open({ section, options, settings, clock, log: log.child({ context: section.name }) }));
+  }
+  const simulated = opened.filter(({ isSimulated }) => isSimulated);
+  return {
+    backends: opened.map(({ backend }) => backend),
+    simulated: new Set(simulated.map(({ backend }) => backend.context)),
+    hasTinyGuest:
+      options.tinyGuest !== undefined &&
+      opened.some(({ backend }) => backend.traits.imageKinds.includes('builtLocally')),
+    notes: simulated.length > 0 ? [...notes.found, SIMULATED, ...notes.hints] : [...notes.found, ...notes.hints],
+    close: async () => void (await Promise.all(opened.map((one) => one.close?.()))),
+  };
 }
 
-const accelerator = (known: Accelerator | undefined): (() => Promise<Accelerator>) | undefined =>
-  known === undefined ? undefined : async () => known;
+const SIMULATED = 'This is a sandbox: its cluster and its guests are simulated.';
 
-async function libvirtIsHere(): Promise<boolean> {
-  const answers = await Promise.allSettled(LIBVIRT_SOCKETS.map((socket) => access(socket, constants.W_OK)));
-  return answers.some(({ status }) => status === 'fulfilled');
+interface Notes {
+  /** What was found when nothing was configured. */
+  readonly found: readonly string[];
+  readonly hints: readonly string[];
 }
+
+const NO_NOTES: Notes = { found: [], hints: [] };
+
+async function chooseSections(
+  { local, sandbox }: CommandLine,
+  { contexts }: Settings,
+): Promise<{ sections: readonly ContextSection[]; notes: Notes }> {
+  const configured: ContextSection[] = [
+    ...contexts,
+    ...(local ? [{ name: 'local', kind: 'libvirt', uri: LOCAL_URI }] : []),
+    ...(sandbox === undefined ? [] : [{ name: 'sandbox', kind: 'sandbox', instances: sandbox }]),
+  ];
+  if (configured.length > 0) return { sections: configured, notes: NO_NOTES };
+  const cluster = await findCluster();
+  if (cluster) {
+    const found = `Found a cluster: the context ${cluster.name} of your kubeconfig.`;
+    return { sections: [cluster], notes: { ...NO_NOTES, found: [found] } };
+  }
+  const host = await findLibvirt();
+  if (host) return { sections: [host], notes: { ...NO_NOTES, found: ['Found libvirt on this machine.'] } };
+  return {
+    sections: [{ name: 'sandbox', kind: 'sandbox' }],
+    notes: {
+      found: ['Found neither a cluster nor libvirt.'],
+      hints: ['For real virtual machines on this machine type: npm start -- --local'],
+    },
+  };
+}
+
+function expectKnownKinds(
+  contexts: readonly ContextSection[],
+  kinds: BackendKinds,
+  source = 'the configuration',
+): void {
+  const rule = `must be ${listOf(Object.keys(kinds))}`;
+  const problems = contexts.flatMap(({ kind }, index) =>
+    Object.hasOwn(kinds, kind) ? [] : [`contexts.${index}.kind ${rule}`],
+  );
+  if (problems.length > 0) throw new ConfigError(source, problems);
+}
+
+function unknownKind(kind: string): never {
+  throw new Error(`there is no backend of the kind ${kind}`);
+}
+
+/** `a, b or c` */
+const listOf = (words: readonly string[]): string =>
+  words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;

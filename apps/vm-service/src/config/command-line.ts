@@ -1,19 +1,19 @@
 import { parseArgs } from 'node:util';
 import { ConfigError } from '@headgate/nest-kit';
 
-/** What the service was started with. */
+/** The options of the command line. */
 export interface CommandLine {
   readonly config?: string;
   readonly listen?: string;
   readonly dataDir?: string;
   readonly metrics: boolean;
-  /** This machine's libvirt. */
+  /** Serve this machine's libvirt. */
   readonly local: boolean;
-  /** A simulated cluster with so many instances. */
+  /** Serve a simulated cluster with this number of instances. */
   readonly sandbox?: number;
-  /** The tiny guest's disk image, where one was built. */
+  /** Path of the disk image that was built on this machine. */
   readonly tinyGuest?: string;
-  /** How guests on this machine are run, where that was found out already. */
+  /** How guests on this machine run, when that is already known. */
   readonly accelerator?: 'kvm' | 'tcg';
   readonly help: boolean;
 }
@@ -22,21 +22,21 @@ export const USAGE = `headgate vm-service: virtual machines and containers on Ku
 
   --config FILE         configuration (YAML)
   --listen HOST:PORT    where to listen; default 127.0.0.1:8006
-  --data-dir DIR        where the registry file lives
-  --metrics             tell everything at /metrics
+  --data-dir DIR        directory of the registry file
+  --metrics             expose all series at /metrics
   --local               serve this machine's libvirt
   --sandbox[=N]         serve a simulated cluster with N instances
   --tiny-guest FILE     the disk image of the catalog entry "tiny"
-  --accelerator kvm|tcg how guests on this machine are run; default: found out by trying
+  --accelerator kvm|tcg how guests on this machine run; detected by default
   --help                this text
 
-With none of --config, --local and --sandbox it looks for a cluster (kubeconfig), then for libvirt on this machine, and
-takes a simulated cluster where it finds neither.
+Without --config, --local and --sandbox it looks for a cluster (kubeconfig), then for libvirt on this machine, and otherwise
+serves a simulated cluster.
 `;
 
 /** @throws ConfigError */
 export function parseCommandLine(argv: readonly string[]): CommandLine {
-  // `--sandbox` may stand alone or carry a number, which parseArgs can't say.
+  // `--sandbox` may have a value or not, which parseArgs can't express.
   const args = argv.map((arg) => (arg === '--sandbox' ? '--sandbox=40' : arg));
   const { values } = read(args);
   const instances = values.sandbox === undefined ? undefined : Number(values.sandbox);

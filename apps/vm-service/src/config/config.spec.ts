@@ -34,7 +34,7 @@ describe('loadSettings', () => {
     return loadSettings(parseCommandLine(['--config', file, ...args]), env);
   };
 
-  test('takes the command line before the environment before the file before the defaults', () => {
+  test('prefers the command line to the environment, the environment to the file, and the file to the defaults', () => {
     const settings = load(
       'listen: 127.0.0.1:1\nadmins: [file]\ncontexts:\n  - { name: a/b, kind: libvirt, uri: "qemu:///system" }',
       { SVC_ADMINS: 'ann@example.org, bob  carol' },
@@ -59,16 +59,16 @@ describe('loadSettings', () => {
     ['listen: 127.0.0.1:80000', 'listen must be HOST:PORT'],
     ['lisen: a', 'lisen is not a known key'],
     ['trustedProxies: [nowhere]', 'trustedProxies must be a list of addresses'],
-    ['contexts: [{ name: a, kind: proxmox }]', 'contexts.0.kind must be kubevirt, libvirt or sandbox'],
+    ['contexts: [{ name: a, kind: 7 }]', 'contexts.0.kind must be a string'],
     ['contexts: [{ name: a, kind: sandbox }, { name: a, kind: sandbox }]', 'contexts must have different names'],
     ['metrics: "yes"', 'metrics must be a boolean value'],
     ['- a', 'it must hold keys and values'],
-    ['a: [', 'it is no YAML'],
-  ])('stops at «%s» and names it', (yaml, problem) => {
+    ['a: [', 'it is not YAML'],
+  ])('refuses «%s» and names the key', (yaml, problem) => {
     expect(() => load(yaml)).toThrow(problem);
   });
 
-  test('says which file it can not read', () => {
+  test('names a file that it cannot read', () => {
     expect(() => loadSettings(parseCommandLine(['--config', join(folder, 'none.yaml')]), {})).toThrow(
       /none\.yaml: the file can't be read \(ENOENT\)/,
     );

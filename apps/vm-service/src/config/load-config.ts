@@ -7,10 +7,10 @@ import { ConfigError, parseServiceConfig, type ServiceConfig } from './service-c
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The service's configuration with everything decided: file, then environment, then command line. */
+/** The complete configuration: the file, overridden by the environment, overridden by the command line. */
 export type Settings = Readonly<ServiceConfig> & { readonly dataDir: string };
 
-/** @throws ConfigError when the file can't be read or a value can't be used */
+/** @throws ConfigError when the file can't be read or a value is invalid */
 export function loadSettings(options: CommandLine, env: Environment): Settings {
   const file = options.config === undefined ? {} : readYaml(options.config);
   const source = options.config ?? 'the command line and environment';
@@ -27,7 +27,7 @@ export function loadSettings(options: CommandLine, env: Environment): Settings {
   return Object.freeze({ ...config, dataDir: config.dataDir ?? defaultDataDir(env) });
 }
 
-/** Split at commas or white space, as the contract says for SVC_ADMINS. */
+/** Splits at commas or white space, as the contract defines for SVC_ADMINS. */
 export const words = (text: string): string[] => text.split(/[\s,]+/).filter(Boolean);
 
 function defaultDataDir(env: Environment): string {
@@ -46,7 +46,7 @@ function readYaml(file: string): Record<string, unknown> {
   try {
     value = parse(text) ?? {};
   } catch (error) {
-    throw new ConfigError(file, [`it is no YAML: ${(error as Error).message.split('\n')[0]}`]);
+    throw new ConfigError(file, [`it is not YAML: ${(error as Error).message.split('\n')[0]}`]);
   }
   if (typeof value !== 'object' || Array.isArray(value)) throw new ConfigError(file, ['it must hold keys and values']);
   return value as Record<string, unknown>;

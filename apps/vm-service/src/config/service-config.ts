@@ -5,7 +5,6 @@ import {
   ArrayUnique,
   IsArray,
   IsBoolean,
-  IsIn,
   IsInt,
   IsNotEmpty,
   IsOptional,
@@ -41,21 +40,21 @@ const IsProxyList = (): PropertyDecorator =>
     },
   });
 
-/** One backend. */
+/** One backend. The keys after `kind` are for the kinds that they name. */
 export class ContextSection {
-  /** What the operator calls it. */
+  /** The operator's name for it. */
   @IsContextNameKey() name!: string;
-  @IsIn(['kubevirt', 'libvirt', 'sandbox'], { message: '$property must be kubevirt, libvirt or sandbox' })
-  kind!: 'kubevirt' | 'libvirt' | 'sandbox';
-  /** libvirt: the connection's URI, such as qemu:///system or qemu+ssh://root@host/system. */
+  /** A key of BACKEND_KINDS, which is checked when the contexts are opened. */
+  @IsString() @IsNotEmpty() kind!: string;
+  /** libvirt: the URI of the connection, such as qemu:///system or qemu+ssh://root@host/system. */
   @IsOptional()
   @Matches(/^[a-z]+(\+[a-z]+)?:\/\/\S*$/, { message: '$property must be a libvirt URI such as qemu:///system' })
   uri?: string;
-  /** kubevirt: the kubeconfig file; absent: KUBECONFIG, ~/.kube/config, or the pod's service account. */
+  /** kubevirt: the kubeconfig file; by default KUBECONFIG, ~/.kube/config or the pod's service account. */
   @IsOptional() @IsString() @IsNotEmpty() kubeconfig?: string;
-  /** kubevirt: the context in that file; absent: its current one. */
+  /** kubevirt: the context in that file; by default its current one. */
   @IsOptional() @IsString() @IsNotEmpty() kubeContext?: string;
-  /** sandbox: how many simulated instances it begins with. */
+  /** sandbox: the initial number of simulated instances. */
   @IsOptional() @IsInt() @Min(0) @Max(10_000) instances?: number;
 }
 
@@ -67,20 +66,20 @@ export class ImageSection {
   @IsString() defaultUser = '';
 }
 
-/** The configuration file of the VM service. Every key has a default; docs/operate.md tells them one by one. */
+/** The configuration file of the VM service. Every key has a default; docs/operate.md lists them. */
 export class ServiceConfig {
   /** HOST:PORT */
   @IsListenAddress()
   listen = '127.0.0.1:8006';
-  /** Where the registry file lives. */
+  /** Directory of the registry file. */
   @IsOptional() @IsString() @IsNotEmpty() dataDir?: string;
-  /** Whether /metrics tells everything. */
+  /** Whether /metrics exposes all series. */
   @IsBoolean() metrics = false;
-  /** Logins of administrators; empty: no allowlist, everyone is one. SVC_ADMINS comes before. */
+  /** Logins of administrators. Empty: there is no allowlist and everyone is an administrator. SVC_ADMINS overrides it. */
   @IsArray() @IsString({ each: true }) admins: string[] = [];
-  /** Proxies whose identity headers are believed. SVC_TRUSTED_PROXIES comes before. */
+  /** Proxies whose identity headers are trusted. SVC_TRUSTED_PROXIES overrides it. */
   @IsProxyList() trustedProxies: string[] = [...TrustedProxies.loopback];
-  /** Host headers beside the loopback names and the listen address. SVC_ALLOWED_HOSTS comes before. */
+  /** Host headers besides the loopback names and the listen address. SVC_ALLOWED_HOSTS overrides it. */
   @IsArray() @IsString({ each: true }) allowedHosts: string[] = [];
   @IsString() @Matches(/^[A-Za-z0-9-]+$/) loginHeader = 'Tailscale-User-Login';
   @IsString() @Matches(/^[A-Za-z0-9-]+$/) nameHeader = 'Tailscale-User-Name';

@@ -1,6 +1,6 @@
 import { Controller, Get } from '@nestjs/common';
 import { CatalogEntryView } from '@headgate/api-contracts';
-import { BackendDirectory, ImageCatalog } from '@headgate/domain-contracts';
+import { BackendDirectory, ImageCatalog, type CatalogEntry } from '@headgate/domain-contracts';
 import { answerList, Describe } from '../platform/answers.decorator.js';
 
 @Controller('api/images')
@@ -11,18 +11,28 @@ export class ImagesController {
   ) {}
 
   @Get()
-  @Describe('The image catalog.', answerList(200, CatalogEntryView))
+  @Describe('The images that some context can use.', answerList(200, CatalogEntryView))
   images(): CatalogEntryView[] {
-    const canTakeTiny = this.backends.all().some(({ kind }) => kind === 'libvirt');
+    const usable = new Set(this.backends.all().flatMap(({ traits }) => traits.imageKinds));
     return this.catalog
       .entries()
-      .filter(({ builtLocally }) => builtLocally === undefined || canTakeTiny)
-      .map(({ name, description, containerDisk, defaultUser, custom }) => ({
-        name,
-        description,
-        containerDisk,
-        defaultUser,
-        custom,
-      }));
+      .map(presentEntry)
+      .filter(({ kind }) => usable.has(kind));
   }
 }
+
+const presentEntry = ({
+  name,
+  description,
+  containerDisk,
+  defaultUser,
+  custom,
+  builtLocally,
+}: CatalogEntry): CatalogEntryView => ({
+  name,
+  description,
+  containerDisk,
+  kind: builtLocally === undefined ? 'containerDisk' : 'builtLocally',
+  defaultUser,
+  custom,
+});

@@ -4,6 +4,15 @@ import type { Capabilities, ContextCapabilities } from '../shared/queries/use-ca
 export const buildContext = (overrides: Partial<ContextCapabilities> = {}): ContextCapabilities => ({
   context: 'prod',
   backend: 'kubevirt',
+  label: 'KubeVirt',
+  namespaces: { default: 'tailvm', isOnlyOne: false },
+  instanceNames: {
+    pattern: '[a-z0-9]([a-z0-9-]*[a-z0-9])?',
+    maxLength: 63,
+    description: 'start and end with a letter or a digit',
+  },
+  imageKinds: ['containerDisk'],
+  placementFields: ['instancetype', 'preference', 'node'],
   up: true,
   simulated: false,
   abilities: { power: true, provisioning: true, migration: true, containers: true, consoles: true },

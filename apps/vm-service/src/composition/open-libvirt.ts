@@ -1,0 +1,20 @@
+import { join } from 'node:path';
+import { LibvirtBackend } from '@headgate/libvirt-adapter';
+import type { BackendDeps, OpenedBackend } from './backend-kinds.js';
+
+export const LOCAL_URI = 'qemu:///system';
+
+/** A host that runs libvirt. */
+export async function openLibvirt({ section, options, settings, clock, log }: BackendDeps): Promise<OpenedBackend> {
+  const { tinyGuest, accelerator } = options;
+  const backend = await LibvirtBackend.open({
+    context: section.name,
+    uri: section.uri ?? LOCAL_URI,
+    dataDir: join(settings.dataDir, 'fetch', encodeURIComponent(section.name)),
+    clock,
+    log,
+    tinyGuest: tinyGuest === undefined ? undefined : async () => tinyGuest,
+    accelerator: accelerator === undefined ? undefined : async () => accelerator,
+  });
+  return { backend };
+}

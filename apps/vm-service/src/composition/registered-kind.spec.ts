@@ -1,0 +1,100 @@
+import 'reflect-metadata';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buildVm, MEMORY_TRAITS, MemoryBackend } from '@headgate/testing';
+import { pino } from 'pino';
+import { parseCommandLine } from '../config/command-line.js';
+import { loadSettings } from '../config/load-config.js';
+import { createService, type Service } from '../create-app.js';
+import { BACKEND_KINDS, type BackendKinds } from './backend-kinds.js';
+import { chooseContexts } from './choose-contexts.js';
+
+const TRAITS = {
+  ...MEMORY_TRAITS,
+  kind: 'hypervisor-nine',
+  label: 'Hypervisor Nine',
+  namespaces: { default: 'lobby', isOnlyOne: true },
+  instanceNames: { pattern: '[a-z]+', maxLength: 8, description: 'be letters' },
+  imageKinds: [],
+  placementFields: [],
+};
+
+function createBackend(context: string): MemoryBackend {
+  const backend = new MemoryBackend(context, TRAITS);
+  backend.fleet.put(buildVm({ ref: { context, namespace: 'lobby', name: 'web' }, backend: TRAITS.kind }));
+  return backend;
+}
+
+/** The one line that registers a kind of backend. */
+const kinds: BackendKinds = {
+  ...BACKEND_KINDS,
+  [TRAITS.kind]: async ({ section }) => ({ backend: createBackend(section.name) }),
+};
+
+describe('a registered kind of backend', () => {
+  let folder: string;
+  let service: Service;
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'headgate-kind-'));
+    const config = join(folder, 'headgate.yaml');
+    writeFileSync(config, `contexts: [{ name: nine, kind: ${TRAITS.kind} }]\nmetrics: true`);
+    const options = parseCommandLine(['--config', config, '--data-dir', folder, '--listen', '127.0.0.1:0']);
+    const settings = loadSettings(options, {});
+    const log = pino({ level: 'silent' });
+    const contexts = await chooseContexts({ options, settings, log, kinds });
+    service = await createService({ settings, contexts, log, pageDir: folder });
+    await service.start();
+  });
+
+  afterAll(async () => {
+    await service.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  const send = async (path: string, body?: object): Promise<{ status: number; json: unknown }> => {
+    const response = await fetch(`http://127.0.0.1:${service.port()}${path}`, {
+      method: body ? 'POST' : 'GET',
+      headers: body ? { 'content-type': 'application/json' } : {},
+      body: body && JSON.stringify(body),
+    });
+    return { status: response.status, json: await response.json() };
+  };
+
+  test('appears in the lists', async () => {
+    expect((await send('/api/vms')).json).toMatchObject([
+      { name: 'web', context: 'nine', backend: 'hypervisor-nine', namespace: 'lobby' },
+    ]);
+    expect((await send('/api/nodes')).json).toMatchObject([{ context: 'nine' }]);
+  });
+
+  test('appears in the capabilities, with everything that the page needs to know of it', async () => {
+    const { json } = await send('/api/capabilities');
+    expect((json as { contexts: unknown[] }).contexts).toMatchObject([
+      {
+        context: 'nine',
+        backend: 'hypervisor-nine',
+        label: 'Hypervisor Nine',
+        namespaces: { default: 'lobby', isOnlyOne: true },
+        instanceNames: { pattern: '[a-z]+', maxLength: 8, description: 'be letters' },
+        imageKinds: [],
+        placementFields: [],
+        abilities: { power: true },
+        sources: { pvc: true },
+      },
+    ]);
+    expect((await send('/api/images')).json).toEqual([]);
+  });
+
+  test('takes new instances by its own rules', async () => {
+    expect(await send('/api/vms', { name: 'db', namespace: 'default', pvc: 'volume-1' })).toMatchObject({
+      status: 400,
+      json: { error: 'namespace must be "lobby" on nine, which has no other.' },
+    });
+    expect(await send('/api/vms', { name: 'db', pvc: 'volume-1' })).toMatchObject({
+      status: 201,
+      json: { ref: 'vm/nine/lobby/db' },
+    });
+  });
+});
