@@ -61,6 +61,9 @@ class MemoryAuditLog extends AuditLog {
   }
 }
 
+const withoutDiagnostics = (): MemoryBackend =>
+  new MemoryBackend('plain', { unavailable: { diagnostics: 'There is nothing to check.' } });
+
 const doctor = (...all: MemoryBackend[]) => {
   const backends = { all: () => all } as unknown as BackendDirectory;
   const checks = new CheckBackends(backends);
@@ -73,7 +76,7 @@ describe('CheckBackends', () => {
     const broken = new FaultyBackend('lab', () => {
       throw new Error('out of order');
     });
-    const { checks } = doctor(broken, new MemoryBackend('plain'), new FaultyBackend('local', () => [check('network')]));
+    const { checks } = doctor(broken, withoutDiagnostics(), new FaultyBackend('local', () => [check('network')]));
     expect(await checks.run()).toMatchObject([
       { context: 'lab', name: 'diagnostics', status: 'error', message: 'out of order' },
       { context: 'local', name: 'network', status: 'ok' },
@@ -96,7 +99,7 @@ describe('FixBackends', () => {
 
   test('records each fix with its author, and a failed one with its cause', async () => {
     const broken = new FaultyBackend('broken', () => []);
-    const { fix, audit } = doctor(new FaultyBackend('lab', () => []), broken, new MemoryBackend('plain'));
+    const { fix, audit } = doctor(new FaultyBackend('lab', () => []), broken, withoutDiagnostics());
     await fix.run(ann);
     expect(audit.entries).toEqual([
       { time: expect.any(String), caller: 'ann', action: 'fix', ref: 'lab', outcome: 'ok', message: 'fixed 1' },

@@ -1,6 +1,8 @@
 import {
   formatRef,
+  isContainer,
   isVm,
+  type Container,
   type DomainError,
   type Instance,
   type InstanceInventory,
@@ -54,6 +56,11 @@ export class InventoryRecorder implements InventoryListener {
     return found && isVm(found) ? found : undefined;
   }
 
+  container(ref: InstanceRef): Container | undefined {
+    const found = this.instances.get(formatRef(ref));
+    return found && isContainer(found) ? found : undefined;
+  }
+
   /** Resolves as soon as the condition holds; at once when it does already. */
   until(isMet: () => boolean): Promise<void> {
     if (isMet()) return Promise.resolve();
@@ -72,6 +79,16 @@ export class InventoryRecorder implements InventoryListener {
     };
     await this.until(met);
     return this.vm(ref) as VirtualMachine;
+  }
+
+  /** Resolves with the container as soon as the condition holds. */
+  async untilContainer(ref: InstanceRef, isMet: (container: Container) => boolean): Promise<Container> {
+    const found = (): Container | undefined => {
+      const container = this.container(ref);
+      return container && isMet(container) ? container : undefined;
+    };
+    await this.until(() => found() !== undefined);
+    return this.container(ref) as Container;
   }
 
   async stop(): Promise<void> {

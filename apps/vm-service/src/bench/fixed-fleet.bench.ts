@@ -56,7 +56,7 @@ for (let index = 0; index < Number(count); index++) {
     uid: name,
     tags: ['prod', `rack-${index % 12}`],
   });
-  backend.fleet.put(withStatus(vm, index % 4 === 0 ? 'Stopped' : 'Running'));
+  backend.engine.put(withStatus(vm, index % 4 === 0 ? 'Stopped' : 'Running'));
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'headgate-bench-'));

@@ -28,7 +28,7 @@ describe('ReadCapabilities', () => {
   test('name every reason when no context can be reached', async () => {
     await fleet.whenSynced();
     for (const backend of [lab, prod])
-      backend.fleet.lose(new DomainError('BACKEND_UNREACHABLE', `${backend.context} does not answer.`));
+      backend.engine.disconnect(new DomainError('BACKEND_UNREACHABLE', `${backend.context} does not answer.`));
     await expect(capabilities.read()).rejects.toThrow('lab: lab does not answer. prod: prod does not answer.');
   });
 });

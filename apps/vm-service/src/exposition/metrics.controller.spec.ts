@@ -30,13 +30,13 @@ describe('GET /metrics', () => {
     }
     expect(text).toMatch(/^svc_collection_age_seconds [\d.]+$/m);
     expect(text).toMatch(/^process_resident_memory_bytes \d+/m);
-    edge.lab.fleet.lose(away);
+    edge.lab.engine.disconnect(away);
     await until(/^svc_backend_up\{context="lab",backend="memory"\} 0$/m);
   });
 
   test('answers /metrics without the option, and a partial answer where one context is lost', async () => {
     expect((await edge.send('GET', '/metrics')).body).toMatch(/^svc_collection_success 0$/m);
-    edge.lab.fleet.lose(away);
+    edge.lab.engine.disconnect(away);
     const nodes = await edge.send('GET', '/api/nodes');
     expect([nodes.status, nodes.headers['svc-partial']]).toEqual([200, 'true']);
   });

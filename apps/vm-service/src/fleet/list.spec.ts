@@ -57,7 +57,7 @@ describe('GET /api/vms', () => {
   });
 
   test('shows what is known of a lost context as stale, and says so', async () => {
-    edge.lab.fleet.lose(away);
+    edge.lab.engine.disconnect(away);
     const answer = await edge.send('GET', '/api/vms');
     expect([answer.status, answer.headers['svc-partial']]).toEqual([200, 'true']);
     expect((answer.json as unknown as { stale?: boolean }[]).map(({ stale }) => stale)).toEqual([
@@ -66,13 +66,13 @@ describe('GET /api/vms', () => {
       true,
       undefined,
     ]);
-    edge.lab.fleet.restore();
+    edge.lab.engine.reconnect();
     expect((await edge.send('GET', '/api/vms')).headers['svc-partial']).toBeUndefined();
   });
 
   test('answers 503 when no context can be reached, for reads and writes', async () => {
-    edge.lab.fleet.lose(away);
-    edge.other.fleet.lose(away);
+    edge.lab.engine.disconnect(away);
+    edge.other.engine.disconnect(away);
     for (const [method, path, body] of [
       ['GET', '/api/vms'],
       ['GET', '/api/cts'],
@@ -109,12 +109,12 @@ describe('GET /api/vms', () => {
     await until(/event: changed\ndata: \{"name":"web".*"status":"Running"/);
     await edge.send('DELETE', '/api/vms/default/web');
     await until(/event: removed\ndata: \{"ref":"vm\/lab\/default\/web"\}/);
-    edge.lab.fleet.lose(away);
-    edge.other.fleet.lose(away);
+    edge.lab.engine.disconnect(away);
+    edge.other.engine.disconnect(away);
     await until(
       /event: status\ndata: \{"context":"other","backend":"memory","up":false,"reason":"lab does not answer\."\}/,
     );
-    edge.lab.fleet.restore();
+    edge.lab.engine.reconnect();
     await until(/event: status\ndata: \{"context":"lab","backend":"memory","up":true/);
     abort.abort();
   });

@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DomainError } from '@headgate/domain-contracts';
-import { buildContainer, buildVm, MemoryBackend, withStatus } from '@headgate/testing';
+import { buildContainer, buildVm, MemoryBackend, type MemoryBackendOptions, withStatus } from '@headgate/testing';
 import { pino } from 'pino';
 import { WebSocket } from 'ws';
 import { parseCommandLine } from '../config/command-line.js';
@@ -24,20 +24,30 @@ export interface Reply {
 const vm = (name: string, context = 'lab', status: 'Stopped' | 'Running' = 'Stopped') =>
   withStatus(buildVm({ ref: { context, name } }), status);
 
+/** One node and only some abilities, so that the answers for missing abilities are tested too. */
+const LIMITED: MemoryBackendOptions = {
+  nodeCount: 1,
+  unavailable: {
+    migration: 'Memory has nowhere to migrate to.',
+    containers: 'There are no containers in memory.',
+    diagnostics: 'Nothing can be wrong in memory.',
+  },
+};
+
 /**
  * The whole service over two memory backends, on a free loopback port: `lab` has the VMs `web`, `db` (running) and `twin` and
  * the container `box`; `other` has another `twin`.
  */
 export class Edge {
-  readonly lab = new MemoryBackend('lab');
-  readonly other = new MemoryBackend('other');
+  readonly lab = new MemoryBackend('lab', LIMITED);
+  readonly other = new MemoryBackend('other', LIMITED);
   readonly folder = mkdtempSync(join(tmpdir(), 'headgate-service-'));
   service!: Service;
 
   constructor() {
     for (const known of [vm('web'), vm('db', 'lab', 'Running'), vm('twin'), buildContainer()])
-      this.lab.fleet.put(known);
-    this.other.fleet.put(vm('twin', 'other'));
+      this.lab.engine.put(known);
+    this.other.engine.put(vm('twin', 'other'));
   }
 
   async open(env: Record<string, string> = {}, args: string[] = []): Promise<this> {

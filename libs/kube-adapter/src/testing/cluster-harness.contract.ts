@@ -59,6 +59,16 @@ export class ClusterHarness implements BackendHarness {
     return { kind: 'containerDisk', image: IMAGE };
   }
 
+  async openUnreachable(): Promise<KubeBackend> {
+    const text = JSON.stringify({
+      clusters: [{ name: 'gone', cluster: { server: 'http://127.0.0.1:1' } }],
+      contexts: [{ name: 'gone', context: { cluster: 'gone', user: 'gone' } }],
+      users: [{ name: 'gone', user: {} }],
+      'current-context': 'gone',
+    });
+    return KubeBackend.open({ context: 'gone', kubeconfig: { text }, clock: new SystemClock() });
+  }
+
   async close(): Promise<void> {
     const present = this.created.filter((ref) => this.recorder.vm(ref));
     await Promise.all(present.map((ref) => this.other.require('provisioning').delete(ref)));

@@ -74,6 +74,11 @@ export class SandboxHarness implements BackendHarness {
     return { kind: 'containerDisk', image: 'registry.example.org/containerdisks/fedora:42' };
   }
 
+  async openUnreachable(): Promise<KubeBackend> {
+    const text = this.sandbox.kubeconfig().replace(/server: \S+/, 'server: http://127.0.0.1:1');
+    return KubeBackend.open({ context: 'gone', kubeconfig: { text }, clock: new SystemClock() });
+  }
+
   async close(): Promise<void> {
     await this.recorder.stop();
     await this.backend.close();

@@ -1,7 +1,8 @@
-import type { Backend, InstanceRef } from '@headgate/domain-contracts';
+import { SystemClock, type Backend, type InstanceRef } from '@headgate/domain-contracts';
 import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readUntil, InventoryRecorder, type BackendHarness } from '@headgate/testing';
+import { LibvirtBackend } from '../libvirt-backend.js';
 import { fileDisk, foreignDomainXml } from './domain-xml.js';
 import { LibvirtUnderTest } from './libvirt-under-test.js';
 import { TINY_ENTRY, tinyGuest } from './tiny-guest.js';
@@ -38,6 +39,14 @@ export async function openHarness(): Promise<BackendHarness> {
       await libvirt.virsh.run(['undefine', ref.name]);
     },
     quickSource: () => Promise.resolve({ kind: 'image', entry: TINY_ENTRY }),
+    openUnreachable: async () =>
+      LibvirtBackend.open({
+        context: 'gone',
+        uri: 'qemu+unix:///system?socket=/nonexistent/libvirt-sock',
+        dataDir: libvirt.dataDir,
+        clock: new SystemClock(),
+        accelerator: () => Promise.resolve('tcg'),
+      }),
     tidy: () => libvirt.removeDomains(),
     close: async () => {
       await recorder.stop();

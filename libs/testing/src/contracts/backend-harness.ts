@@ -1,31 +1,38 @@
 import type { Backend, InstanceRef, VmSource } from '@headgate/domain-contracts';
 
-/** What a port's contract suite needs of an adapter under test and the engine behind it. One is opened for each suite. */
+/** An adapter under test and the engine behind it. Each contract suite opens its own. */
 export interface BackendHarness {
   readonly backend: Backend;
-  /** A name that nobody uses, in a namespace that is there. */
+  /** An unused name in a namespace that exists. */
   freshRef(): InstanceRef;
   /**
-   * Makes a VM in that state behind the adapter's back.
-   * @param options.booted waits until its guest heeds its power button
+   * Creates a VM in the given state without using the adapter under test.
+   * @param options.booted waits until its guest reacts to its power button
    */
   givenVm(state: 'Stopped' | 'Running' | 'Paused', options?: { booted?: boolean }): Promise<InstanceRef>;
-  /** Removes a VM behind the adapter's back. */
+  /** Deletes a VM without using the adapter under test. */
   deleteExternally(ref: InstanceRef): Promise<void>;
-  /** A source that the engine can create from quickly. */
+  /** A source that the engine can create a VM from quickly. */
   quickSource(): Promise<VmSource>;
-  /** Called after each test: ends the guests that it started, where they cost something. */
+  /** Opens a backend of the same kind whose engine does not answer. The suite closes it. */
+  openUnreachable(): Promise<Backend>;
+  /** The image for the containers of the suites. Default: `debian:12`. */
+  readonly containerImage?: string;
+  /** Called after each test: stops the guests that the test started, on engines where guests are expensive. */
   tidy?(): Promise<void>;
-  /** Ends everything, and removes every VM that the suite made. */
+  /** Closes everything and deletes every instance that the suite created. */
   close(): Promise<void>;
 }
 
 export type OpenHarness = () => Promise<BackendHarness>;
 
 export interface ContractOptions {
-  /** Milliseconds that one test may take; for engines whose guests really boot. */
+  /** Time limit of one test, for engines whose guests really boot. */
   readonly timeoutMs?: number;
 }
 
-/** A ref of the harness's namespace that names nothing. */
+/** A ref in the harness's namespace that names no instance. */
 export const missingRef = (harness: BackendHarness): InstanceRef => harness.freshRef();
+
+/** The same for a container. */
+export const missingContainer = (harness: BackendHarness): InstanceRef => ({ ...harness.freshRef(), kind: 'ct' });

@@ -1,31 +1,50 @@
+import { DEFAULT_NAMESPACE, type InstanceRef } from '@headgate/domain-contracts';
 import { buildVm } from '../builders.js';
+import { allPortsContract } from '../contracts/all-ports.contract.js';
 import type { BackendHarness } from '../contracts/backend-harness.js';
-import { consoleSourceContract } from '../contracts/console-source.contract.js';
-import { instanceInventoryContract } from '../contracts/instance-inventory.contract.js';
-import { instancePowerContract } from '../contracts/instance-power.contract.js';
-import { instanceProvisioningContract } from '../contracts/instance-provisioning.contract.js';
-import { MEMORY_VOLUME, withStatus } from './memory-abilities.js';
-import { MemoryBackend } from './memory-backend.js';
+import { diagnosticsContract } from '../contracts/diagnostics.contract.js';
+import { unavailableAbilityContract } from '../contracts/unavailable-ability.contract.js';
+import { MemoryBackend, type MemoryBackendOptions } from './memory-backend.js';
+import { withStatus } from './memory-engine.js';
+import { MEMORY_VOLUME } from './memory-instances.js';
 
-const open = async (): Promise<BackendHarness> => {
-  const backend = new MemoryBackend();
+const open = async (options: MemoryBackendOptions = {}): Promise<BackendHarness & { backend: MemoryBackend }> => {
+  const backend = new MemoryBackend('lab', options);
+  const { engine } = backend;
   let names = 0;
-  const freshRef = () => ({ kind: 'vm', context: 'lab', namespace: 'default', name: `vm-${++names}` }) as const;
+  const freshRef = (): InstanceRef & { kind: 'vm' } => ({
+    kind: 'vm',
+    context: 'lab',
+    namespace: DEFAULT_NAMESPACE,
+    name: `vm-${++names}`,
+  });
   return {
     backend,
     freshRef,
     givenVm: async (status) => {
-      const vm = withStatus(buildVm({ ref: freshRef(), backend: backend.kind, uid: backend.fleet.nextUid() }), status);
-      backend.fleet.put(vm);
+      const vm = withStatus(buildVm({ ref: freshRef(), uid: engine.nextUid() }), status);
+      engine.put(vm);
       return vm.ref;
     },
-    deleteExternally: async (ref) => backend.fleet.remove(ref),
+    deleteExternally: async (ref) => engine.remove(ref),
     quickSource: async () => ({ kind: 'pvc', claim: MEMORY_VOLUME }),
+    openUnreachable: async () => {
+      const unreachable = new MemoryBackend('gone');
+      unreachable.engine.disconnect();
+      return unreachable;
+    },
     close: () => backend.close(),
   };
 };
 
-instanceInventoryContract('memory', open);
-instancePowerContract('memory', open);
-instanceProvisioningContract('memory', open);
-consoleSourceContract('memory', open, { greeting: /login: $/ });
+allPortsContract('memory', open, { consoles: { greeting: /login: $/ } });
+
+diagnosticsContract('memory with faults', async () => {
+  const harness = await open();
+  harness.backend.engine.faults.set('storage', 'The pool does not exist.');
+  return harness;
+});
+
+unavailableAbilityContract('memory without migration', 'migration', () =>
+  open({ unavailable: { migration: 'There is only one node.' } }),
+);

@@ -1,39 +1,65 @@
+import type { Duplex } from 'node:stream';
 import {
   Backend,
   UnavailableAbility,
   type Abilities,
   type AbilityName,
   type BackendTraits,
+  type InstanceRef,
 } from '@headgate/domain-contracts';
-import { MemoryCluster, MemoryConsoles, MemoryInventory, MemoryPower, MemoryProvisioning } from './memory-abilities.js';
+import { MemoryCluster, MemoryDiagnostics } from './memory-cluster.js';
+import { MemoryConsoles } from './memory-consoles.js';
+import { MemoryEngine } from './memory-engine.js';
+import {
+  MemoryContainers,
+  MemoryInventory,
+  MemoryMigration,
+  MemoryPower,
+  MemoryProvisioning,
+} from './memory-instances.js';
 import { MEMORY_TRAITS } from './memory-traits.js';
-import { MemoryFleet } from './memory-fleet.js';
 
-/** A backend in memory, for tests of what stands above the ports. It keeps the port contracts like any other. */
+export interface MemoryBackendOptions {
+  readonly traits?: BackendTraits;
+  /** Default: 2. */
+  readonly nodeCount?: number;
+  /** Abilities that this backend does not have, with the reason. */
+  readonly unavailable?: Readonly<Partial<Record<AbilityName, string>>>;
+  /** The graphical console of a running VM. */
+  readonly openScreen?: (ref: InstanceRef) => Duplex;
+}
+
+/** A backend in memory. It keeps the contracts of all ports, like any other backend. */
 export class MemoryBackend extends Backend {
-  readonly fleet = new MemoryFleet();
+  readonly engine: MemoryEngine;
+  override readonly traits: BackendTraits;
   closed = false;
-  private readonly abilities: { readonly [K in AbilityName]: Abilities[K] | UnavailableAbility };
+  private readonly abilities: Abilities;
+  private readonly unavailable: Readonly<Partial<Record<AbilityName, string>>>;
 
   constructor(
     override readonly context = 'lab',
-    override readonly traits: BackendTraits = MEMORY_TRAITS,
+    { traits = MEMORY_TRAITS, nodeCount, unavailable = {}, openScreen }: MemoryBackendOptions = {},
   ) {
     super();
+    this.traits = traits;
+    this.unavailable = unavailable;
+    const engine = (this.engine = new MemoryEngine(nodeCount));
     this.abilities = {
-      inventory: new MemoryInventory(this.fleet),
-      power: new MemoryPower(this.fleet),
-      provisioning: new MemoryProvisioning(this.fleet),
-      migration: new UnavailableAbility('Memory has nowhere to migrate to.'),
-      containers: new UnavailableAbility('There are no containers in memory.'),
-      consoles: new MemoryConsoles(this.fleet),
-      cluster: new MemoryCluster(this.fleet),
-      diagnostics: new UnavailableAbility('Nothing can be wrong in memory.'),
+      inventory: new MemoryInventory(engine),
+      power: new MemoryPower(engine),
+      provisioning: new MemoryProvisioning(engine),
+      migration: new MemoryMigration(engine),
+      containers: new MemoryContainers(engine),
+      consoles: new MemoryConsoles(engine, openScreen),
+      cluster: new MemoryCluster(engine),
+      diagnostics: new MemoryDiagnostics(engine),
     };
   }
 
   override ability<K extends AbilityName>(name: K): Abilities[K] | UnavailableAbility {
-    return this.abilities[name];
+    const reason = this.unavailable[name];
+    return reason === undefined ? this.abilities[name] : new UnavailableAbility(reason);
   }
 
   override async close(): Promise<void> {

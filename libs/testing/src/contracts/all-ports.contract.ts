@@ -1,0 +1,42 @@
+import type { AbilityName } from '@headgate/domain-contracts';
+import type { ContractOptions, OpenHarness } from './backend-harness.js';
+import { backendContract } from './backend.contract.js';
+import { clusterInventoryContract } from './cluster-inventory.contract.js';
+import { consoleSourceContract, type ConsoleContractOptions } from './console-source.contract.js';
+import { containersContract } from './containers.contract.js';
+import { diagnosticsContract } from './diagnostics.contract.js';
+import { instanceInventoryContract } from './instance-inventory.contract.js';
+import { instanceMigrationContract } from './instance-migration.contract.js';
+import { instancePowerContract } from './instance-power.contract.js';
+import { instanceProvisioningContract } from './instance-provisioning.contract.js';
+import { unavailableAbilityContract } from './unavailable-ability.contract.js';
+
+export interface AllPortsOptions extends ContractOptions {
+  readonly consoles: ConsoleContractOptions;
+  /** Abilities that the backend does not have: they are checked to be refused with a reason. */
+  readonly unavailable?: readonly AbilityName[];
+}
+
+/** Runs the contract suite of each port over a backend. */
+export function allPortsContract(
+  adapter: string,
+  open: OpenHarness,
+  { timeoutMs, consoles, unavailable = [] }: AllPortsOptions,
+): void {
+  const options = timeoutMs === undefined ? {} : { timeoutMs };
+  const suites: Readonly<Record<AbilityName, () => void>> = {
+    inventory: () => instanceInventoryContract(adapter, open, options),
+    power: () => instancePowerContract(adapter, open, options),
+    provisioning: () => instanceProvisioningContract(adapter, open, options),
+    migration: () => instanceMigrationContract(adapter, open, options),
+    containers: () => containersContract(adapter, open, options),
+    consoles: () => consoleSourceContract(adapter, open, { ...options, ...consoles }),
+    cluster: () => clusterInventoryContract(adapter, open, options),
+    diagnostics: () => diagnosticsContract(adapter, open, options),
+  };
+  backendContract(adapter, open, options);
+  for (const [name, suite] of Object.entries(suites) as [AbilityName, () => void][]) {
+    if (unavailable.includes(name)) unavailableAbilityContract(adapter, name, open, options);
+    else suite();
+  }
+}

@@ -1,0 +1,79 @@
+import type { Backend, ClusterInventory } from '@headgate/domain-contracts';
+import { InventoryRecorder } from '../inventory-recorder.js';
+import type { BackendHarness, ContractOptions, OpenHarness } from './backend-harness.js';
+
+/** The rules for every `ClusterInventory`. */
+export function clusterInventoryContract(
+  adapter: string,
+  open: OpenHarness,
+  { timeoutMs = 5000 }: ContractOptions = {},
+): void {
+  describe(`ClusterInventory, ${adapter}`, () => {
+    let harness: BackendHarness;
+    let cluster: ClusterInventory;
+    let unreachable: Backend;
+
+    beforeAll(async () => {
+      harness = await open();
+      cluster = harness.backend.require('cluster');
+      unreachable = await harness.openUnreachable();
+    }, timeoutMs);
+    afterAll(async () => {
+      await unreachable?.close();
+      await harness?.close();
+    }, timeoutMs);
+
+    afterEach(() => harness?.tidy?.(), timeoutMs);
+
+    const inTime = (title: string, rule: () => Promise<void>): void => test(title, rule, timeoutMs);
+
+    inTime('lists each node once, with its version and architecture', async () => {
+      const nodes = await cluster.nodes();
+      const names = nodes.map(({ name }) => name);
+      expect(names.length).toBeGreaterThan(0);
+      expect([...new Set(names)].sort()).toEqual([...names].sort());
+      for (const node of nodes) {
+        expect(node).toEqual({
+          name: expect.stringMatching(/./),
+          ready: expect.any(Boolean),
+          roles: expect.any(String),
+          kubelet: expect.stringMatching(/./),
+          arch: expect.stringMatching(/^[a-z0-9_]+$/),
+        });
+      }
+      expect(nodes.some(({ ready }) => ready)).toBe(true);
+    });
+
+    inTime('lists the node that a running VM is on', async () => {
+      const ref = await harness.givenVm('Running');
+      const recorder = InventoryRecorder.over(harness.backend.require('inventory'));
+      try {
+        const { node } = await recorder.untilVm(ref, (vm) => vm.node !== undefined);
+        expect((await cluster.nodes()).map(({ name }) => name)).toContain(node);
+      } finally {
+        await recorder.stop();
+      }
+    });
+
+    inTime('reports the default storage class and what storage can do', async () => {
+      expect(await cluster.storage()).toEqual({
+        storageClass: expect.any(String),
+        canExpand: expect.any(Boolean),
+        canSnapshot: expect.any(Boolean),
+      });
+    });
+
+    inTime('lists instancetypes and preferences by name, each once', async () => {
+      const { instancetypes, preferences } = await cluster.instancetypes();
+      for (const names of [instancetypes, preferences]) {
+        expect(new Set(names).size).toBe(names.length);
+        expect(names.every((name) => name !== '')).toBe(true);
+      }
+    });
+
+    inTime('fails with BACKEND_UNREACHABLE when the engine does not answer', async () => {
+      await expect(unreachable.require('cluster').nodes()).rejects.toMatchObject({ code: 'BACKEND_UNREACHABLE' });
+      await expect(unreachable.require('cluster').storage()).rejects.toMatchObject({ code: 'BACKEND_UNREACHABLE' });
+    });
+  });
+}

@@ -1,0 +1,146 @@
+import type { ContainerPhase, Containers, ContainerSpec, InstanceRef } from '@headgate/domain-contracts';
+import { InventoryRecorder } from '../inventory-recorder.js';
+import { readUntil } from '../read-until.js';
+import { missingContainer, type BackendHarness, type ContractOptions, type OpenHarness } from './backend-harness.js';
+
+const MIB = 1024 ** 2;
+
+/** The rules for every `Containers`, and for shells in containers. */
+export function containersContract(
+  adapter: string,
+  open: OpenHarness,
+  { timeoutMs = 5000 }: ContractOptions = {},
+): void {
+  describe(`Containers, ${adapter}`, () => {
+    let harness: BackendHarness;
+    let containers: Containers;
+    let recorder: InventoryRecorder;
+
+    beforeAll(async () => {
+      harness = await open();
+      containers = harness.backend.require('containers');
+      recorder = InventoryRecorder.over(harness.backend.require('inventory'));
+      await recorder.whenListed();
+    }, timeoutMs);
+    afterAll(async () => {
+      await recorder?.stop();
+      await harness?.close();
+    }, timeoutMs);
+
+    afterEach(() => harness?.tidy?.(), timeoutMs);
+
+    const inTime = (title: string, rule: () => Promise<void>): void => test(title, rule, timeoutMs);
+    const specOf = (ref: InstanceRef = missingContainer(harness)): ContainerSpec => ({
+      ref,
+      image: harness.containerImage ?? 'debian:12',
+      cpu: 1,
+      memoryBytes: 256 * MIB,
+      diskBytes: 1024 * MIB,
+      storageClass: '',
+      privileged: false,
+    });
+    const becomes = (ref: InstanceRef, phase: ContainerPhase) =>
+      recorder.untilContainer(ref, (container) => container.phase === phase);
+    const running = async (): Promise<InstanceRef> => {
+      const { ref } = await created();
+      await becomes(ref, 'Running');
+      return ref;
+    };
+    const created = async (): Promise<ContainerSpec> => {
+      const spec = specOf();
+      await containers.create(spec);
+      return spec;
+    };
+
+    inTime('plans a creation step by step and creates nothing', async () => {
+      const spec = specOf();
+      const plan = await containers.planCreate(spec);
+      expect(plan.refusals).toEqual([]);
+      expect(plan.steps.length).toBeGreaterThan(0);
+      await expect(containers.delete(spec.ref)).rejects.toMatchObject({ code: 'INSTANCE_NOT_FOUND' });
+    });
+
+    inTime('creates a running container as specified', async () => {
+      const { ref, image } = await created();
+      const container = await becomes(ref, 'Running');
+      expect(container).toMatchObject({ image, cpu: 1, memoryBytes: 256 * MIB, privileged: false });
+      expect(container).toMatchObject({ ref, backend: harness.backend.kind });
+      expect(container.node).toEqual(expect.any(String));
+    });
+
+    inTime('refuses a name that is taken, in the plan too', async () => {
+      const spec = await created();
+      await expect(containers.create(spec)).rejects.toMatchObject({ code: 'ALREADY_EXISTS' });
+      const { refusals } = await containers.planCreate(spec);
+      expect(refusals.map(({ code }) => code)).toContain('ALREADY_EXISTS');
+    });
+
+    inTime('creates one container when two of the same name are requested at the same time', async () => {
+      const spec = specOf();
+      const results = await Promise.allSettled([containers.create(spec), containers.create(spec)]);
+      expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+      await becomes(spec.ref, 'Running');
+    });
+
+    inTime('keeps the identity of a container over stop and start, each of them twice', async () => {
+      const ref = await running();
+      const { uid } = await becomes(ref, 'Running');
+      await containers.stop(ref);
+      expect((await becomes(ref, 'Stopped')).ready).toBe(false);
+      await containers.stop(ref);
+      await containers.start(ref);
+      const { uid: again } = await becomes(ref, 'Running');
+      await containers.start(ref);
+      expect(again).toBe(uid);
+    });
+
+    inTime('deletes a container, running or not', async () => {
+      for (const isStopped of [false, true]) {
+        const ref = await running();
+        if (isStopped) {
+          await containers.stop(ref);
+          await becomes(ref, 'Stopped');
+        }
+        expect((await containers.planDelete(ref)).steps.length).toBeGreaterThan(0);
+        await containers.delete(ref);
+        await recorder.until(() => recorder.container(ref) === undefined);
+      }
+    });
+
+    inTime('does not touch a VM of the same name', async () => {
+      const vm = await harness.givenVm('Stopped');
+      const ref = { ...vm, kind: 'ct' as const };
+      await containers.create(specOf(ref));
+      await becomes(ref, 'Running');
+      await containers.delete(ref);
+      await recorder.until(() => recorder.container(ref) === undefined);
+      await recorder.untilVm(vm, ({ status }) => status === 'Stopped');
+    });
+
+    for (const action of ['start', 'stop', 'planDelete', 'delete'] as const) {
+      inTime(`refuses ${action} for a container that does not exist`, async () => {
+        await expect(containers[action](missingContainer(harness))).rejects.toMatchObject({
+          code: 'INSTANCE_NOT_FOUND',
+        });
+      });
+    }
+
+    inTime('opens a shell in a running container', async () => {
+      const ref = await running();
+      const shell = await harness.backend.require('consoles').openShell(ref, { columns: 80, rows: 24 });
+      shell.stream.write('\r');
+      expect((await readUntil(shell.stream, /./)).length).toBeGreaterThan(0);
+      shell.resize({ columns: 100, rows: 30 });
+      shell.stream.destroy();
+    });
+
+    inTime('refuses a shell in a stopped container', async () => {
+      const ref = await running();
+      await containers.stop(ref);
+      await becomes(ref, 'Stopped');
+      await expect(harness.backend.require('consoles').openShell(ref, { columns: 80, rows: 24 })).rejects.toMatchObject(
+        { code: 'WRONG_STATE' },
+      );
+    });
+  });
+}

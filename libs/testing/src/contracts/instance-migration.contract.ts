@@ -1,0 +1,92 @@
+import type { ClusterNode, InstanceMigration, InstanceRef } from '@headgate/domain-contracts';
+import { InventoryRecorder } from '../inventory-recorder.js';
+import { missingRef, type BackendHarness, type ContractOptions, type OpenHarness } from './backend-harness.js';
+import { recordingReporter } from './recording-reporter.js';
+
+/** The rules for every `InstanceMigration`. The engine needs two nodes that are ready. */
+export function instanceMigrationContract(
+  adapter: string,
+  open: OpenHarness,
+  { timeoutMs = 5000 }: ContractOptions = {},
+): void {
+  describe(`InstanceMigration, ${adapter}`, () => {
+    let harness: BackendHarness;
+    let migration: InstanceMigration;
+    let recorder: InventoryRecorder;
+    let nodes: readonly ClusterNode[];
+
+    beforeAll(async () => {
+      harness = await open();
+      migration = harness.backend.require('migration');
+      nodes = await harness.backend.require('cluster').nodes();
+      recorder = InventoryRecorder.over(harness.backend.require('inventory'));
+      await recorder.whenListed();
+    }, timeoutMs);
+    afterAll(async () => {
+      await recorder?.stop();
+      await harness?.close();
+    }, timeoutMs);
+
+    afterEach(() => harness?.tidy?.(), timeoutMs);
+
+    const inTime = (title: string, rule: () => Promise<void>): void => test(title, rule, timeoutMs);
+    const runningVm = async (): Promise<{ ref: InstanceRef; source: string; uid: string }> => {
+      const ref = await harness.givenVm('Running', { booted: true });
+      const vm = await recorder.untilVm(ref, ({ node, ready, status }) => status === 'Running' && ready && !!node);
+      return { ref, source: vm.node ?? '', uid: vm.uid };
+    };
+    const otherNode = (source: string): string => {
+      const other = nodes.find(({ name, ready }) => ready && name !== source);
+      if (!other) throw new Error('The engine under test needs a second node that is ready.');
+      return other.name;
+    };
+
+    inTime('moves a running VM to the given node, and the VM keeps its identity', async () => {
+      const { ref, source, uid } = await runningVm();
+      const target = otherNode(source);
+      const report = recordingReporter();
+      await (
+        await migration.migrate(ref, target)
+      )(report);
+      const vm = await recorder.untilVm(ref, ({ node, status }) => node === target && status === 'Running');
+      expect(vm.uid).toBe(uid);
+      expect(report.steps.length).toBeGreaterThan(0);
+      for (const fraction of report.fractions) {
+        expect(fraction).toBeGreaterThanOrEqual(0);
+        expect(fraction).toBeLessThanOrEqual(1);
+      }
+    });
+
+    inTime('chooses a node when none is given', async () => {
+      const { ref, source } = await runningVm();
+      await (
+        await migration.migrate(ref)
+      )(recordingReporter());
+      const vm = await recorder.untilVm(ref, ({ node, status }) => node !== source && status === 'Running');
+      expect(nodes.map(({ name }) => name)).toContain(vm.node);
+    });
+
+    inTime('leaves the VM running when the migration is canceled', async () => {
+      const { ref } = await runningVm();
+      const work = await migration.migrate(ref);
+      await work(recordingReporter(AbortSignal.abort(new Error('canceled')))).catch(() => undefined);
+      const vm = await recorder.untilVm(ref, ({ status }) => status === 'Running');
+      expect(vm.ready).toBe(true);
+    });
+
+    inTime('refuses a node that does not exist, and the VM stays where it is', async () => {
+      const { ref, source } = await runningVm();
+      await expect(migration.migrate(ref, 'no-such-node')).rejects.toMatchObject({ code: 'NODE_NOT_FOUND' });
+      expect(recorder.vm(ref)?.node).toBe(source);
+    });
+
+    inTime('refuses to migrate a stopped VM', async () => {
+      const ref = await harness.givenVm('Stopped');
+      await expect(migration.migrate(ref)).rejects.toMatchObject({ code: 'WRONG_STATE' });
+    });
+
+    inTime('refuses to migrate a VM that does not exist', async () => {
+      await expect(migration.migrate(missingRef(harness))).rejects.toMatchObject({ code: 'INSTANCE_NOT_FOUND' });
+    });
+  });
+}

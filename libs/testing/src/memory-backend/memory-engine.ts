@@ -1,0 +1,143 @@
+import {
+  DomainError,
+  formatRef,
+  isContainer,
+  isRunningStatus,
+  isVm,
+  type ClusterNode,
+  type Container,
+  type ContainerPhase,
+  type Instance,
+  type InstanceRef,
+  type InventoryListener,
+  type VirtualMachine,
+  type VmStatus,
+} from '@headgate/domain-contracts';
+
+/** The engine behind a MemoryBackend: its instances and nodes, and the listeners of its inventory. */
+export class MemoryEngine {
+  readonly nodes: ClusterNode[];
+  /** Checks of the doctor by name, with the message of a failed one. Fixing a check empties its message. */
+  readonly faults = new Map<string, string>();
+  private readonly instances = new Map<string, Instance>();
+  private readonly listeners = new Set<InventoryListener>();
+  private outage: DomainError | undefined;
+  private lastUid = 0;
+  private nextNode = 0;
+
+  /** @param nodeCount how many nodes there are, `memory-1` and so on */
+  constructor(nodeCount = 2) {
+    this.nodes = Array.from({ length: nodeCount }, (_none, index) => ({
+      name: `memory-${index + 1}`,
+      ready: true,
+      roles: index === 0 ? 'control-plane,worker' : 'worker',
+      kubelet: 'v1.0.0',
+      arch: 'amd64',
+    }));
+  }
+
+  /** A uid that no instance had before. */
+  nextUid(): string {
+    return `memory-${++this.lastUid}`;
+  }
+
+  all(): readonly Instance[] {
+    return [...this.instances.values()];
+  }
+
+  watch(listener: InventoryListener): () => void {
+    this.listeners.add(listener);
+    queueMicrotask(() => {
+      if (!this.listeners.has(listener)) return;
+      if (this.outage) listener.lost(this.outage);
+      else listener.listed(this.all());
+    });
+    return () => void this.listeners.delete(listener);
+  }
+
+  put(instance: Instance): void {
+    this.instances.set(formatRef(instance.ref), instance);
+    if (!this.outage) for (const listener of this.listeners) listener.changed(instance);
+  }
+
+  remove(ref: InstanceRef): void {
+    this.instances.delete(formatRef(ref));
+    if (!this.outage) for (const listener of this.listeners) listener.removed(ref);
+  }
+
+  has(ref: InstanceRef): boolean {
+    return this.instances.has(formatRef(ref));
+  }
+
+  /** @throws DomainError INSTANCE_NOT_FOUND, or the error of the outage */
+  vm(ref: InstanceRef): VirtualMachine {
+    const instance = this.find(ref);
+    if (instance && isVm(instance)) return instance;
+    throw new DomainError('INSTANCE_NOT_FOUND', `There is no VM ${ref.namespace}/${ref.name}.`);
+  }
+
+  /** @throws DomainError INSTANCE_NOT_FOUND, or the error of the outage */
+  container(ref: InstanceRef): Container {
+    const instance = this.find(ref);
+    if (instance && isContainer(instance)) return instance;
+    throw new DomainError('INSTANCE_NOT_FOUND', `There is no container ${ref.namespace}/${ref.name}.`);
+  }
+
+  setStatus(vm: VirtualMachine, status: VmStatus): void {
+    this.put(withStatus(vm, status, vm.node ?? this.chooseNode()));
+  }
+
+  setPhase(container: Container, phase: ContainerPhase): void {
+    this.put(withPhase(container, phase, container.node ?? this.chooseNode()));
+  }
+
+  /** The nodes in turn. */
+  chooseNode(): string {
+    const ready = this.nodes.filter((node) => node.ready);
+    return ready[this.nextNode++ % ready.length]?.name ?? 'memory-1';
+  }
+
+  expectReachable(): void {
+    if (this.outage) throw this.outage;
+  }
+
+  get isReachable(): boolean {
+    return this.outage === undefined;
+  }
+
+  /** Simulates an outage: every call fails with the error until `reconnect`. */
+  disconnect(error = new DomainError('BACKEND_UNREACHABLE', 'The engine in memory does not answer.')): void {
+    this.outage = error;
+    for (const listener of this.listeners) listener.lost(error);
+  }
+
+  reconnect(): void {
+    this.outage = undefined;
+    for (const listener of this.listeners) listener.listed(this.all());
+  }
+
+  private find(ref: InstanceRef): Instance | undefined {
+    this.expectReachable();
+    return this.instances.get(formatRef(ref));
+  }
+}
+
+/** The VM in another status. Its node, address and readiness follow from the status. */
+export function withStatus(vm: VirtualMachine, status: VmStatus, node = 'memory-1'): VirtualMachine {
+  const isRunning = isRunningStatus(status);
+  return {
+    ...vm,
+    status,
+    ready: status === 'Running',
+    node: isRunning ? node : undefined,
+    ip: isRunning ? '192.0.2.5' : undefined,
+  };
+}
+
+/** The container in another phase. Its node and readiness follow from the phase. */
+export const withPhase = (container: Container, phase: ContainerPhase, node = 'memory-1'): Container => ({
+  ...container,
+  phase,
+  ready: phase === 'Running',
+  node: phase === 'Stopped' ? undefined : node,
+});

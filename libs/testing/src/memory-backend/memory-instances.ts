@@ -1,0 +1,206 @@
+import {
+  Containers,
+  DomainError,
+  buildPlan,
+  formatRef,
+  InstanceInventory,
+  InstanceMigration,
+  InstancePower,
+  InstanceProvisioning,
+  isRunningStatus,
+  type BackgroundWork,
+  type ContainerSpec,
+  type Creation,
+  type InstanceRef,
+  type InventoryListener,
+  type InventoryWatch,
+  type Json,
+  type Plan,
+  type PowerAction,
+  type Refusal,
+  type VmSourceKind,
+  type VmSpec,
+  type VmStatus,
+} from '@headgate/domain-contracts';
+import { buildContainer, buildVm } from '../builders.js';
+import { withStatus, type MemoryEngine } from './memory-engine.js';
+import { MEMORY_TRAITS } from './memory-traits.js';
+
+/** The one volume that a `pvc` source may name. */
+export const MEMORY_VOLUME = 'volume-1';
+
+export class MemoryInventory extends InstanceInventory {
+  constructor(private readonly engine: MemoryEngine) {
+    super();
+  }
+
+  override watch(listener: InventoryListener): InventoryWatch {
+    const stop = this.engine.watch(listener);
+    return { stop: async () => stop() };
+  }
+
+  override async manifest(ref: InstanceRef, { masked }: { masked: boolean }): Promise<Json> {
+    if (ref.kind === 'ct') {
+      const { uid, phase, image } = this.engine.container(ref);
+      return { kind: 'MemoryContainer', name: ref.name, uid, phase, image };
+    }
+    const { uid, status } = this.engine.vm(ref);
+    return { kind: 'MemoryVm', name: ref.name, uid, status, userData: masked ? '***' : 'password: secret' };
+  }
+}
+
+const STATUS_AFTER: Readonly<Record<PowerAction, VmStatus>> = {
+  start: 'Running',
+  stop: 'Stopped',
+  restart: 'Running',
+  pause: 'Paused',
+  unpause: 'Running',
+};
+
+export class MemoryPower extends InstancePower {
+  constructor(private readonly engine: MemoryEngine) {
+    super();
+  }
+
+  override async apply(ref: InstanceRef, action: PowerAction): Promise<void> {
+    const vm = this.engine.vm(ref);
+    if (action !== 'start' && action !== 'stop' && !isRunningStatus(vm.status)) {
+      throw new DomainError('WRONG_STATE', `${ref.name} does not run, so it can't ${action}.`);
+    }
+    this.engine.setStatus(vm, STATUS_AFTER[action]);
+  }
+}
+
+export class MemoryProvisioning extends InstanceProvisioning {
+  constructor(private readonly engine: MemoryEngine) {
+    super();
+  }
+
+  override sources(): Readonly<Record<VmSourceKind, true | string>> {
+    return {
+      containerDisk: true,
+      image: true,
+      import: true,
+      iso: true,
+      bootc: 'The bootc plugin is not installed.',
+      pvc: true,
+    };
+  }
+
+  override async planCreate({ ref }: VmSpec): Promise<Plan> {
+    this.engine.expectReachable();
+    return buildPlan([{ name: 'remember', detail: ref.name }], { refusals: refusalsOf(this.engine, ref) });
+  }
+
+  override async create(spec: VmSpec): Promise<Creation> {
+    this.engine.expectReachable();
+    const { ref, cpu, memoryBytes, diskBytes, source, start } = spec;
+    if (this.engine.has(ref)) throw new DomainError('ALREADY_EXISTS', `${formatRef(ref)} already exists.`);
+    if (source.kind === 'pvc' && source.claim !== MEMORY_VOLUME) {
+      throw new DomainError('VOLUME_NOT_FOUND', `There is no volume ${source.claim}.`);
+    }
+    const uid = this.engine.nextUid();
+    const vm = buildVm({ ref, uid, cpu, memoryBytes, diskBytes, backend: MEMORY_TRAITS.kind, liveMigratable: true });
+    const finalStatus: VmStatus = start ? 'Running' : 'Stopped';
+    const node = spec.node ?? this.engine.chooseNode();
+    this.engine.put(withStatus(vm, source.kind === 'import' ? 'Provisioning' : finalStatus, node));
+    if (source.kind !== 'import') return {};
+    return {
+      remaining: async (report) => {
+        report.step('download');
+        report.progress(0.5);
+        this.engine.put(withStatus(vm, finalStatus, node));
+      },
+    };
+  }
+
+  override async planDelete(ref: InstanceRef): Promise<Plan> {
+    return buildPlan([{ name: 'forget', detail: this.engine.vm(ref).ref.name }]);
+  }
+
+  override async delete(ref: InstanceRef): Promise<void> {
+    this.engine.remove(this.engine.vm(ref).ref);
+  }
+
+  override async setTag(ref: InstanceRef, tag: string, on: boolean): Promise<void> {
+    const vm = this.engine.vm(ref);
+    const others = vm.tags.filter((one) => one !== tag);
+    this.engine.put({ ...vm, tags: (on ? [...others, tag] : others).sort() });
+  }
+}
+
+export class MemoryMigration extends InstanceMigration {
+  constructor(private readonly engine: MemoryEngine) {
+    super();
+  }
+
+  override async migrate(ref: InstanceRef, targetNode?: string): Promise<BackgroundWork> {
+    const vm = this.engine.vm(ref);
+    if (vm.status !== 'Running') throw new DomainError('WRONG_STATE', `${ref.name} does not run.`);
+    const target = this.chooseTarget(vm.node, targetNode);
+    this.engine.put({ ...vm, status: 'Migrating', ready: false });
+    return async (report) => {
+      report.step('copy memory');
+      report.progress(0.5);
+      const current = this.engine.vm(ref);
+      this.engine.put(withStatus(current, 'Running', report.signal.aborted ? vm.node : target));
+      if (report.signal.aborted) throw report.signal.reason;
+      report.progress(1);
+    };
+  }
+
+  private chooseTarget(source: string | undefined, wanted: string | undefined): string {
+    const nodes = this.engine.nodes.filter(({ ready }) => ready).map(({ name }) => name);
+    if (wanted === undefined) {
+      const other = nodes.find((name) => name !== source);
+      if (other !== undefined) return other;
+      throw new DomainError('WRONG_STATE', 'There is no other node that is ready.');
+    }
+    if (!nodes.includes(wanted)) throw new DomainError('NODE_NOT_FOUND', `There is no node ${wanted}.`);
+    if (wanted === source) throw new DomainError('WRONG_STATE', `The VM is on ${wanted} already.`);
+    return wanted;
+  }
+}
+
+export class MemoryContainers extends Containers {
+  constructor(private readonly engine: MemoryEngine) {
+    super();
+  }
+
+  override async planCreate({ ref, image }: ContainerSpec): Promise<Plan> {
+    this.engine.expectReachable();
+    return buildPlan([{ name: 'remember', detail: `${ref.name} from ${image}` }], {
+      refusals: refusalsOf(this.engine, ref),
+    });
+  }
+
+  override async create({ ref, image, cpu, memoryBytes, privileged }: ContainerSpec): Promise<void> {
+    this.engine.expectReachable();
+    if (this.engine.has(ref)) throw new DomainError('ALREADY_EXISTS', `${formatRef(ref)} already exists.`);
+    const uid = this.engine.nextUid();
+    const container = { ref, uid, image, cpu, memoryBytes, privileged, backend: MEMORY_TRAITS.kind };
+    this.engine.put(buildContainer({ ...container, node: this.engine.chooseNode() }));
+  }
+
+  override async start(ref: InstanceRef): Promise<void> {
+    const container = this.engine.container(ref);
+    if (container.phase !== 'Running') this.engine.setPhase(container, 'Running');
+  }
+
+  override async stop(ref: InstanceRef): Promise<void> {
+    this.engine.setPhase(this.engine.container(ref), 'Stopped');
+  }
+
+  override async planDelete(ref: InstanceRef): Promise<Plan> {
+    return buildPlan([{ name: 'forget', detail: this.engine.container(ref).ref.name }]);
+  }
+
+  override async delete(ref: InstanceRef): Promise<void> {
+    this.engine.remove(this.engine.container(ref).ref);
+  }
+}
+
+const refusalsOf = (engine: MemoryEngine, ref: InstanceRef): Refusal[] =>
+  engine.has(ref)
+    ? [{ code: 'ALREADY_EXISTS', reason: `${ref.name} already exists.`, remedy: 'Choose another name.' }]
+    : [];
