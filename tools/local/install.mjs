@@ -36,42 +36,50 @@ export function findMissing({ find, hasUser, machine }) {
 /**
  * Installs missing requirements from the distribution, if permitted.
  * @param {InstallPorts} ports
- * @returns {Promise<{ installed: string[], problem?: string }>} `problem` is one sentence with the remedy
+ * @returns {Promise<{ installed: string[], problem?: string, warning?: string }>} `problem` is one sentence with the remedy,
+ *   and so is `warning`, which is about optional requirements only
  */
 export async function installMissing(ports) {
-  const { machine, run, log } = ports;
+  const { machine, log } = ports;
   const missing = findMissing(ports);
   if (missing.length === 0) return { installed: [] };
 
-  const missingNames = missing.map(({ what }) => what).join(', ');
-  if (!machine.packager) {
-    return {
-      installed: [],
-      problem: `${machine.name} does not have ${missingNames}: install them with its package manager, then try again (automatic installation supports Debian, Ubuntu and Fedora).`,
-    };
+  const { packager } = machine;
+  if (!packager) {
+    return report(
+      missing,
+      `${machine.name} does not have ${namesOf(missing)}: install them with its package manager, then try again (automatic installation supports Debian, Ubuntu and Fedora).`,
+    );
   }
-  const packages = packagesFor(missing, machine.packager, machine.systemd);
-  const command = installCommand(machine.packager, packages);
+  const packages = packagesFor(missing, packager, machine.systemd);
+  const command = installCommand(packager, packages);
   if (!machine.elevate) {
-    return {
-      installed: [],
-      problem: `This machine does not have ${missingNames}: run \`sudo ${command.join(' ')}\`, then try again.`,
-    };
+    const advice = `run \`sudo ${command.join(' ')}\`, then try again.`;
+    return report(missing, `This machine does not have ${namesOf(missing)}: ${advice}`);
   }
 
   log(`Installing ${packages.join(' ')} …`);
-  if (machine.packager === 'apt') await refreshLists(ports, packages);
+  if (packager === 'apt') await refreshLists(ports, packages);
   const result = await runElevated(ports, command, (line) => isProgress(line) && log(`  ${line}`));
   const stillMissing = findMissing(ports);
-  if (result.code !== 0 || stillMissing.length > 0) {
-    const reason =
-      result.code === 0 ? `${stillMissing.map(({ what }) => what).join(', ')} still missing` : lastLine(result);
-    return {
-      installed: [],
-      problem: `The installation failed (${reason}): run \`sudo ${command.join(' ')}\` for details.`,
-    };
-  }
-  return { installed: packages };
+  if (stillMissing.length === 0 && result.code === 0) return { installed: packages };
+  const reason = result.code === 0 ? `${namesOf(stillMissing)} still missing` : lastLine(result);
+  const advice = `run \`sudo ${command.join(' ')}\` for details.`;
+  return report(stillMissing, `The installation failed (${reason}): ${advice}`);
+}
+
+/** @param {Requirement[]} requirements */
+const namesOf = (requirements) => requirements.map(({ what }) => what).join(', ');
+
+/**
+ * Only a missing required program prevents VMs from running.
+ * @param {Requirement[]} missing
+ * @param {string} sentence
+ */
+function report(missing, sentence) {
+  const limitations = missing.flatMap(({ withoutIt }) => withoutIt ?? []);
+  if (missing.length > limitations.length || missing.length === 0) return { installed: [], problem: sentence };
+  return { installed: [], warning: `${limitations.join('. ')}. ${sentence}` };
 }
 
 /**
@@ -135,8 +143,8 @@ if (process.argv[1] === import.meta.filename) {
   if (process.argv.includes('--check')) {
     console.log(JSON.stringify({ missing: findMissing(ports).map(({ what }) => what) }));
   } else {
-    const { installed, problem } = await installMissing(ports);
-    console.log(JSON.stringify({ installed, problem }));
+    const { installed, problem, warning } = await installMissing(ports);
+    console.log(JSON.stringify({ installed, problem, warning }));
     process.exitCode = problem ? 1 : 0;
   }
 }

@@ -2,7 +2,7 @@ import { findMissing, installMissing } from './install.mjs';
 import { packagerOf, parseOsRelease } from './machine.mjs';
 import type { InstallPorts } from './install.mjs';
 
-const ALL = ['qemu-system-x86_64', 'qemu-img', 'virsh', 'libvirtd', 'virtlogd', 'xorriso', 'mke2fs'];
+const ALL = ['qemu-system-x86_64', 'qemu-img', 'virsh', 'libvirtd', 'virtlogd', 'xorriso', 'mke2fs', 'dnsmasq'];
 const succeeded = { code: 0, stdout: '', stderr: '', timedOut: false, missing: false };
 
 /** A simulated machine that records commands. The programs in `provides` appear after an installation. */
@@ -127,6 +127,17 @@ describe('installMissing', () => {
       buildPorts({ has: [], machine: { packager: undefined, name: 'Alpine' } }).ports,
     );
     expect(problem).toMatch(/^Alpine does not have QEMU, qemu-img/);
+  });
+
+  test("warns, and does not fail, if only an optional program can't be installed", async () => {
+    const has = ALL.filter((name) => name !== 'dnsmasq');
+    const refused = await installMissing(buildPorts({ has, machine: { root: false, elevate: undefined } }).ports);
+    expect(refused).toEqual({ installed: [], warning: expect.stringContaining('apt-get install') });
+    expect(refused.warning).toMatch(/^VMs get no network/);
+    const failed = await installMissing(buildPorts({ has, provides: [], installCode: 100 }).ports);
+    expect(failed).toEqual({ installed: [], warning: expect.stringContaining('Unable to locate package') });
+    const required = await installMissing(buildPorts({ has: [], machine: { root: false, elevate: undefined } }).ports);
+    expect(required.problem).toContain('dnsmasq');
   });
 
   test('reports why the package manager failed', async () => {

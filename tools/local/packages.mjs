@@ -1,6 +1,7 @@
 /**
- * The programs that the local backend needs, and their packages. Any one of its programs meets a requirement.
- * @typedef {{ what: string, programs: string[], apt: string[], dnf: string[] }} Requirement
+ * The programs that the local backend needs, and their packages. Any one of its programs meets a requirement. An optional
+ * requirement has the sentence that describes the limitation without it.
+ * @typedef {{ what: string, programs: string[], apt: string[], dnf: string[], withoutIt?: string }} Requirement
  * @type {Requirement[]}
  */
 export const REQUIREMENTS = [
@@ -20,6 +21,13 @@ export const REQUIREMENTS = [
   },
   { what: 'virtlogd', programs: ['virtlogd'], apt: ['libvirt-daemon'], dnf: ['libvirt-daemon-log'] },
   { what: 'an ISO 9660 writer', programs: ['xorriso', 'genisoimage', 'mkisofs'], apt: ['xorriso'], dnf: ['xorriso'] },
+  {
+    what: 'dnsmasq',
+    programs: ['dnsmasq'],
+    apt: ['dnsmasq-base'],
+    dnf: ['libvirt-daemon-driver-network', 'dnsmasq'],
+    withoutIt: 'VMs get no network, because libvirt needs dnsmasq for one',
+  },
   { what: 'mke2fs', programs: ['mke2fs'], apt: ['e2fsprogs'], dnf: ['e2fsprogs'] },
 ];
 

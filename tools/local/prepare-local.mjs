@@ -24,7 +24,7 @@ import { probeKvm } from './kvm-probe.mjs';
 /**
  * The steps, which a test can replace.
  * @typedef {object} Steps
- * @property {() => Promise<{ installed: string[], problem?: string }>} install
+ * @property {() => Promise<{ installed: string[], problem?: string, warning?: string }>} install
  * @property {() => Promise<import('./daemons.mjs').DaemonsState>} startDaemons
  * @property {() => Promise<import('./kvm-probe.mjs').KvmResult>} probe
  * @property {() => Promise<{ path: string, version: string }>} buildGuest
@@ -49,8 +49,9 @@ export async function prepareLocal({ log, dataDir, steps = {} }) {
     stop: async () => [],
   };
 
-  const { installed, problem } = await install();
+  const { installed, problem, warning } = await install();
   machine.installed = installed;
+  if (warning) machine.warnings.push(warning);
   if (problem) return { ...machine, problems: [problem] };
 
   const daemons = await startDaemons();

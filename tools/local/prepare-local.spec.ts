@@ -31,6 +31,11 @@ describe('prepareLocal', () => {
     });
   });
 
+  test('continues with a warning without an optional package', async () => {
+    const machine = await prepare({ install: async () => ({ installed: [], warning: 'VMs get no network.' }) });
+    expect(machine).toMatchObject({ ok: true, warnings: ['VMs get no network.'] });
+  });
+
   test("stops if a package can't be installed", async () => {
     const machine = await prepare({
       install: async () => ({ installed: [], problem: 'Run sudo apt-get install.' }),

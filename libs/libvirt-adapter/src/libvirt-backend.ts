@@ -16,6 +16,7 @@ import { DomainReader } from './domains/domain-reader.js';
 import type { HttpGet } from './fetching/http-get.js';
 import { LibvirtInventory } from './inventory/libvirt-inventory.js';
 import { LIBVIRT_TRAITS } from './libvirt-traits.js';
+import { GuestNetwork } from './network/guest-network.js';
 import { LibvirtPower } from './power/libvirt-power.js';
 import { StopRequests } from './power/stop-requests.js';
 import { BootDiskBuilder } from './provisioning/boot-disk-builder.js';
@@ -26,7 +27,7 @@ import { LibvirtProvisioning } from './provisioning/libvirt-provisioning.js';
 import { findDiscWriter, writeSeedIso } from './provisioning/seed-iso.js';
 import { sharedBuild } from './provisioning/local-image.js';
 import { WorkInProgress } from './provisioning/work-in-progress.js';
-import { usersOfDisk } from './storage/disk-users.js';
+import { DiskUsage } from './storage/disk-usage.js';
 import { findVolume } from './storage/find-volume.js';
 import { QemuImg } from './storage/qemu-img.js';
 import { defaultPoolPath, StoragePool } from './storage/storage-pool.js';
@@ -80,6 +81,7 @@ export class LibvirtBackend extends Backend {
     const localImage = tinyGuest && sharedBuild(tinyGuest, clock);
     const writer = (): Promise<string | undefined> => findDiscWriter(run);
     const http: HttpGet = { fetch: options.fetch ?? fetch, clock };
+    const network = new GuestNetwork(virsh);
     const provisioning = new LibvirtProvisioning({
       virsh,
       finder,
@@ -91,13 +93,14 @@ export class LibvirtBackend extends Backend {
       log,
       remover: new DomainRemover(virsh, finder, pool, editor),
       disks: new BootDiskBuilder(pool, new QemuImg(run), http, localImage?.path),
-      describeHost: () => describeHost(virsh, accelerator),
+      describeHost: () => describeHost(virsh, network, accelerator),
+      network,
       hasTinyGuest: localImage !== undefined,
       isTinyGuestBuilt: localImage?.isBuilt ?? (() => Promise.resolve(false)),
       findDiscWriter: writer,
       writeSeed: (seed, into) => writeSeedIso(seed, into, run),
       findClaim: (claim) => findVolume(virsh, claim, POOL_NAME),
-      usersOf: (path) => usersOfDisk(virsh, finder, path),
+      usersOf: async (path) => (await DiskUsage.read(virsh, finder)).usersOf(path),
     });
     const inventory = new LibvirtInventory({
       context,
@@ -120,6 +123,8 @@ export class LibvirtBackend extends Backend {
       diagnostics: new LibvirtDiagnostics({
         virsh,
         pool,
+        network,
+        finder,
         accelerator,
         findDiscWriter: writer,
         isRemote: isRemote(uri),

@@ -1,5 +1,8 @@
 import { Diagnostics, DomainError, formatBytes, messageOf, type DiagnosticCheck } from '@headgate/domain-contracts';
-import { DEFAULT_NETWORK, versionText, type Accelerator } from '../host/host.js';
+import { describeDomain } from '../domain-xml/domain-description.js';
+import type { DomainFinder } from '../domains/domain-finder.js';
+import { versionText, type Accelerator } from '../host/host.js';
+import { hasUserNetworking, OWN_NETWORK, type GuestNetwork } from '../network/guest-network.js';
 import type { StoragePool } from '../storage/storage-pool.js';
 import type { Virsh } from '../virsh/virsh.js';
 import { isVirtlogdListening } from './virtlogd-socket.js';
@@ -7,6 +10,8 @@ import { isVirtlogdListening } from './virtlogd-socket.js';
 export interface LibvirtDiagnosticsDeps {
   readonly virsh: Virsh;
   readonly pool: StoragePool;
+  readonly network: GuestNetwork;
+  readonly finder: DomainFinder;
   readonly accelerator: () => Promise<Accelerator>;
   readonly findDiscWriter: () => Promise<string | undefined>;
   readonly isRemote: boolean;
@@ -50,7 +55,8 @@ export class LibvirtDiagnostics extends Diagnostics {
       { name: 'qemu', find: () => this.qemu() },
       { name: 'acceleration', find: () => this.acceleration() },
       { name: 'storage-pool', find: () => this.storage(), fix: () => pool.ensure() },
-      { name: 'network', find: () => this.network(), fix: () => this.startNetwork() },
+      { name: 'network', find: () => this.network(), fix: () => this.deps.network.ensure() },
+      { name: 'guest-isolation', find: () => this.guestIsolation() },
       { name: 'disc-writer', find: () => this.discWriter() },
       ...(this.deps.isRemote ? [] : [{ name: 'virtlogd', find: () => this.virtlogd() }]),
     ];
@@ -104,21 +110,27 @@ export class LibvirtDiagnostics extends Diagnostics {
   }
 
   private async network(): Promise<Finding> {
-    const { virsh } = this.deps;
-    const [active, all] = [await virsh.run(['net-list', '--name']), await virsh.run(['net-list', '--all', '--name'])];
-    if (has(active, DEFAULT_NETWORK))
-      return { status: 'ok', message: `libvirt's network "${DEFAULT_NETWORK}" is active.` };
+    const active = await this.deps.network.active();
+    if (active !== undefined) return { status: 'ok', message: `The network "${active}" is active.` };
     return {
       status: 'warning',
-      message: `libvirt's network "${DEFAULT_NETWORK}" is not active: new VMs reach the network by user-mode networking, and nothing reaches them.`,
-      fixable: has(all, DEFAULT_NETWORK),
-      remedy: `Start it (\`virsh net-start ${DEFAULT_NETWORK}\`); it needs dnsmasq and the right to make bridges.`,
+      message: "No libvirt network for VMs is active. New VMs get no network card if it can't be started.",
+      fixable: true,
+      remedy: `Run the fix to start the network "${OWN_NETWORK}". It requires dnsmasq, iptables and permission to create bridges.`,
     };
   }
 
-  private async startNetwork(): Promise<void> {
-    await this.deps.virsh.run(['net-start', DEFAULT_NETWORK]);
-    await this.deps.virsh.run(['net-autostart', DEFAULT_NETWORK]);
+  private async guestIsolation(): Promise<Finding> {
+    const domains = await this.deps.finder.all();
+    const documents = await this.deps.virsh.batch(domains.map(({ uuid }) => ['dumpxml', uuid]));
+    const exposed = domains.filter((_, i) => isExposed(documents[i] ?? '')).map(({ name }) => name);
+    if (exposed.length === 0)
+      return { status: 'ok', message: "No VM can connect to ports on this machine's loopback address." };
+    return {
+      status: 'warning',
+      message: `User-mode networking lets the guests of ${exposed.join(', ')} connect to ports on this machine's loopback address, including this service.`,
+      remedy: `Change the network card of these VMs to a libvirt network: <interface type='network'><source network='${OWN_NETWORK}'/></interface>.`,
+    };
   }
 
   private async discWriter(): Promise<Finding> {
@@ -154,4 +166,8 @@ async function run({ name, find }: Check): Promise<DiagnosticCheck> {
   }
 }
 
-const has = (list: string, name: string): boolean => list.split('\n').some((line) => line.trim() === name);
+function isExposed(xml: string): boolean {
+  // The domain was removed meanwhile.
+  if (xml.trim() === '') return false;
+  return hasUserNetworking(describeDomain(xml));
+}

@@ -1,4 +1,3 @@
-import type { Accelerator } from '../host/host.js';
 import { INSTANCE_PREFIX, INSTANCE_XMLNS, metadataElement, type InstanceMetadata } from './instance-metadata.js';
 import { formatXml, type XmlElement } from './xml.js';
 
@@ -14,13 +13,14 @@ export interface DomainSpec {
   readonly cpu: number;
   readonly memoryBytes: number;
   readonly arch: string;
-  readonly accelerator: Accelerator;
+  /** Hardware acceleration or QEMU's software emulation. */
+  readonly accelerator: 'kvm' | 'tcg';
   readonly disk: DiskSpec;
   /** Path of the installation ISO, which is booted while the disk is blank. */
   readonly installer?: string;
   /** Path of the ISO with the cloud-init data. */
   readonly seed?: string;
-  /** A virtual network of libvirt; absent: user-mode networking. */
+  /** A virtual network of libvirt. Without one, the VM has no network card: user-mode networking would expose the host. */
   readonly network?: string;
   readonly serial: { readonly socket: string; readonly log: string };
   /** VNC on a unix socket, or on a loopback TCP port where libvirt is on another machine. */
@@ -69,11 +69,10 @@ function devices({ disk, installer, seed, network, serial, vnc }: DomainSpec): X
       ...(installer === undefined ? [] : [discElement(installer)]),
       ...(seed === undefined ? [] : [seedElement(seed)]),
     ],
-    interface: {
-      '@type': network === undefined ? 'user' : 'network',
-      ...(network !== undefined && { source: { '@network': network } }),
-      model: { '@type': 'virtio' },
-    },
+    interface:
+      network === undefined
+        ? []
+        : [{ '@type': 'network', source: { '@network': network }, model: { '@type': 'virtio' } }],
     serial: {
       '@type': 'unix',
       source: { '@mode': 'bind', '@path': serial.socket },

@@ -1,4 +1,5 @@
 import { attribute, element, parseXml, text } from '../domain-xml/xml.js';
+import type { GuestNetwork } from '../network/guest-network.js';
 import type { Virsh } from '../virsh/virsh.js';
 
 /** `kvm` is hardware acceleration, `tcg` is QEMU's software emulation. */
@@ -10,29 +11,29 @@ export interface Host {
   readonly arch: string;
   readonly memoryBytes: number;
   readonly accelerator: Accelerator;
-  /** libvirt's network for new VMs, if it is active. */
+  /** The active libvirt network for new VMs. */
   readonly network?: string;
   readonly isRemote: boolean;
 }
 
-/** The network that libvirt's packages define. */
-export const DEFAULT_NETWORK = 'default';
-
-export async function describeHost(virsh: Virsh, accelerator: () => Promise<Accelerator>): Promise<Host> {
-  const [name, info, capabilities, networks, availableAccelerator] = await Promise.all([
+export async function describeHost(
+  virsh: Virsh,
+  network: GuestNetwork,
+  accelerator: () => Promise<Accelerator>,
+): Promise<Host> {
+  const [name, info, capabilities, activeNetwork, availableAccelerator] = await Promise.all([
     virsh.run(['hostname']),
     virsh.run(['nodeinfo']),
     virsh.run(['capabilities']),
-    virsh.run(['net-list', '--name']),
+    network.active(),
     accelerator(),
   ]);
-  const hasNetwork = networks.split('\n').some((line) => line.trim() === DEFAULT_NETWORK);
   return {
     name: name.trim(),
     arch: archOf(capabilities),
     memoryBytes: Number(/^Memory size:\s+(\d+) KiB$/m.exec(info)?.[1] ?? 0) * 1024,
     accelerator: availableAccelerator,
-    ...(hasNetwork && { network: DEFAULT_NETWORK }),
+    ...(activeNetwork !== undefined && { network: activeNetwork }),
     isRemote: isRemote(virsh.uri),
   };
 }

@@ -5,6 +5,7 @@ import type { ExistingVolume } from '../storage/find-volume.js';
 import type { StoragePool } from '../storage/storage-pool.js';
 import { creationSteps } from './creation-steps.js';
 import type { Host } from '../host/host.js';
+import { OWN_NETWORK } from '../network/guest-network.js';
 import { planSource, type Refuse, type SourcePlanDeps } from './plan-source.js';
 import { NO_DISC_WRITER } from './seed-iso.js';
 
@@ -85,11 +86,11 @@ export async function planCreation(spec: VmSpec, deps: CreationPlanDeps): Promis
     warnings.push('The VM gets more memory than this machine has.');
   if (host.network === undefined)
     warnings.push(
-      'libvirt\'s network "default" is not active, so the VM uses user-mode networking and can\'t be reached from the network.',
+      `No libvirt network for VMs is active. The network "${OWN_NETWORK}" is started for this VM; if that fails, the VM gets no network card.`,
     );
 
   return {
-    steps: refusals.length > 0 ? [] : creationSteps(spec, hasSeed),
+    steps: refusals.length > 0 ? [] : creationSteps(spec, { hasSeed, startsNetwork: host.network === undefined }),
     warnings,
     refusals,
     host,

@@ -1,9 +1,14 @@
 import { formatBytes, type PlanStep, type VmSource, type VmSpec } from '@headgate/domain-contracts';
+import { OWN_NETWORK } from '../network/guest-network.js';
 
 /** The steps of creating a VM, as shown to the user. */
-export function creationSteps(spec: VmSpec, hasSeed: boolean): PlanStep[] {
+export function creationSteps(
+  spec: VmSpec,
+  { hasSeed, startsNetwork }: { hasSeed: boolean; startsNetwork: boolean },
+): PlanStep[] {
   const { name } = spec.ref;
   return [
+    ...(startsNetwork ? [{ name: 'network', detail: `Start the network ${OWN_NETWORK}.` }] : []),
     { name: 'define', detail: `Define the VM ${name} in libvirt.` },
     ...sourceSteps(spec),
     ...(hasSeed ? [{ name: 'seed', detail: 'Write the cloud-init seed.' }] : []),

@@ -94,6 +94,8 @@ export class DomainCreator {
     const signal = canceled ? AbortSignal.any([report.signal, canceled]) : AbortSignal.abort();
     const work = async (): Promise<void> => {
       try {
+        if (draft.plan.host.network === undefined)
+          report.log("The VM has no network card, because this machine can't run a network for VMs: see the doctor.");
         await this.createDisks(draft, { ...forward(report), signal });
         signal.throwIfAborted();
         await this.complete(draft, report);

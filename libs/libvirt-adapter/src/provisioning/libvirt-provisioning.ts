@@ -13,11 +13,13 @@ import {
   type VmSpec,
 } from '@headgate/domain-contracts';
 import type { DomainDescription } from '../domain-xml/domain-description.js';
+import type { GuestNetwork } from '../network/guest-network.js';
 import { planCreation, type CreationPlanDeps } from './creation-plan.js';
 import { DomainCreator, type DomainCreatorDeps } from './domain-creator.js';
 import { BOOTC_REFUSAL } from './plan-source.js';
 
 export interface LibvirtProvisioningDeps extends CreationPlanDeps, DomainCreatorDeps {
+  readonly network: Pick<GuestNetwork, 'ensure'>;
   /** Whether the local image has been built already. */
   readonly isTinyGuestBuilt: () => Promise<boolean>;
 }
@@ -44,7 +46,9 @@ export class LibvirtProvisioning extends InstanceProvisioning {
     const plan = await planCreation(spec, this.deps);
     throwFirstRefusal(plan);
     await this.deps.pool.ensure();
-    const draft = await this.withClaimLock(spec, () => this.creator.define(spec, plan));
+    const network = await this.startNetwork(spec);
+    const host = { ...plan.host, network };
+    const draft = await this.withClaimLock(spec, () => this.creator.define(spec, { ...plan, host }));
     if (await this.needsTask(spec)) return { remaining: (report) => this.creator.fill(draft, report) };
     await this.creator.fill(draft, SILENT_REPORT);
     return {};
@@ -101,6 +105,16 @@ export class LibvirtProvisioning extends InstanceProvisioning {
       await lock.run(uuid, () => remover.remove(uuid));
     } catch (error) {
       log.warn({ domain: name, reason: messageOf(error) }, 'the interrupted VM could not be removed');
+    }
+  }
+
+  /** A VM without a network can still be used through its consoles, so a failure does not end the creation. */
+  private async startNetwork({ ref }: VmSpec): Promise<string | undefined> {
+    try {
+      return await this.deps.network.ensure();
+    } catch (error) {
+      this.deps.log.warn({ domain: ref.name, reason: messageOf(error) }, 'the VM gets no network card');
+      return undefined;
     }
   }
 

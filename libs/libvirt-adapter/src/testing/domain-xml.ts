@@ -58,5 +58,8 @@ export const foreignDomainXml = ({ name, uuid, metadata = '', disks = '', log }:
   </devices>
 </domain>`;
 
+export const volumeDisk = (pool: string, volume: string): string =>
+  `<disk type='volume' device='disk'><driver name='qemu' type='qcow2'/><source pool='${pool}' volume='${volume}'/><target dev='vda' bus='virtio'/></disk>`;
+
 export const fileDisk = (path: string, format = 'qcow2', target = 'vda'): string =>
   `<disk type='file' device='disk'><driver name='qemu' type='${format}'/><source file='${path}'/><target dev='${target}' bus='virtio'/></disk>`;

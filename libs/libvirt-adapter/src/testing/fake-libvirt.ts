@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describeDomain } from '../domain-xml/domain-description.js';
 import type { ProgramResult, RunProgram } from '../virsh/run-program.js';
 import { Virsh } from '../virsh/virsh.js';
@@ -15,6 +16,12 @@ export class FakeLibvirt {
   readonly domains = new Map<string, FakeDomain>();
   /** Paths of pools by name, and names of volumes by pool. */
   readonly pools = new Map<string, { path: string; volumes: Set<string>; availableBytes: number }>();
+  /** Backing files of volumes, by path. */
+  readonly backing = new Map<string, string>();
+  /** Whether the networks are active, by name. */
+  readonly networks = new Map<string, boolean>();
+  /** Errors of `net-start`, consumed in order. */
+  readonly networkFailures: string[] = [];
   /** Commands that change state, in order. */
   readonly changes: string[] = [];
   /** Overrides the results of individual commands. */
@@ -78,6 +85,29 @@ export class FakeLibvirt {
     resume: (uuid) => this.change(`resume ${uuid}`, uuid, (domain) => (domain.state = 'running (unpaused)')),
     destroy: (uuid) => this.change(`destroy ${uuid}`, uuid, (domain) => (domain.state = 'shut off (destroyed)')),
     undefine: (uuid, rest) => this.change(['undefine', uuid, ...rest].join(' '), uuid, () => this.domains.delete(uuid)),
+    'net-list': (...[first, [second]]) => {
+      const isActive = second !== '--inactive' && first !== '--inactive';
+      return ok(
+        [...this.networks]
+          .filter(([, active]) => active === isActive)
+          .map(([name]) => name)
+          .join('\n'),
+      );
+    },
+    'net-define': (file) => {
+      const xml = readFileSync(file, 'utf8');
+      const name = /<name>([^<]+)</.exec(xml)?.[1] ?? '';
+      this.networks.set(name, false);
+      this.changes.push(`net-define ${name} ${/address="([^"]+)"/.exec(xml)?.[1]}`);
+      return ok('');
+    },
+    'net-undefine': (name) => this.changeNetwork('net-undefine', name, () => this.networks.delete(name)),
+    'net-autostart': (name) => this.changeNetwork('net-autostart', name, () => undefined),
+    'net-start': (name) => {
+      const failure = this.networkFailures.shift();
+      if (failure !== undefined) return failed(`error: Failed to start network ${name}\nerror: ${failure}\n`);
+      return this.changeNetwork('net-start', name, () => this.networks.set(name, true));
+    },
     'pool-list': () => ok([...this.pools.keys()].join('\n')),
     'pool-refresh': () => ok(''),
     'pool-info': (name) =>
@@ -100,12 +130,19 @@ export class FakeLibvirt {
       this.changes.push(`vol-delete ${pool}/${volume}`);
       return ok(`Vol ${volume} deleted`);
     },
-    'vol-dumpxml': (volume, [, pool = '']) =>
-      this.ofPool(
-        pool,
-        ({ path }) =>
-          `<volume type='file'><name>${volume}</name><capacity unit='bytes'>1073741824</capacity><target><path>${path}/${volume}</path><format type='qcow2'/></target></volume>`,
-      ),
+    'vol-dumpxml': (volume, [, pool]) => {
+      const path = pool === undefined ? volume : `${this.pools.get(pool)?.path}/${volume}`;
+      const isKnown = [...this.pools.values()].some(({ path: folder, volumes }) =>
+        [...volumes].some((name) => `${folder}/${name}` === path),
+      );
+      if (!isKnown) return failed(`error: failed to get vol '${volume}'\n`);
+      const backing = this.backing.get(path);
+      const store = backing === undefined ? '' : `<backingStore><path>${backing}</path></backingStore>`;
+      return ok(
+        `<volume type='file'><name>${volume}</name><capacity unit='bytes'>1073741824</capacity><target><path>${path}</path><format type='qcow2'/></target>${store}</volume>`,
+      );
+    },
+    'vol-path': (volume, [, pool = '']) => this.ofPool(pool, ({ path }) => `${path}/${volume}\n`),
     metadata: (uuid, rest) => this.change(`metadata ${rest.join(' ')}`, uuid, () => undefined),
   };
 
@@ -124,6 +161,13 @@ export class FakeLibvirt {
       : failed(
           `error: failed to get pool '${name}'\nerror: Storage pool not found: no storage pool with matching name '${name}'\n`,
         );
+  }
+
+  private changeNetwork(command: string, name: string, act: () => void): ProgramResult {
+    if (!this.networks.has(name)) return failed(`error: failed to get network '${name}'\n`);
+    this.changes.push(`${command} ${name}`);
+    act();
+    return ok('');
   }
 
   private change(note: string, uuid: string, act: (domain: FakeDomain) => void): ProgramResult {

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 
 export type Route = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** A web server on a free loopback port, with routes that the test adds. */
+/** A web server on a free port, with routes that the test adds. */
 export class HttpServer {
   readonly routes = new Map<string, Route>();
   /** Requested paths, in order. */
@@ -11,7 +11,7 @@ export class HttpServer {
 
   private constructor(private readonly server: Server) {}
 
-  static async listen(): Promise<HttpServer> {
+  static async listen(address = '127.0.0.1'): Promise<HttpServer> {
     const server = createServer((request, response) => {
       const path = new URL(request.url ?? '/', 'http://host').pathname;
       http.requests.push(path);
@@ -20,12 +20,16 @@ export class HttpServer {
       response.writeHead(404).end();
     });
     const http = new HttpServer(server);
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    await new Promise<void>((resolve) => server.listen(0, address, resolve));
     return http;
   }
 
+  get port(): number {
+    return (this.server.address() as AddressInfo).port;
+  }
+
   get host(): string {
-    return `127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+    return `${(this.server.address() as AddressInfo).address}:${this.port}`;
   }
 
   url(path: string): string {

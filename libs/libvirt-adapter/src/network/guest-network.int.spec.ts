@@ -1,0 +1,110 @@
+import { InventoryRecorder, readUntil, recordingReporter } from '@headgate/testing';
+import type { ConsoleStream } from '@headgate/domain-contracts';
+import { HttpServer } from '../testing/http-server.js';
+import { LibvirtUnderTest, TEST_URI, whyLibvirtIsUnavailable } from '../testing/libvirt-under-test.js';
+import { TINY_ENTRY, tinyGuest } from '../testing/tiny-guest.js';
+import { Virsh } from '../virsh/virsh.js';
+import { GuestNetwork } from './guest-network.js';
+
+const MIB = 1024 ** 2;
+const BOOT_MS = 240_000;
+
+/** A seed with which root, who may change routes, can log in. */
+const ROOT_LOGIN = '#cloud-config\nchpasswd:\n  list: |\n    root:r00t\n';
+
+async function whyNoNetwork(): Promise<string | undefined> {
+  try {
+    await new GuestNetwork(new Virsh({ uri: TEST_URI })).ensure();
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+const missing = (await whyLibvirtIsUnavailable()) ?? (await whyNoNetwork());
+const describeWithNetwork = missing === undefined ? describe : describe.skip;
+
+describeWithNetwork(`the network of a guest${missing === undefined ? '' : `: skipped, ${missing}`}`, () => {
+  let libvirt: LibvirtUnderTest;
+  let loopback: HttpServer;
+  let reachable: HttpServer | undefined;
+  let image: string;
+
+  beforeAll(async () => void (image = await tinyGuest()), BOOT_MS);
+  beforeEach(async () => {
+    [libvirt, loopback] = [await LibvirtUnderTest.open(), await HttpServer.listen()];
+    loopback.serve('/whoami', 'admin');
+  });
+  afterEach(async () => {
+    await loopback?.close();
+    await reachable?.close();
+    await libvirt?.close();
+  }, 60_000);
+
+  test(
+    "does not lead to ports on the host's loopback address, even for root with routes of its own",
+    async () => {
+      const backend = libvirt.backend({ tinyGuest: () => Promise.resolve(image) });
+      const recorder = InventoryRecorder.over(backend.require('inventory'));
+      const ref = libvirt.refOf(libvirt.freshName());
+      const spec = { ref, cpu: 1, memoryBytes: 192 * MIB, diskBytes: 128 * MIB, start: true, cloudInit: ROOT_LOGIN };
+      const creation = await backend
+        .require('provisioning')
+        .create({ ...spec, source: { kind: 'image', entry: TINY_ENTRY } });
+      await creation.remaining?.(recordingReporter());
+      await recorder.untilVm(ref, ({ status }) => status === 'Running');
+      const { stream, backlog } = await backend.require('consoles').openSerial(ref);
+      if (!/login: /.test(backlog.toString('latin1'))) await readUntil(stream, /login: /);
+      await logIn(stream);
+      await shell(stream, 'until ip -4 addr show eth0 | grep -q inet; do usleep 50000; done');
+      const gateway = await shell(stream, "ip route | awk '/^default/ { print $3 }'");
+
+      const fetch = (host: string, port: number): Promise<string> =>
+        shell(stream, `wget -q -T 5 -O - --header 'Host: 127.0.0.1' http://${host}:${port}/whoami || echo failed`);
+      for (const host of ['10.0.2.2', gateway]) expect(await fetch(host, loopback.port)).toContain('failed');
+      await shell(
+        stream,
+        `echo 1 > /proc/sys/net/ipv4/conf/all/route_localnet; ip addr del 127.0.0.1/8 dev lo; ip route add 127.0.0.1 via ${gateway} dev eth0`,
+      );
+      expect(await fetch('127.0.0.1', loopback.port)).toContain('failed');
+      expect(loopback.requests).toEqual([]);
+
+      // The guest does have a working network: the same request succeeds at an address that is not loopback.
+      reachable = await HttpServer.listen(gateway);
+      reachable.serve('/whoami', 'reached');
+      expect(await fetch(gateway, reachable.port)).toContain('reached');
+
+      stream.destroy();
+      await recorder.stop();
+      await backend.require('provisioning').delete(ref);
+    },
+    BOOT_MS,
+  );
+});
+
+/** Types again what login flushed with its input. */
+async function logIn(stream: ConsoleStream): Promise<void> {
+  stream.write('root\r');
+  await readUntil(stream, /Password: /);
+  for (;;) {
+    stream.write('r00t\r');
+    const timeout = AbortSignal.timeout(5000);
+    const answer = await Promise.race([
+      readUntil(stream, /# |incorrect/),
+      new Promise<undefined>((resolve) => timeout.addEventListener('abort', () => resolve(undefined))),
+    ]);
+    if (answer === undefined) continue;
+    if (!answer.includes('incorrect')) return;
+    await readUntil(stream, /login: /);
+    stream.write('root\r');
+    await readUntil(stream, /Password: /);
+  }
+}
+
+/** Runs a command at the shell prompt and returns its output. */
+async function shell(stream: ConsoleStream, command: string): Promise<string> {
+  // The markers are split in the command, so that its echo does not match.
+  stream.write(`echo "[be""gin]"; ${command}; echo "[en""d]"\r`);
+  const output = await readUntil(stream, /\[begin\]\r?\n[\s\S]*\[end\]/);
+  return (/\[begin\]\r?\n([\s\S]*)\[end\]/.exec(output)?.[1] ?? '').replaceAll('\r', '').trim();
+}
