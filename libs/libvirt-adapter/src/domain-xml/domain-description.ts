@@ -10,6 +10,8 @@ export interface DiskDescription {
   readonly pool?: string;
   readonly volume?: string;
   readonly bootOrder?: number;
+  /** Paths of the backing files that the XML names, topmost first. */
+  readonly backingPaths: readonly string[];
 }
 
 export interface NicDescription {
@@ -113,7 +115,18 @@ function describeDisk(disk: XmlElement): DiskDescription {
     pool: attribute(source, 'pool'),
     volume: attribute(source, 'volume'),
     ...(order !== undefined && { bootOrder: Number(order) }),
+    backingPaths: backingPaths(disk),
   };
+}
+
+function backingPaths(disk: XmlElement): string[] {
+  const paths: string[] = [];
+  for (let store = element(disk, 'backingStore'); store; store = element(store, 'backingStore')) {
+    const source = element(store, 'source');
+    const path = attribute(source, 'file') ?? attribute(source, 'dev');
+    if (path !== undefined) paths.push(path);
+  }
+  return paths;
 }
 
 function describeNic(nic: XmlElement): NicDescription {

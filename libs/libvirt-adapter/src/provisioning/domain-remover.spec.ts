@@ -1,4 +1,4 @@
-import { fileDisk, foreignDomainXml } from '../testing/domain-xml.js';
+import { fileDisk, foreignDomainXml, volumeDisk } from '../testing/domain-xml.js';
 import { ownDomainXml, UUID } from '../testing/domain-xml.js';
 import { FakeLibvirt } from '../testing/fake-libvirt.js';
 import { DomainFinder } from '../domains/domain-finder.js';
@@ -71,6 +71,40 @@ describe('DomainRemover', () => {
     expect((await remover.plan(UUID)).kept).toEqual(['/images/headgate/web-2c749204.qcow2']);
     await remover.remove(UUID);
     expect(removedVolumes().join()).not.toContain('qcow2');
+  });
+
+  test.each([
+    ['an overlay of another domain', fileDisk('/images/overlay.qcow2')],
+    ['a disk of type volume', volumeDisk('headgate', 'web-2c749204.qcow2')],
+  ])('keeps a volume that is used through %s', async (_title, disks) => {
+    libvirt.pools.get('default')?.volumes.add('overlay.qcow2');
+    libvirt.backing.set('/images/overlay.qcow2', '/images/headgate/web-2c749204.qcow2');
+    libvirt.add(ownDomainXml());
+    libvirt.add(foreignDomainXml({ name: 'other', uuid: OTHER, disks }));
+    expect((await remover.plan(UUID)).kept).toEqual(['/images/headgate/web-2c749204.qcow2']);
+    await remover.remove(UUID);
+    expect(removedVolumes().join()).not.toContain('qcow2');
+  });
+
+  test('removes the overlays of its external snapshots', async () => {
+    const folder = '/images/headgate';
+    const volumes = libvirt.pools.get('headgate')!.volumes.add('web-2c749204.snap1').add('web-2c749204.snap2');
+    libvirt.backing.set(`${folder}/web-2c749204.snap2`, `${folder}/web-2c749204.snap1`);
+    libvirt.backing.set(`${folder}/web-2c749204.snap1`, `${folder}/web-2c749204.qcow2`);
+    libvirt.add(ownDomainXml({ disk: { path: `${folder}/web-2c749204.snap2`, format: 'qcow2' } }));
+    expect((await remover.plan(UUID)).kept).toEqual([]);
+    await remover.remove(UUID);
+    expect([...volumes]).toEqual(['kept.qcow2']);
+  });
+
+  test('keeps an overlay and its base if another domain uses the overlay', async () => {
+    const folder = '/images/headgate';
+    libvirt.pools.get('headgate')!.volumes.add('web-2c749204.snap1');
+    libvirt.backing.set(`${folder}/web-2c749204.snap1`, `${folder}/web-2c749204.qcow2`);
+    libvirt.add(ownDomainXml({ disk: { path: `${folder}/web-2c749204.snap1`, format: 'qcow2' } }));
+    libvirt.add(foreignDomainXml({ name: 'other', uuid: OTHER, disks: fileDisk(`${folder}/web-2c749204.snap1`) }));
+    await remover.remove(UUID);
+    expect(removedVolumes().join()).not.toMatch(/qcow2|snap1/);
   });
 
   test.each([

@@ -1,8 +1,10 @@
 import { unlink } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
 import { DomainError } from '@headgate/domain-contracts';
 import type { DomainDescription } from '../domain-xml/domain-description.js';
 import type { OwnedVolume } from '../domain-xml/instance-metadata.js';
 import type { DomainFinder } from '../domains/domain-finder.js';
+import { DiskUsage } from '../storage/disk-usage.js';
 import type { StoragePool } from '../storage/storage-pool.js';
 import type { Virsh } from '../virsh/virsh.js';
 import type { DomainEditor, EditableDomain } from './domain-editor.js';
@@ -30,10 +32,12 @@ export class DomainRemover {
     if (owned.length === 0) return { domain, volumes: [], kept: diskPaths(domain.description) };
     const folder = await this.pool.path().catch(() => undefined);
     if (folder === undefined) return { domain, volumes: [], kept: diskPaths(domain.description) };
-    const others = await this.descriptionsOfOthers(uuid);
+    const usage = await DiskUsage.read(this.virsh, this.finder);
     const pathOf = ({ name }: OwnedVolume): string => `${folder}/${name}`;
-    // Another domain may use the path as a disk, a CD-ROM or a backing file.
-    const volumes = owned.filter((volume) => !others.some((xml) => xml.includes(pathOf(volume))));
+    const overlays = owned.flatMap((volume) => usage.overlaysOf(pathOf(volume), uuid));
+    const volumes = [...this.toVolumes(overlays, folder), ...owned].filter(
+      (volume) => !usage.isUsedByOthers(pathOf(volume), uuid),
+    );
     const removedPaths = new Set(volumes.map(pathOf));
     return { domain, volumes, kept: diskPaths(domain.description).filter((path) => !removedPaths.has(path)) };
   }
@@ -70,9 +74,11 @@ export class DomainRemover {
     if (isOurs && serial.path !== undefined) await unlink(serial.path).catch(() => undefined);
   }
 
-  private async descriptionsOfOthers(uuid: string): Promise<string[]> {
-    const others = (await this.finder.all()).filter((domain) => domain.uuid !== uuid);
-    return this.virsh.batch(others.flatMap((domain) => [['dumpxml', domain.uuid], ['dumpxml', '--inactive', domain.uuid]])); // prettier-ignore
+  /** The overlays that are in the pool. libvirt creates external snapshots next to their base. */
+  private toVolumes(paths: readonly string[], folder: string): OwnedVolume[] {
+    return paths
+      .filter((path) => dirname(path) === folder)
+      .map((path) => ({ pool: this.pool.name, name: basename(path), role: 'overlay' }));
   }
 
   private async tolerating(args: readonly string[], ...codes: ('WRONG_STATE' | 'INSTANCE_NOT_FOUND')[]): Promise<void> {

@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises';
+import { open, type FileHandle } from 'node:fs/promises';
 import { DomainError } from '@headgate/domain-contracts';
 
 export interface DiskImage {
@@ -34,7 +34,7 @@ export async function inspectImage(file: string): Promise<DiskImage> {
     if (size === 0) throw invalid('The image is empty.');
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(HEADER_BYTES), 0, HEADER_BYTES, 0);
     const header = buffer.subarray(0, bytesRead);
-    if (header.subarray(0, 4).equals(Buffer.from('QFI\xfb', 'latin1'))) return inspectQcow2(header);
+    if (isQcow2(header)) return inspectQcow2(header);
     for (const [name, magic] of UNSUPPORTED_FORMATS) {
       if (header.subarray(0, magic.length).equals(magic))
         throw invalid(`The image is a ${name} file: convert it to qcow2 or raw first.`);
@@ -61,5 +61,27 @@ function inspectQcow2(header: Buffer): DiskImage {
     throw invalid('The qcow2 image claims an impossible size.');
   return { format: 'qcow2', bytes: Number(bytes) };
 }
+
+/** The QEMU limit for the name of a backing file. */
+const MAX_BACKING_NAME_BYTES = 1023;
+
+/** The backing file that the header of a qcow2 image names, as it is written there. */
+export async function backingFileOf(handle: FileHandle): Promise<string | undefined> {
+  const { buffer: header, bytesRead } = await handle.read(Buffer.alloc(HEADER_BYTES), 0, HEADER_BYTES, 0);
+  if (bytesRead < 24 || !isQcow2(header)) return undefined;
+  const offset = Number(header.readBigUInt64BE(8));
+  const length = Math.min(header.readUInt32BE(16), MAX_BACKING_NAME_BYTES);
+  if (offset === 0 || length === 0) return undefined;
+  const { buffer, bytesRead: nameLength } = await handle.read(Buffer.alloc(length), 0, length, offset);
+  return toFileName(buffer.toString('utf8', 0, nameLength));
+}
+
+/** QEMU also accepts `file:` URLs and JSON descriptions. */
+function toFileName(name: string): string | undefined {
+  if (!name.startsWith('json:')) return name.replace(/^file:/, '');
+  return /"(?:file\.)?filename"\s*:\s*"((?:[^"\\]|\\.)*)"/.exec(name)?.[1];
+}
+
+const isQcow2 = (header: Buffer): boolean => header.subarray(0, 4).equals(Buffer.from('QFI\xfb', 'latin1'));
 
 const invalid = (message: string): DomainError => new DomainError('INVALID_SOURCE', message);

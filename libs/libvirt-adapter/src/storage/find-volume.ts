@@ -11,26 +11,32 @@ export interface ExistingVolume {
 }
 
 /**
- * Finds a volume by name in libvirt's active pools; the file extension may be omitted.
+ * Finds a volume in libvirt's active pools by its name, or by `pool/name`. The file extension may be omitted.
  * @param ownPool the preferred pool
  * @throws DomainError VOLUME_NOT_FOUND, CONFLICT when several pools have a volume of that name
  */
 export async function findVolume(virsh: Virsh, claim: string, ownPool: string): Promise<ExistingVolume> {
-  const pools = lines(await virsh.run(['pool-list', '--name']));
+  const allPools = lines(await virsh.run(['pool-list', '--name']));
+  // Names of volumes contain no slash, names of pools neither.
+  const [name, pool] = claim.split('/').reverse() as [string, string | undefined];
+  const pools = pool === undefined ? allPools : allPools.filter((candidate) => candidate === pool);
   const tables = await virsh.batch(pools.map((pool) => ['vol-list', pool]));
   const found = pools.flatMap((pool, i) =>
     volumeNames(tables[i] ?? '')
-      .filter((name) => name === claim || name.replace(/\.(qcow2|img|raw)$/, '') === claim)
-      .map((name) => ({ pool, name })),
+      .filter((volume) => volume === name || volume.replace(/\.(qcow2|img|raw)$/, '') === name)
+      .map((volume) => ({ pool, name: volume })),
   );
-  const exact = found.filter(({ name }) => name === claim);
+  const exact = found.filter((volume) => volume.name === name);
   const own = (exact.length > 0 ? exact : found).filter(({ pool }) => pool === ownPool);
   const candidates = own.length > 0 ? own : exact.length > 0 ? exact : found;
   const [volume, other] = candidates;
   if (!volume) throw new DomainError('VOLUME_NOT_FOUND', `There is no volume ${claim} in a storage pool of libvirt.`);
   if (other) {
     const locations = candidates.map(({ pool, name }) => `${pool}/${name}`).join(', ');
-    throw new DomainError('CONFLICT', `Several volumes are named ${claim} (${locations}): rename one.`);
+    throw new DomainError(
+      'CONFLICT',
+      `Several volumes are named ${claim} (${locations}): choose one by its pool, as in ${locations.split(', ')[0]}.`,
+    );
   }
   return describeVolume(await virsh.run(['vol-dumpxml', volume.name, '--pool', volume.pool]));
 }

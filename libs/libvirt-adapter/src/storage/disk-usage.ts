@@ -1,0 +1,134 @@
+import { open, realpath } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { describeDomain, type DiskDescription } from '../domain-xml/domain-description.js';
+import { element, parseXml, text } from '../domain-xml/xml.js';
+import type { DomainFinder, DomainId } from '../domains/domain-finder.js';
+import { isRemote } from '../host/host.js';
+import type { Virsh } from '../virsh/virsh.js';
+import { backingFileOf } from './disk-image.js';
+
+/** Longer backing chains are cut off here; libvirt itself supports no more than 200 files. */
+const MAX_CHAIN_FILES = 200;
+
+interface DomainDisks {
+  readonly id: DomainId;
+  /** The live and the persistent XML. */
+  readonly documents: readonly string[];
+  /** Paths of each disk with its backing files, topmost first. */
+  readonly chains: readonly (readonly string[])[];
+}
+
+/**
+ * The disks of all domains at one moment, including the files below an overlay and volumes that are referenced by their
+ * pool. A file is in use even if only another disk is based on it.
+ */
+export class DiskUsage {
+  private constructor(private readonly domains: readonly DomainDisks[]) {}
+
+  static async read(virsh: Virsh, finder: DomainFinder): Promise<DiskUsage> {
+    const ids = await finder.all();
+    const documents = await virsh.batch(
+      ids.flatMap(({ uuid }) => [['dumpxml', uuid], ['dumpxml', '--inactive', uuid]]), // prettier-ignore
+    );
+    const domains = ids.map((id, i) => ({
+      id,
+      documents: documents.slice(2 * i, 2 * i + 2).filter((xml) => xml.trim() !== ''),
+    }));
+    const disks = domains.map((domain) => domain.documents.flatMap((xml) => describeDomain(xml).disks));
+    const tops = await resolvePaths(virsh, disks);
+    const backing = await readBackingFiles(virsh, tops.flat(), disks.flat());
+    return new DiskUsage(
+      domains.map((domain, i) => ({ ...domain, chains: (tops[i] ?? []).map((top) => chainFrom(top, backing)) })),
+    );
+  }
+
+  /** Names of the domains that use the file at a path. */
+  usersOf(path: string): string[] {
+    return this.domains.filter((domain) => uses(domain, path)).map(({ id }) => id.name);
+  }
+
+  /** Whether a domain other than the given one uses the file at a path, or mentions the path anywhere in its XML. */
+  isUsedByOthers(path: string, uuid: string): boolean {
+    return this.domains.some(
+      (domain) => domain.id.uuid !== uuid && (uses(domain, path) || domain.documents.some((xml) => xml.includes(path))),
+    );
+  }
+
+  /** The overlays of a domain, such as external snapshots, that are based on the file at a path. */
+  overlaysOf(path: string, uuid: string): string[] {
+    const own = this.domains.find(({ id }) => id.uuid === uuid);
+    const overlays = (own?.chains ?? []).flatMap((chain) => chain.slice(0, Math.max(chain.indexOf(path), 0)));
+    return [...new Set(overlays)];
+  }
+}
+
+const uses = ({ chains }: DomainDisks, path: string): boolean => chains.some((chain) => chain.includes(path));
+
+/** The paths of the disks of each domain. */
+async function resolvePaths(virsh: Virsh, disks: readonly (readonly DiskDescription[])[]): Promise<string[][]> {
+  const byPool = disks.flat().filter(({ path, pool, volume }) => path === undefined && pool && volume !== undefined);
+  const outputs = await virsh.batch(byPool.map(({ pool = '', volume = '' }) => ['vol-path', volume, '--pool', pool]));
+  const paths = new Map(byPool.map((disk, i) => [disk, outputs[i]?.trim() ?? '']));
+  const pathOf = (disk: DiskDescription): string => disk.path ?? paths.get(disk) ?? '';
+  return disks.map((list) => [...new Set(list.map(pathOf))].filter((path) => path !== ''));
+}
+
+/** The backing file of each file, found by libvirt's pools and, on this machine, in the headers of the files themselves. */
+async function readBackingFiles(
+  virsh: Virsh,
+  tops: readonly string[],
+  disks: readonly DiskDescription[],
+): Promise<Map<string, string>> {
+  const backing = new Map<string, string>();
+  for (const { path, backingPaths } of disks) {
+    [path, ...backingPaths].reduce((upper, lower) => {
+      if (upper !== undefined && lower !== undefined) backing.set(upper, lower);
+      return lower;
+    });
+  }
+  const seen = new Set<string>();
+  let pending = [...tops, ...backing.values()];
+  while (pending.length > 0) {
+    const paths = [...new Set(pending)].filter((path) => !seen.has(path));
+    paths.forEach((path) => seen.add(path));
+    const outputs = await virsh.batch(paths.map((path) => ['vol-dumpxml', path]));
+    const found = await Promise.all(paths.map((path, i) => backingOf(virsh, path, outputs[i] ?? '')));
+    paths.forEach((path, i) => found[i] !== undefined && backing.set(path, found[i]));
+    pending = found.filter((path) => path !== undefined);
+  }
+  return backing;
+}
+
+async function backingOf(virsh: Virsh, path: string, volumeXml: string): Promise<string | undefined> {
+  const known =
+    volumeXml.trim() === '' ? undefined : text(element(element(parseXml(volumeXml), 'volume'), 'backingStore'), 'path');
+  if (known !== undefined || isRemote(virsh.uri)) return known;
+  const file = await readBackingFile(path);
+  return file === undefined ? undefined : realpath(file).catch(() => file);
+}
+
+/** @returns undefined for a file without a backing file, and for one that this user may not read */
+async function readBackingFile(path: string): Promise<string | undefined> {
+  try {
+    const handle = await open(path, 'r');
+    try {
+      const file = await backingFileOf(handle);
+      return file === undefined ? undefined : resolve(dirname(path), file);
+    } finally {
+      await handle.close();
+    }
+  } catch {
+    return undefined;
+  }
+}
+
+function chainFrom(top: string, backing: ReadonlyMap<string, string>): string[] {
+  const chain: string[] = [];
+  for (
+    let path: string | undefined = top;
+    path !== undefined && !chain.includes(path) && chain.length < MAX_CHAIN_FILES;
+    path = backing.get(path)
+  )
+    chain.push(path);
+  return chain;
+}
