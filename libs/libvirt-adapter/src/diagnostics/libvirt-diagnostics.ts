@@ -169,5 +169,9 @@ async function run({ name, find }: Check): Promise<DiagnosticCheck> {
 function isExposed(xml: string): boolean {
   // The domain was removed meanwhile.
   if (xml.trim() === '') return false;
-  return hasUserNetworking(describeDomain(xml));
+  try {
+    return hasUserNetworking(describeDomain(xml));
+  } catch {
+    return /<interface type=['"]user['"]/.test(xml);
+  }
 }

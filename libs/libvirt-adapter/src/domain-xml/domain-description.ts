@@ -1,5 +1,6 @@
+import { DomainError, messageOf } from '@headgate/domain-contracts';
 import { attribute, element, elements, parseXml, text, type XmlElement } from './xml.js';
-import { readMetadata, type InstanceMetadata } from './instance-metadata.js';
+import { NO_METADATA, readMetadata, type InstanceMetadata } from './instance-metadata.js';
 
 export interface DiskDescription {
   /** `vda`, `sda`, … */
@@ -53,20 +54,61 @@ export interface DomainDescription {
   /** Whether the domain has a guest agent channel, and whether an agent is connected to it. */
   readonly agent: 'none' | 'disconnected' | 'connected';
   readonly metadata: InstanceMetadata;
+  /** The reason why the metadata, or all of the XML, can't be read. The description is incomplete then. */
+  readonly unreadable?: string;
   readonly document: XmlElement;
 }
 
-/** @throws Error when the text is not domain XML */
+/**
+ * Parses the XML of a domain. Any program may put any elements into the metadata of a domain; metadata that the parser
+ * rejects is skipped.
+ * @throws DomainError BACKEND_FAILED when the text is not domain XML
+ */
+export function parseDomain(xml: string): { domain: XmlElement; unreadable?: string } {
+  try {
+    return { domain: parseDomainElement(xml) };
+  } catch (error) {
+    const unreadable = `Its metadata can't be read (${messageOf(error)}).`;
+    return { domain: parseDomainElement(xml.replace(/<metadata>[\s\S]*<\/metadata>/, '')), unreadable };
+  }
+}
+
+function parseDomainElement(xml: string): XmlElement {
+  try {
+    const domain = element(parseXml(xml), 'domain');
+    if (domain && text(domain, 'uuid')) return domain;
+  } catch (cause) {
+    throw new DomainError('BACKEND_FAILED', messageOf(cause), { cause });
+  }
+  throw new DomainError('BACKEND_FAILED', 'libvirt returned something other than domain XML.');
+}
+
+/** The description of a domain whose XML can't be parsed at all. */
+export const undescribedDomain = (name: string, uuid: string, error: unknown): DomainDescription => ({
+  name,
+  uuid,
+  type: '',
+  cpu: 0,
+  memoryBytes: 0,
+  arch: '',
+  disks: [],
+  nics: [],
+  graphics: [],
+  agent: 'none',
+  metadata: NO_METADATA,
+  unreadable: `Its XML can't be read (${messageOf(error)}).`,
+  document: {},
+});
+
+/** @throws DomainError BACKEND_FAILED when the text is not domain XML */
 export function describeDomain(xml: string): DomainDescription {
-  const domain = element(parseXml(xml), 'domain');
-  const uuid = text(domain, 'uuid');
-  if (!domain || !uuid) throw new Error('libvirt returned something other than domain XML.');
+  const { domain, unreadable } = parseDomain(xml);
   const devices = element(domain, 'devices');
   const graphics = elements(devices, 'graphics');
   const vcpu = element(domain, 'vcpu');
   return {
     name: text(domain, 'name') ?? '',
-    uuid,
+    uuid: text(domain, 'uuid') ?? '',
     type: attribute(domain, 'type') ?? '',
     cpu: Number(attribute(vcpu, 'current') ?? text(vcpu) ?? 1),
     memoryBytes: memoryBytes(element(domain, 'memory')),
@@ -78,6 +120,7 @@ export function describeDomain(xml: string): DomainDescription {
     graphics: graphics.map((entry) => attribute(entry, 'type') ?? ''),
     agent: agentState(devices),
     metadata: readMetadata(domain),
+    ...(unreadable !== undefined && { unreadable }),
     document: domain,
   };
 }

@@ -1,4 +1,9 @@
-import { describeDomain, bootDisk, type DomainDescription } from '../domain-xml/domain-description.js';
+import {
+  bootDisk,
+  describeDomain,
+  undescribedDomain,
+  type DomainDescription,
+} from '../domain-xml/domain-description.js';
 import { hasPendingChanges } from '../domain-xml/pending-changes.js';
 import type { Virsh } from '../virsh/virsh.js';
 import type { DomainId } from './domain-finder.js';
@@ -21,13 +26,14 @@ export class DomainReader {
   constructor(private readonly virsh: Virsh) {}
 
   /** Leaves out domains that no longer exist. */
-  async read(ids: readonly Pick<DomainId, 'uuid'>[]): Promise<DomainSnapshot[]> {
+  async read(ids: readonly DomainId[]): Promise<DomainSnapshot[]> {
     const snapshots: DomainSnapshot[] = [];
     for (let from = 0; from < ids.length; from += DOMAINS_PER_BATCH) {
       const chunk = ids.slice(from, from + DOMAINS_PER_BATCH);
       const outputs = await this.virsh.batch(chunk.flatMap(({ uuid }) => commandsFor(uuid)));
       for (let i = 0; i < outputs.length; i += COMMANDS_PER_DOMAIN) {
-        const snapshot = toSnapshot(outputs.slice(i, i + COMMANDS_PER_DOMAIN));
+        const id = chunk[i / COMMANDS_PER_DOMAIN];
+        const snapshot = id && toSnapshot(id, outputs.slice(i, i + COMMANDS_PER_DOMAIN));
         if (snapshot) snapshots.push(snapshot);
       }
     }
@@ -44,19 +50,30 @@ const commandsFor = (uuid: string): string[][] => [
   ['domblkinfo', uuid, '--all'],
 ];
 
-function toSnapshot([live = '', persistent = '', state = '', disks = '']: readonly string[]):
-  DomainSnapshot | undefined {
+function toSnapshot(
+  id: DomainId,
+  [live = '', persistent = '', state = '', disks = '']: readonly string[],
+): DomainSnapshot | undefined {
   // The domain was removed between the commands.
   if (live.trim() === '' || state.trim() === '') return undefined;
-  const description = describeDomain(live);
+  const description = describe(id, live);
   const parsedState = parseDomainState(state);
   return {
     description,
     state: parsedState,
     diskBytes: capacityOf(disks, bootDisk(description)?.target),
     hasPendingChanges:
-      parsedState.isActive && persistent.trim() !== '' && hasPendingChanges(description, describeDomain(persistent)),
+      parsedState.isActive && persistent.trim() !== '' && hasPendingChanges(description, describe(id, persistent)),
   };
+}
+
+/** One unusual domain must not prevent the others from being read. */
+function describe({ name, uuid }: DomainId, xml: string): DomainDescription {
+  try {
+    return describeDomain(xml);
+  } catch (error) {
+    return undescribedDomain(name, uuid, error);
+  }
 }
 
 /** Parses the table of `domblkinfo --all`: target, capacity, allocation, physical. */

@@ -5,7 +5,8 @@ import {
   type InventoryWatch,
   type Json,
 } from '@headgate/domain-contracts';
-import { element, parseXml, toJson } from '../domain-xml/xml.js';
+import { parseDomain } from '../domain-xml/domain-description.js';
+import { toJson } from '../domain-xml/xml.js';
 import { DomainWatch, type DomainWatchDeps } from './domain-watch.js';
 import { maskSecrets } from './mask-secrets.js';
 
@@ -31,7 +32,7 @@ export class LibvirtInventory extends InstanceInventory {
   override async manifest(ref: InstanceRef, { masked }: { masked: boolean }): Promise<Json> {
     const { uuid } = await this.deps.finder.find(ref);
     const xml = await this.deps.virsh.run(['dumpxml', uuid, ...(masked ? [] : ['--security-info'])]);
-    const domain = element(parseXml(xml), 'domain') ?? {};
+    const { domain } = parseDomain(xml);
     return toJson({ domain: masked ? maskSecrets(domain) : domain });
   }
 

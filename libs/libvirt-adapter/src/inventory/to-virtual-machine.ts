@@ -47,6 +47,7 @@ const plannedBytes = ({ description: { metadata } }: DomainSnapshot): number =>
 function shownStatus({ state, description }: DomainSnapshot, stopping: Observations['stopping']): StatusAndReason {
   if (!state.isActive && description.metadata.provisioning !== undefined) return { status: 'Provisioning' };
   const shown = statusOf(state);
+  if (description.unreadable !== undefined) return { ...shown, reason: description.unreadable };
   // libvirt reports "running" until the guest has shut down.
   return shown.status === 'Running' && stopping ? { status: 'Stopping', reason: stopping.reason } : shown;
 }

@@ -93,7 +93,7 @@ export class LibvirtPower extends InstancePower {
       ['dumpxml', uuid],
     ]);
     if (xml.trim() === '') throw new DomainError('INSTANCE_NOT_FOUND', `The domain ${name} no longer exists.`);
-    if (describeDomain(xml).metadata.provisioning !== undefined) {
+    if (isProvisioning(xml)) {
       throw new DomainError('BUSY', `${name} is still being created: wait until its disk is ready.`);
     }
     return parseDomainState(state);
@@ -101,6 +101,15 @@ export class LibvirtPower extends InstancePower {
 
   private virsh(args: readonly string[], timeoutMs?: number): Promise<string> {
     return this.deps.virsh.run(args, { timeoutMs });
+  }
+}
+
+/** A domain whose XML can't be read was not created by the service, or is ready. */
+function isProvisioning(xml: string): boolean {
+  try {
+    return describeDomain(xml).metadata.provisioning !== undefined;
+  } catch {
+    return false;
   }
 }
 

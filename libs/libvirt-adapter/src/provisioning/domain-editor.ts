@@ -37,7 +37,10 @@ export class DomainEditor {
   /** Updates the metadata; libvirt emits an event for it. */
   async updateMetadata(uuid: string, change: (metadata: InstanceMetadata) => InstanceMetadata): Promise<void> {
     const { description, isActive, isPersistent } = await this.read(uuid);
-    const { metadata } = description;
+    const { metadata, unreadable } = description;
+    if (unreadable !== undefined) {
+      throw new DomainError('WRONG_STATE', `${description.name} can't be tagged. ${unreadable} Correct it with virsh.`);
+    }
     // A foreign domain gets metadata of its own. A copy of one of the service's domains keeps the original owner, and so owns nothing.
     const updated = change(metadata.owner === '' ? { ...metadata, owner: uuid } : metadata);
     const scope = [...(isPersistent ? ['--config'] : []), ...(isActive ? ['--live'] : [])];

@@ -68,7 +68,7 @@ export class LibvirtProvisioning extends InstanceProvisioning {
       ],
       {
         warnings: kept.map((path) => `${path} is kept, because this service did not create it for this VM.`),
-        refusals: domain.description.metadata.isProtected ? [protectedRefusal(name)] : [],
+        refusals: deletionRefusals(name, domain.description),
       },
     );
   }
@@ -81,7 +81,8 @@ export class LibvirtProvisioning extends InstanceProvisioning {
       const existing = (await this.deps.finder.all()).find((domain) => domain.uuid === uuid);
       if (!existing) return;
       const { description } = await this.deps.editor.read(uuid);
-      if (description.metadata.isProtected) throw new DomainError('WRONG_STATE', protectedRefusal(name).reason);
+      const [refusal] = deletionRefusals(name, description);
+      if (refusal) throw new DomainError(refusal.code, refusal.reason);
       await this.deps.remover.remove(uuid);
     });
   }
@@ -144,8 +145,23 @@ const SILENT_REPORT: TaskReporter = {
   signal: new AbortController().signal,
 };
 
-const protectedRefusal = (name: string): Refusal => ({
-  code: 'WRONG_STATE',
-  reason: `${name} is protected against deletion.`,
-  remedy: 'Remove the protection from its metadata first.',
-});
+/** Metadata that can't be read may protect the VM and list its volumes. */
+function deletionRefusals(name: string, { metadata, unreadable }: DomainDescription): Refusal[] {
+  if (unreadable !== undefined) {
+    return [
+      {
+        code: 'WRONG_STATE',
+        reason: `${name} can't be deleted. ${unreadable}`,
+        remedy: 'Correct its metadata, or remove the domain, with virsh.',
+      },
+    ];
+  }
+  if (!metadata.isProtected) return [];
+  return [
+    {
+      code: 'WRONG_STATE',
+      reason: `${name} is protected against deletion.`,
+      remedy: 'Remove the protection from its metadata first.',
+    },
+  ];
+}

@@ -34,7 +34,7 @@ export class DiskUsage {
       id,
       documents: documents.slice(2 * i, 2 * i + 2).filter((xml) => xml.trim() !== ''),
     }));
-    const disks = domains.map((domain) => domain.documents.flatMap((xml) => describeDomain(xml).disks));
+    const disks = domains.map((domain) => domain.documents.flatMap(disksOf));
     const tops = await resolvePaths(virsh, disks);
     const backing = await readBackingFiles(virsh, tops.flat(), disks.flat());
     return new DiskUsage(
@@ -59,6 +59,16 @@ export class DiskUsage {
     const own = this.domains.find(({ id }) => id.uuid === uuid);
     const overlays = (own?.chains ?? []).flatMap((chain) => chain.slice(0, Math.max(chain.indexOf(path), 0)));
     return [...new Set(overlays)];
+  }
+}
+
+function disksOf(xml: string): readonly DiskDescription[] {
+  try {
+    return describeDomain(xml).disks;
+  } catch {
+    // Any path in XML that can't be parsed may be a disk.
+    const paths = [...xml.matchAll(/(?:file|dev)=['"](\/[^'"]+)['"]/g)].map(([, path]) => path);
+    return paths.map((path) => ({ target: '', device: 'disk', path, backingPaths: [] }));
   }
 }
 

@@ -4,6 +4,7 @@ import type { ProgramResult, RunProgram } from '../virsh/run-program.js';
 import { Virsh } from '../virsh/virsh.js';
 
 interface FakeDomain {
+  name: string;
   xml: string;
   state: string;
 }
@@ -40,8 +41,8 @@ export class FakeLibvirt {
 
   /** Adds a domain by its description. */
   add(xml: string, state = 'shut off (shutdown)'): string {
-    const { uuid } = describeDomain(xml);
-    this.domains.set(uuid, { xml, state });
+    const { name, uuid } = describeDomain(xml);
+    this.domains.set(uuid, { name, xml, state });
     return uuid;
   }
 
@@ -72,7 +73,7 @@ export class FakeLibvirt {
   }
 
   private readonly handlers: Record<string, (first: string, rest: readonly string[]) => ProgramResult> = {
-    list: () => ok([...this.domains].map(([uuid, { xml }]) => `${uuid} ${describeDomain(xml).name}`).join('\n')),
+    list: () => ok([...this.domains].map(([uuid, { name }]) => `${uuid} ${name}`).join('\n')),
     hostname: () => ok('host-1'),
     dumpxml: (first, rest) => this.ofDomain(first === '--inactive' ? (rest[0] ?? '') : first, ({ xml }) => xml),
     domstate: (uuid) => this.ofDomain(uuid, ({ state }) => state),
