@@ -82,14 +82,20 @@ describe("the service's metadata in domain XML", () => {
   });
 });
 
+const MIB = 1024 ** 2;
+
 describe('hasPendingChanges', () => {
   const of = (memoryBytes: number, disks = '') =>
     describeDomain(ownDomainXml({ memoryBytes }).replace('</devices>', `${disks}</devices>`));
 
   test('detects a different memory size and an added disk', () => {
-    expect(hasPendingChanges(of(1024), of(1024))).toBe(false);
-    expect(hasPendingChanges(of(1024), of(2048))).toBe(true);
-    expect(hasPendingChanges(of(1024), of(1024, fileDisk('/images/b.qcow2', 'qcow2', 'vdb')))).toBe(true);
+    expect(hasPendingChanges(of(1024 * MIB), of(1024 * MIB))).toBe(false);
+    expect(hasPendingChanges(of(1024 * MIB), of(2048 * MIB))).toBe(true);
+    expect(hasPendingChanges(of(1024 * MIB), of(1024 * MIB, fileDisk('/images/b.qcow2', 'qcow2', 'vdb')))).toBe(true);
+  });
+
+  test('ignores the rounding of memory by QEMU', () => {
+    expect(hasPendingChanges(of(3815 * MIB), of(4_000_000_000))).toBe(false);
   });
 });
 

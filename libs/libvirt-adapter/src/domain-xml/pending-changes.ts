@@ -7,7 +7,8 @@ export const hasPendingChanges = (live: DomainDescription, persistent: DomainDes
 /** The settings that the operator configures. libvirt adds the rest (aliases, addresses, paths) when a domain starts. */
 const hardware = ({ cpu, memoryBytes, disks, nics, graphics }: DomainDescription) => ({
   cpu,
-  memoryBytes,
+  // A running domain has whole mebibytes.
+  memoryMebibytes: Math.ceil(memoryBytes / 1024 ** 2),
   graphics,
   disks: disks.map(({ target, device, path, pool, volume, bootOrder }) => ({
     target,

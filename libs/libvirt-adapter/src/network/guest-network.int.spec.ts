@@ -60,7 +60,10 @@ describeWithNetwork(`the network of a guest${missing === undefined ? '' : `: ski
       const gateway = await shell(stream, "ip route | awk '/^default/ { print $3 }'");
 
       const fetch = (host: string, port: number): Promise<string> =>
-        shell(stream, `printf 'GET /whoami HTTP/1.0\\r\\nHost: 127.0.0.1\\r\\n\\r\\n' | nc -w 5 ${host} ${port} || echo failed`);
+        shell(
+          stream,
+          `printf 'GET /whoami HTTP/1.0\\r\\nHost: 127.0.0.1\\r\\n\\r\\n' | nc -w 5 ${host} ${port} || echo failed`,
+        );
       for (const host of ['10.0.2.2', gateway]) expect(await fetch(host, loopback.port)).toContain('failed');
       await shell(
         stream,

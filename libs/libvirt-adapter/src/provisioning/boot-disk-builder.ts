@@ -5,7 +5,7 @@ import { downloadImage } from '../fetching/download-image.js';
 import type { HttpGet } from '../fetching/http-get.js';
 import type { BytesListener } from '../fetching/progress.js';
 import { pullContainerDisk } from '../fetching/pull-container-disk.js';
-import { inspectImage } from '../storage/disk-image.js';
+import { checkIso, inspectImage } from '../storage/disk-image.js';
 import type { QemuImg } from '../storage/qemu-img.js';
 import type { StoragePool } from '../storage/storage-pool.js';
 import { containerDiskOf } from './creation-steps.js';
@@ -55,6 +55,7 @@ export class BootDiskBuilder {
       const disc = join(folder, 'disc.iso');
       report.step('Downloading the ISO');
       await downloadImage(this.http, source.url, disc, this.downloadOptions(report));
+      await checkIso(disc);
       report.step('Storing the ISO');
       await this.pool.createFrom(cdrom, disc, report);
       await this.pool.createBlank(disk, spec.diskBytes);

@@ -112,7 +112,7 @@ describeWithLibvirt(`LibvirtProvisioning on libvirt${missing === undefined ? '' 
 
   test('imports an image from a URL, and an installation ISO with a blank disk', async () => {
     server.serve('/tiny.qcow2', await readFile(image));
-    server.serve('/installer.iso', Buffer.alloc(2 * MIB));
+    server.serve('/installer.iso', isoImage());
     const [imported, installed] = [
       spec({ kind: 'import', url: server.url('/tiny.qcow2') }),
       spec({ kind: 'iso', url: server.url('/installer.iso') }),
@@ -124,6 +124,13 @@ describeWithLibvirt(`LibvirtProvisioning on libvirt${missing === undefined ? '' 
       await backend.require('provisioning').delete(ref);
     }
     await expectNothingLeft();
+  });
+
+  test('rounds odd sizes, so that a running VM needs no restart', async () => {
+    const wanted = spec(tiny, { memoryBytes: 200_000_001, diskBytes: 70_000_001, start: true });
+    await create(wanted);
+    const vm = await recorder.untilVm(wanted.ref, ({ status }) => status === 'Running');
+    expect(vm).toMatchObject({ memoryBytes: 192 * MIB, diskBytes: 67 * MIB, restartRequired: false });
   });
 
   test('leaves nothing after a failed import', async () => {
@@ -152,6 +159,10 @@ describeWithLibvirt(`LibvirtProvisioning on libvirt${missing === undefined ? '' 
       code: 'INVALID_SOURCE',
       message: expect.stringContaining('backing file'),
     });
+    server.serve('/text.img', 'This is not an image.\n'.repeat(1000));
+    await expect(imported('/text.img')).rejects.toMatchObject({ code: 'INVALID_SOURCE' });
+    const text = spec({ kind: 'iso', url: server.url('/text.img') });
+    await expect(create(text)).rejects.toMatchObject({ code: 'INVALID_SOURCE' });
     await expect(imported('/cut.img')).rejects.toMatchObject({ code: 'BACKEND_UNREACHABLE' });
     await expect(imported('/none.img')).rejects.toMatchObject({ code: 'INVALID_SOURCE' });
     await expect(imported('/tiny.qcow2', { diskBytes: 8 * MIB })).rejects.toMatchObject({
@@ -229,3 +240,10 @@ describeWithLibvirt(`LibvirtProvisioning on libvirt${missing === undefined ? '' 
     await expectNothingLeft();
   });
 });
+
+/** The smallest file that is recognized as an ISO image. */
+function isoImage(): Buffer {
+  const image = Buffer.alloc(2 * MIB);
+  image.write('CD001', 32_769);
+  return image;
+}

@@ -37,12 +37,13 @@ export class LibvirtProvisioning extends InstanceProvisioning {
   }
 
   override async planCreate(spec: VmSpec): Promise<Plan> {
-    const { steps, warnings, refusals } = await planCreation(spec, this.deps);
+    const { steps, warnings, refusals } = await planCreation(roundSizes(spec), this.deps);
     return { steps, warnings, refusals };
   }
 
   /** Defines the domain first, which reserves its name before anything is downloaded. */
-  override async create(spec: VmSpec): Promise<Creation> {
+  override async create(request: VmSpec): Promise<Creation> {
+    const spec = roundSizes(request);
     const plan = await planCreation(spec, this.deps);
     throwFirstRefusal(plan);
     await this.deps.pool.ensure();
@@ -144,6 +145,18 @@ const SILENT_REPORT: TaskReporter = {
   progress: () => undefined,
   signal: new AbortController().signal,
 };
+
+/** libvirt and QEMU round memory when a VM starts, which would look like a pending change, and disks consist of sectors. */
+const MEMORY_STEP_BYTES = 2 * 1024 ** 2;
+const DISK_STEP_BYTES = 1024 ** 2;
+
+const roundSizes = (spec: VmSpec): VmSpec => ({
+  ...spec,
+  memoryBytes: roundUp(spec.memoryBytes, MEMORY_STEP_BYTES),
+  diskBytes: roundUp(spec.diskBytes, DISK_STEP_BYTES),
+});
+
+const roundUp = (value: number, step: number): number => Math.ceil(value / step) * step;
 
 /** Metadata that can't be read may protect the VM and list its volumes. */
 function deletionRefusals(name: string, { metadata, unreadable }: DomainDescription): Refusal[] {

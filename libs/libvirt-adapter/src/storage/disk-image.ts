@@ -19,7 +19,19 @@ const UNSUPPORTED_FORMATS: readonly (readonly [name: string, magic: Buffer])[] =
   ['VDI', Buffer.from('<<< ')],
   ['QED', Buffer.from('QED\0')],
   ['zip', Buffer.from('PK\x03\x04', 'latin1')],
+  ['bzip2', Buffer.from('BZh')],
+  ['7-Zip', Buffer.from('7z\xbc\xaf\x27\x1c', 'latin1')],
+  // Compressed more than once: one layer is removed by the download.
+  ['gzip', Buffer.from('\x1f\x8b', 'latin1')],
+  ['zstd', Buffer.from('\x28\xb5\x2f\xfd', 'latin1')],
+  ['xz', Buffer.from('\xfd7zXZ\0', 'latin1')],
 ];
+
+/** The first bytes in which a text is recognized. A disk has zeros there. */
+const TEXT_SAMPLE_BYTES = 4096;
+/** Volume descriptors of ISO 9660 and UDF are at this offset. */
+const VOLUME_DESCRIPTOR_OFFSET_BYTES = 32_769;
+const VOLUME_DESCRIPTORS = ['CD001', 'BEA01'];
 
 /**
  * Reads the header of an untrusted image. A qcow2 image can name other files of this machine as its backing or data file;
@@ -39,10 +51,32 @@ export async function inspectImage(file: string): Promise<DiskImage> {
       if (header.subarray(0, magic.length).equals(magic))
         throw invalid(`The image is a ${name} file: convert it to qcow2 or raw first.`);
     }
+    if (await isText(handle)) throw invalid('The image is a text, not a disk.');
     return { format: 'raw', bytes: size };
   } finally {
     await handle.close();
   }
+}
+
+/**
+ * Checks that a file is an ISO image.
+ * @throws DomainError INVALID_SOURCE
+ */
+export async function checkIso(file: string): Promise<void> {
+  const handle = await open(file, 'r');
+  try {
+    const { buffer } = await handle.read(Buffer.alloc(5), 0, 5, VOLUME_DESCRIPTOR_OFFSET_BYTES);
+    if (!VOLUME_DESCRIPTORS.includes(buffer.toString('latin1')))
+      throw invalid('The file is not an ISO image: use import for the image of a disk.');
+  } finally {
+    await handle.close();
+  }
+}
+
+async function isText(handle: FileHandle): Promise<boolean> {
+  const { buffer, bytesRead } = await handle.read(Buffer.alloc(TEXT_SAMPLE_BYTES), 0, TEXT_SAMPLE_BYTES, 0);
+  const sample = buffer.subarray(0, bytesRead);
+  return !sample.some((byte) => byte < 0x20 && ![0x09, 0x0a, 0x0c, 0x0d, 0x1b].includes(byte));
 }
 
 function inspectQcow2(header: Buffer): DiskImage {

@@ -1,14 +1,30 @@
+import { chown } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
 import { DomainError } from '@headgate/domain-contracts';
-import { runProgram, type RunProgram } from '../virsh/run-program.js';
+import { runProgram, type ProgramLimits, type RunOptions, type RunProgram } from '../virsh/run-program.js';
 import { translateFailure } from '../virsh/virsh-errors.js';
 import type { DiskImage } from './disk-image.js';
 
 const CONVERT_TIMEOUT_MS = 6 * 60 * 60_000;
 const INSPECT_TIMEOUT_MS = 30_000;
+const GIB = 1024 ** 3;
+const INSPECT_LIMITS: ProgramLimits = { addressSpaceBytes: GIB, cpuSeconds: 10 };
+const CONVERT_LIMITS: ProgramLimits = { addressSpaceBytes: 4 * GIB, cpuSeconds: 3600 };
+/** Room for the metadata of a qcow2 image, besides its data. */
+const QCOW2_OVERHEAD_BYTES = 64 * 1024 ** 2;
 
-/** qemu-img on local files. The format is always given explicitly, never probed from an untrusted image. */
+/** User and group of the system's unprivileged account. */
+const UNPRIVILEGED_ID = 65_534;
+
+/**
+ * qemu-img on local files, with limits on memory and time. The format is always given explicitly, never probed from an
+ * untrusted image. As root, images in a private folder are processed by an unprivileged user, who gets the folder.
+ */
 export class QemuImg {
-  constructor(private readonly run: RunProgram = runProgram) {}
+  constructor(
+    private readonly run: RunProgram = runProgram,
+    private readonly isRoot = process.getuid?.() === 0,
+  ) {}
 
   /**
    * Checks an image, whose header was inspected before, with the program that will open it.
@@ -17,6 +33,7 @@ export class QemuImg {
   async check(file: string, { format }: DiskImage): Promise<void> {
     const result = await this.run('qemu-img', ['info', '-f', format, '--output=json', file], {
       timeoutMs: INSPECT_TIMEOUT_MS,
+      limits: INSPECT_LIMITS,
     });
     if (result.missing) throw translateFailure('qemu-img', result);
     if (result.code !== 0) throw damaged(result.stderr);
@@ -31,16 +48,33 @@ export class QemuImg {
     if (data?.corrupt === true) throw damaged('it is marked as corrupt');
   }
 
-  /** Converts the guest-visible content into a new qcow2 image without snapshots, zero blocks or custom options. */
-  async convert(from: string, { format }: DiskImage, to: string, signal?: AbortSignal): Promise<void> {
-    await this.call(['convert', '-f', format, '-O', 'qcow2', from, to], { timeoutMs: CONVERT_TIMEOUT_MS, signal });
+  /**
+   * Converts the guest-visible content into a new qcow2 image without snapshots, zero blocks or custom options.
+   * @param to a file in a private folder; an image in the same folder is untrusted
+   */
+  async convert(from: string, { format, bytes }: DiskImage, to: string, signal?: AbortSignal): Promise<void> {
+    const folder = dirname(to);
+    const isUntrusted = dirname(from) === folder;
+    const user = { uid: UNPRIVILEGED_ID, gid: UNPRIVILEGED_ID };
+    if (isUntrusted && this.isRoot) for (const path of [folder, from]) await chown(path, user.uid, user.gid);
+    await this.call(['convert', '-f', format, '-O', 'qcow2', isUntrusted ? basename(from) : from, basename(to)], {
+      timeoutMs: CONVERT_TIMEOUT_MS,
+      signal,
+      // The folders above may be closed to the unprivileged user, so its paths are relative.
+      cwd: folder,
+      ...(isUntrusted && this.isRoot && { user }),
+      limits: { ...CONVERT_LIMITS, fileBytes: Math.ceil(bytes * 1.01) + QCOW2_OVERHEAD_BYTES },
+    });
   }
 
   async grow(file: string, bytes: number): Promise<void> {
-    await this.call(['resize', '-q', '-f', 'qcow2', file, String(bytes)], { timeoutMs: INSPECT_TIMEOUT_MS });
+    await this.call(['resize', '-q', '-f', 'qcow2', file, String(bytes)], {
+      timeoutMs: INSPECT_TIMEOUT_MS,
+      limits: INSPECT_LIMITS,
+    });
   }
 
-  private async call(args: readonly string[], options: { timeoutMs: number; signal?: AbortSignal }): Promise<void> {
+  private async call(args: readonly string[], options: RunOptions): Promise<void> {
     const result = await this.run('qemu-img', args, options);
     if (result.code !== 0) throw translateFailure('qemu-img', result);
   }

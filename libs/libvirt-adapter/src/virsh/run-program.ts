@@ -6,6 +6,18 @@ export interface RunOptions {
   readonly signal?: AbortSignal;
   /** The program is killed when it prints more. */
   readonly maxBytes?: number;
+  readonly cwd?: string;
+  /** Runs the program as this user and group, which only root may choose. */
+  readonly user?: { readonly uid: number; readonly gid: number };
+  /** Limits of the kernel for the program. They are applied where `prlimit` is installed, as it is on any usual Linux. */
+  readonly limits?: ProgramLimits;
+}
+
+export interface ProgramLimits {
+  readonly addressSpaceBytes: number;
+  readonly cpuSeconds: number;
+  /** The largest file that the program may write. */
+  readonly fileBytes?: number;
 }
 
 export interface ProgramResult {
@@ -24,13 +36,36 @@ export type RunProgram = (program: string, args: readonly string[], options: Run
 const MAX_OUTPUT_BYTES = 64 * 1024 ** 2;
 
 /** Runs a program on this machine without a shell, in the C locale, with an empty standard input. */
-export const runProgram: RunProgram = (program, args, { timeoutMs, signal, maxBytes = MAX_OUTPUT_BYTES }) =>
+export const runProgram: RunProgram = async (program, args, options) => {
+  if (!options.limits) return execute(program, args, options);
+  const result = await execute('prlimit', [...limitArguments(options.limits), '--', program, ...args], options);
+  if (result.missing) return execute(program, args, options);
+  // Exit code of prlimit for a program that does not exist.
+  return result.code === 127 ? { ...result, missing: true } : result;
+};
+
+const limitArguments = ({ addressSpaceBytes, cpuSeconds, fileBytes }: ProgramLimits): string[] => [
+  `--as=${addressSpaceBytes}`,
+  `--cpu=${cpuSeconds}`,
+  '--core=0',
+  ...(fileBytes === undefined ? [] : [`--fsize=${fileBytes}`]),
+];
+
+const execute: RunProgram = (program, args, { timeoutMs, signal, maxBytes = MAX_OUTPUT_BYTES, cwd, user }) =>
   new Promise((resolve) => {
     const child = execFile(
       program,
       [...args],
       // SIGKILL, because a virsh that waits for a hanging daemon does not handle SIGTERM in time.
-      { timeout: timeoutMs, maxBuffer: maxBytes, signal, killSignal: 'SIGKILL', env: englishEnvironment() },
+      {
+        timeout: timeoutMs,
+        maxBuffer: maxBytes,
+        signal,
+        killSignal: 'SIGKILL',
+        env: englishEnvironment(),
+        cwd,
+        ...user,
+      },
       (error, stdout, stderr) => {
         if (!error) return resolve({ code: 0, stdout, stderr });
         const code = typeof error.code === 'number' ? error.code : null;
