@@ -6,13 +6,14 @@ import { consoleSourceContract, type ConsoleContractOptions } from './console-so
 import { containersContract } from './containers.contract.js';
 import { diagnosticsContract } from './diagnostics.contract.js';
 import { instanceInventoryContract } from './instance-inventory.contract.js';
-import { instanceMigrationContract } from './instance-migration.contract.js';
+import { instanceMigrationContract, type MigrationContractOptions } from './instance-migration.contract.js';
 import { instancePowerContract } from './instance-power.contract.js';
 import { instanceProvisioningContract } from './instance-provisioning.contract.js';
 import { unavailableAbilityContract } from './unavailable-ability.contract.js';
 
 export interface AllPortsOptions extends ContractOptions {
   readonly consoles: ConsoleContractOptions;
+  readonly migration?: MigrationContractOptions;
   /** Abilities that the backend does not have: they are checked to be refused with a reason. */
   readonly unavailable?: readonly AbilityName[];
 }
@@ -21,14 +22,14 @@ export interface AllPortsOptions extends ContractOptions {
 export function allPortsContract(
   adapter: string,
   open: OpenHarness,
-  { timeoutMs, consoles, unavailable = [] }: AllPortsOptions,
+  { timeoutMs, consoles, migration, unavailable = [] }: AllPortsOptions,
 ): void {
   const options = timeoutMs === undefined ? {} : { timeoutMs };
   const suites: Readonly<Record<AbilityName, () => void>> = {
     inventory: () => instanceInventoryContract(adapter, open, options),
     power: () => instancePowerContract(adapter, open, options),
     provisioning: () => instanceProvisioningContract(adapter, open, options),
-    migration: () => instanceMigrationContract(adapter, open, options),
+    migration: () => instanceMigrationContract(adapter, open, { ...options, ...migration }),
     containers: () => containersContract(adapter, open, options),
     consoles: () => consoleSourceContract(adapter, open, { ...options, ...consoles }),
     cluster: () => clusterInventoryContract(adapter, open, options),

@@ -3,11 +3,16 @@ import { InventoryRecorder } from '../inventory-recorder.js';
 import { missingRef, type BackendHarness, type ContractOptions, type OpenHarness } from './backend-harness.js';
 import { recordingReporter } from './recording-reporter.js';
 
+export interface MigrationContractOptions extends ContractOptions {
+  /** Whether the engine lets its user choose the node. Where it does not, a given node is refused. Default: true. */
+  readonly canChooseNode?: boolean;
+}
+
 /** The rules for every `InstanceMigration`. The engine needs two nodes that are ready. */
 export function instanceMigrationContract(
   adapter: string,
   open: OpenHarness,
-  { timeoutMs = 5000 }: ContractOptions = {},
+  { timeoutMs = 5000, canChooseNode = true }: MigrationContractOptions = {},
 ): void {
   describe(`InstanceMigration, ${adapter}`, () => {
     let harness: BackendHarness;
@@ -41,29 +46,43 @@ export function instanceMigrationContract(
       return other.name;
     };
 
-    inTime('moves a running VM to the given node, and the VM keeps its identity', async () => {
-      const { ref, source, uid } = await runningVm();
-      const target = otherNode(source);
-      const report = recordingReporter();
-      await (
-        await migration.migrate(ref, target)
-      )(report);
-      const vm = await recorder.untilVm(ref, ({ node, status }) => node === target && status === 'Running');
-      expect(vm.uid).toBe(uid);
-      expect(report.steps.length).toBeGreaterThan(0);
-      for (const fraction of report.fractions) {
-        expect(fraction).toBeGreaterThanOrEqual(0);
-        expect(fraction).toBeLessThanOrEqual(1);
-      }
-    });
+    if (canChooseNode) {
+      inTime('moves a running VM to the given node, and the VM keeps its identity', async () => {
+        const { ref, source, uid } = await runningVm();
+        const target = otherNode(source);
+        const report = recordingReporter();
+        await (
+          await migration.migrate(ref, target)
+        )(report);
+        const vm = await recorder.untilVm(ref, ({ node, status }) => node === target && status === 'Running');
+        expect(vm.uid).toBe(uid);
+      });
 
-    inTime('chooses a node when none is given', async () => {
+      inTime('refuses a node that does not exist, and the VM stays where it is', async () => {
+        const { ref, source } = await runningVm();
+        await expect(migration.migrate(ref, 'no-such-node')).rejects.toMatchObject({ code: 'NODE_NOT_FOUND' });
+        expect(recorder.vm(ref)?.node).toBe(source);
+      });
+    } else {
+      inTime('refuses to choose the node, and the VM stays where it is', async () => {
+        const { ref, source } = await runningVm();
+        await expect(migration.migrate(ref, otherNode(source))).rejects.toMatchObject({ code: 'NOT_SUPPORTED' });
+        expect(recorder.vm(ref)?.node).toBe(source);
+      });
+    }
+
+    inTime('chooses a node when none is given, and reports steps and progress', async () => {
       const { ref, source } = await runningVm();
       await (
         await migration.migrate(ref)
       )(recordingReporter());
       const vm = await recorder.untilVm(ref, ({ node, status }) => node !== source && status === 'Running');
       expect(nodes.map(({ name }) => name)).toContain(vm.node);
+      expect(report.steps.length).toBeGreaterThan(0);
+      for (const fraction of report.fractions) {
+        expect(fraction).toBeGreaterThanOrEqual(0);
+        expect(fraction).toBeLessThanOrEqual(1);
+      }
     });
 
     inTime('leaves the VM running when the migration is canceled', async () => {
@@ -72,12 +91,6 @@ export function instanceMigrationContract(
       await work(recordingReporter(AbortSignal.abort(new Error('canceled')))).catch(() => undefined);
       const vm = await recorder.untilVm(ref, ({ status }) => status === 'Running');
       expect(vm.ready).toBe(true);
-    });
-
-    inTime('refuses a node that does not exist, and the VM stays where it is', async () => {
-      const { ref, source } = await runningVm();
-      await expect(migration.migrate(ref, 'no-such-node')).rejects.toMatchObject({ code: 'NODE_NOT_FOUND' });
-      expect(recorder.vm(ref)?.node).toBe(source);
     });
 
     inTime('refuses to migrate a stopped VM', async () => {
