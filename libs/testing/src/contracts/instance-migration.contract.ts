@@ -73,9 +73,10 @@ export function instanceMigrationContract(
 
     inTime('chooses a node when none is given, and reports steps and progress', async () => {
       const { ref, source } = await runningVm();
+      const report = recordingReporter();
       await (
         await migration.migrate(ref)
-      )(recordingReporter());
+      )(report);
       const vm = await recorder.untilVm(ref, ({ node, status }) => node !== source && status === 'Running');
       expect(nodes.map(({ name }) => name)).toContain(vm.node);
       expect(report.steps.length).toBeGreaterThan(0);
