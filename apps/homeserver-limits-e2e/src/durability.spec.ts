@@ -15,7 +15,7 @@ describe('an embedded server', () => {
   afterEach(() => limits.dispose());
 
   test('says that it is no full homeserver', async () => {
-    await limits.logged(({ msg }) => msg.includes('no full homeserver'));
+    await limits.logged(({ msg }) => msg.includes('not a full homeserver'));
   });
 
   test('that is killed loses no acknowledged write', async () => {
@@ -301,7 +301,7 @@ describe('the configuration', () => {
     expect(await limits.reload()).toContain('was reloaded');
     expect([await ring(3), await ring(4), await ring(5)]).toEqual([200, 200, 429]);
     await limits.configure(`${SERVER}[ratelimit]\nrings_per_minute = 0\n`);
-    expect(await limits.reload()).toContain('the old one stays');
+    expect(await limits.reload()).toContain('the previous settings stay in force');
     expect(await ring(6)).toBe(429);
     await limits.dispose();
   });

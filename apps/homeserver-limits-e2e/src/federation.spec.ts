@@ -61,7 +61,7 @@ describe('PUT /_matrix/federation/v1/send (embedded)', () => {
     const before = limits.log.length;
     const reply = await send(sent);
     expect([reply.status, reply.body.errcode]).toEqual([400, 'M_BAD_JSON']);
-    await limits.logged(({ msg }) => msg === 'a transaction of a peer was refused', before);
+    await limits.logged(({ msg }) => msg === 'a federation transaction was refused', before);
   });
 
   test('takes an id of 255 bytes', async () => {

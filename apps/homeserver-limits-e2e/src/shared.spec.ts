@@ -9,8 +9,8 @@ import { redisProgram, RedisServer } from './testing/redis-server.js';
 
 const suite = redisProgram ? describe : describe.skip;
 const missing = 'neither redis-server nor valkey-server is installed';
-const AWAY = 'the shared windows are away: this node counts on its own';
-const BACK = 'the shared windows are back: all nodes count together';
+const AWAY = 'the shared windows are unavailable: this gateway counts on its own';
+const BACK = 'the shared windows are available again: all gateways count together';
 const OPERATOR = '[operator]\nlisten = "127.0.0.1:0"\n';
 /** Longer than any decision may take with a server that does not answer, and far below the upstream's timeout. */
 const NO_HANG_MS = 10_000;

@@ -236,7 +236,7 @@ describe('an upstream', () => {
         expect((await put('a')).status).toBe(200);
         const user = `@${token}:b.example`;
         const line = await limits.logged((entry) => JSON.stringify(entry).includes(user));
-        expect(line.msg).toContain('account data is counted from what came by');
+        expect(line.msg).toContain('earlier account data could not be loaded');
         expect((await put('b')).status).toBe(200);
         expect(upstream.times(SYNC)).toBeLessThanOrEqual(2);
       },

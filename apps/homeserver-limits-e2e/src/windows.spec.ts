@@ -44,7 +44,9 @@ describe('the windows of a gateway', () => {
 describe('a gateway does not start', () => {
   test('before itself, where every request would go round for ever', async () => {
     const limits = await LimitsProcess.prepare('[gateway]\nupstream = "http://localhost:8765"\n');
-    await expect(limits.launch('127.0.0.1:8765')).rejects.toThrow('gateway.upstream is this gateway itself');
+    await expect(limits.launch('127.0.0.1:8765')).rejects.toThrow(
+      'gateway.upstream is the address of this gateway itself',
+    );
     await limits.dispose();
   });
 
