@@ -25,7 +25,7 @@ inBothModes('the caps', SMALL, (system) => {
   describe('filters', () => {
     const create = (limit: number) => user.call('POST', user.path('filter'), { room: { timeline: { limit } } });
 
-    test('are refused at the cap, but for one that is held already', async () => {
+    test('are refused at the cap, except for a held one', async () => {
       for (let i = 1; i <= 5; i++) expect((await create(i)).status).toBe(200);
       expectCapRefusal(await create(6));
       const again = await create(3);
@@ -34,12 +34,12 @@ inBothModes('the caps', SMALL, (system) => {
       expect((await user.call('GET', user.path(`filter/${again.body.filter_id}`))).body.room.timeline.limit).toBe(3);
     });
 
-    test('cannot be overshot by parallel requests', async () => {
+    test('are never exceeded by parallel requests', async () => {
       const replies = await Promise.all(Array.from({ length: 20 }, (_, i) => create(i + 1)));
       expect(replies.filter(({ status }) => status === 200)).toHaveLength(5);
     });
 
-    test('of a wrong shape or of somebody else take no room', async () => {
+    test('that are malformed or belong to another user take no room', async () => {
       for (let i = 0; i < 10; i++) {
         expect((await user.call('POST', user.path('filter'), '[]')).body.errcode).toBe('M_BAD_JSON');
         expect((await user.call('POST', '/_matrix/client/v3/user/@x:b.example/filter', {})).status).toBe(403);
@@ -76,12 +76,12 @@ inBothModes('the caps', SMALL, (system) => {
       expectCapRefusal(await put('t8', { a: 1 }));
     });
 
-    test('cannot be overshot by parallel writes, and parallel writes of one new type take one place', async () => {
+    test('is never exceeded by parallel writes, and parallel writes of one new type take one slot', async () => {
       const replies = await Promise.all(Array.from({ length: 20 }, (_, i) => put(`t${i % 10}`)));
       expect(replies.filter(({ status }) => status === 200)).toHaveLength(12);
     });
 
-    test('refuses the types that the server owns before it counts, and what is no object', async () => {
+    test('refuses types that the server owns, and content that is not an object, before it counts', async () => {
       expect((await put('m.push_rules')).status).toBe(405);
       expect((await put('m.fully_read')).body.errcode).toBe('M_BAD_JSON');
       expect((await user.call('PUT', user.path('account_data/t'), '"text"')).body.errcode).toBe('M_BAD_JSON');
@@ -89,7 +89,7 @@ inBothModes('the caps', SMALL, (system) => {
   });
 
   describe('pushers', () => {
-    test('cannot be overshot by parallel writes, however their names look side by side', async () => {
+    test('are never exceeded by parallel writes, whatever their names look like when joined', async () => {
       const words = (number: number) => Array<string>(number).fill('a').join(' ');
       const set = (i: number) =>
         user.call('POST', '/_matrix/client/v3/pushers/set', {
@@ -109,7 +109,7 @@ inBothModes('the caps', SMALL, (system) => {
     const manage = (id: string, action: string) =>
       user.call('POST', `/_matrix/client/unstable/org.matrix.msc4140/delayed_events/${id}/${action}`, {});
 
-    test('wait in one room up to the cap, whichever way they were scheduled', async () => {
+    test('are pending in one room up to the cap, with either way of scheduling', async () => {
       const [room, other] = [await user.createRoom(), await user.createRoom()];
       const first = await later(room, '1');
       expect(first.body.delay_id).toBeDefined();
@@ -130,7 +130,7 @@ inBothModes('the caps', SMALL, (system) => {
       expectCapRefusal(await later(room, '5'));
     });
 
-    test('take no room while their bodies do not come', async () => {
+    test('take no room while their bodies have not arrived', async () => {
       const room = await user.createRoom();
       for (let i = 0; i < 8; i++) {
         await givesUp(
@@ -143,7 +143,7 @@ inBothModes('the caps', SMALL, (system) => {
       expectCapRefusal(await later(room, '4'));
     });
 
-    test('are refused beyond the longest delay in the words that clients understand', async () => {
+    test('are refused beyond the longest delay with the error that clients understand', async () => {
       const room = await user.createRoom();
       expect((await later(room, '1', 60_000)).status).toBe(200);
       const reply = await later(room, '2', 60_001);
@@ -160,7 +160,7 @@ inBothModes('the caps', SMALL, (system) => {
       ['org.matrix%2Emsc4140.delay=60001'],
       ['a=1;org.matrix.msc4140.delay=60001'],
       [';org.matrix.msc4140.delay=60001;a'],
-    ])('are known however the query says it: ?%s', async (query) => {
+    ])('are recognized with every encoding of the query: ?%s', async (query) => {
       for (const path of ['send/m.x/1', 'state/m.x/key']) {
         const reply = await user.call('PUT', `/_matrix/client/v3/rooms/!r:b.example/${path}?${query}`, {});
         expect(reply.body['org.matrix.msc4140.max_delay']).toBe(60_000);
@@ -168,7 +168,7 @@ inBothModes('the caps', SMALL, (system) => {
     });
 
     test.each([['0'], ['-1'], ['1.5'], ['soon'], [''], ['1&org.matrix.msc4140.delay=2']])(
-      'refuse the delay «%s»',
+      'refuse the delay "%s"',
       async (delay) => {
         const reply = await later('!r:b.example', '1', delay);
         expect([reply.status, reply.body.errcode]).toEqual([400, 'M_INVALID_PARAM']);
@@ -176,7 +176,7 @@ inBothModes('the caps', SMALL, (system) => {
     );
   });
 
-  test('that nobody sets are in the metrics like the others', async () => {
+  test('without a setting are in the metrics like the others', async () => {
     const decided = async (rule: string, outcome: string) => {
       const metrics = (await call(system().limits.url, 'GET', '/metrics')).bytes.toString();
       const series = new RegExp(`^limits_decisions_total\\{rule="${rule}",outcome="${outcome}"\\} (\\d+)$`, 'm');
@@ -212,13 +212,13 @@ inBothModes('the caps', SMALL, (system) => {
   describe('media uploads', () => {
     const upload = (size: number) => user.call('POST', '/_matrix/media/v3/upload?filename=x', Buffer.alloc(size));
 
-    test('take exactly 50 MiB and not a byte more, as declared', async () => {
+    test('accept exactly 50 MiB, as declared', async () => {
       expect((await upload(50 * MIB)).body.content_uri).toMatch(/^mxc:\/\/b\.example\/[A-Za-z0-9_-]+$/);
       const reply = await upload(50 * MIB + 1);
       expect([reply.status, reply.body.errcode]).toEqual([413, 'M_TOO_LARGE']);
     });
 
-    test('are cut off while they stream when they do not say how long they are', async () => {
+    test('without a declared length are refused while they stream', async () => {
       const { hostname, port } = new URL(system().url);
       const headers = { Authorization: `Bearer ${user.token}` };
       const path = '/_matrix/media/r0/upload';
@@ -234,7 +234,7 @@ inBothModes('the caps', SMALL, (system) => {
       expect(await promise).toBe(413);
     });
 
-    test('are refused before the body is asked for', async () => {
+    test('are refused before the body is requested', async () => {
       const { hostname, port } = new URL(system().url);
       const headers = {
         Authorization: `Bearer ${user.token}`,
@@ -251,7 +251,7 @@ inBothModes('the caps', SMALL, (system) => {
       outgoing.destroy();
     });
 
-    test('hold the cap under an id that was made before, which is filled once', async () => {
+    test('are capped under a reserved ID, too, which is filled once', async () => {
       const created = await user.call('POST', '/_matrix/media/v1/create');
       const target = `/_matrix/media/v3/upload/${created.body.content_uri.slice('mxc://'.length)}`;
       expect((await user.call('PUT', target, Buffer.alloc(50 * MIB + 1))).status).toBe(413);
@@ -261,7 +261,7 @@ inBothModes('the caps', SMALL, (system) => {
       expect((await user.call('GET', download)).bytes.toString()).toBe('body');
     });
 
-    test('are advertised with their cap, on every path', async () => {
+    test('advertise their cap on every path', async () => {
       for (const path of ['/_matrix/client/v1/media/config', '/_matrix/media/v3/config', '/_matrix/media/r0/config']) {
         expect((await user.call('GET', path)).body).toEqual({ 'm.upload.size': 50 * MIB });
       }
@@ -270,7 +270,7 @@ inBothModes('the caps', SMALL, (system) => {
 });
 
 inBothModes('the caps at their defaults', '', (system) => {
-  test('hold 1,000 one-time keys on a device', async () => {
+  test('limit a device to 1,000 one-time keys', async () => {
     const user = await MatrixUser.register(system().url);
     const batch = (from: number, size: number, extra = {}) => {
       const keys = Array.from({ length: size }, (_, i) => [`signed_curve25519:k${from + i}`, { key: `${from + i}` }]);
@@ -297,12 +297,12 @@ inBothModes('the caps at their defaults', '', (system) => {
     const claim = { one_time_keys: { [user.userId]: { [user.deviceId]: 'signed_curve25519' } } };
     const claimed = await user.call('POST', '/_matrix/client/v3/keys/claim', claim);
     expect(claimed.body.one_time_keys[user.userId][user.deviceId]).toEqual({ 'signed_curve25519:k0': { key: '0' } });
-    // A gateway believes the count behind a refusal for a second.
+    // A gateway caches the count behind a refusal for a second.
     await eventually(async () => (await batch(1000, 1)).status === 200);
     expectCapRefusal(await batch(1001, 1));
   });
 
-  test('hold 100 pushers, replace and remove them freely', async () => {
+  test('limit a user to 100 pushers, with free replacement and removal', async () => {
     const user = await MatrixUser.register(system().url);
     const set = (pushkey: string, extra = {}) =>
       user.call('POST', '/_matrix/client/v3/pushers/set', {
@@ -313,7 +313,7 @@ inBothModes('the caps at their defaults', '', (system) => {
     for (let i = 0; i < 99; i++) expect((await set(`key${i}`)).status).toBe(200);
     const atOnce = await Promise.all(Array.from({ length: 50 }, (_, i) => set(i % 2 ? 'key99' : `other${i}`)));
     const taken = atOnce.filter(({ status }) => status === 200);
-    // Writes of one new pusher share its place, so it may be taken by all of them, and then by nobody else.
+    // Writes of one new pusher share its slot, so all of them may take it, and then no others.
     expect([1, 25]).toContain(taken.length);
     for (const refused of atOnce) if (refused.status !== 200) expectCapRefusal(refused);
     expect((await user.call('GET', '/_matrix/client/v3/pushers')).body.pushers).toHaveLength(100);
@@ -327,7 +327,7 @@ inBothModes('the caps at their defaults', '', (system) => {
     expect((await user.call('GET', '/_matrix/client/v3/pushers')).body.pushers).toHaveLength(100);
   });
 
-  test('hold 1,000 filters', async () => {
+  test('limit a user to 1,000 filters', async () => {
     const user = await MatrixUser.register(system().url);
     const create = (limit: number) => user.call('POST', user.path('filter'), { room: { timeline: { limit } } });
     for (let i = 0; i < 1000; i += 50) {
@@ -337,7 +337,7 @@ inBothModes('the caps at their defaults', '', (system) => {
     expectCapRefusal(await create(5000));
   });
 
-  test('hold 100 delayed events in one room, 24 hours at most', async () => {
+  test('limit a user to 100 delayed events in one room and 24 hours', async () => {
     const user = await MatrixUser.register(system().url);
     const room = await user.createRoom();
     const later = (i: number, delay = 86_400_000) =>
@@ -348,7 +348,7 @@ inBothModes('the caps at their defaults', '', (system) => {
   });
 });
 
-/** Sends a part of a request and hangs up. */
+/** Sends a part of a request and closes the connection. */
 async function givesUp(base: string, part: string): Promise<void> {
   const { hostname, port } = new URL(base);
   const socket = connect(Number(port), hostname);

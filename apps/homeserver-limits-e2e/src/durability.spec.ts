@@ -14,11 +14,11 @@ describe('an embedded server', () => {
   });
   afterEach(() => limits.dispose());
 
-  test('says that it is no full homeserver', async () => {
+  test('logs that it is not a full homeserver', async () => {
     await limits.logged(({ msg }) => msg.includes('not a full homeserver'));
   });
 
-  test('that is killed loses no acknowledged write', async () => {
+  test('loses no acknowledged write when it is killed', async () => {
     const user = await MatrixUser.register(limits.url);
     const room = await user.createRoom();
     const sent: string[] = [];
@@ -48,7 +48,7 @@ describe('an embedded server', () => {
     expect(sent).toContain(again.body.event_id);
   });
 
-  test('that is killed keeps every other kind of acknowledged write, and a claimed key stays claimed', async () => {
+  test('keeps every other kind of acknowledged write when it is killed, and a claimed key stays claimed', async () => {
     const [user, other] = [await MatrixUser.register(limits.url), await MatrixUser.register(limits.url)];
     const client = '/_matrix/client/v3';
     const done = async (reply: Promise<Reply>) => {
@@ -109,7 +109,7 @@ describe('an embedded server', () => {
     expect((await call(limits.url, 'GET', `${client}/account/whoami`, { token: second })).status).toBe(401);
   });
 
-  test('that is killed among uploads and claims loses no acknowledged one', async () => {
+  test('loses no acknowledged upload or claim when it is killed among them', async () => {
     const [user, other] = [await MatrixUser.register(limits.url), await MatrixUser.register(limits.url)];
     const names = Array.from({ length: 1000 }, (_, i) => `signed_curve25519:${i}`);
     const one_time_keys = Object.fromEntries(names.map((name) => [name, { key: name }]));
@@ -155,7 +155,7 @@ describe('an embedded server', () => {
     expect(folder.filter((name) => name.startsWith('.'))).toEqual([]);
   });
 
-  test('sends delayed events that fell due while it was down, and keeps those that did not', async () => {
+  test('sends overdue delayed events at the start, and keeps the others', async () => {
     const user = await MatrixUser.register(limits.url);
     const room = await user.createRoom();
     const later = async (key: string, delay: number) => {
@@ -174,7 +174,7 @@ describe('an embedded server', () => {
     expect(body.delayed_events.map(({ delay_id }: { delay_id: string }) => delay_id)).toEqual([far]);
   });
 
-  test('that is killed keeps what was decided about delayed events', async () => {
+  test('keeps the actions on delayed events when it is killed', async () => {
     const user = await MatrixUser.register(limits.url);
     const room = await user.createRoom();
     const schedule = async (txn: string) => {
@@ -204,7 +204,7 @@ describe('an embedded server', () => {
     expect((await after.call('PUT', again, {})).body.delay_id).toBe(waiting);
   });
 
-  test('sends a delayed event when it is due, never before, and tells its sender which one it was', async () => {
+  test('sends a delayed event when it is due, never before, with its ID for the sender', async () => {
     const user = await MatrixUser.register(limits.url);
     const room = await user.createRoom();
     const before = Date.now();
@@ -218,7 +218,7 @@ describe('an embedded server', () => {
     expect(sent.origin_server_ts - before).toBeGreaterThanOrEqual(250);
   });
 
-  test('that is killed keeps the events of other servers, and knows their transactions', async () => {
+  test('keeps the events and transactions of other servers when it is killed', async () => {
     const peer = await Peer.listen();
     await limits.configure(SERVER + peer.toml);
     await limits.end();
@@ -241,7 +241,7 @@ describe('an embedded server', () => {
     expect(again.body).toEqual(first.body);
   });
 
-  test('keeps its signing key over restarts', async () => {
+  test('keeps its signing key across restarts', async () => {
     const keys = async () => (await call(limits.url, 'GET', '/_matrix/key/v2/server')).body.verify_keys;
     const before = await keys();
     await limits.end();
@@ -251,7 +251,7 @@ describe('an embedded server', () => {
 });
 
 describe('a gateway', () => {
-  test('keeps its windows over a restart in the middle of them', async () => {
+  test('keeps open windows across a restart', async () => {
     const upstream = await LimitsProcess.start(`${SERVER}[ratelimit]\nenabled = false\n`);
     const limits = await LimitsProcess.start(`${SERVER}[gateway]\nupstream = "${upstream.url}"\n`);
     const body = { type: 'm.login.password', user: 'mallory', password: 'x' };
@@ -266,7 +266,7 @@ describe('a gateway', () => {
     expect(reply.body.retry_after_ms).toBeLessThan(60_000);
   });
 
-  test('remembers over a restart which filters and account-data types somebody holds', async () => {
+  test('remembers the filters and account-data types of users across a restart', async () => {
     const upstream = await LimitsProcess.start(SERVER);
     const limits = await LimitsProcess.start(
       `${SERVER}[gateway]\nupstream = "${upstream.url}"\n[limits]\nfilters_per_user = 2\naccount_data_per_user = 2\n`,
@@ -290,7 +290,7 @@ describe('a gateway', () => {
 });
 
 describe('the configuration', () => {
-  test('is read again at SIGHUP, and a bad file changes nothing', async () => {
+  test('is reloaded by SIGHUP, and an invalid file changes nothing', async () => {
     const limits = await LimitsProcess.start(`${SERVER}[ratelimit]\nrings_per_minute = 1\n`);
     const user = await MatrixUser.register(limits.url);
     const room = await user.createRoom();
@@ -310,7 +310,7 @@ describe('the configuration', () => {
     ['[limits]\npushers_per_user = 0', 'limits.pushers_per_user must be at least 1'],
     ['[limits]\npusher_per_user = 5', 'limits.pusher_per_user is not a known key'],
     ['[ratelimits]\nenabled = false', '[ratelimits] is not a known section'],
-  ])('that says %p stops the start and is named', async (toml, problem) => {
+  ])('with %p stops the start with a message that names the setting', async (toml, problem) => {
     const limits = await LimitsProcess.prepare(toml);
     const start = limits.launch();
     await expect(start).rejects.toThrow(problem);
@@ -319,7 +319,7 @@ describe('the configuration', () => {
 });
 
 describe('the operator', () => {
-  test('sees a key, forgives it and sees what a user holds, and nobody else does', async () => {
+  test('sees and resets a key and sees the counts of a user, and no other caller does', async () => {
     const token = 'operator-token-0123';
     const limits = await LimitsProcess.start(`${SERVER}[operator]\nlisten = "127.0.0.1:0"\ntoken = "${token}"\n`);
     const body = { type: 'm.login.password', user: 'locked', password: 'x' };

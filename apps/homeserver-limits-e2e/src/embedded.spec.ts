@@ -7,7 +7,7 @@ const CLIENT = '/_matrix/client/v3';
 const ROOM = '!r:b.example';
 const DEEP = `{"a":${'['.repeat(20_000)}${']'.repeat(20_000)}}`;
 
-describe('the embedded store', () => {
+describe('the embedded homeserver', () => {
   let limits: LimitsProcess;
   let user: MatrixUser;
   let other: MatrixUser;
@@ -29,7 +29,7 @@ describe('the embedded store', () => {
     test.each([
       ['global', global],
       ['room', inRoom],
-    ])('of %s scope is deleted by writing {}, and makes room', async (_scope, path) => {
+    ])('of %s scope is deleted by writing {}, and frees its slot', async (_scope, path) => {
       for (const type of ['a', 'b', 'c']) await user.call('PUT', path(type), { a: 1 });
       expect((await user.call('PUT', path('d'), { a: 1 })).body.errcode).toBe('M_LIMIT_EXCEEDED');
       expect((await user.call('PUT', path('a'), {})).body).toEqual({});
@@ -39,7 +39,7 @@ describe('the embedded store', () => {
       expect((await user.call('PUT', path('e'), { a: 1 })).body.errcode).toBe('M_LIMIT_EXCEEDED');
     });
 
-    test('that is not there is deleted in either way, also at the cap', async () => {
+    test('that does not exist can be deleted either way, even at the cap', async () => {
       for (const type of ['a', 'b', 'c']) await user.call('PUT', global(type), { a: 1 });
       expect((await user.call('PUT', global('nothing'), {})).status).toBe(200);
       const unstable = inRoom('nothing').replace('/v3/', '/unstable/org.matrix.msc3391/');
@@ -47,7 +47,7 @@ describe('the embedded store', () => {
       expect((await user.call('GET', global('nothing'))).status).toBe(404);
     });
 
-    test('is gone from the next sync', async () => {
+    test('disappears from the next sync', async () => {
       const types = async () =>
         (await user.call('GET', `${CLIENT}/sync`)).body.account_data.events.map(({ type }: { type: string }) => type);
       await user.call('PUT', global('a'), { a: 1 });
@@ -72,7 +72,7 @@ describe('the embedded store', () => {
         from: freshAddress(),
       });
 
-    test('takes the account in every form', async () => {
+    test('accepts the account in every format', async () => {
       for (const name of [user.name, user.userId, user.name.toUpperCase()]) {
         expect((await login({ identifier: { type: 'm.id.user', user: name } })).body.user_id).toBe(user.userId);
         expect((await login({ user: name })).body.user_id).toBe(user.userId);
@@ -80,23 +80,23 @@ describe('the embedded store', () => {
     });
 
     test.each([
-      ['a mail address', { identifier: { type: 'm.id.thirdparty', medium: 'email', address: 'a@b.example' } }],
-      ['a mail address in the old form', { medium: 'email', address: 'a@b.example' }],
-      ['a telephone', { identifier: { type: 'm.id.phone', country: 'GB', phone: '1' } }],
-      ['an unknown kind of name', { identifier: { type: 'x.unknown' } }],
+      ['an email address', { identifier: { type: 'm.id.thirdparty', medium: 'email', address: 'a@b.example' } }],
+      ['an email address in the old format', { medium: 'email', address: 'a@b.example' }],
+      ['a phone number', { identifier: { type: 'm.id.phone', country: 'GB', phone: '1' } }],
+      ['an unknown type of identifier', { identifier: { type: 'x.unknown' } }],
       ['a user of another server', { identifier: { type: 'm.id.user', user: '@a:c.example' } }],
-    ])('knows nobody by %s', async (_what, body) => {
+    ])('finds no user by %s', async (_what, body) => {
       const reply = await login(body);
       expect([reply.status, reply.body.errcode]).toEqual([403, 'M_FORBIDDEN']);
     });
 
-    test('is no way around the count of an account by naming a second one', async () => {
+    test('cannot bypass the count of an account by naming a second one', async () => {
       const guess = (i: number) =>
         login({ identifier: { type: 'm.id.thirdparty', medium: 'email', address: `${i}@b.example` }, user: user.name });
       for (let i = 0; i < 10; i++) expect((await guess(i)).body.errcode).toBe('M_BAD_JSON');
     });
 
-    test('with a known device ends the token it had, and keeps what it sent', async () => {
+    test('with a known device revokes its previous token, and keeps its events', async () => {
       const room = await user.createRoom();
       const target = `${CLIENT}/rooms/${room}/send/m.x/1`;
       const { event_id } = (await user.call('PUT', target, {})).body;
@@ -114,7 +114,7 @@ describe('the embedded store', () => {
     const claim = (algorithm: unknown = 'signed_curve25519') =>
       other.call('POST', `${CLIENT}/keys/claim`, { one_time_keys: { [user.userId]: { [user.deviceId]: algorithm } } });
 
-    test('are handed out once each, however many ask at the same time, and then the fallback key', async () => {
+    test('are claimed once each by parallel requests, followed by the fallback key', async () => {
       const names = Array.from({ length: 40 }, (_, i) => `signed_curve25519:${i}`);
       await user.call('POST', `${CLIENT}/keys/upload`, {
         one_time_keys: Object.fromEntries(names.map((name) => [name, { key: name }])),
@@ -126,7 +126,7 @@ describe('the embedded store', () => {
       expect(new Set(given)).toEqual(new Set([...names, 'signed_curve25519:f']));
     });
 
-    test('of devices come with their names; other servers are named as unreachable', async () => {
+    test('of devices come with their names, and other servers are reported as unreachable', async () => {
       const device_keys = { user_id: user.userId, device_id: user.deviceId, algorithms: [], keys: {}, signatures: {} };
       await user.call('POST', `${CLIENT}/keys/upload`, { device_keys });
       const query = (asked: object) => other.call('POST', `${CLIENT}/keys/query`, { device_keys: asked });
@@ -147,7 +147,7 @@ describe('the embedded store', () => {
     });
   });
 
-  test('moves a pusher to the user who sets it last, unless he appends', async () => {
+  test('moves a pusher to the last user who sets it, unless they append', async () => {
     const pusher = {
       ...{ pushkey: 'k', app_id: 'app', kind: 'http', app_display_name: 'A', device_display_name: 'D', lang: 'en' },
       data: { url: 'https://push.example/_matrix/push/v1/notify' },
@@ -163,7 +163,7 @@ describe('the embedded store', () => {
     expect((await set(user)).status).toBe(200);
   });
 
-  test('makes a room with what its preset says, and lets its invited friends be as powerful', async () => {
+  test('creates a room with the state of its preset, and the same power level for invited users of a trusted chat', async () => {
     const room = await user.createRoom({ preset: 'trusted_private_chat', is_direct: true, invite: [other.userId] });
     const state = async (type: string) => (await user.call('GET', `${CLIENT}/rooms/${room}/state/${type}`)).body;
     expect(await state('m.room.join_rules')).toEqual({ join_rule: 'invite' });
@@ -173,7 +173,7 @@ describe('the embedded store', () => {
     expect((await other.call('POST', `${CLIENT}/rooms/${room}/join`)).status).toBe(200);
   });
 
-  test('gives media back with its type and its name', async () => {
+  test('returns media with its type and its name', async () => {
     const target = '/_matrix/media/v3/upload?filename=gr%C3%BCn.txt';
     const { content_uri } = (await user.call('POST', target, Buffer.from('x'), { 'Content-Type': 'text/plain' })).body;
     const download = `/_matrix/client/v1/media/download/${content_uri.slice('mxc://'.length)}`;
@@ -183,7 +183,7 @@ describe('the embedded store', () => {
     expect((await call(limits.url, 'GET', download)).body.errcode).toBe('M_MISSING_TOKEN');
   });
 
-  test('publishes its key in a document that the key has signed', async () => {
+  test('publishes its key in a document signed by it', async () => {
     const { headers, body } = await call(limits.url, 'GET', '/_matrix/key/v2/server');
     expect(headers['content-type']).toBe('application/json');
     const [[id, { key }]] = Object.entries<{ key: string }>(body.verify_keys) as [[string, { key: string }]];
@@ -192,7 +192,7 @@ describe('the embedded store', () => {
     expect(body.valid_until_ts - Date.now()).toBeGreaterThan(3_600_000);
   });
 
-  describe('what cannot be', () => {
+  describe('an invalid request', () => {
     const PUSHER = { pushkey: 'k', app_id: 'a', app_display_name: 'A', device_display_name: 'D', lang: 'en', data: {} };
     type Attempt = readonly [method: string, target: string, body: object | string, errcode: string];
     const to =
@@ -229,7 +229,7 @@ describe('the embedded store', () => {
       state('m.room.power_levels/', { users: 'x' }, 'M_BAD_JSON'),
       state('m.room.power_levels/', { ban: '50' }, 'M_BAD_JSON'),
       state('m.room.member/ME', { membership: 'asleep' }, 'M_BAD_JSON'),
-      state('m.x/@somebody:b.example', {}, 'M_FORBIDDEN'),
+      state('m.x/@other:b.example', {}, 'M_FORBIDDEN'),
       data('{"n":1e400}'),
       data('{"n":12345678901234567890}'),
       data('{"n":"\\ud800"}'),
@@ -246,8 +246,8 @@ describe('the embedded store', () => {
       keys({ fallback_keys: { 'a:1': 'k', 'a:2': 'k' } }),
       keys({ device_keys: {} }, 'M_INVALID_PARAM'),
       keys(`{"one_time_keys":{"a:b":${DEEP}}}`),
-      ['POST', `${CLIENT}/keys/claim`, { one_time_keys: { nobody: {} } }, 'M_BAD_JSON'],
-      ['POST', `${CLIENT}/keys/query`, { device_keys: { nobody: [] } }, 'M_BAD_JSON'],
+      ['POST', `${CLIENT}/keys/claim`, { one_time_keys: { nora: {} } }, 'M_BAD_JSON'],
+      ['POST', `${CLIENT}/keys/query`, { device_keys: { nora: [] } }, 'M_BAD_JSON'],
       pusher({ ...PUSHER, kind: 'pigeon' }, 'M_INVALID_PARAM'),
       pusher({ ...PUSHER, kind: 'http' }, 'M_MISSING_PARAM'),
       pusher({ ...PUSHER, kind: 5 }, 'M_INVALID_PARAM'),
@@ -287,13 +287,13 @@ describe('the embedded store', () => {
       },
     );
 
-    test('is never a fault of the server', () => {
+    test('never causes a server error', () => {
       expect(limits.log.filter(({ msg }) => msg === 'a request failed')).toEqual([]);
     });
   });
 });
 
-test('an embedded store with registration tokens lets nobody in without one, and counts who tries', async () => {
+test('an embedded homeserver with registration tokens registers no one without a token, and counts the attempts', async () => {
   const limits = await LimitsProcess.start(
     '[server]\nname = "b.example"\nregistration_tokens = ["open-sesame"]\n[ratelimit]\nenabled = true\n',
   );

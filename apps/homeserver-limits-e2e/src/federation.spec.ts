@@ -21,7 +21,7 @@ describe('PUT /_matrix/federation/v1/send (embedded)', () => {
 
   const send = (transaction: Transaction) => peer.send(limits.url, transaction);
 
-  test('takes a signed transaction and answers its repetition the same', async () => {
+  test('accepts a signed transaction and returns the same response to its repetition', async () => {
     const pdus = Array.from({ length: 50 }, (_, n) => ({ n }));
     const first = await send({ uri: path('t%2D1'), pdus, edus: Array(101).fill({}) });
     expect(first.status).toBe(200);
@@ -29,16 +29,16 @@ describe('PUT /_matrix/federation/v1/send (embedded)', () => {
     expect((await send({ uri: path('t%2D1') })).body).toEqual(first.body);
   });
 
-  test('covers the target as it was sent, not as it decodes', async () => {
+  test('verifies the target as sent, not as decoded', async () => {
     const reply = await send({ uri: path('t%2D2'), signedUri: path('t-2') });
     expect([reply.status, reply.body.errcode]).toEqual([401, 'M_UNAUTHORIZED']);
   });
 
   test.each([
-    ['meant for another server', { destination: 'c.example' }],
-    ['of another origin than its body says', { bodyOrigin: 'c.example' }],
+    ['with another destination', { destination: 'c.example' }],
+    ['with another origin in its body', { bodyOrigin: 'c.example' }],
     ['of a server whose name is a private address', { origin: '127.0.0.1:1' }],
-    ['of a server whose name only has private addresses', { origin: 'localhost:1' }],
+    ['of a server whose name has only private addresses', { origin: 'localhost:1' }],
   ])('refuses a transaction %s', async (_what, odd) => {
     expect((await send({ uri: path('odd'), ...odd })).status).toBe(401);
   });
@@ -48,15 +48,15 @@ describe('PUT /_matrix/federation/v1/send (embedded)', () => {
     expect((await call(limits.url, 'PUT', path('bare'), { body })).status).toBe(401);
   });
 
-  test('refuses numbers that a signature cannot cover', async () => {
+  test('refuses numbers that canonical JSON excludes', async () => {
     const body = '{"origin":"a.example","pdus":[],"n":1.0}';
     expect((await call(limits.url, 'PUT', path('float'), { body })).body.errcode).toBe('M_BAD_JSON');
   });
 
   test.each([
     ['51 PDUs', { uri: path('many'), pdus: Array(51).fill({}) }],
-    ['an id of 256 bytes', { uri: path('a'.repeat(256)) }],
-    ['an id of 256 bytes in 128 characters', { uri: path('%C3%A9'.repeat(128)) }],
+    ['an ID of 256 bytes', { uri: path('a'.repeat(256)) }],
+    ['an ID of 256 bytes in 128 characters', { uri: path('%C3%A9'.repeat(128)) }],
   ])('refuses %s with M_BAD_JSON', async (_what, sent) => {
     const before = limits.log.length;
     const reply = await send(sent);
@@ -64,18 +64,18 @@ describe('PUT /_matrix/federation/v1/send (embedded)', () => {
     await limits.logged(({ msg }) => msg === 'a federation transaction was refused', before);
   });
 
-  test('takes an id of 255 bytes', async () => {
+  test('accepts an ID of 255 bytes', async () => {
     expect((await send({ uri: path('a'.repeat(255)) })).status).toBe(200);
   });
 
-  test('fetches the keys of a peer once while they are good', async () => {
+  test('fetches the keys of a peer once while they are valid', async () => {
     await send({ uri: path('again') });
     const before = peer.keyFetches;
     for (let i = 0; i < 5; i++) await send({ uri: path(`again${i}`) });
     expect(peer.keyFetches).toBe(before);
   });
 
-  describe('takes into rooms of this server', () => {
+  describe('accepts into rooms of this server', () => {
     const PIA = '@pia:a.example';
     let user: MatrixUser;
     let room: string;
@@ -92,7 +92,7 @@ describe('PUT /_matrix/federation/v1/send (embedded)', () => {
     const state = async (type: string, content: object) =>
       expect((await user.call('PUT', `/_matrix/client/v3/rooms/${room}/state/${type}/`, content)).status).toBe(200);
 
-    test('the join of somebody invited and what he says, and people here see it', async () => {
+    test('the join of an invited user and their messages, which local users receive', async () => {
       const { next_batch } = (await user.call('GET', '/_matrix/client/v3/sync')).body;
       const events = [peer.join(room), message('hello')];
       expect(await put(...events)).toEqual(Object.fromEntries(events.map((event) => [idOf(event), {}])));
@@ -107,7 +107,7 @@ describe('PUT /_matrix/federation/v1/send (embedded)', () => {
       expect(Object.keys(members).sort()).toEqual([PIA, user.userId].sort());
     });
 
-    test('an event once, however often and in whatever transaction it comes', async () => {
+    test('an event once, even when it is repeated in other transactions', async () => {
       const event = message('once');
       await put(peer.join(room));
       const { next_batch } = (await user.call('GET', '/_matrix/client/v3/sync')).body;
@@ -119,7 +119,7 @@ describe('PUT /_matrix/federation/v1/send (embedded)', () => {
       expect(body.rooms.join[room].timeline.events).toHaveLength(1);
     });
 
-    test('what is good beside what is not', async () => {
+    test('the valid events of a transaction with invalid ones', async () => {
       const [good, bad] = [message('good'), { ...message('bad'), type: undefined }];
       const results = await put(peer.join(room), 'no event', bad, good);
       expect(results[idOf(good)]).toEqual({});
@@ -129,13 +129,13 @@ describe('PUT /_matrix/federation/v1/send (embedded)', () => {
       expect((await seen(bad)).status).toBe(404);
     });
 
-    test('an event whose content was changed without that content', async () => {
+    test('an event with modified content, without that content', async () => {
       const forged = { ...message('said'), content: { body: 'never said' } };
       expect(await put(peer.join(room), forged)).toMatchObject({ [idOf(forged)]: {} });
       expect((await seen(forged)).body.content).toEqual({});
     });
 
-    test('state that the member has the power to set, and no other', async () => {
+    test('state that the member has the power level to set, and no other', async () => {
       const topic = peer.event(room, { type: 'm.room.topic', state_key: '', content: { topic: 'theirs' } });
       const results = await put(peer.join(room), topic);
       expect(results[idOf(topic)].error).toContain('power level');
@@ -148,7 +148,7 @@ describe('PUT /_matrix/federation/v1/send (embedded)', () => {
       expect((await put(grab))[idOf(grab)].error).toContain('does not reach');
     });
 
-    test('what an old key signed before its end, and nothing it signed later', async () => {
+    test('events signed by an old key before it expired, and no later ones', async () => {
       await put(peer.join(room));
       const at = (origin_server_ts: number) =>
         peer.event(room, { content: { body: 'old' }, origin_server_ts }, peer.oldKey);
@@ -159,17 +159,21 @@ describe('PUT /_matrix/federation/v1/send (embedded)', () => {
     });
 
     test.each<[string, () => JsonObject, string]>([
-      ['of nobody who is in the room', () => message('x', { sender: '@stranger:a.example' }), 'no such member'],
+      ['of a user who is not in the room', () => message('x', { sender: '@stranger:a.example' }), 'not a member'],
       ['of a user of a third server', () => message('x', { sender: '@c:c.example' }), 'another server'],
       ['of a user of this server', () => message('x', { sender: user.userId }), 'another server'],
-      ['for a room that is not here', () => peer.event('!nowhere:b.example', {}), 'no such room'],
+      ['for an unknown room', () => peer.event('!nowhere:b.example', {}), 'no such room'],
       ['without a signature', () => ({ ...message('x'), signatures: {} }), 'signature'],
-      ['that was changed where its signature covers it', () => ({ ...message('x'), depth: 8 }), 'signature'],
-      ['from after its key is believed', () => message('x', { origin_server_ts: Date.now() + 1e9 }), 'signature'],
+      ['with a modified signed member', () => ({ ...message('x'), depth: 8 }), 'signature'],
+      ['from after the validity of its key', () => message('x', { origin_server_ts: Date.now() + 1e9 }), 'signature'],
       ['that is too large', () => message('x'.repeat(65_536)), '65536 bytes'],
-      ['that creates the room again', () => peer.event(room, { type: 'm.room.create', state_key: '' }), 'created'],
+      [
+        'that creates the room again',
+        () => peer.event(room, { type: 'm.room.create', state_key: '' }),
+        'already exists',
+      ],
       ['that redacts', () => peer.event(room, { type: 'm.room.redaction', content: { redacts: '$x' } }), 'Redactions'],
-      ['that lets a stranger in', () => peer.join(room, '@stranger:a.example'), 'not invited'],
+      ['that joins a user without an invite', () => peer.join(room, '@stranger:a.example'), 'not invited'],
     ])('no event %s', async (_what, event, reason) => {
       await put(peer.join(room));
       const refused = event();
@@ -177,24 +181,24 @@ describe('PUT /_matrix/federation/v1/send (embedded)', () => {
       expect((await seen(refused)).status).toBe(404);
     });
 
-    test('nothing of a server that the room keeps out, nor of anybody the room has banned', async () => {
+    test('nothing of a server that the room denies, or of a banned user', async () => {
       await put(peer.join(room));
       await state('m.room.server_acl', { allow: ['*'], deny: ['*.example'] });
       const event = message('x');
-      expect((await put(event))[idOf(event)].error).toContain('lets nobody of this server in');
+      expect((await put(event))[idOf(event)].error).toContain('does not admit this server');
       await state('m.room.server_acl', { allow: ['*'] });
       await user.call('PUT', `/_matrix/client/v3/rooms/${room}/state/m.room.member/${PIA}`, { membership: 'ban' });
-      expect((await put(event))[idOf(event)].error).toContain('no such member');
+      expect((await put(event))[idOf(event)].error).toContain('not a member');
     });
 
-    test('nobody into a room that is for its own server', async () => {
+    test('no other server into a room that is not federated', async () => {
       room = await user.createRoom({ creation_content: { 'm.federate': false }, invite: [PIA] });
       const join = peer.join(room);
       expect((await put(join))[idOf(join)].error).toContain('its own server');
     });
   });
 
-  test('hands one-time keys to a signed claim of a peer', async () => {
+  test('returns one-time keys to a signed claim of a peer', async () => {
     const user = await MatrixUser.register(limits.url);
     await user.call('POST', '/_matrix/client/v3/keys/upload', {
       one_time_keys: { 'signed_curve25519:a': { key: 'A' } },
@@ -212,7 +216,7 @@ describe('PUT /_matrix/federation/v1/send (embedded)', () => {
     expect((await claim()).body.one_time_keys).toEqual({});
   });
 
-  test('proves users to third parties, and says 401 without a token', async () => {
+  test('confirms users to third parties, and responds with 401 without a token', async () => {
     const user = await MatrixUser.register(limits.url);
     const { access_token } = (await user.call('POST', user.path('openid/request_token'), {})).body;
     const ask = (query: string) => call(limits.url, 'GET', `/_matrix/federation/v1/openid/userinfo${query}`);

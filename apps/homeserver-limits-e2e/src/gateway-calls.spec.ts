@@ -14,10 +14,10 @@ function answer(response: ServerResponse, status: number, body: object): void {
   response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
 }
 
-describe('a gateway that answers for the media service', () => {
+describe('a gateway that serves the endpoint of the media service', () => {
   let upstream: RecordingUpstream;
   let limits: LimitsProcess;
-  /** What the homeserver says about the member of the room. */
+  /** The homeserver's response for the member of the room. */
   let member: [status: number, body: object];
 
   beforeAll(async () => {
@@ -57,7 +57,7 @@ describe('a gateway that answers for the media service', () => {
       body: { room: ROOM, device_id: 'D', openid_token: { access_token: token, matrix_server_name: server } },
     });
 
-  test('gives a member what lets him into the call of the room, and asks for him as himself', async () => {
+  test('gives a member credentials for the call of the room, and looks up the membership as that user', async () => {
     const { status, body, headers } = await ask('nora');
     expect([status, body.url, headers['access-control-allow-origin']]).toEqual([200, 'wss://sfu.example', '*']);
     const [head = '', claims = '', signature] = body.jwt.split('.');
@@ -71,16 +71,16 @@ describe('a gateway that answers for the media service', () => {
       `/_matrix/client/v3/rooms/${ROOM}/state/m.room.member/@nora:b.example?user_id=@nora:b.example`,
     );
     expect(upstream.last.rawHeaders).toContain('Bearer as-hunter2');
-    expect(upstream.asked(ENDPOINT)).toBe(0);
+    expect(upstream.countOf(ENDPOINT)).toBe(0);
   });
 
   test.each<[string, typeof member]>([
     ['has left', [200, { membership: 'leave' }]],
     ['is invited', [200, { membership: 'invite' }]],
-    ['was never there', [403, { errcode: 'M_FORBIDDEN', error: 'not in the room' }]],
-    ['asks for a room that is none', [404, { errcode: 'M_NOT_FOUND', error: 'no such room' }]],
-  ])('gives nothing to somebody who %s', async (_what, answered) => {
-    member = answered;
+    ['was never a member', [403, { errcode: 'M_FORBIDDEN', error: 'not in the room' }]],
+    ['names an unknown room', [404, { errcode: 'M_NOT_FOUND', error: 'no such room' }]],
+  ])('gives nothing to a user who %s', async (_what, lookup) => {
+    member = lookup;
     const { status, body } = await ask('nora');
     expect([status, body.errcode]).toEqual([403, 'M_FORBIDDEN']);
   });
@@ -88,29 +88,29 @@ describe('a gateway that answers for the media service', () => {
   test.each<[string, typeof member]>([
     ['fails', [500, { errcode: 'M_UNKNOWN', error: 'x' }]],
     ['does not know the application service', [401, { errcode: 'M_UNKNOWN_TOKEN', error: 'no' }]],
-    ['has had enough', [429, { errcode: 'M_LIMIT_EXCEEDED', error: 'slow down' }]],
-  ])('gives nothing while the homeserver %s', async (_what, answered) => {
-    member = answered;
+    ['rate-limits the gateway', [429, { errcode: 'M_LIMIT_EXCEEDED', error: 'slow down' }]],
+  ])('gives nothing while the homeserver %s', async (_what, lookup) => {
+    member = lookup;
     const { status, body } = await ask('nora');
     expect([status, body.errcode]).toEqual([502, 'M_UNKNOWN']);
   });
 
-  test('gives nothing to a user for whom the registration does not speak, and says in the log that this is why', async () => {
+  test('gives nothing to a user outside the registration, and logs the reason', async () => {
     expect((await ask('outside')).status).toBe(502);
-    const reason = 'rtc.registration does not speak for @outside:b.example';
+    const reason = 'rtc.registration does not include @outside:b.example';
     const line = await limits.logged((entry) => JSON.stringify(entry).includes(reason));
     expect(line.msg).toBe('the upstream failed');
   });
 
-  test('takes no token of another server, asks nobody about it and counts nothing', async () => {
+  test('accepts no token of another server, makes no request for it and counts nothing', async () => {
     for (let i = 0; i < 25; i++) {
       expect((await ask('nora', 'evil.example')).body.errcode).toBe('M_UNKNOWN_TOKEN');
       expect((await ask('dead')).body.errcode).toBe('M_UNKNOWN_TOKEN');
     }
-    expect(upstream.asked(`${USERINFO}nora`)).toBe(0);
+    expect(upstream.countOf(`${USERINFO}nora`)).toBe(0);
   });
 
-  test('counts every request with a live token, before it looks at the room', async () => {
+  test('counts every request with a live token, before the membership check', async () => {
     member = [403, { errcode: 'M_FORBIDDEN', error: 'x' }];
     for (let i = 0; i < 20; i++) expect((await ask('often')).status).toBe(403);
     upstream.requests.length = 0;
@@ -121,7 +121,7 @@ describe('a gateway that answers for the media service', () => {
   });
 
   test.each([[ENDPOINT], ['/_svc/rtc/media/get_token'], [`/${ENDPOINT}`]])(
-    'answers a browser that asks first, at %s',
+    'responds to the preflight of %s',
     async (target) => {
       upstream.respond = (_request, response) => answer(response, 404, {});
       const { status, headers } = await call(limits.url, 'OPTIONS', target);

@@ -62,7 +62,7 @@ describe('the gateway', () => {
       expect(upstream.last.body.toString()).toBe(body);
     });
 
-    test('headers as they came, less those of the connection, and says whom it saw', async () => {
+    test('headers as received, without those of the connection, and adds the address of the peer', async () => {
       const headers = {
         'X-CuStOm': 'Value',
         TE: 'trailers',
@@ -79,7 +79,7 @@ describe('the gateway', () => {
       expect(rawHeaders.filter((name) => name === 'Host')).toHaveLength(1);
     });
 
-    test('answers as they came: status, headers, bytes', async () => {
+    test('responses as received: status, headers, bytes', async () => {
       upstream.respond = (_request, response) => {
         response.writeHead(418, [
           'X-Odd',
@@ -100,7 +100,7 @@ describe('the gateway', () => {
       expect([...reply.bytes]).toEqual([0, 255, 1]);
     });
 
-    test('an upload while it is still being sent, and an answer while it still comes', async () => {
+    test('an upload and a response while they are still arriving', async () => {
       const { promise, resolve } = Promise.withResolvers<[IncomingMessage, (text: string) => void]>();
       upstream.early = (incoming, response) => resolve([incoming, (text) => response.write(text)]);
       const outgoing = open('POST', '/_matrix/media/v3/upload', { Authorization: 'Bearer up' });
@@ -115,7 +115,7 @@ describe('the gateway', () => {
       await new Promise((resolve) => incoming.once('close', resolve));
     });
 
-    test('a body that it had to read itself, as it came', async () => {
+    test('a body that it has read itself, as received', async () => {
       const outgoing = open('POST', '/_matrix/client/v3/login', { 'Transfer-Encoding': 'chunked' });
       outgoing.write('{ "type": "m.login.password",');
       outgoing.end(' "user": "x", "password": "y", "n": 1.0 }');
@@ -127,7 +127,7 @@ describe('the gateway', () => {
       );
     });
 
-    test('an answer that comes before the body is through, and then goes on to the next request', async () => {
+    test('a response that arrives before the end of the body, and then the next request', async () => {
       upstream.early = (_incoming, response) => answer(response, 403, { errcode: 'M_FORBIDDEN', error: 'quota' });
       const refused = await call(limits.url, 'POST', '/_matrix/media/v3/upload', {
         token: 'q',
@@ -144,14 +144,14 @@ describe('the gateway', () => {
       expect(upstream.last.method).toBe('HEAD');
     });
 
-    test('a long poll for as long as it asked to wait', async () => {
+    test('a long poll for its own timeout', async () => {
       upstream.respond = (_request, response) =>
         void setTimeout(() => answer(response, 200, { next_batch: 's1' }), 1_200);
       const reply = await call(limits.url, 'GET', '/_matrix/client/v3/sync?timeout=2000', { token: 'poll' });
       expect(reply.body).toEqual({ next_batch: 's1' });
     });
 
-    test('upgraded connections both ways', async () => {
+    test('upgraded connections in both directions', async () => {
       upstream.upgrade = (incoming, socket) => {
         socket.write(
           `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nX-Path: ${incoming.url}\r\n\r\n`,
@@ -173,27 +173,27 @@ describe('the gateway', () => {
   });
 
   describe('an upstream that fails', () => {
-    test('by being silent is 504 in the Matrix form', async () => {
+    test('to respond gives 504 in the Matrix format', async () => {
       upstream.respond = () => undefined;
       const reply = await call(limits.url, 'GET', '/_matrix/client/v3/capabilities');
       expect([reply.status, reply.body.errcode]).toEqual([504, 'M_UNKNOWN']);
       expect(reply.headers['access-control-allow-origin']).toBe('*');
     });
 
-    test('by hanging up is 502', async () => {
+    test('by closing the connection gives 502', async () => {
       upstream.respond = (incoming) => incoming.socket.destroy();
       const reply = await call(limits.url, 'POST', '/_matrix/client/v3/createRoom', { body: {}, token: 'x' });
       expect([reply.status, reply.body.errcode]).toEqual([502, 'M_UNKNOWN']);
     });
 
-    test('does not make a login a failed attempt', async () => {
+    test('does not turn a login into a failed attempt', async () => {
       upstream.respond = (_request, response) => answer(response, 500, { errcode: 'M_UNKNOWN', error: 'x' });
       const body = { type: 'm.login.password', user: 'unlucky', password: 'x' };
       for (let i = 0; i < 20; i++)
         expect((await call(limits.url, 'POST', '/_matrix/client/v3/login', { body })).status).toBe(500);
     });
 
-    test('by being down is 502 at once', async () => {
+    test('by being down gives 502 at once', async () => {
       const gone = await RecordingUpstream.listen();
       const { url } = gone;
       await gone.close();
@@ -203,7 +203,7 @@ describe('the gateway', () => {
       expect([reply.status, reply.body.errcode]).toEqual([502, 'M_UNKNOWN']);
     });
 
-    test('puts no secret into the log', async () => {
+    test('leaves no secret in the log', async () => {
       upstream.respond = (incoming) => incoming.socket.destroy();
       const before = limits.log.length;
       const target = '/_matrix/client/v1/delayed_events/secret-delay-id/restart?access_token=secret-token';
@@ -215,14 +215,14 @@ describe('the gateway', () => {
   });
 
   describe('tokens', () => {
-    test('are asked about once and remembered, however many requests come at once', async () => {
+    test('are looked up once and cached, even for parallel requests', async () => {
       await Promise.all(
         Array.from({ length: 8 }, (_, i) => call(limits.url, 'PUT', `${RING}${i}`, { body: {}, token: 'once' })),
       );
-      expect(upstream.asked(WHOAMI)).toBe(1);
+      expect(upstream.countOf(WHOAMI)).toBe(1);
     });
 
-    test('that the upstream refuses are refused in its own words, and not remembered', async () => {
+    test('that the upstream refuses are refused in its own words, and not cached', async () => {
       for (let i = 0; i < 2; i++) {
         const reply = await call(limits.url, 'PUT', `${RING}1`, { body: {}, token: 'bad' });
         expect([reply.status, reply.body]).toEqual([
@@ -230,21 +230,21 @@ describe('the gateway', () => {
           { errcode: 'M_UNKNOWN_TOKEN', error: 'no', soft_logout: true },
         ]);
       }
-      expect(upstream.asked(WHOAMI)).toBe(2);
+      expect(upstream.countOf(WHOAMI)).toBe(2);
     });
 
-    test('are forgotten when they are ended, and when any answer to them is 401', async () => {
+    test('are dropped when they are revoked, and after any 401', async () => {
       const ring = (i: number) => call(limits.url, 'PUT', `${RING}${i}`, { body: {}, token: 'leaving' });
       await ring(1);
       await call(limits.url, 'POST', '/_matrix/client/v3/logout', { token: 'leaving', body: {} });
       await ring(2);
-      expect(upstream.asked(WHOAMI)).toBe(2);
+      expect(upstream.countOf(WHOAMI)).toBe(2);
       const usual = upstream.respond;
       upstream.respond = (_request, response) => answer(response, 401, { errcode: 'M_UNKNOWN_TOKEN', error: 'no' });
       await call(limits.url, 'GET', '/_matrix/client/v3/joined_rooms', { token: 'leaving' });
       upstream.respond = usual;
       await ring(3);
-      expect(upstream.asked(WHOAMI)).toBe(3);
+      expect(upstream.countOf(WHOAMI)).toBe(3);
     });
   });
 
@@ -257,18 +257,18 @@ describe('the gateway', () => {
       return statuses.filter((status) => status === 429).length;
     };
 
-    test('are exempt where they say so, for the users they speak for', async () => {
+    test('with rate_limited: false are exempt for the users they act as', async () => {
       expect(await rings('free', '?user_id=@ghost:b.example')).toBe(0);
       expect(await rings('free', '')).toBe(2);
     });
 
-    test('count each user they speak for where they are not', async () => {
+    test('without it are counted for each user they act as', async () => {
       expect(await rings('bound', '?user_id=@one:b.example')).toBe(2);
       expect(await rings('bound', '?user_id=@two:b.example')).toBe(2);
-      expect(upstream.asked(WHOAMI)).toBe(0);
+      expect(upstream.countOf(WHOAMI)).toBe(0);
     });
 
-    test('speak for nobody else, and take nothing from him', async () => {
+    test('cannot act as other users, or use up their budget', async () => {
       const usual = upstream.respond;
       upstream.respond = (incoming, response) =>
         decodeURIComponent(incoming.url ?? '').includes('user_id=@nora')
@@ -276,10 +276,10 @@ describe('the gateway', () => {
           : usual(incoming, response);
       const reply = await call(limits.url, 'PUT', `${RING}1?user_id=@nora:b.example`, { body: {}, token: 'free' });
       expect([reply.status, reply.body.error]).toEqual([403, 'not your user']);
-      expect(upstream.asked(RING)).toBe(0);
+      expect(upstream.countOf(RING)).toBe(0);
     });
 
-    test('are two callers where they act for two users, though nobody told us of them', async () => {
+    test('without a registration here are one caller per asserted user', async () => {
       upstream.respond = ({ url = '' }, response) => {
         const userId = new URL(url, 'http://b').searchParams.get('user_id');
         answer(response, 200, url.startsWith(WHOAMI) ? { user_id: userId } : { filter_id: 'f' });
@@ -290,7 +290,7 @@ describe('the gateway', () => {
       }
     });
 
-    test('hold one-time keys on the devices that they act for', async () => {
+    test('hold one-time keys on the devices they act as', async () => {
       upstream.respond = (_request, response) => answer(response, 200, { one_time_key_counts: { a: 990 } });
       const upload = (query: string, n = 11) =>
         call(limits.url, 'POST', `/_matrix/client/v3/keys/upload?user_id=@one:b.example&${query}`, {
@@ -306,8 +306,8 @@ describe('the gateway', () => {
     });
   });
 
-  describe('what is held', () => {
-    test('is seeded from the upstream, so that a cap reached before the gateway came holds', async () => {
+  describe('the held objects', () => {
+    test('are loaded from the upstream, so that a cap reached before the gateway was installed applies', async () => {
       upstream.respond = ({ url, method }, response) => {
         if (url?.startsWith(WHOAMI)) return answer(response, 200, { user_id: '@old:b.example', device_id: 'DEV' });
         const pushers = Array.from({ length: 100 }, (_, i) => ({ app_id: 'app', pushkey: `k${i}` }));
@@ -341,7 +341,7 @@ describe('the gateway', () => {
       expect((await later('!other:b.example')).status).toBe(200);
     });
 
-    test('comes with a dehydrated device, too', async () => {
+    test('include those of a dehydrated device', async () => {
       const put = (n: number) =>
         call(limits.url, 'PUT', '/_matrix/client/unstable/org.matrix.msc3814.v1/dehydrated_device', {
           body: {
@@ -354,7 +354,7 @@ describe('the gateway', () => {
       expect((await put(1001)).body.errcode).toBe('M_LIMIT_EXCEEDED');
     });
 
-    test('is not to be put on another device through the old path', async () => {
+    test('cannot be stored on another device through the old path', async () => {
       const usual = upstream.respond;
       upstream.respond = (incoming, response) =>
         incoming.url?.includes('/keys/upload')
@@ -369,7 +369,7 @@ describe('the gateway', () => {
       expect((await upload('DEV')).status).toBe(200);
     });
 
-    test('counts only what the upstream accepted', async () => {
+    test('count only when the upstream has accepted them', async () => {
       upstream.respond = ({ url }, response) => {
         if (url?.startsWith(WHOAMI)) return answer(response, 200, { user_id: '@unlucky:b.example', device_id: 'DEV' });
         if (url?.endsWith('/pushers')) return answer(response, 200, { pushers: [] });
@@ -383,7 +383,7 @@ describe('the gateway', () => {
       }
     });
 
-    test('advertises the smaller upload size and leaves the rest of the answer alone', async () => {
+    test('advertise the smaller upload size, without other changes to the response', async () => {
       const own = (text: string) => {
         upstream.respond = (_request, response) =>
           response.writeHead(200, { 'Content-Type': 'application/json' }).end(text);
@@ -405,7 +405,7 @@ describe('the gateway', () => {
       ['GET', '/_matrix/client/v1/media/config', 500, '<html>oops</html>'],
       ['GET', '/_matrix/client/v1/media/config', 200, '<html>hello</html>'],
       ['HEAD', '/_matrix/client/v1/media/config', 200, ''],
-    ])('%s %s leaves alone what is no configuration: %i %s', async (method, target, status, text) => {
+    ])('%s %s is unchanged when it is not a configuration: %i %s', async (method, target, status, text) => {
       upstream.respond = (_request, response) => response.writeHead(status, { 'X-Own': 'yes' }).end(text);
       const reply = await call(limits.url, method, target);
       expect([reply.status, reply.bytes.toString(), reply.headers['x-own']]).toEqual([status, text, 'yes']);
@@ -418,14 +418,14 @@ describe('the gateway', () => {
         body: { origin: 'a.example', pdus: Array<object>(pdus).fill({}), edus: Array<object>(edus).fill({}) },
       });
 
-    test('takes 50 PDUs, a transaction id of 255 bytes and any number of EDUs', async () => {
+    test('accepts 50 PDUs, a transaction ID of 255 bytes and any number of EDUs', async () => {
       expect((await send('a'.repeat(255), 50, 101)).status).toBe(200);
     });
 
     test.each([
       ['51 PDUs', '1', 51],
-      ['a transaction id of 256 bytes', 'a'.repeat(256), 1],
-      ['a transaction id of 128 characters and 256 bytes', '%C3%A9'.repeat(128), 1],
+      ['a transaction ID of 256 bytes', 'a'.repeat(256), 1],
+      ['a transaction ID of 128 characters and 256 bytes', '%C3%A9'.repeat(128), 1],
     ])('refuses %s', async (_what, txn, pdus) => {
       const reply = await send(txn, pdus);
       expect([reply.status, reply.body.errcode]).toEqual([400, 'M_BAD_JSON']);
@@ -440,7 +440,7 @@ describe('the gateway', () => {
       },
     );
 
-    test('takes a transaction of several MiB', async () => {
+    test('accepts a transaction of several MiB', async () => {
       const body = { pdus: Array<object>(50).fill({ x: 'y'.repeat(60_000) }) };
       expect((await call(limits.url, 'PUT', '/_matrix/federation/v1/send/big', { body })).status).toBe(200);
     });

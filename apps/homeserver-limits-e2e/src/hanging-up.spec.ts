@@ -13,10 +13,10 @@ function json(response: ServerResponse, status: number, body: object): void {
   response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
 }
 
-describe('a caller who hangs up before the answer', () => {
+describe('a caller who hangs up before the response', () => {
   let upstream: RecordingUpstream;
   let limits: LimitsProcess;
-  /** Told of each request that waits for its answer. */
+  /** Receives each request that waits for its response. */
   let arrived: (response: ServerResponse) => void;
 
   beforeEach(async () => {
@@ -36,7 +36,7 @@ describe('a caller who hangs up before the answer', () => {
     await upstream.close();
   });
 
-  /** Sends a request, hangs up when the upstream has it, and lets the upstream answer after that. */
+  /** Sends a request, hangs up when the upstream has received it, and then lets the upstream respond. */
   async function hangUp(target: string, body: object, status: number, answer: object): Promise<void> {
     const { hostname, port } = new URL(limits.url);
     const socket = connect(Number(port), hostname);
@@ -50,7 +50,7 @@ describe('a caller who hangs up before the answer', () => {
     const answered = once(response, 'close');
     socket.destroy();
     await once(socket, 'close');
-    // Another request through the same gateway: by its answer the gateway has noticed that the first caller is gone.
+    // Another request through the same gateway: by its response the gateway has noticed that the first caller is gone.
     await call(limits.url, 'GET', '/_matrix/client/versions');
     json(response, status, answer);
     await answered;
@@ -61,22 +61,22 @@ describe('a caller who hangs up before the answer', () => {
     return (await call(limits.url, 'POST', FILTER, { body: { room: { timeline: { limit } } }, token: 't' })).status;
   };
 
-  test('holds what the upstream accepted from him all the same', async () => {
+  test('still holds what the upstream accepted', async () => {
     await hangUp(FILTER, { room: { timeline: { limit: 1 } } }, 200, { filter_id: 'f1' });
     expect(await createFilter(2)).toBe(400);
   });
 
-  test('gets the room back that the upstream then refused him', async () => {
+  test('gets the reservation back when the upstream then refuses', async () => {
     await hangUp(FILTER, { room: { timeline: { limit: 1 } } }, 500, { errcode: 'M_UNKNOWN', error: 'x' });
     while ((await createFilter(2)) === 400);
     expect(await createFilter(3)).toBe(400);
   });
 
-  test('has guessed a password all the same', async () => {
+  test('has still used up an attempt at a password', async () => {
     const body = { type: 'm.login.password', identifier: { type: 'm.id.user', user: 'victim' }, password: 'x' };
     for (let i = 0; i < 5; i++) await hangUp(LOGIN, body, 403, { errcode: 'M_FORBIDDEN', error: 'x' });
     arrived = (response) => json(response, 403, { errcode: 'M_FORBIDDEN', error: 'x' });
     expect((await call(limits.url, 'POST', LOGIN, { body })).status).toBe(429);
-    expect(upstream.asked(LOGIN)).toBe(5);
+    expect(upstream.countOf(LOGIN)).toBe(5);
   });
 });

@@ -12,7 +12,7 @@ import { freshAddress, MatrixUser } from './testing/matrix-user.js';
 
 const silent = { trace() {}, debug() {}, info() {}, warn() {}, error() {}, getChild: () => silent };
 
-/** What the client says went wrong. */
+/** The error of a call of the client. */
 const failure = async (attempt: Promise<unknown>): Promise<MatrixError> => {
   const error = await attempt.then(
     () => undefined,
@@ -22,7 +22,7 @@ const failure = async (attempt: Promise<unknown>): Promise<MatrixError> => {
   return error;
 };
 
-/** The client knows that it was too fast, and waits until the window is open again, no longer and no shorter. */
+/** The client recognizes a rate, and waits exactly until the window is open again. */
 function expectRate(refused: MatrixError, windowMs: number): void {
   expect([refused.httpStatus, refused.errcode, refused.isRateLimitError()]).toEqual([429, 'M_LIMIT_EXCEEDED', true]);
   const wait = refused.getRetryAfterMs() ?? 0;
@@ -33,7 +33,7 @@ function expectRate(refused: MatrixError, windowMs: number): void {
   expect(calculateRetryBackoff(refused, 1, true)).toBe(wait);
 }
 
-/** The client knows that waiting is in vain, and does not try again. */
+/** The client recognizes a cap, and does not retry. */
 function expectCap(refused: MatrixError): void {
   expect([refused.httpStatus, refused.errcode]).toEqual([400, 'M_LIMIT_EXCEEDED']);
   expect(refused.error).toContain('waiting does not help');
@@ -45,7 +45,7 @@ const MINUTE = 60_000;
 const BOUNDS = `[limits]\nfilters_per_user = 3\naccount_data_per_user = 2\npushers_per_user = 1\none_time_keys_per_device = 5\n[delayed_events]\nmax_per_room = 1\nmax_delay_ms = 60000\n`;
 
 inBothModes('matrix-js-sdk', BOUNDS, (system) => {
-  // A queue of the client tells the console when it is empty, whatever logger the client was given.
+  // A queue of the client logs to the console when it is empty, whatever its logger is.
   beforeAll(() => void jest.spyOn(console, 'info').mockImplementation(() => undefined));
   afterAll(() => jest.restoreAllMocks());
 
@@ -68,7 +68,7 @@ inBothModes('matrix-js-sdk', BOUNDS, (system) => {
       { notification_type: 'ring', ...content } as never,
       txn,
     );
-  /** A client that nobody has logged in with, somewhere else than all others. */
+  /** A client without a login, with a source address of its own. */
   const guestFrom = (from: string) =>
     createClient({
       baseUrl: system().url,
@@ -109,14 +109,14 @@ inBothModes('matrix-js-sdk', BOUNDS, (system) => {
     expect(again.user_id).toBe(registered.user_id);
   });
 
-  test('is told how long to wait after too many registrations', async () => {
+  test('receives the wait after too many registrations', async () => {
     const guest = guestFrom(freshAddress());
     const register = () => guest.registerRequest({ username: 'Bad Name', auth: { type: 'm.login.dummy' } });
     for (let i = 0; i < 5; i++) expect((await failure(register())).errcode).toBe('M_INVALID_USERNAME');
     expectRate(await failure(register()), 5 * MINUTE);
   });
 
-  test('is told how long to wait after too many logins', async () => {
+  test('receives the wait after too many logins', async () => {
     const identifier = { type: 'm.id.user', user: user.name };
     const wrong = () =>
       guestFrom(freshAddress()).loginRequest({ type: 'm.login.password', identifier, password: 'wrong' });
@@ -124,7 +124,7 @@ inBothModes('matrix-js-sdk', BOUNDS, (system) => {
     expectRate(await failure(wrong()), MINUTE);
   });
 
-  test('sends messages without end, and rings up to their rate', async () => {
+  test('sends unlimited messages, and rings up to their rate', async () => {
     for (let i = 0; i < 30; i++) {
       const sent = await client.sendEvent(
         room,
@@ -139,7 +139,7 @@ inBothModes('matrix-js-sdk', BOUNDS, (system) => {
     expectRate(await failure(client.sendEvent(room, 'm.rtc.notification' as never, {} as never, 'r11')), MINUTE);
   });
 
-  test('repeats a ring that was refused with the same transaction, after as long as it was told to wait', async () => {
+  test('retries a refused ring with the same transaction, after the wait it received', async () => {
     const waits: number[] = [];
     const transactions: (string | undefined)[] = [];
     const impatient = new MatrixScheduler((event: MatrixEvent | null, attempts, error) => {
@@ -157,7 +157,7 @@ inBothModes('matrix-js-sdk', BOUNDS, (system) => {
       scheduler: impatient,
     });
     for (let i = 0; i < 10; i++) await ring(`r${i}`);
-    // Only what has a relation, as the rings of call clients do, goes through the queue that repeats it.
+    // Only events with a relation, such as the rings of call clients, go through the queue that retries them.
     const related = { 'm.relates_to': { rel_type: 'm.reference', event_id: '$membership' } };
     expectRate(await failure(ring('related', related, caller)), MINUTE);
     expect(waits).toHaveLength(2);
@@ -165,7 +165,7 @@ inBothModes('matrix-js-sdk', BOUNDS, (system) => {
     expect(new Set(transactions).size).toBe(1);
   });
 
-  test('schedules delayed events, understands both of their caps, and cancels', async () => {
+  test('schedules delayed events, recognizes both of their caps, and cancels', async () => {
     const scheduled = await later(50_000, 'd1');
     expect(scheduled.delay_id).toBeDefined();
     expectCap(await failure(later(50_000, 'd2')));
@@ -182,7 +182,7 @@ inBothModes('matrix-js-sdk', BOUNDS, (system) => {
     expectRate(await failure(client.getOpenIdToken()), MINUTE);
   });
 
-  test('learns the upload cap, uploads below it and is refused above it', async () => {
+  test('reads the upload cap, uploads below it and is refused above it', async () => {
     expect((await client.getMediaConfig(true))['m.upload.size']).toBe(52_428_800);
     expect((await client.uploadContent(Buffer.from('hello') as never, { type: 'text/plain' })).content_uri).toMatch(
       /^mxc:/,
@@ -192,7 +192,7 @@ inBothModes('matrix-js-sdk', BOUNDS, (system) => {
     expect(calculateRetryBackoff(refused, 1, true)).toBe(-1);
   });
 
-  test('makes filters, again and again the same for free', async () => {
+  test('creates filters, and repeats them for free', async () => {
     const filters = [1, 2, 3].map((limit) => ({ room: { timeline: { limit } } }));
     for (const filter of [...filters, ...filters]) expect((await client.createFilter(filter)).filterId).toBeDefined();
     expectCap(await failure(client.createFilter({ room: { timeline: { limit: 4 } } })));
@@ -218,10 +218,10 @@ inBothModes('matrix-js-sdk', BOUNDS, (system) => {
 
   describe('with its sync', () => {
     let friend: MatrixClient;
-    // Calls that are noticed in rooms are noted on the console too.
+    // The client also logs calls in rooms to the console.
     beforeEach(async () => {
       jest.spyOn(console, 'debug').mockImplementation(() => undefined);
-      // Timers of the client outlive it by more than a minute; they must not hold up the end of the tests.
+      // Timers of the client outlive it by more than a minute. They must not delay the end of the tests.
       const { setTimeout: real } = globalThis;
       const unheld = (...args: Parameters<typeof real>) => real(...args).unref();
       jest.spyOn(globalThis, 'setTimeout').mockImplementation(unheld as typeof real);
@@ -230,24 +230,27 @@ inBothModes('matrix-js-sdk', BOUNDS, (system) => {
     });
     afterEach(() => friend.stopClient());
 
-    const told = (event: string, matches: (...args: never[]) => boolean) =>
+    const nextEvent = (event: string, matches: (...args: never[]) => boolean) =>
       new Promise<void>((resolve) => {
         friend.on(event as never, ((...args: never[]) => void (matches(...args) && resolve())) as never);
       });
 
-    test('learns of an invitation, of messages, and of account data and its deletion', async () => {
-      const prepared = told('sync', (state: string) => state === 'PREPARED');
+    test('receives an invitation, messages, and account data and its deletion', async () => {
+      const prepared = nextEvent('sync', (state: string) => state === 'PREPARED');
       await friend.startClient({ initialSyncLimit: 5 });
       await prepared;
-      const invited = told('Room.myMembership', (_room: unknown, membership: string) => membership === 'invite');
+      const invited = nextEvent('Room.myMembership', (_room: unknown, membership: string) => membership === 'invite');
       const { room_id } = await client.createRoom({ name: 'Hall', invite: [friend.getSafeUserId()] });
       await invited;
-      const heard = told('Room.timeline', (event: { getType(): string }) => event.getType() === 'm.room.message');
+      const received = nextEvent(
+        'Room.timeline',
+        (event: { getType(): string }) => event.getType() === 'm.room.message',
+      );
       await friend.joinRoom(room_id);
       await client.sendTextMessage(room_id, 'welcome');
-      await heard;
+      await received;
       expect([friend.getRoom(room_id)?.name, friend.getRoom(room_id)?.getJoinedMemberCount()]).toEqual(['Hall', 2]);
-      // These two end when the sync has brought back what they did.
+      // Both resolve when the sync has returned their effects.
       await friend.setAccountData('x.test' as never, { a: 1 } as never);
       await friend.deleteAccountData('x.test' as never);
       expect(friend.getAccountData('x.test' as never)?.getContent()).toEqual({});

@@ -29,13 +29,13 @@ inBothModes('the six rates', '', (system) => {
   }
 
   describe('POST /login', () => {
-    test('refuses the sixth attempt on an account, even with the right password', async () => {
+    test('refuses the sixth attempt on an account, even with the correct password', async () => {
       const user = await MatrixUser.register(url());
       for (let i = 0; i < 5; i++) expect((await logIn(user.name, 'wrong', freshAddress())).status).toBe(403);
       expectRateRefusal(await logIn(user.name, MatrixUser.password, freshAddress()));
     });
 
-    test('lets 100 parallel wrong passwords for one account cause exactly 5 verifications', async () => {
+    test('verifies exactly 5 of 100 parallel wrong passwords for one account', async () => {
       const user = await MatrixUser.register(url());
       const before = await verifications();
       const replies = await Promise.all(Array.from({ length: 100 }, () => logIn(user.name, 'wrong', freshAddress())));
@@ -44,7 +44,7 @@ inBothModes('the six rates', '', (system) => {
       expect((await verifications()) - before).toBe(5);
     });
 
-    test('forgets both keys at a success', async () => {
+    test('resets both keys after a success', async () => {
       const [user, other] = [await MatrixUser.register(url()), await MatrixUser.register(url())];
       const from = freshAddress();
       for (let round = 0; round < 9; round++) {
@@ -54,8 +54,8 @@ inBothModes('the six rates', '', (system) => {
       expect((await logIn(other.name, 'wrong', from)).status).toBe(403);
     });
 
-    test('gives every spelling and every path of a login one budget, for accounts that do not exist as well', async () => {
-      const name = `nobody${freshAddress()}`;
+    test('counts every spelling and every path of a login together, also for accounts that do not exist', async () => {
+      const name = `unknown${freshAddress()}`;
       const spellings = [name, name.toUpperCase(), `@${name}:b.example`, `@${name}`, name];
       const paths = [LOGIN, '/_matrix/client/r0/login', '/_matrix/client/api/v1/login', '//_matrix/client/v3/%6Cogin/'];
       for (const [i, spelling] of spellings.entries()) {
@@ -65,7 +65,7 @@ inBothModes('the six rates', '', (system) => {
       expectRateRefusal(await call(url(), 'POST', LOGIN, { body, from: freshAddress() }));
     });
 
-    test('refuses the 31st failure of a source, whoever it names, and takes nothing from the account then', async () => {
+    test('refuses the 31st failure of a source for any account, without counting it for the account', async () => {
       const from = freshAddress();
       const victim = await MatrixUser.register(url());
       for (let i = 0; i < 30; i++) expect((await logIn(`x${i}${from}`, 'wrong', from)).status).toBe(403);
@@ -88,7 +88,7 @@ inBothModes('the six rates', '', (system) => {
       ['{"type":"m.login.password","user":"mallory","u\u017fer":"alice","password":"x"}'],
       ['[]'],
       ['"m.login.password"'],
-    ])('refuses %s, which another server may read differently', async (body) => {
+    ])('refuses %s, which another server could read differently', async (body) => {
       expect((await call(url(), 'POST', LOGIN, { body })).body.errcode).toBe('M_BAD_JSON');
     });
   });
@@ -96,7 +96,7 @@ inBothModes('the six rates', '', (system) => {
   describe('POST /register', () => {
     const register = (body: object, from: string) => call(url(), 'POST', '/_matrix/client/v3/register', { body, from });
 
-    test('never counts the bare first request, and refuses the sixth that carries authentication', async () => {
+    test('never counts the first request without authentication, and refuses the sixth with it', async () => {
       const from = freshAddress();
       for (let i = 0; i < 12; i++) {
         const reply = await register({ username: `r${i}`, password: 'x' }, from);
@@ -119,7 +119,7 @@ inBothModes('the six rates', '', (system) => {
       expectRateRefusal(await register(body, '::ffff:192.0.2.200'));
     });
 
-    test('believes only what the trusted proxy wrote, the entry on the right', async () => {
+    test('trusts only the rightmost entry, which the trusted proxy has written', async () => {
       const body = { username: 'Bad Name', auth: { type: 'm.login.dummy' } };
       for (let i = 0; i < 5; i++) expect((await register(body, `198.51.100.${i}, 192.0.2.201`)).status).toBe(400);
       expectRateRefusal(await register(body, '198.51.100.99, 192.0.2.201'));
@@ -127,7 +127,7 @@ inBothModes('the six rates', '', (system) => {
   });
 
   describe('rings', () => {
-    test('draw on one budget under every path, name and encoding, refused by the room or not, delayed or not', async () => {
+    test('share one budget over every path, name and encoding, refused by the room or not, delayed or not', async () => {
       const user = await MatrixUser.register(url());
       const room = await user.createRoom();
       const id = encodeURIComponent(room);
@@ -153,7 +153,7 @@ inBothModes('the six rates', '', (system) => {
       for (const [method, target, body = {}] of rings) expectRateRefusal(await user.call(method, target, body));
     });
 
-    test('are events that are sent: state of their type and what redacts them is none', async () => {
+    test('are sent events only, not state of their type or their redactions', async () => {
       const user = await MatrixUser.register(url());
       const room = await user.createRoom();
       for (let i = 0; i < 12; i++) {
@@ -166,7 +166,7 @@ inBothModes('the six rates', '', (system) => {
       expect((await user.call('PUT', ring, {})).status).toBe(200);
     });
 
-    test('of one user are not those of another', async () => {
+    test('of different users are counted separately', async () => {
       const users = [await MatrixUser.register(url()), await MatrixUser.register(url())];
       const ring = '/_matrix/client/v3/rooms/!nowhere:b.example/send/m.rtc.notification/1';
       for (const user of users) {
@@ -175,20 +175,20 @@ inBothModes('the six rates', '', (system) => {
       }
     });
 
-    test('answer a retransmission under the rate with the first answer', async () => {
+    test('get the first response again when retransmitted below the rate', async () => {
       const user = await MatrixUser.register(url());
       const target = `/_matrix/client/v3/rooms/${await user.createRoom()}/send/m.rtc.notification/same`;
       const [first, again] = [await user.call('PUT', target, {}), await user.call('PUT', target, {})];
       expect(again.body).toEqual(first.body);
     });
 
-    test('need a token before they count', async () => {
+    test('count only with a token', async () => {
       const target = '/_matrix/client/v3/rooms/!r:b.example/send/m.rtc.notification/1';
       expect((await call(url(), 'PUT', target, { body: {} })).body.errcode).toBe('M_MISSING_TOKEN');
       expect((await call(url(), 'PUT', target, { body: {}, token: 'x' })).body.errcode).toBe('M_UNKNOWN_TOKEN');
     });
 
-    test('take the token from the query too, but not two different ones', async () => {
+    test('accept the token from the query, too, but not two different ones', async () => {
       const user = await MatrixUser.register(url());
       const room = await user.createRoom();
       const target = `/_matrix/client/v3/rooms/${room}/send/m.rtc.notification/q?access_token=${user.token}`;
@@ -198,7 +198,7 @@ inBothModes('the six rates', '', (system) => {
   });
 
   describe('POST /openid/request_token', () => {
-    test('gives 20 a minute, and counts none that was asked for somebody else', async () => {
+    test('returns 20 tokens a minute, and does not count requests for other users', async () => {
       const user = await MatrixUser.register(url());
       const foreign = '/_matrix/client/v3/user/@other:b.example/openid/request_token';
       for (let i = 0; i < 25; i++) expect((await user.call('POST', foreign, {})).body.errcode).toBe('M_FORBIDDEN');
@@ -216,7 +216,7 @@ inBothModes('the six rates', '', (system) => {
     }
     const ask = (body: object) => call(url(), 'POST', '/_svc/rtc/media/sfu/get', { body });
 
-    test('gives members credentials, 20 a minute, and counts those that the room then refuses', async () => {
+    test('returns credentials to members, 20 a minute, and counts requests of users who are not members', async () => {
       const user = await MatrixUser.register(url());
       const room = await user.createRoom();
       const openid_token = await openIdToken(user);
@@ -233,7 +233,7 @@ inBothModes('the six rates', '', (system) => {
       expectRateRefusal(await ask({ room, openid_token, device_id: 'D' }));
     });
 
-    test('never counts a token that is not live, and asks no server that nobody trusts', async () => {
+    test('never counts a token that is not live, and makes no request to an untrusted server', async () => {
       for (const matrix_server_name of ['b.example', '127.0.0.1:1', 'localhost:1', 'evil.example']) {
         for (let i = 0; i < 10; i++) {
           const openid_token = { access_token: 'x', matrix_server_name };
@@ -243,7 +243,7 @@ inBothModes('the six rates', '', (system) => {
       }
     });
 
-    test('refuses a body of the wrong shape, or one that another server may read differently', async () => {
+    test('refuses a malformed body, and one that another server could read differently', async () => {
       expect((await ask({ room: '!r:b.example' })).body.errcode).toBe('M_BAD_JSON');
       const openid_token = { access_token: 'x', matrix_server_name: 'b.example' };
       const whole = { room: '!r:b.example', device_id: 'D', openid_token };
@@ -255,7 +255,7 @@ inBothModes('the six rates', '', (system) => {
 });
 
 inBothModes('rates switched off', '[ratelimit]\nenabled = false\n[limits]\npushers_per_user = 1\n', (system) => {
-  test('bound nothing, while the caps stay', async () => {
+  test('refuse nothing, while the caps still apply', async () => {
     const user = await MatrixUser.register(system().url);
     const room = await user.createRoom();
     for (let i = 0; i < 15; i++) {

@@ -23,7 +23,7 @@ inBothModes('sync', '', (system) => {
   const join = (who: MatrixUser, room: string) => who.call('POST', `${CLIENT}/rooms/${room}/join`, {});
   const typesOf = (events: Event[]) => events.map(({ type }) => type);
 
-  test('waits for what concerns the user, and ends as soon as it comes', async () => {
+  test('waits for events of the user, and returns as soon as one arrives', async () => {
     const room = await user.createRoom();
     const { next_batch } = await sync(user);
     await other.createRoom();
@@ -34,7 +34,7 @@ inBothModes('sync', '', (system) => {
     expect(Object.keys(rooms.join)).toEqual([room]);
   });
 
-  test('tells other clients of account data, tags and their deletion', async () => {
+  test('reports account data, tags and their deletion to other clients', async () => {
     const room = await user.createRoom();
     let { next_batch: since } = await sync(user);
     const after = async (method: string, path: string, body?: object) => {
@@ -54,7 +54,7 @@ inBothModes('sync', '', (system) => {
     expect((await sync(user)).account_data.events).toEqual([]);
   });
 
-  test('shows an invitation with who invites to what, and once', async () => {
+  test('shows an invitation with its sender and room, once', async () => {
     const { next_batch } = await sync(other);
     const room = await user.createRoom({ name: 'Hall', invite: [other.userId] });
     const answer = await sync(other, next_batch);
@@ -66,7 +66,7 @@ inBothModes('sync', '', (system) => {
     expect((await sync(other, answer.next_batch)).rooms.invite).toEqual({});
   });
 
-  test('gives a newcomer the whole state, and one who leaves his leaving and no more', async () => {
+  test('returns the whole state to a new member, and to a leaving one only the leave event', async () => {
     const room = await user.createRoom({ preset: 'public_chat', topic: 'T' });
     await user.call('PUT', `${CLIENT}/rooms/${room}/send/m.x/1`, {});
     const before = (await sync(other)).next_batch;
@@ -82,7 +82,7 @@ inBothModes('sync', '', (system) => {
     expect(rooms.leave[room].timeline.events).toMatchObject([{ content: { membership: 'leave' } }]);
   });
 
-  test('gives the state that a long silence has skipped', async () => {
+  test('returns the state that a limited timeline has skipped', async () => {
     const room = await user.createRoom();
     const { next_batch } = await sync(user);
     await user.call('PUT', `${CLIENT}/rooms/${room}/state/m.room.topic/`, { topic: 'skipped' });
@@ -92,7 +92,7 @@ inBothModes('sync', '', (system) => {
     expect(state.events).toMatchObject([{ type: 'm.room.topic', content: { topic: 'skipped' } }]);
   });
 
-  test('tells the device that sent an event its transaction, and no other', async () => {
+  test('returns the transaction ID to the sending device only', async () => {
     const room = await user.createRoom({ invite: [other.userId] });
     await join(other, room);
     const since = (await sync(user)).next_batch;
@@ -113,7 +113,7 @@ inBothModes('sync', '', (system) => {
     expect([reply.status, reply.body.errcode]).toEqual([400, 'M_INVALID_PARAM']);
   });
 
-  test('begins anew for a token from beyond its end', async () => {
+  test('starts from scratch for a token beyond its last event', async () => {
     const room = await user.createRoom();
     expect(Object.keys((await sync(user, 's999999999_0', 30_000)).rooms.join)).toEqual([room]);
   });

@@ -12,7 +12,7 @@ inBothModes('the traps of the stack', '[limits]\naccount_data_per_user = 3\n', (
     user = await MatrixUser.register(url());
   });
 
-  test('a parameter of 255 bytes and more is no reason for the router to refuse', async () => {
+  test('a parameter of 255 bytes and more is accepted by the router', async () => {
     const room = await user.createRoom();
     const txn = 'é'.repeat(400);
     const sent = await user.call('PUT', `/_matrix/client/v3/rooms/${room}/send/m.x/${encodeURIComponent(txn)}`, {});
@@ -24,7 +24,7 @@ inBothModes('the traps of the stack', '[limits]\naccount_data_per_user = 3\n', (
     ['/_matrix/client/v3/login/'],
     ['//_matrix//client/v3///login'],
     ['/_matrix/client/v2_alpha/login'],
-  ])('%s is the login, with its bound', async (path) => {
+  ])('%s is a login with its bound', async (path) => {
     const name = `none${freshAddress()}`;
     const body = { type: 'm.login.password', user: name, password: 'x' };
     const statuses = [];
@@ -39,7 +39,7 @@ inBothModes('the traps of the stack', '[limits]\naccount_data_per_user = 3\n', (
     ['/_matrix/client/v3/x/../login'],
     ['/_matrix/client/v3/x/%2e%2e/login'],
     ['/_matrix/client/v3\\login'],
-  ])('%s is nothing, in the Matrix form', async (path) => {
+  ])('%s is unknown, in the Matrix format', async (path) => {
     const reply = await call(url(), 'POST', path, { body: {} });
     expect([reply.status, reply.body.errcode]).toEqual([404, 'M_UNRECOGNIZED']);
     expect(reply.headers['access-control-allow-origin']).toBe('*');
@@ -76,7 +76,7 @@ inBothModes('the traps of the stack', '[limits]\naccount_data_per_user = 3\n', (
     expect([reply.status, reply.body.errcode]).toEqual([400, errcode]);
   });
 
-  test('bytes that are no UTF-8 are M_NOT_JSON', async () => {
+  test('bytes that are not UTF-8 are M_NOT_JSON', async () => {
     const reply = await user.call('PUT', user.path('account_data/odd'), Buffer.from([0x7b, 0xff, 0x7d]));
     expect(reply.body.errcode).toBe('M_NOT_JSON');
   });
@@ -88,7 +88,7 @@ inBothModes('the traps of the stack', '[limits]\naccount_data_per_user = 3\n', (
     ['text/plain'],
     ['nonsense;;'],
     ['application/xml'],
-  ])('a body is JSON whatever its Content-Type (%s) says', async (type) => {
+  ])('a body is parsed as JSON with the Content-Type %s', async (type) => {
     const headers: Record<string, string> = type === undefined ? {} : { 'Content-Type': type };
     const reply = await user.call('PUT', user.path('account_data/t'), '{"a":"b=c&d"}', headers);
     expect(reply.status).toBe(200);
@@ -104,18 +104,18 @@ inBothModes('the traps of the stack', '[limits]\naccount_data_per_user = 3\n', (
     expect((await user.call('GET', '/_matrix/client/v3/account/whoami')).body.errcode).toBe('M_UNKNOWN_TOKEN');
   });
 
-  test('a body beyond its limit is 413 in the Matrix form', async () => {
+  test('a body beyond its limit is 413 in the Matrix format', async () => {
     const body = `{"type":"m.login.password","x":"${'x'.repeat(70_000)}"}`;
     const reply = await call(url(), 'POST', '/_matrix/client/v3/login', { body });
     expect([reply.status, reply.body.errcode]).toEqual([413, 'M_TOO_LARGE']);
   });
 
-  test('a body of more than 1 MiB is taken where it may be', async () => {
+  test('a body of more than 1 MiB is accepted where its limit allows it', async () => {
     const keys = Object.fromEntries(Array.from({ length: 900 }, (_, i) => [`a:${i}`, 'k'.repeat(1300)]));
     expect((await user.call('POST', '/_matrix/client/v3/keys/upload', { one_time_keys: keys })).status).toBe(200);
   });
 
-  test('what succeeds is 200, never 201', async () => {
+  test('a success is 200, never 201', async () => {
     expect((await user.call('POST', user.path('filter'), {})).status).toBe(200);
   });
 
@@ -140,19 +140,19 @@ inBothModes('the traps of the stack', '[limits]\naccount_data_per_user = 3\n', (
       'M_UNKNOWN',
     ],
     ['headers without end', `GET / HTTP/1.1\r\nHost: b\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431, 'M_TOO_LARGE'],
-  ])('%s is refused in the Matrix form too', async (_what, request, status, errcode) => {
+  ])('%s is refused in the Matrix format, too', async (_what, request, status, errcode) => {
     const [head = '', body = ''] = (await rawExchange(url(), request)).split('\r\n\r\n');
     expect(head).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
     expect(head).toContain('Access-Control-Allow-Origin: *');
     expect(JSON.parse(body).errcode).toBe(errcode);
   });
 
-  test('an expectation that nobody knows is no reason to refuse', async () => {
+  test('an unknown expectation is ignored', async () => {
     const request = 'GET /_matrix/client/versions HTTP/1.1\r\nHost: b\r\nConnection: close\r\nExpect: the-best\r\n\r\n';
     expect(await rawExchange(url(), request)).toMatch(/^HTTP\/1\.1 200 /);
   });
 
-  test('requests that come without waiting are answered in their order', async () => {
+  test('pipelined requests get their responses in order', async () => {
     const login = 'POST /_matrix/client/v3/login HTTP/1.1\r\nHost: b\r\nContent-Length: 3\r\n\r\n???';
     const get = (path: string, headers = '') => `GET ${path} HTTP/1.1\r\nHost: b\r\n${headers}\r\n`;
     const received = await rawExchange(
@@ -164,13 +164,13 @@ inBothModes('the traps of the stack', '[limits]\naccount_data_per_user = 3\n', (
     expect(received.indexOf('M_NOT_JSON')).toBeLessThan(received.indexOf('m.login.password'));
   });
 
-  test('HTTP/1.0 and a body with an encoding that says nothing are served', async () => {
+  test('HTTP/1.0 and a body with the encoding identity are served', async () => {
     expect(await rawExchange(url(), 'GET /_matrix/client/versions HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1\.1 200 /);
     const headers = { 'Content-Encoding': 'identity' };
     expect((await user.call('PUT', user.path('account_data/e'), '{"a":1}', headers)).status).toBe(200);
   });
 
-  test('a compressed body is no JSON to us, whatever it may be to another server', async () => {
+  test('a compressed body is not JSON, even if another server would decompress it', async () => {
     const body = gzipSync('{"type":"m.login.password","user":"alice","password":"x"}');
     const reply = await call(url(), 'POST', '/_matrix/client/v3/login', {
       body,
@@ -187,7 +187,7 @@ inBothModes('the traps of the stack', '[limits]\naccount_data_per_user = 3\n', (
     ['PATCH', '/_matrix/client/v3/login', 405],
     ['OPTIONS', '/_matrix/client/v3/nothing', 200],
     ['HEAD', '/_matrix/client/v3/login', 200],
-  ])('web pages may read the answer to %s %s', async (method, path, status) => {
+  ])('web pages may read the response to %s %s', async (method, path, status) => {
     const token = status === 403 ? user.token : undefined;
     const reply = await call(url(), method, path, { token, ...(method === 'PUT' && { body: {} }) });
     expect(reply.status).toBe(status);
@@ -197,7 +197,7 @@ inBothModes('the traps of the stack', '[limits]\naccount_data_per_user = 3\n', (
     expect(reply.headers['access-control-expose-headers']).toContain('Retry-After');
   });
 
-  test('a caller who hangs up in the middle leaves no error behind', async () => {
+  test('a caller who hangs up in the middle causes no error', async () => {
     const { hostname, port } = new URL(url());
     const socket = connect(Number(port), hostname);
     const head = `POST /_matrix/media/v3/upload HTTP/1.1\r\nHost: b\r\nAuthorization: Bearer ${user.token}\r\nContent-Length: 1000\r\n\r\nabc`;

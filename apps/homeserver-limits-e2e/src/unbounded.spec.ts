@@ -2,7 +2,7 @@ import { inBothModes } from './testing/both-modes.js';
 import { call } from './testing/http-client.js';
 import { freshAddress, MatrixUser } from './testing/matrix-user.js';
 
-/** More than any cap of the contract that one could mistake for one of these. */
+/** More than any cap of the contract that could apply here by mistake. */
 const MANY = 110;
 const each = <T>(work: (i: number) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: MANY }, (_, i) => work(i)));
@@ -45,7 +45,7 @@ inBothModes('what has no bound', '', (system) => {
       (i) => Buffer.from(`object ${i}`),
     ));
 
-  test('ids made for media', () =>
+  test('reserved media IDs', () =>
     expectAll(
       'POST',
       () => '/_matrix/media/v1/create',
@@ -105,7 +105,7 @@ inBothModes('what has no bound', '', (system) => {
     }
   });
 
-  test('one-time key claims, and asking who one is', async () => {
+  test('one-time key claims, and whoami', async () => {
     await expectAll(
       'POST',
       () => '/_matrix/client/v3/keys/claim',

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { ByteUpstream, json } from './testing/byte-upstream.js';
-import { canMakeCertificates, Certificate } from './testing/certificate.js';
+import { canCreateCertificates, Certificate } from './testing/certificate.js';
 import { call } from './testing/http-client.js';
 import { LimitsProcess } from './testing/limits-process.js';
 import { UnreachablePort } from './testing/unreachable-port.js';
@@ -33,8 +33,8 @@ describe('the connections to an upstream', () => {
   const ask = (method: string, target: string, body?: object) =>
     call(limits.url, method, target, { token: 't', ...(body && { body }) });
 
-  describe('that it closes just as they are used again', () => {
-    /** The first request of a connection is answered; the second finds it closed, as one that was idle for too long. */
+  describe('that it closes just as they are reused', () => {
+    /** The first request of a connection gets a response; the second finds it closed, as after an idle timeout. */
     const closesIdle = (socket: Socket, { nth }: { nth: number }) =>
       nth > 1 ? socket.destroy() : socket.write(json(200, {}));
     beforeEach(async () => {
@@ -44,24 +44,24 @@ describe('the connections to an upstream', () => {
       upstream.asked.length = 0;
     });
 
-    test('repeat what may be repeated, once', async () => {
+    test('retry an idempotent request once', async () => {
       expect((await ask('GET', VERSIONS)).status).toBe(200);
       expect(upstream.times(VERSIONS)).toBe(2);
     });
 
-    test('do not repeat what would be done twice', async () => {
+    test('do not retry a request that is not idempotent', async () => {
       const reply = await ask('POST', '/_matrix/client/v3/createRoom', {});
       expect([reply.status, reply.body.errcode]).toEqual([502, 'M_UNKNOWN']);
       expect(upstream.times('/_matrix/client/v3/createRoom')).toBe(1);
     });
   });
 
-  test('wait for a slow answer for as long as they may, though they are closed earlier when idle', async () => {
+  test('wait for a slow response up to the timeout, although they are closed earlier when idle', async () => {
     upstream.respond = (socket) => void setTimeout(() => socket.write(json(200, { slow: true })), 4_600);
     expect((await ask('GET', VERSIONS)).body).toEqual({ slow: true });
   });
 
-  test('do not make a write wait for as long as a first sync takes', async () => {
+  test('do not delay a write until an initial sync ends', async () => {
     const syncing: Socket[] = [];
     upstream.respond = (socket, { target, method }) => {
       if (target.startsWith('/_matrix/client/v3/sync')) syncing.push(socket);
@@ -77,26 +77,26 @@ describe('the connections to an upstream', () => {
     syncing[0]?.write(json(200, {}));
   });
 
-  describe('that are to be upgraded', () => {
+  describe('to be upgraded', () => {
     test.each([
       ['is closed', (socket: Socket) => socket.destroy(), /^HTTP\/1\.1 502 [\s\S]*"errcode":"M_UNKNOWN"/],
       [
-        'talks nonsense',
+        'sends invalid HTTP',
         (socket: Socket) => socket.write('what?\r\n\r\n'),
         /^HTTP\/1\.1 502 [\s\S]*"errcode":"M_UNKNOWN"/,
       ],
-      ['says nothing', () => undefined, /^HTTP\/1\.1 504 [\s\S]*"errcode":"M_UNKNOWN"/],
+      ['does not respond', () => undefined, /^HTTP\/1\.1 504 [\s\S]*"errcode":"M_UNKNOWN"/],
       [
         'refuses',
         (socket: Socket) => socket.write(json(403, { errcode: 'M_FORBIDDEN' })),
         /^HTTP\/1\.1 403 [\s\S]*M_FORBIDDEN"\}$/,
       ],
-    ])('end with an answer when the upstream %s', async (_what, fault, expected) => {
+    ])('end with a response when the upstream %s', async (_what, fault, expected) => {
       upstream.respond = fault;
       expect(await rawExchange(limits.url, UPGRADE)).toMatch(expected);
     });
 
-    test('end, without a second answer, when the refusal of the upstream breaks off', async () => {
+    test('end without a second response when the refusal of the upstream is interrupted', async () => {
       upstream.respond = (socket) =>
         socket.write('HTTP/1.1 403 X\r\nContent-Length: 100\r\n\r\n{"errcode"', () => socket.resetAndDestroy());
       const received = await rawExchange(limits.url, UPGRADE);
@@ -106,8 +106,8 @@ describe('the connections to an upstream', () => {
   });
 });
 
-test('an upstream to which no connection comes about is 504, not a wait without end', async () => {
-  await using gone = await UnreachablePort.make();
+test('an upstream that accepts no connection gives 504, not an endless wait', async () => {
+  await using gone = await UnreachablePort.open();
   const limits = await LimitsProcess.start(toml(`http://127.0.0.1:${gone.port}`).replace(String(TIMEOUT_MS), '700'));
   const replies = await Promise.all([
     call(limits.url, 'GET', VERSIONS),
@@ -118,12 +118,12 @@ test('an upstream to which no connection comes about is 504, not a wait without 
   await limits.dispose();
 });
 
-(canMakeCertificates ? describe : describe.skip)('an upstream behind https', () => {
+(canCreateCertificates ? describe : describe.skip)('an upstream behind https', () => {
   let certificate: Certificate;
   let upstream: Server;
   let url: string;
   beforeAll(async () => {
-    certificate = await Certificate.make();
+    certificate = await Certificate.create();
     upstream = createServer({ cert: certificate.cert, key: certificate.key }, (request, response) =>
       response.end(JSON.stringify({ target: request.url })),
     );
@@ -141,7 +141,7 @@ test('an upstream to which no connection comes about is 504, not a wait without 
   });
 
   test.each([['127.0.0.1'], ['localhost']])(
-    'is reached as %s when its authority is known, and its upgrades too',
+    'is reached as %s with its certificate authority, including upgrades',
     async (host) => {
       const limits = await LimitsProcess.start(
         toml(url.replace('127.0.0.1', host), `ca_file = "${certificate.certPath}"\n`),
@@ -152,7 +152,7 @@ test('an upstream to which no connection comes about is 504, not a wait without 
     },
   );
 
-  test('is not talked to when nobody vouches for it', async () => {
+  test('is not used without a trusted certificate authority', async () => {
     const limits = await LimitsProcess.start(toml(url));
     const reply = await call(limits.url, 'GET', VERSIONS);
     expect([reply.status, reply.body.errcode]).toEqual([502, 'M_UNKNOWN']);
@@ -160,7 +160,7 @@ test('an upstream to which no connection comes about is 504, not a wait without 
     await limits.dispose();
   });
 
-  test('stops the start when the file of its authority is not there', async () => {
+  test('stops the start when the file of its certificate authority is missing', async () => {
     const limits = await LimitsProcess.prepare(toml(url, 'ca_file = "/nowhere/ca.pem"\n'));
     await expect(limits.launch()).rejects.toThrow('/nowhere/ca.pem: cannot be read');
     await limits.dispose();

@@ -4,7 +4,7 @@ import { call, type Reply } from './testing/http-client.js';
 import { LimitsProcess } from './testing/limits-process.js';
 
 const TIMEOUT_MS = 700;
-/** Far above the timeout, far below for ever. */
+/** Far above the timeout, far below an endless wait. */
 const NO_HANG_MS = 6_000;
 const WHOAMI = '/_matrix/client/v3/account/whoami';
 const RING = '/_matrix/client/v3/rooms/!r:b.example/send/m.rtc.notification/1';
@@ -14,33 +14,33 @@ const PUSHERS = '/_matrix/client/v3/pushers';
 const KEYS = '/_matrix/client/v3/keys/upload';
 const PART = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 400\r\n\r\n{"user_id"';
 
-/** Sends one byte after the other, each well before the timeout, and never comes to an end. */
+/** Sends byte after byte, each well within the timeout, without end. */
 function drip(socket: Socket): void {
   socket.write('HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 400\r\n\r\n{');
   const timer = setInterval(() => socket.write(' '), 100);
   socket.on('close', () => clearInterval(timer));
 }
 
-/** What may come in place of an answer, and what the caller is told. */
+/** Faults in place of a response, with the status that the caller receives. */
 const FAULTS: [what: string, fault: (socket: Socket) => void, status: number][] = [
-  ['hangs up', (socket) => socket.destroy(), 502],
-  ['resets', (socket) => socket.resetAndDestroy(), 502],
-  ['says nothing', () => undefined, 504],
-  ['talks nonsense', (socket) => socket.write('what?\r\n\r\n'), 502],
+  ['closes the connection', (socket) => socket.destroy(), 502],
+  ['resets the connection', (socket) => socket.resetAndDestroy(), 502],
+  ['does not respond', () => undefined, 504],
+  ['sends invalid HTTP', (socket) => socket.write('what?\r\n\r\n'), 502],
   [
-    'changes the protocol unasked',
+    'upgrades unrequested',
     (socket) => socket.write('HTTP/1.1 101 X\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n'),
     502,
   ],
   ['has no status', (socket) => socket.write('HTTP/1.1 000 X\r\nContent-Length: 0\r\n\r\n'), 502],
 ];
 
-/** What may become of an answer that has begun, where the gateway needs all of it. */
+/** Faults within a response, where the gateway needs all of it. */
 const FAULTS_WITHIN: typeof FAULTS = [
-  ['hangs up in the middle', (socket) => socket.write(PART, () => socket.destroy()), 502],
+  ['closes the connection in the middle', (socket) => socket.write(PART, () => socket.destroy()), 502],
   ['stops in the middle', (socket) => void socket.write(PART), 504],
-  ['never comes to an end', drip, 504],
-  ['is longer than anything', (socket) => socket.write(`HTTP/1.1 200 OK\r\n\r\n${'x'.repeat(2_000_000)}`), 502],
+  ['sends an endless body', drip, 504],
+  ['sends a body that is too long', (socket) => socket.write(`HTTP/1.1 200 OK\r\n\r\n${'x'.repeat(2_000_000)}`), 502],
 ];
 
 describe('an upstream', () => {
@@ -64,7 +64,7 @@ describe('an upstream', () => {
     upstream.asked.length = 0;
   });
 
-  /** Everything is answered as it should be, but for what the test takes into its own hands. */
+  /** Responds correctly, except where the test takes over. */
   function answers(own: Record<string, (socket: Socket) => unknown>): void {
     upstream.respond = (socket, { target }) => {
       const [path] = Object.keys(own)
@@ -88,14 +88,14 @@ describe('an upstream', () => {
     expect(headers['access-control-allow-origin']).toBe('*');
   }
 
-  describe('that is forwarded to and', () => {
+  describe('behind a forwarded request that', () => {
     test.each(FAULTS)('%s', async (_what, fault, status) => {
       answers({ [VERSIONS]: fault });
       expectFailure(await ask('GET', VERSIONS), status);
     });
 
     test.each(FAULTS_WITHIN.slice(0, 2))(
-      '%s ends the caller’s connection, so that nobody takes it for whole',
+      '%s closes the connection of the caller, so that the response is not taken for complete',
       async (_what, fault) => {
         answers({ [VERSIONS]: fault });
         await expect(ask('GET', VERSIONS)).rejects.toThrow(/aborted|hang up|ECONNRESET/);
@@ -103,7 +103,7 @@ describe('an upstream', () => {
     );
 
     test.each([['103 Early Hints'], ['100 Continue'], ['102 Processing']])(
-      'says %s first is heard out',
+      'sends %s first does not disturb the response',
       async (first) => {
         answers({ [VERSIONS]: (socket) => socket.write(`HTTP/1.1 ${first}\r\n\r\n${json(200, { versions: [] })}`) });
         expect((await ask('GET', VERSIONS)).body).toEqual({ versions: [] });
@@ -111,20 +111,20 @@ describe('an upstream', () => {
     );
   });
 
-  describe('whose answer has to be read and that', () => {
+  describe('whose response has to be buffered and that', () => {
     test.each([...FAULTS, ...FAULTS_WITHIN])('%s', async (_what, fault, status) => {
       answers({ [MEDIA_CONFIG]: fault });
       expectFailure(await ask('GET', MEDIA_CONFIG), status);
     });
   });
 
-  describe('that is asked whose a token is lets no ring through when it', () => {
+  describe('that is asked for the owner of a token lets no ring through when it', () => {
     test.each([
       ...FAULTS,
       ...FAULTS_WITHIN,
       ['fails', (socket: Socket) => socket.write(json(500, {})), 502] as const,
       [
-        'fails and says 200',
+        'fails with a 200',
         (socket: Socket) => socket.write(json(200, { errcode: 'M_UNKNOWN', error: 'x' })),
         502,
       ] as const,
@@ -134,7 +134,7 @@ describe('an upstream', () => {
       expect(upstream.times(RING)).toBe(0);
     });
 
-    test('has had enough, and says when to come back', async () => {
+    test('rate-limits, with the time to wait', async () => {
       const refusal = { errcode: 'M_LIMIT_EXCEEDED', error: 'slow down', retry_after_ms: 1500 };
       answers({ [WHOAMI]: (socket) => socket.write(json(429, refusal, 'Retry-After: 2\r\n')) });
       const reply = await ask('PUT', RING, {});
@@ -143,46 +143,46 @@ describe('an upstream', () => {
     });
   });
 
-  describe('that is asked what somebody holds lets no write through when it', () => {
-    const undecided = [
+  describe('that is asked for a count lets no write through when it', () => {
+    const inconclusive = [
       ...FAULTS,
       ...FAULTS_WITHIN.slice(0, 2),
       ['fails', (socket: Socket) => socket.write(json(500, { errcode: 'M_UNKNOWN', error: 'x' })), 502] as const,
       [
-        'answers something else',
+        'responds with something else',
         (socket: Socket) => socket.write(json(200, { errcode: 'M_UNKNOWN', error: 'x' })),
         502,
       ] as const,
     ];
     const pusher = { app_id: 'app', pushkey: 'k', kind: 'http' };
 
-    test.each(undecided)('%s (pushers)', async (_what, fault, status) => {
+    test.each(inconclusive)('%s (pushers)', async (_what, fault, status) => {
       answers({ [PUSHERS]: fault, [`${PUSHERS}/set`]: (socket) => socket.write(json(200, {})) });
       expectFailure(await ask('POST', `${PUSHERS}/set`, pusher), status);
       expect(upstream.times(`${PUSHERS}/set`)).toBe(0);
     });
 
-    test.each(undecided)('%s (one-time keys)', async (_what, fault, status) => {
+    test.each(inconclusive)('%s (one-time keys)', async (_what, fault, status) => {
       answers({ [KEYS]: fault });
       expectFailure(await ask('POST', KEYS, { one_time_keys: { 'a:1': 'x' } }), status);
       expect(upstream.asked.filter(({ body }) => body.includes('a:1'))).toEqual([]);
     });
 
-    test.each(undecided)('%s (delayed events)', async (_what, fault, status) => {
+    test.each(inconclusive)('%s (delayed events)', async (_what, fault, status) => {
       answers({ '/_matrix/client/unstable/org.matrix.msc4140/delayed_events': fault });
       const target = '/_matrix/client/v3/rooms/!r:b.example/send/m.x/1?org.matrix.msc4140.delay=1000';
       expectFailure(await ask('PUT', target, {}), status);
       expect(upstream.times('/_matrix/client/v3/rooms')).toBe(0);
     });
 
-    test('refuses to say it: in its own words', async () => {
+    test('refuses, in its own words', async () => {
       const refusal = { errcode: 'M_USER_LOCKED', error: 'locked', soft_logout: true };
       answers({ [PUSHERS]: (socket) => socket.write(json(401, refusal)) });
       const reply = await ask('POST', `${PUSHERS}/set`, pusher);
       expect([reply.status, reply.body]).toEqual([401, refusal]);
     });
 
-    test('does not list delayed events at all: then those that went through here count', async () => {
+    test('does not list delayed events: those scheduled through the gateway count', async () => {
       const missing = (socket: Socket) => socket.write(json(404, { errcode: 'M_UNRECOGNIZED', error: 'x' }));
       answers({
         '/_matrix/client/unstable/org.matrix.msc4140/delayed_events': missing,
@@ -195,7 +195,7 @@ describe('an upstream', () => {
       expect((await later(100)).body.errcode).toBe('M_LIMIT_EXCEEDED');
     });
 
-    test('is not asked by everybody at once for one user', async () => {
+    test('gets one request for parallel writes of one user', async () => {
       const waiting: Socket[] = [];
       answers({
         [PUSHERS]: (socket) => waiting.push(socket),
@@ -216,13 +216,13 @@ describe('an upstream', () => {
     });
   });
 
-  describe('that does not say which account data there is', () => {
+  describe('that does not list the account data', () => {
     const SYNC = '/_matrix/client/v3/sync';
     const put = (type: string) => ask('PUT', `/_matrix/client/v3/user/@${token}:b.example/account_data/${type}`, {});
     const account = (socket: Socket) => socket.write(json(404, { errcode: 'M_NOT_FOUND', error: 'none' }));
 
     test.each([...FAULTS, ...FAULTS_WITHIN])(
-      'because it %s lets what comes by count, and says so',
+      'because it %s: only observed types count, with a log line',
       async (_what, fault) => {
         let first = true;
         answers({
@@ -242,13 +242,13 @@ describe('an upstream', () => {
       },
     );
 
-    test('for one type lets nothing through', async () => {
+    test('of one type: lets nothing through', async () => {
       answers({ '/_matrix/client/v3/user': (socket) => socket.write(json(500, {})) });
       expectFailure(await put('a'), 502);
       expect(upstream.asked.filter(({ method }) => method === 'PUT')).toEqual([]);
     });
 
-    test('but only that a type is there, however long it is, takes it for there', async () => {
+    test('but has a type, with content of any length: treats it as held', async () => {
       const { length } = 'x'.repeat(20_000_000);
       answers({
         '/_matrix/client/v3/user': (socket) =>

@@ -5,7 +5,7 @@ import { LimitsProcess } from './testing/limits-process.js';
 import { freshAddress } from './testing/matrix-user.js';
 import { RecordingUpstream } from './testing/recording-upstream.js';
 
-/** Well below the five seconds that many windows at once may take, and far above what a few take. */
+/** Well below the five seconds of a very large table, and far above the time that a few windows take. */
 const SOON_MS = 2_000;
 
 describe('the windows of a gateway', () => {
@@ -28,7 +28,7 @@ describe('the windows of a gateway', () => {
     return (await call(limits.url, 'POST', '/_matrix/client/v3/login', { body, from: freshAddress() })).status;
   };
 
-  test('are still closed when it was killed a moment after they closed', async () => {
+  test('are still full after a kill shortly after they filled', async () => {
     for (let i = 0; i < 5; i++) expect(await guess()).toBe(403);
     const closedAt = Date.now();
     const writtenAt = async () =>
@@ -41,8 +41,8 @@ describe('the windows of a gateway', () => {
   });
 });
 
-describe('a gateway does not start', () => {
-  test('before itself, where every request would go round for ever', async () => {
+describe('a gateway refuses to start', () => {
+  test('in front of itself, where every request would loop', async () => {
     const limits = await LimitsProcess.prepare('[gateway]\nupstream = "http://localhost:8765"\n');
     await expect(limits.launch('127.0.0.1:8765')).rejects.toThrow(
       'gateway.upstream is the address of this gateway itself',
@@ -50,7 +50,7 @@ describe('a gateway does not start', () => {
     await limits.dispose();
   });
 
-  test('over the data of another that is at work, and does when that was killed', async () => {
+  test('over the data of a running one, and starts after that was killed', async () => {
     const first = await LimitsProcess.start('');
     const second = await LimitsProcess.prepare('');
     const start = second.launch(undefined, join(first.folder, 'data'));

@@ -4,16 +4,16 @@ export type Mode = 'embedded' | 'gateway';
 
 export interface System {
   mode: Mode;
-  /** What is tested. */
+  /** The system under test. */
   limits: LimitsProcess;
-  /** Behind a gateway: the homeserver, an embedded one without rates and with caps that are never reached. */
+  /** The homeserver behind a gateway: an embedded one without rates and with caps that are never reached. */
   upstream?: LimitsProcess;
   url: string;
 }
 
 const SERVER = '[server]\nname = "b.example"\ntrusted_proxies = ["127.0.0.0/8"]\n';
 const RTC = '[rtc]\nurl = "wss://sfu.example"\nkey = "key"\nsecret = "secret"\n';
-const BOUNDLESS = `[ratelimit]\nenabled = false
+const UNBOUNDED = `[ratelimit]\nenabled = false
 [limits]\nfilters_per_user = 1000000\naccount_data_per_user = 1000000
 one_time_keys_per_device = 1000000\npushers_per_user = 1000000
 [delayed_events]\nmax_per_room = 1000000\nmax_delay_ms = 999999999999\n`;
@@ -23,12 +23,12 @@ async function open(mode: Mode, bounds: string): Promise<System> {
     const limits = await LimitsProcess.start(SERVER + RTC + bounds);
     return { mode, limits, url: limits.url };
   }
-  const upstream = await LimitsProcess.start(SERVER + RTC + BOUNDLESS);
+  const upstream = await LimitsProcess.start(SERVER + RTC + UNBOUNDED);
   const limits = await LimitsProcess.start(`${SERVER}[gateway]\nupstream = "${upstream.url}"\n${bounds}`);
   return { mode, limits, upstream, url: limits.url };
 }
 
-/** Runs a suite against the embedded store and through a gateway: the bounds are the same. */
+/** Runs a suite against the embedded homeserver and through a gateway: the bounds are the same. */
 export function inBothModes(title: string, bounds: string, suite: (system: () => System) => void): void {
   describe.each<Mode>(['embedded', 'gateway'])(`${title} (%s)`, (mode) => {
     let system: System;

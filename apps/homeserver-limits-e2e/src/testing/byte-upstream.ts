@@ -1,19 +1,19 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import type { AddressInfo } from 'node:net';
 
-export interface Asked {
+export interface ReceivedRequest {
   method: string;
   target: string;
   body: string;
-  /** Which request of its connection this is, from 1. */
+  /** The number of the request on its connection, from 1. */
   nth: number;
 }
 
-/** A server that writes what it is told, byte for byte: also what no HTTP library would. */
+/** An upstream that writes responses byte for byte, including invalid ones. */
 export class ByteUpstream {
-  readonly asked: Asked[] = [];
-  /** Whole requests arrive here, one after the other. */
-  respond: (socket: Socket, asked: Asked) => void = (socket) => socket.write(json(200, {}));
+  readonly asked: ReceivedRequest[] = [];
+  /** Receives whole requests, one after the other. */
+  respond: (socket: Socket, asked: ReceivedRequest) => void = (socket) => socket.write(json(200, {}));
   private readonly server: Server;
   private readonly sockets = new Set<Socket>();
 
@@ -60,13 +60,13 @@ export class ByteUpstream {
   }
 }
 
-/** An answer as JSON, whole and well-formed. */
+/** A complete JSON response. */
 export function json(status: number, body: object, headers = ''): string {
   const text = JSON.stringify(body);
   return `HTTP/1.1 ${status} X\r\nContent-Type: application/json\r\nContent-Length: ${text.length}\r\n${headers}\r\n${text}`;
 }
 
-/** How long the first request in a text is; 0: it is not there as a whole. */
+/** The length of the first request in the text; 0 when it is incomplete. */
 function lengthOf(received: string): number {
   const head = received.indexOf('\r\n\r\n') + 4;
   if (head < 4) return 0;

@@ -3,10 +3,10 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Whether certificates can be made on this machine. */
-export const canMakeCertificates = spawnSync('openssl', ['version']).status === 0;
+/** Whether this machine can create certificates. */
+export const canCreateCertificates = spawnSync('openssl', ['version']).status === 0;
 
-/** A certificate for 127.0.0.1 and localhost that nobody trusts who was not told to. */
+/** A self-signed certificate for 127.0.0.1 and localhost. */
 export class Certificate {
   private constructor(
     private readonly folder: string,
@@ -14,7 +14,7 @@ export class Certificate {
     readonly key: string,
   ) {}
 
-  static async make(): Promise<Certificate> {
+  static async create(): Promise<Certificate> {
     const folder = await mkdtemp(join(tmpdir(), 'limits-e2e-certificate-'));
     const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
     const kind = ['-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2'];

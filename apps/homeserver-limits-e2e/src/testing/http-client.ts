@@ -3,7 +3,7 @@ import { Agent, type IncomingHttpHeaders, request } from 'node:http';
 export interface Reply {
   status: number;
   headers: IncomingHttpHeaders;
-  // The tests say what they expect of a body; a type here would only repeat it.
+  // The tests assert the shape of a body; a type would repeat it.
   // eslint-disable-next-line @typescript-eslint/no-explicit-any
   body: any;
   bytes: Buffer;
@@ -11,17 +11,17 @@ export interface Reply {
 
 export interface CallOptions {
   token?: string;
-  /** An object is sent as JSON; a buffer or a text as it is. */
+  /** An object is sent as JSON, a buffer or a string as it is. */
   body?: object | Buffer | string;
   headers?: Record<string, string>;
-  /** The address that a trusted proxy says it forwards for. */
+  /** The client address in the header of a trusted proxy. */
   from?: string;
 }
 
 const agent = new Agent({ keepAlive: true });
 afterAll(() => agent.destroy());
 
-/** Sends a request with its target exactly as written, which fetch would tidy up. */
+/** Sends a request with its target exactly as written, which fetch would normalize. */
 export async function call(base: string, method: string, target: string, options: CallOptions = {}): Promise<Reply> {
   const { token, body, from } = options;
   const bytes = body === undefined ? undefined : Buffer.isBuffer(body) ? body : Buffer.from(textOf(body), 'utf8');
@@ -39,8 +39,8 @@ export async function call(base: string, method: string, target: string, options
     response.once('error', reject);
     response.once('end', () => {
       const received = Buffer.concat(chunks);
-      const { statusCode: status = 0, headers: answered } = response;
-      resolve({ status, headers: answered, body: parsed(received), bytes: received });
+      const { statusCode: status = 0, headers: responseHeaders } = response;
+      resolve({ status, headers: responseHeaders, body: parsed(received), bytes: received });
     });
   });
   outgoing.once('error', reject);

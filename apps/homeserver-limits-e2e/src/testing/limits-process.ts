@@ -7,8 +7,8 @@ import { createInterface } from 'node:readline';
 
 const MAIN = resolve(import.meta.dirname, '../../../homeserver-limits/dist/main.js');
 
-/** How long a line may take to come over the pipe, in milliseconds. */
-const LOG_PATIENCE_MS = 30_000;
+/** How long a log line may take to arrive over the pipe, in milliseconds. */
+const LOG_TIMEOUT_MS = 30_000;
 
 interface LogLine {
   msg: string;
@@ -16,7 +16,7 @@ interface LogLine {
   operator?: string;
 }
 
-/** The built application as its own process, on a free port, in a folder that goes with it. */
+/** The built application as a process of its own, on a free port, with a temporary folder. */
 export class LimitsProcess {
   readonly log: LogLine[] = [];
   url = '';
@@ -37,7 +37,7 @@ export class LimitsProcess {
     return limits;
   }
 
-  /** Starts, or starts again over the same data. Rejects with what it said when it does not come up. */
+  /** Starts, or starts again over the same data. Rejects with its last log message when it does not start. */
   async launch(listen = '127.0.0.1:0', dataDir = join(this.folder, 'data')): Promise<void> {
     const args = [MAIN, '--config', this.configPath, '--listen', listen, '--data-dir', dataDir];
     const child = spawn(process.execPath, args, {
@@ -46,13 +46,13 @@ export class LimitsProcess {
     });
     this.child = child;
     const lines = createInterface({ input: child.stdout });
-    const { promise, resolve: up, reject: down } = Promise.withResolvers<LogLine>();
+    const { promise, resolve: onListening, reject: onExit } = Promise.withResolvers<LogLine>();
     lines.on('line', (line) => {
       const entry = JSON.parse(line) as LogLine;
       this.log.push(entry);
-      if (entry.msg === 'homeserver-limits is listening') up(entry);
+      if (entry.msg === 'homeserver-limits is listening') onListening(entry);
     });
-    child.once('exit', () => down(new Error(this.log.at(-1)?.msg ?? 'it said nothing')));
+    child.once('exit', () => onExit(new Error(this.log.at(-1)?.msg ?? 'it logged nothing')));
     const { url = '', operator = '' } = await promise;
     this.url = url;
     this.operatorUrl = operator;
@@ -70,7 +70,7 @@ export class LimitsProcess {
     return writeFile(this.configPath, toml);
   }
 
-  /** Has the configuration read again, and waits for what the server says about it. */
+  /** Reloads the configuration. @returns the log message about it */
   async reload(): Promise<string> {
     const before = this.log.length;
     this.child?.kill('SIGHUP');
@@ -78,11 +78,11 @@ export class LimitsProcess {
   }
 
   /**
-   * The first line that matches: lines come over a pipe, a moment after the answer that they belong to.
-   * @param from how many lines to pass over
+   * The first line that matches. Lines arrive over a pipe, shortly after the response that they belong to.
+   * @param from how many lines to skip
    */
   async logged(matches: (line: LogLine) => boolean, from = 0): Promise<LogLine> {
-    const end = Date.now() + LOG_PATIENCE_MS;
+    const end = Date.now() + LOG_TIMEOUT_MS;
     for (;;) {
       const line = this.log.slice(from).find(matches);
       if (line) return line;

@@ -2,10 +2,10 @@ import { call, type CallOptions, type Reply } from './http-client.js';
 
 let last = 0;
 
-/** A source address that nobody used before: registrations from it have their whole budget. */
+/** An unused source address, with the whole budget for registrations. */
 export const freshAddress = (): string => `10.${(++last >> 16) & 255}.${(last >> 8) & 255}.${last & 255}`;
 
-/** A registered account with one device, and calls in its name. */
+/** A registered account with one device, and requests with its token. */
 export class MatrixUser {
   private constructor(
     readonly base: string,
@@ -40,7 +40,7 @@ export class MatrixUser {
     return reply.body.room_id;
   }
 
-  /** A path below the user's own, the id encoded. */
+  /** A path below the user's own, with the encoded ID. */
   path(rest: string): string {
     return `/_matrix/client/v3/user/${encodeURIComponent(this.userId)}/${rest}`;
   }

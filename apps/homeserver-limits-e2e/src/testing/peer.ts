@@ -2,25 +2,25 @@ import { eventIdOf, type JsonObject, signEvent, signJson, SigningKey, signXMatri
 import { call, type Reply } from './http-client.js';
 import { RecordingUpstream } from './recording-upstream.js';
 
-const DAY = 24 * 60 * 60 * 1000;
+const DAY_MS = 24 * 60 * 60 * 1000;
 
 export interface Transaction {
   uri: string;
   pdus?: unknown[];
   edus?: unknown[];
-  /** What the signature covers in the place of what is sent. */
+  /** Signed in place of the sent value. */
   signedUri?: string;
   destination?: string;
   bodyOrigin?: string;
   origin?: string;
 }
 
-/** Another homeserver, `a.example`: it publishes its keys and signs what it sends. */
+/** Another homeserver, `a.example`. It publishes its keys and signs its requests. */
 export class Peer {
   readonly name = 'a.example';
   readonly key = SigningKey.generate('ed25519:peer');
   readonly oldKey = SigningKey.generate('ed25519:old');
-  readonly oldKeyExpired = Date.now() - DAY;
+  readonly oldKeyExpired = Date.now() - DAY_MS;
 
   private constructor(private readonly server: RecordingUpstream) {}
 
@@ -30,13 +30,13 @@ export class Peer {
     return peer;
   }
 
-  /** The configuration under which a server finds this one. */
+  /** The configuration with which a server finds this one. */
   get toml(): string {
     return `[federation.peers]\n"${this.name}" = "${this.server.url}"\n`;
   }
 
   get keyFetches(): number {
-    return this.server.asked('/_matrix/key/v2/server');
+    return this.server.countOf('/_matrix/key/v2/server');
   }
 
   close(): Promise<void> {
@@ -50,7 +50,7 @@ export class Peer {
     return call(url, 'PUT', uri, { body: content, headers: { Authorization } });
   }
 
-  /** An event of a room on another server, signed. */
+  /** A signed event of a room on another server. */
   event(roomId: string, event: JsonObject, key = this.key): JsonObject {
     const whole = {
       ...{ room_id: roomId, sender: `@pia:${this.name}`, type: 'm.room.message', content: {} },
@@ -69,7 +69,7 @@ export class Peer {
       server_name: this.name,
       verify_keys: { [this.key.id]: { key: this.key.publicKey } },
       old_verify_keys: { [this.oldKey.id]: { key: this.oldKey.publicKey, expired_ts: this.oldKeyExpired } },
-      valid_until_ts: Date.now() + 36_500 * DAY,
+      valid_until_ts: Date.now() + 36_500 * DAY_MS,
     };
     const signed = JSON.stringify(signJson(document, this.name, this.key));
     this.server.respond = (_request, response) => response.end(signed);

@@ -11,10 +11,10 @@ export interface Recorded {
 
 type Responder = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** Another server that remembers byte for byte what it was asked, and answers what the test says. */
+/** An upstream that records its requests byte for byte and responds as the test specifies. */
 export class RecordingUpstream {
   readonly requests: Recorded[] = [];
-  /** Answers before the body has been read, when it is set. */
+  /** Responds before the body has been read, when it is set. */
   early?: Responder;
   respond: Responder = (_request, response) => response.end('{}');
   upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void = (_request, socket) => socket.destroy();
@@ -38,11 +38,11 @@ export class RecordingUpstream {
 
   get last(): Recorded {
     const last = this.requests.at(-1);
-    if (!last) throw new Error('nothing was asked');
+    if (!last) throw new Error('there was no request');
     return last;
   }
 
-  asked(target: string): number {
+  countOf(target: string): number {
     return this.requests.filter((request) => request.target.startsWith(target)).length;
   }
 

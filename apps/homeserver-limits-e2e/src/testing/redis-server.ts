@@ -7,12 +7,12 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Certificate } from './certificate.js';
 
-/** The server's program on this machine; undefined: there is none. */
+/** The installed Redis or Valkey server; undefined when there is none. */
 export const redisProgram = ['redis-server', 'valkey-server'].find(
   (program) => spawnSync(program, ['--version']).status === 0,
 );
 
-/** A Redis server for a spec: on a free port, nothing of it on the disk, and gone with the spec. */
+/** A Redis server for a spec, on a free port and without data on disk. */
 export class RedisServer {
   private child?: ChildProcess;
 
@@ -37,7 +37,7 @@ export class RedisServer {
     return server;
   }
 
-  /** Starts, or starts again on the same port with nothing in it. */
+  /** Starts, or starts again on the same port without data. */
   async launch(): Promise<void> {
     const args = [...this.options, '--bind', '127.0.0.1', '--save', '', '--dir', this.folder];
     const child = spawn(redisProgram!, args, { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -47,7 +47,7 @@ export class RedisServer {
       if (line.includes('Ready to accept connections')) resolve();
     });
     child.once('error', reject);
-    child.once('exit', () => reject(new Error('the Redis server ended before it was ready')));
+    child.once('exit', () => reject(new Error('the Redis server exited before it was ready')));
     await promise;
   }
 
@@ -58,7 +58,7 @@ export class RedisServer {
     await once(child, 'exit');
   }
 
-  /** Connections stay open and nothing is answered. */
+  /** Connections stay open without responses. */
   freeze(): void {
     this.child?.kill('SIGSTOP');
   }

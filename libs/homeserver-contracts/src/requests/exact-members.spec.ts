@@ -7,7 +7,7 @@ describe('exactMembers', () => {
     );
   });
 
-  test('takes the names themselves, and what is called otherwise', () => {
+  test('accepts the exact names, and other members', () => {
     expect(() => exactMembers({ pdus: [], Edus: [], kinds: 1 }, ['pdus', 'kind'])).not.toThrow();
   });
 });
