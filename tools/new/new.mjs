@@ -1,6 +1,7 @@
 // npm run new -- feature NAME --scope vm|limits|shared
 // npm run new -- adapter NAME --scope vm|limits|shared
 // npm run new -- adr "A title"
+// --into FOLDER generates a library elsewhere than in libs/; the test of the generator uses it.
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -20,23 +21,24 @@ const kebab = (text) =>
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^-|-$/g, '');
 const pascal = (text) => text.replace(/(^|-)([a-z0-9])/g, (_, _dash, letter) => letter.toUpperCase());
+const constant = (text) => text.toUpperCase().replaceAll('-', '_');
 const fill = (text, values) => text.replace(/__(\w+?)__/g, (whole, key) => values[key] ?? whole);
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
-  options: { scope: { type: 'string', default: 'vm' } },
+  options: { scope: { type: 'string', default: 'vm' }, into: { type: 'string', default: 'libs' } },
 });
 const [what, title] = positionals;
 if (!title) fail(usage);
 
 function newLibrary(template) {
   const name = kebab(title);
-  const target = join(root, 'libs', name);
-  if (existsSync(target)) fail(`libs/${name} exists already.`);
+  const target = join(root, values.into, name);
+  if (existsSync(target)) fail(`${values.into}/${name} already exists.`);
   if (!['vm', 'limits', 'shared'].includes(values.scope)) fail('--scope must be vm, limits or shared.');
   cpSync(join(templates, template), target, { recursive: true });
-  fillFolder(target, { name, Name: pascal(name), scope: values.scope });
-  console.log(`Created libs/${name}. Run \`npm install\` once to link it as @headgate/${name}.`);
+  fillFolder(target, { name, Name: pascal(name), NAME: constant(name), scope: values.scope });
+  console.log(`Created ${values.into}/${name}. Run \`npm install\` once to link it as @headgate/${name}.`);
 }
 
 function fillFolder(folder, replacements) {
@@ -62,5 +64,5 @@ function newDecision() {
   console.log(`Created docs/adr/${number}-${kebab(title)}.md.`);
 }
 
-const makers = { feature: () => newLibrary('feature'), adapter: () => newLibrary('adapter'), adr: newDecision };
-(makers[what] ?? (() => fail(usage)))();
+const generators = { feature: () => newLibrary('feature'), adapter: () => newLibrary('adapter'), adr: newDecision };
+(generators[what] ?? (() => fail(usage)))();

@@ -1,7 +1,9 @@
 # __name__
 
-The ports of `@headgate/domain-contracts` over one engine.
+What it is: the ports of `@headgate/domain-contracts` over __Name__.
 
-It must not import or know: HTTP routes, Nest, any other engine. Errors of the engine are translated in one file.
+What it must not know: HTTP routes, Nest, any other engine. One file translates the engine's errors.
 
-Try it: `npx nx test @headgate/__name__`
+Try it: `npx nx test @headgate/__name__`. The contract suites fail until the abilities are built. Each ability that the
+engine can't have stays an `UnavailableAbility` with the reason for its users, and goes into `unavailable` in
+`src/__name__-backend.spec.ts`.
