@@ -1,5 +1,5 @@
 import { screen, waitFor, within } from '@testing-library/react';
-import { buildCapabilities, buildContext } from '../testing/build-capabilities.js';
+import { buildCapabilities, buildSingleMachine } from '../testing/build-capabilities.js';
 import { buildTask } from '../testing/build-task.js';
 import { buildVm } from '../testing/build-vm.js';
 import type { MockService } from '../testing/mock-service.js';
@@ -165,7 +165,7 @@ describe('the create dialog', () => {
   });
 
   test('does not request instance types from a single machine', async () => {
-    service.on('GET /api/capabilities', buildCapabilities([buildContext({ context: 'local', backend: 'libvirt' })]));
+    service.on('GET /api/capabilities', buildCapabilities([buildSingleMachine()]));
     const { dialog } = await open();
     expect(dialog.queryByRole('button', { name: /^Instance type/ })).toBeNull();
     expect(dialog.queryByLabelText('Namespace')).toBeNull();

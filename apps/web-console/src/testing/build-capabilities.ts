@@ -27,6 +27,18 @@ export const buildContext = (overrides: Partial<ContextCapabilities> = {}): Cont
   ...overrides,
 });
 
+/** A context on one machine: one namespace, and nothing to choose about the placement. */
+export const buildSingleMachine = (overrides: Partial<ContextCapabilities> = {}): ContextCapabilities =>
+  buildContext({
+    context: 'local',
+    backend: 'libvirt',
+    label: 'libvirt',
+    namespaces: { default: 'local', isOnlyOne: true },
+    imageKinds: ['builtLocally'],
+    placementFields: [],
+    ...overrides,
+  });
+
 export const buildCapabilities = (contexts: ContextCapabilities[] = [buildContext()]): Capabilities => ({
   storageClass: 'fast',
   canExpand: true,

@@ -1,3 +1,10 @@
+export interface ConsoleGuest {
+  readonly name: string;
+  readonly status: string;
+  /** Whether there is a guest to connect to. */
+  readonly running: boolean;
+}
+
 /**
  * The life cycle of a console's connection. It connects automatically when the guest runs and retries a limited number of
  * times after a failure; then it waits for the user. It never connects to a stopped guest, and it does not reopen a shell

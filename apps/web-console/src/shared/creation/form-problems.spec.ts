@@ -1,9 +1,9 @@
-import { buildContext } from '../../testing/build-capabilities.js';
+import { buildContext, buildSingleMachine } from '../../testing/build-capabilities.js';
 import { buildVm } from '../../testing/build-vm.js';
 import { cpuProblem, identityProblems, onlyProblems } from './form-problems.js';
 
 describe('identityProblems', () => {
-  const contexts = [buildContext(), buildContext({ context: 'lab', backend: 'libvirt' })];
+  const contexts = [buildContext(), buildSingleMachine({ context: 'lab' })];
   const entries = [buildVm({ name: 'web' }), buildVm({ name: 'db', namespace: 'local', context: 'lab' })];
   const of = (name: string, namespace = '', context = 'prod') =>
     onlyProblems(identityProblems({ name, namespace, context }, { contexts, entries }));

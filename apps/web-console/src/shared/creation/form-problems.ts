@@ -3,10 +3,6 @@ import type { FleetEntry } from '../fleet/sorted-entries.js';
 import { nameProblem } from '../names/name-rule.js';
 import type { Identity } from './form-fields.js';
 
-/** The namespace when the user chooses none. */
-const DEFAULT_NAMESPACE = 'tailvm';
-const LIBVIRT_NAMESPACE = 'local';
-
 /** The maximum of the API. */
 export const MAX_CPUS = 512;
 
@@ -20,13 +16,13 @@ export function identityProblems(
   { name, namespace, context }: Identity,
   { contexts, entries }: { contexts: readonly ContextCapabilities[]; entries: readonly FleetEntry[] },
 ): { name: string | undefined; namespace: string | undefined } {
-  const { backend } = contexts.find((one) => one.context === context) ?? {};
-  const target = backend === 'libvirt' ? LIBVIRT_NAMESPACE : namespace || DEFAULT_NAMESPACE;
+  const { namespaces, instanceNames } = contexts.find((one) => one.context === context) ?? {};
+  const target = namespaces?.isOnlyOne ? namespaces.default : namespace || namespaces?.default;
   const isTaken = entries.some(
     (entry) => entry.name === name && entry.context === context && entry.namespace === target,
   );
   return {
-    name: nameProblem(name) ?? (isTaken ? 'This name is already in use.' : undefined),
+    name: nameProblem(name, instanceNames) ?? (isTaken ? 'This name is already in use.' : undefined),
     namespace: namespace === '' ? undefined : nameProblem(namespace),
   };
 }

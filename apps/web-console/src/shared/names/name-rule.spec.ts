@@ -35,6 +35,13 @@ describe('nameProblem', () => {
   });
 });
 
+test('nameProblem checks the rule of the backend too', () => {
+  const rule = { pattern: '[a-z]+', maxLength: 5, description: 'consist of letters' };
+  expect(nameProblem('web', rule)).toBeUndefined();
+  expect(nameProblem('web-1', rule)).toBe('The name must consist of letters.');
+  expect(nameProblem('webserver', rule)).toBe('Use at most 5 characters (now 9).');
+});
+
 test.each(['prod', 'a', 'A.b_c-d', '-a', 'a-', 'a b', '', 'x'.repeat(59), 'x'.repeat(60)])(
   'tagProblem judges "%s" as the service does',
   (tag) => expect(tagProblem(tag) === undefined).toBe(serviceAcceptsTag(tag)),

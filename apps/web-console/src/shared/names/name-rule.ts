@@ -1,9 +1,16 @@
+import type { ContextCapabilities } from '../queries/use-capabilities.js';
+
+type NameRule = ContextCapabilities['instanceNames'];
+
 /** The rule for names of instances, namespaces, and volumes. A test compares it with the service's own. */
 export const MAX_NAME_LENGTH = 63;
 const NAME = /^[a-z0-9][a-z0-9-]*$/;
 
-/** The problem with a name, as a sentence; undefined when the name is valid. */
-export function nameProblem(name: string): string | undefined {
+/**
+ * The problem with a name, as a sentence; undefined when the name is valid.
+ * @param backendRule what the backend requires in addition
+ */
+export function nameProblem(name: string, backendRule?: NameRule): string | undefined {
   if (name === '') return 'Enter a name.';
   if (name.length > MAX_NAME_LENGTH) return `Use at most ${MAX_NAME_LENGTH} characters (now ${name.length}).`;
   if (!/^[a-z0-9]/.test(name)) return 'Start with a lowercase letter or a digit.';
@@ -11,7 +18,10 @@ export function nameProblem(name: string): string | undefined {
     const wrong = [...new Set(name.match(/[^a-z0-9-]/g))].map((character) => (character === ' ' ? 'space' : character));
     return `Use only lowercase letters, digits, and hyphens. Not allowed: ${wrong.join(' ')}`;
   }
-  return undefined;
+  if (!backendRule) return undefined;
+  const { pattern, maxLength, description } = backendRule;
+  if (name.length > maxLength) return `Use at most ${maxLength} characters (now ${name.length}).`;
+  return new RegExp(`^(?:${pattern})$`).test(name) ? undefined : `The name must ${description}.`;
 }
 
 const TAG = /^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$/;

@@ -4,17 +4,10 @@ import { openPopup, useIsPopup } from '../../../shared/location/popup.js';
 import { Button } from '../../../shared/ui/button.js';
 import { ErrorAlert } from '../../../shared/ui/error-alert.js';
 import { Icon } from '../../../shared/ui/icon.js';
-import { retryDelay, type LinkState } from '../console-link.js';
+import { retryDelay, type ConsoleGuest, type LinkState } from '../console-link.js';
 import { useLeaveKey } from '../use-leave-key.js';
 import { ConsoleTool } from './console-tool.js';
 import { LinkBadge } from './link-badge.js';
-
-export interface ConsoleGuest {
-  readonly name: string;
-  readonly status: string;
-  /** Whether there is a guest to connect to. */
-  readonly running: boolean;
-}
 
 interface ConsoleFrameProps {
   label: string;

@@ -1,5 +1,4 @@
-import type { LinkState } from '../console-link.js';
-import type { ConsoleGuest } from './console-frame.js';
+import type { ConsoleGuest, LinkState } from '../console-link.js';
 
 /** The state of the connection. */
 export function LinkBadge({ link, guest }: { link: LinkState; guest: ConsoleGuest }) {

@@ -3,11 +3,12 @@ import { useRemembered } from '../../../shared/storage/remembered.js';
 import { useNotify } from '../../../shared/ui/notifications.js';
 import { saveFile, fileTimestamp } from '../../../shared/ui/save-file.js';
 import { terminalText } from '../terminal-text.js';
+import type { ConsoleGuest } from '../console-link.js';
 import { useConsoleLink } from '../use-console-link.js';
 import { useLibraries } from '../use-libraries.js';
 import { useTerminal } from '../use-terminal.js';
 import { useTty } from '../use-tty.js';
-import { ConsoleFrame, type ConsoleGuest } from './console-frame.js';
+import { ConsoleFrame } from './console-frame.js';
 import { ConsoleTool } from './console-tool.js';
 
 interface SerialConsoleProps {

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { InstancetypesView } from '@headgate/api-contracts';
 import { getJson } from '../../../shared/api/request.js';
 
-/** Only clusters have instance types. */
+/** The instance types and preferences of a context. */
 export const useInstancetypes = (context: string, enabled: boolean) =>
   useQuery({
     queryKey: ['instancetypes', context],

@@ -8,7 +8,7 @@ import { Switch, TextArea } from '../../../shared/ui/inputs.js';
 import { useVmForm } from '../use-vm-form.js';
 import type { VmForm } from '../vm-form.js';
 import { CloudInitEditor } from './cloud-init-editor.js';
-import { PlacementFields } from './placement-fields.js';
+import { PlacementFields, placementLabel } from './placement-fields.js';
 import { SourceFields } from './source-fields.js';
 import { SourcePicker } from './source-picker.js';
 
@@ -70,8 +70,8 @@ export function CreateVmDialog({ onClose, onCreated }: CreateVmDialogProps) {
           problem={problems.cloudInit}
         />
       </Disclosure>
-      {context?.backend === 'kubevirt' && (
-        <Disclosure label="Instance type, preference, node">
+      {context && context.placementFields.length > 0 && (
+        <Disclosure label={placementLabel(context.placementFields)}>
           <PlacementFields {...fields} context={context} />
         </Disclosure>
       )}

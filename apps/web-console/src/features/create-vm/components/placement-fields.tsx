@@ -6,49 +6,68 @@ import { SelectInput } from '../../../shared/ui/inputs.js';
 import { useInstancetypes } from '../api/use-instancetypes.js';
 import type { FormPartProps } from '../vm-form.js';
 
-interface PlacementFieldsProps extends FormPartProps {
-  readonly context: ContextCapabilities | undefined;
+type PlacementField = ContextCapabilities['placementFields'][number];
+
+const WORDING: Readonly<Record<PlacementField, { readonly label: string; readonly none: string }>> = {
+  instancetype: { label: 'Instance type', none: 'None (use the CPU and memory above)' },
+  preference: { label: 'Preference', none: 'None' },
+  node: { label: 'Node', none: 'Any (chosen by the scheduler)' },
+};
+
+/** A label such as "Instance type, preference, node". */
+export function placementLabel(fields: readonly PlacementField[]): string {
+  const text = fields.map((field) => WORDING[field].label.toLowerCase()).join(', ');
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** Instance type, preference, and node. Offers only what the context has. */
+interface PlacementFieldsProps extends FormPartProps {
+  readonly context: ContextCapabilities;
+}
+
+/** The fields that only some backends have. Offers only the values of the context. */
 export function PlacementFields({ context, form, onChange, problems }: PlacementFieldsProps) {
-  const isCluster = context?.backend === 'kubevirt';
-  const { data: types, error: typesError } = useInstancetypes(context?.context ?? '', isCluster);
-  const { data: nodes = [], error: nodesError } = useNodes({ enabled: isCluster });
-  const nodeNames = nodes.filter((node) => node.context === context?.context).map(({ name }) => name);
-  if (!isCluster) return null;
-  const lists = [
-    {
-      field: 'instancetype',
-      label: 'Instance type',
-      none: 'None (use the CPU and memory above)',
-      names: types?.instancetypes ?? [],
-      error: typesError,
+  const { placementFields: fields } = context;
+  const hasTypes = fields.includes('instancetype') || fields.includes('preference');
+  const { data: types, error: typesError } = useInstancetypes(context.context, hasTypes);
+  const { data: nodes = [], error: nodesError } = useNodes({ enabled: fields.includes('node') });
+  const values: Readonly<Record<PlacementField, { names: readonly string[]; error: Error | null }>> = {
+    instancetype: { names: types?.instancetypes ?? [], error: typesError },
+    preference: { names: types?.preferences ?? [], error: typesError },
+    node: {
+      names: nodes.filter((node) => node.context === context.context).map(({ name }) => name),
+      error: nodesError,
     },
-    { field: 'preference', label: 'Preference', none: 'None', names: types?.preferences ?? [], error: typesError },
-    { field: 'node', label: 'Node', none: 'Any (chosen by the scheduler)', names: nodeNames, error: nodesError },
-  ] as const;
+  };
 
   return (
     <div className="hg-grid hg-grid--thirds">
-      {lists.map(({ field, label, none, names, error }) => (
-        <Field key={field} label={label} id={field} problem={problems[field] ?? (error ? messageOf(error) : undefined)}>
-          <SelectInput
+      {fields.map((field) => {
+        const { label, none } = WORDING[field];
+        const { names, error } = values[field];
+        return (
+          <Field
+            key={field}
+            label={label}
             id={field}
-            value={form[field]}
-            aria-describedby={helpId(field)}
-            isDisabled={names.length === 0}
-            onChange={(value) => onChange({ [field]: value })}
+            problem={problems[field] ?? (error ? messageOf(error) : undefined)}
           >
-            <option value="">{none}</option>
-            {names.map((name) => (
-              <option key={name} value={name}>
-                {name}
-              </option>
-            ))}
-          </SelectInput>
-        </Field>
-      ))}
+            <SelectInput
+              id={field}
+              value={form[field]}
+              aria-describedby={helpId(field)}
+              isDisabled={names.length === 0}
+              onChange={(value) => onChange({ [field]: value })}
+            >
+              <option value="">{none}</option>
+              {names.map((name) => (
+                <option key={name} value={name}>
+                  {name}
+                </option>
+              ))}
+            </SelectInput>
+          </Field>
+        );
+      })}
     </div>
   );
 }

@@ -3,6 +3,7 @@ import { Fragment, type ReactNode } from 'react';
 import { Link } from 'wouter';
 import { nodePath } from '../../../shared/location/paths.js';
 import { readableQuantity } from '../../../shared/quantity/quantity.js';
+import { contextNamed, useCapabilities } from '../../../shared/queries/use-capabilities.js';
 import { readOnlyReason, useWhoami } from '../../../shared/queries/use-whoami.js';
 import { Alert } from '../../../shared/ui/alert.js';
 import { Copyable } from '../../../shared/ui/copy.js';
@@ -14,6 +15,8 @@ import { TagEditor } from './tag-editor.js';
 /** All properties of a VM that the list knows. */
 export function OverviewTab({ vm }: { vm: VmView }) {
   const { data: whoami } = useWhoami();
+  const { data: capabilities } = useCapabilities();
+  const label = contextNamed(capabilities, vm.context)?.label;
   return (
     <div className="hg-page">
       <RunningTask subject={vm.ref} />
@@ -54,7 +57,7 @@ export function OverviewTab({ vm }: { vm: VmView }) {
         <Facts
           title="Location"
           facts={{
-            Context: `${vm.context} (${vm.backend})`,
+            Context: label === undefined ? vm.context : `${vm.context} (${label})`,
             Namespace: vm.namespace,
             Node: vm.node ? <Link href={nodePath(vm.context, vm.node)}>{vm.node}</Link> : 'None (not running)',
             Folder: vm.folder ?? 'None',

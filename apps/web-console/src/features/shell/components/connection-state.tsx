@@ -39,13 +39,13 @@ export function ConnectionState() {
       }
     >
       <ul className="hg-contexts">
-        {contexts.map(({ context, backend, up: isUp, reason, simulated }) => (
+        {contexts.map(({ context, label, up: isUp, reason, simulated }) => (
           <li key={context}>
             <span className={`hg-status hg-status--${isUp ? 'success' : 'danger'}`}>
               <Icon name={isUp ? 'check' : 'error'} />
               <b>{context}</b>
             </span>{' '}
-            {backend} {isUp ? 'up' : 'down'}
+            {label} {isUp ? 'up' : 'down'}
             {simulated && ', simulated'}
             {reason && <div className="hg-note">{reason}</div>}
           </li>

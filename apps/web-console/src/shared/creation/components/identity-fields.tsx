@@ -18,7 +18,8 @@ interface IdentityFieldsProps {
 
 /** The name of an instance and where it is created. */
 export function IdentityFields({ form, onChange, problems, contexts, namespaces }: IdentityFieldsProps) {
-  const hasNamespaces = contexts.find(({ context }) => context === form.context)?.backend === 'kubevirt';
+  const target = contexts.find(({ context }) => context === form.context);
+  const maxLength = target?.instanceNames.maxLength ?? MAX_NAME_LENGTH;
   return (
     <div className="hg-grid hg-grid--identity">
       <TextField
@@ -34,11 +35,11 @@ export function IdentityFields({ form, onChange, problems, contexts, namespaces 
             : `${form.name.length} of ${MAX_NAME_LENGTH} characters`
         }
       />
-      {hasNamespaces && (
+      {target && !target.namespaces.isOnlyOne && (
         <TextField
           id="namespace"
           label="Namespace"
-          placeholder="tailvm"
+          placeholder={target.namespaces.default}
           suggestions={namespaces}
           value={form.namespace}
           onChange={(namespace) => onChange({ namespace })}
@@ -53,9 +54,9 @@ export function IdentityFields({ form, onChange, problems, contexts, namespaces 
             aria-describedby={helpId('context')}
             onChange={(context) => onChange({ context })}
           >
-            {contexts.map(({ context, backend, up }) => (
+            {contexts.map(({ context, label, up }) => (
               <option key={context} value={context} disabled={!up}>
-                {`${context} (${backend}${up ? '' : ', unreachable'})`}
+                {`${context} (${label}${up ? '' : ', unreachable'})`}
               </option>
             ))}
           </SelectInput>

@@ -1,12 +1,18 @@
 import { memo } from 'react';
 import type { Instance } from '../../instances/instance.js';
 import { widthOf } from '../fitting-columns.js';
-import type { ListTableProps } from './list-table.js';
+import type { ListKind } from '../list-kind.js';
+import type { ListQuery } from '../list-query.js';
+import type { Selection } from '../use-selection.js';
 
-type ListHeadProps<E extends Instance> = Pick<
-  ListTableProps<E>,
-  'kind' | 'rows' | 'shown' | 'query' | 'onSort' | 'selection'
->;
+export interface ListHeadProps<E extends Instance> {
+  kind: ListKind<E>;
+  rows: readonly E[];
+  shown: readonly string[];
+  query: ListQuery;
+  onSort: (sort: Pick<ListQuery, 'sort' | 'descending'>) => void;
+  selection: Selection<E>;
+}
 
 /** The column headings with the sort order, and the check box for all rows. Scrolling does not render them again. */
 function Head<E extends Instance>({ kind, rows, shown, query, onSort, selection }: ListHeadProps<E>) {

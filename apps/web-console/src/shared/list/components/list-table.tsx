@@ -2,22 +2,15 @@ import { useLayoutEffect, useState } from 'react';
 import { useLocation } from 'wouter';
 import type { Instance } from '../../instances/instance.js';
 import { gridTemplate, widthOf } from '../fitting-columns.js';
-import type { ListKind, RowAction } from '../list-kind.js';
-import { listQueryParams, type ListQuery } from '../list-query.js';
+import type { RowAction } from '../list-kind.js';
+import { listQueryParams } from '../list-query.js';
 import { ROW_HEIGHT_PX } from '../row-window.js';
 import { useRowKeys } from '../use-row-keys.js';
 import { useRowWindow } from '../use-row-window.js';
-import type { Selection } from '../use-selection.js';
-import { ListHead } from './list-head.js';
+import { ListHead, type ListHeadProps } from './list-head.js';
 import { ListRow, rowId } from './list-row.js';
 
-export interface ListTableProps<E extends Instance> {
-  kind: ListKind<E>;
-  rows: readonly E[];
-  shown: readonly string[];
-  query: ListQuery;
-  onSort: (sort: Pick<ListQuery, 'sort' | 'descending'>) => void;
-  selection: Selection<E>;
+interface ListTableProps<E extends Instance> extends ListHeadProps<E> {
   actionsOf: (entry: E) => readonly RowAction[];
   onAction: (entry: E, action: string) => void;
 }
