@@ -1,6 +1,6 @@
 import { chromium } from 'playwright-core';
 
-/** Chromium without anything that talks to anybody but the page. */
+/** Starts Chromium without features that connect to other hosts. */
 export const openBrowser = () =>
   chromium.launch({
     executablePath: '/usr/bin/chromium',

@@ -1,13 +1,12 @@
 /**
- * Measures the list with made-up instances in Chromium: node dev/measure.mjs [--count 10000] [--changes 2] [--rounds 3] [PAGE …]
- * Each PAGE is a folder with a build; without one it is this one's. Several are taken in turns, so that a busy machine is
- * busy for all of them. Prints a line of JSON for each round.
+ * Measures the list in Chromium: node dev/measure.mjs [--count 10000] [--changes 2] [--rounds 3] [PAGE …]
+ * Each PAGE is a folder with a build, by default the one of this project. Several builds take turns, so that the load of the
+ * machine affects all of them. Prints a line of JSON per round.
  */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { openBrowser } from './browser.mjs';
+import { startDevService } from './dev-service.mjs';
 import { traced } from './trace.mjs';
 
 const { values, positionals } = parseArgs({
@@ -20,7 +19,7 @@ const { values, positionals } = parseArgs({
 });
 const pages = positionals.length > 0 ? positionals : [fileURLToPath(new URL('../dist', import.meta.url))];
 const FRAMES = 120;
-/** Five rows a frame: a strong flick of the wheel. */
+/** Five rows per frame: fast scrolling with the wheel. */
 const STEP_PX = 180;
 
 const browser = await openBrowser();
@@ -32,18 +31,13 @@ try {
 }
 
 async function measure(folder) {
-  const script = fileURLToPath(new URL('fake-service.mjs', import.meta.url));
-  const service = spawn(process.execPath, [
-    script,
-    ...['--port', '0', '--count', values.count, '--changes', values.changes, '--page', folder],
-  ]);
+  const service = await startDevService(['--count', values.count, '--changes', values.changes, '--page', folder]);
   try {
-    const [line] = await once(service.stdout, 'data');
     const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
-    await page.goto(/http:\S+/.exec(String(line))[0]);
+    await page.goto(service.url);
     await page.locator('.hg-row').first().waitFor();
     const firstRowMs = await page.evaluate(() => Math.round(performance.now()));
-    // Whatever the first look at the page costs is over.
+    // Excludes the costs of the first frames.
     await scroll(page, 30);
     const { result: framesPerSecond, perFrame } = await traced(page, FRAMES, () => scroll(page, FRAMES));
     const sortMs = await timed(page, () =>
@@ -65,7 +59,7 @@ async function measure(folder) {
       searchMs,
     };
   } finally {
-    service.kill();
+    await service.stop();
   }
 }
 
@@ -73,18 +67,18 @@ function scroll(page, frames) {
   return page.evaluate(
     async ([count, step]) => {
       const table = document.querySelector('.hg-table');
-      const begun = performance.now();
+      const startedAt = performance.now();
       for (let frame = 0; frame < count; frame++) {
         table.scrollTop += step;
         await new Promise((next) => requestAnimationFrame(next));
       }
-      return Math.round((count / (performance.now() - begun)) * 1000);
+      return Math.round((count / (performance.now() - startedAt)) * 1000);
     },
     [frames, STEP_PX],
   );
 }
 
-/** From the event to the first row's next look, in milliseconds. */
+/** The time from the event until the first row changes, in milliseconds. */
 function timed(page, act) {
   return page.evaluate(
     `(async () => {
@@ -92,10 +86,10 @@ function timed(page, act) {
       document.querySelector('.hg-table').scrollTop = 0;
       await new Promise((next) => setTimeout(next, 500));
       const was = first();
-      const begun = performance.now();
+      const startedAt = performance.now();
       (${act})();
       while (first() === was) await new Promise((next) => { const { port1, port2 } = new MessageChannel(); port1.onmessage = next; port2.postMessage(0); });
-      return Math.round(performance.now() - begun);
+      return Math.round(performance.now() - startedAt);
     })()`,
   );
 }

@@ -1,15 +1,29 @@
 /**
- * Takes pictures of the console in front of the fake service: node dev/screenshots.mjs FOLDER [NAME …]
- * Each picture is a state an operator meets.
+ * Takes screenshots of the console with the real service over instances in memory: node dev/screenshots.mjs FOLDER [NAME …]
+ * Each screenshot shows a state that operators meet.
  */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
 import { openBrowser } from './browser.mjs';
+import { startDevService } from './dev-service.mjs';
 
 const [folder = 'screenshots', ...wanted] = process.argv.slice(2);
 const wide = { width: 1440, height: 900 };
-const PICTURES = {
+/** The answer of a service without any reachable context. */
+const UNREACHABLE = {
+  status: 503,
+  json: { error: 'No configured context is reachable: prod: connect ECONNREFUSED 10.0.0.1:6443.', code: 'X' },
+};
+/** A proxy that blocks event streams: every stream fails as soon as it is opened. */
+const WITHOUT_STREAMS = `
+  window.EventSource = class extends EventTarget {
+    constructor() {
+      super();
+      setTimeout(() => this.onerror?.());
+    }
+    close() {}
+  };
+`;
+const SCREENSHOTS = {
   fleet: {},
   'fleet-dark': { dark: true },
   'fleet-10000': {
@@ -35,9 +49,12 @@ const PICTURES = {
   empty: { count: 0 },
   simulated: { state: 'simulated', dark: true },
   partial: { state: 'partial' },
-  failing: { state: 'failing' },
+  failing: { intercept: (page) => page.route('**/api/**', (route) => route.fulfill(UNREACHABLE)) },
   unreachable: { state: 'unreachable' },
-  'no-stream': { state: 'no-stream', act: (page) => page.waitForTimeout(3000) },
+  'no-stream': {
+    intercept: (page) => page.addInitScript(WITHOUT_STREAMS),
+    act: (page) => page.waitForTimeout(3000),
+  },
   narrow: { size: { width: 900, height: 800 } },
   mobile: { size: { width: 390, height: 800 } },
   create: { path: '/vms?create=1' },
@@ -88,42 +105,31 @@ const PICTURES = {
 await mkdir(folder, { recursive: true });
 const browser = await openBrowser();
 try {
-  for (const [name, picture] of Object.entries(PICTURES))
-    if (wanted.length === 0 || wanted.includes(name)) await take(name, picture);
+  for (const [name, screenshot] of Object.entries(SCREENSHOTS))
+    if (wanted.length === 0 || wanted.includes(name)) await take(name, screenshot);
 } finally {
   await browser.close();
 }
 
-async function take(name, { count = 40, state = 'ok', as = 'admin', path = '/vms', dark = false, size = wide, act }) {
-  const service = spawn(process.execPath, [
-    new URL('fake-service.mjs', import.meta.url).pathname,
-    '--port',
-    '0',
-    '--count',
-    String(count),
-    '--state',
-    state,
-    '--as',
-    as,
-  ]);
-  service.stderr.pipe(process.stderr);
+async function take(name, options) {
+  const { count = 40, state = 'ok', as = 'admin', path = '/vms', dark = false, size = wide, intercept, act } = options;
+  const service = await startDevService(['--count', String(count), '--state', state, '--as', as]);
   try {
-    const [line] = await once(service.stdout, 'data');
-    const origin = /http:\S+/.exec(String(line))[0];
     const page = await browser.newPage({ viewport: size, colorScheme: dark ? 'dark' : 'light' });
-    const complain = (text) => process.stderr.write(`${name}: ${text}\n`);
-    page.on('console', (message) => message.type() === 'error' && complain(message.text()));
-    page.on('pageerror', (error) => complain(error.message));
+    const report = (text) => process.stderr.write(`${name}: ${text}\n`);
+    page.on('console', (message) => message.type() === 'error' && report(message.text()));
+    page.on('pageerror', (error) => report(error.message));
     page.on('request', (request) => {
-      if (!request.url().startsWith(origin) && !/^(data|blob):/.test(request.url())) complain(`asks ${request.url()}`);
+      if (!request.url().startsWith(service.url) && !/^(data|blob):/.test(request.url()))
+        report(`requests ${request.url()}`);
     });
-    await page.goto(`${origin}/#${path}`);
+    await intercept?.(page);
+    await page.goto(`${service.url}/#${path}`);
     await page.waitForTimeout(900);
     await act?.(page);
     await page.screenshot({ path: `${folder}/${name}.png` });
     await page.close();
   } finally {
-    service.kill();
-    await once(service, 'exit');
+    await service.stop();
   }
 }

@@ -1,4 +1,3 @@
-/** What the browser's threads spent, in milliseconds of CPU. */
 const MAIN = 'CrRendererMain';
 const STEPS = {
   script: 'FunctionCall',
@@ -9,8 +8,8 @@ const STEPS = {
 };
 
 /**
- * Runs something under Chromium's tracing.
- * @returns its result, and CPU time in milliseconds per frame: of the page's main thread with its larger parts, and of raster
+ * Runs a function under Chromium's tracing.
+ * @returns its result, and the CPU time in milliseconds per frame of the main thread, of its largest parts, and of the raster threads
  */
 export async function traced(page, frames, run) {
   const session = await page.context().newCDPSession(page);
