@@ -138,6 +138,15 @@ describe('the consoles of a VM', () => {
       expect(service.socket.sent.every((data) => typeof data !== 'string')).toBe(true);
     });
 
+    test('answers queries of the guest, but not those in the replayed output', async () => {
+      const { receive } = await connecting(path);
+      await receive(() => service.socket.open());
+      await receive(() => service.socket.deliver('booted\u001b[6n'));
+      expect(service.socket.typed).toBe('');
+      await receive(() => service.socket.deliver('now\u001b[6n'));
+      expect(service.socket.typed).toBe('\u001b[1;1R');
+    });
+
     test('sends nothing for users without rights', async () => {
       viewer();
       const { receive } = await connecting(path);
@@ -160,6 +169,14 @@ describe('the consoles of a VM', () => {
       await user.click(region().getByRole('button', { name: 'Larger text' }));
       expect(terminal().options['fontSize']).toBe(14);
       expect(localStorage.getItem('headgate.terminal-font')).toBe('14');
+    });
+
+    test('explains how to paste when the browser has no clipboard for the page', async () => {
+      const { user, receive } = await connecting(path);
+      await receive(() => service.socket.open());
+      Object.defineProperty(navigator, 'clipboard', { configurable: true, value: undefined });
+      await user.click(region().getByRole('button', { name: 'Paste' }));
+      expect(await screen.findByText(/only over HTTPS or on localhost/)).toBeTruthy();
     });
 
     test('keeps the output after the VM stopped', async () => {

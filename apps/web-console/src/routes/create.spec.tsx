@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { screen, waitFor, within } from '@testing-library/react';
 import { buildCapabilities, buildSingleMachine } from '../testing/build-capabilities.js';
 import { buildTask } from '../testing/build-task.js';
@@ -11,6 +12,7 @@ const IMAGES = [
 ];
 
 describe('the create dialog', () => {
+  const scrollIntoView = jest.spyOn(Element.prototype, 'scrollIntoView');
   let service: MockService;
   beforeEach(() => {
     service = givenService();
@@ -132,6 +134,20 @@ describe('the create dialog', () => {
     expect(dialog.getByRole<HTMLInputElement>('radio', { name: /^Import/ }).disabled).toBe(false);
   });
 
+  test('creates with Enter, also from the preview', async () => {
+    service.on('POST /api/vms', ({ query }: { query: URLSearchParams }) =>
+      query.get('dryRun')
+        ? { body: { steps: [], warnings: [], refusals: [] } }
+        : { status: 201, body: { name: 'web', namespace: 'tailvm', ref: 'vm/prod/tailvm/web' } },
+    );
+    const { user, dialog } = await open();
+    await user.type(dialog.getByRole('textbox', { name: 'Name' }), 'web');
+    await user.click(dialog.getByRole('button', { name: 'Preview' }));
+    await dialog.findByRole('region', { name: 'Preview' });
+    await user.keyboard('{Enter}');
+    expect(await screen.findByText('web was created')).toBeTruthy();
+  });
+
   test('previews the plan and changes nothing', async () => {
     service.on('POST /api/vms', {
       steps: [{ name: 'Create the disk', detail: '1Gi from tiny' }],
@@ -143,6 +159,8 @@ describe('the create dialog', () => {
     await user.click(dialog.getByRole('button', { name: 'Preview' }));
     const plan = await dialog.findByRole('region', { name: 'Preview' });
     expect(plan.textContent).toContain('Create the disk 1Gi from tiny');
+    expect(document.activeElement).toBe(plan);
+    expect(scrollIntoView.mock.contexts.at(-1)).toBe(plan);
     expect(plan.textContent).toContain('No user can log in.');
     expect(service.asked('POST /api/vms').map(({ query }) => query.get('dryRun'))).toEqual(['true']);
   });

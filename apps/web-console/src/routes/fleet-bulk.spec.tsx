@@ -58,6 +58,17 @@ describe('the list of VMs, bulk operations', () => {
     expect(await dialog().findByText('1 succeeded, 0 failed, 1 skipped.')).toBeTruthy();
   });
 
+  test.each(['Force stop', 'Restart'])('%s needs the number typed too', async (label) => {
+    const action = label === 'Restart' ? 'restart' : 'stop';
+    for (const name of ['web-1', 'web-2']) service.on(`POST /api/vms/tailvm/${name}/${action}`, { status: 'ok' });
+    const { user } = await openConsole('/vms', [web, other], service);
+    await user.click(screen.getByRole('checkbox', { name: 'Select all shown' }));
+    await user.click(bar().getByRole('button', { name: label }));
+    expect(dialog().getByRole<HTMLButtonElement>('button', { name: `${label}: 2 VMs` }).disabled).toBe(true);
+    await user.type(dialog().getByRole('textbox', { name: 'Type 2 to confirm' }), '2{Enter}');
+    expect(await dialog().findByText('2 succeeded, 0 failed, 0 skipped.')).toBeTruthy();
+  });
+
   test('adds the tag that the user entered', async () => {
     service.on('POST /api/vms/tailvm/web-1/tags', ({ body }: { body: unknown }) => ({ body }));
     const { user } = await openConsole('/vms', [web], service);

@@ -94,6 +94,25 @@ describe('the page of a VM', () => {
     expect(await screen.findByText('A single machine has nowhere to migrate to.')).toBeTruthy();
   });
 
+  test('copies without the clipboard API, as on plain HTTP', async () => {
+    const { user } = await openConsole('/vms/prod/tailvm/web-1', [web], service);
+    Object.defineProperty(navigator, 'clipboard', { configurable: true, value: undefined });
+    let copied = '';
+    Object.assign(document, {
+      execCommand: () => {
+        const { activeElement } = document;
+        copied = activeElement instanceof HTMLTextAreaElement ? activeElement.value : '';
+        return true;
+      },
+    });
+    await user.click(screen.getByRole('button', { name: 'Copy IP address' }));
+    expect(await screen.findByRole('button', { name: 'Copied IP address' })).toBe(document.activeElement);
+    expect(copied).toBe('10.0.0.7');
+    Object.assign(document, { execCommand: () => false });
+    await user.click(screen.getByRole('button', { name: 'Copy reference' }));
+    expect(await screen.findByText("The browser doesn't allow copying here")).toBeTruthy();
+  });
+
   test('adds and removes tags, and undoes a removal', async () => {
     service.on('POST /api/vms/tailvm/web-1/tags', ({ body }: { body: unknown }) => ({ body }));
     const { user } = await openConsole('/vms/prod/tailvm/web-1', [{ ...web, tags: ['old'] }], service);
@@ -122,8 +141,9 @@ describe('the page of a VM', () => {
     expect(dialog.getByText(/The existing volume data is kept/)).toBeTruthy();
     const button = dialog.getByRole<HTMLButtonElement>('button', { name: 'Delete' });
     expect(button.disabled).toBe(true);
-    await user.type(dialog.getByRole('textbox', { name: 'Type web-1 to confirm' }), 'web-1');
-    await user.click(button);
+    await user.type(dialog.getByRole('textbox', { name: 'Type web-1 to confirm' }), 'web{Enter}');
+    expect(service.asked('DELETE /api/vms/tailvm/web-1').map(({ query }) => query.get('dryRun'))).toEqual(['true']);
+    await user.type(dialog.getByRole('textbox', { name: 'Type web-1 to confirm' }), '-1{Enter}');
     expect(await screen.findByText('web-1 was deleted')).toBeTruthy();
     await receive(() => service.stream.emit('removed', { ref: web.ref }));
     expect(location.hash).toBe('#/vms');
@@ -142,6 +162,18 @@ describe('the page of a VM', () => {
     expect(dialog.getByRole<HTMLButtonElement>('button', { name: 'Delete' }).disabled).toBe(true);
   });
 
+  test('shows the planned changes with the focus on them, and confirms them with Enter', async () => {
+    service.on('DELETE /api/vms/tailvm/web-1', ({ query }: { query: URLSearchParams }) => ({
+      body: query.get('dryRun') ? PLAN : { status: 'deleted' },
+    }));
+    const { user } = await openConsole('/vms/prod/tailvm/web-1', [buildStoppedVm()], service);
+    await user.click(power().getByRole('button', { name: 'Delete' }));
+    const plan = await screen.findByRole('region', { name: 'Planned changes' });
+    expect(document.activeElement).toBe(plan);
+    await user.keyboard('{Enter}');
+    expect(await screen.findByText('web-1 was deleted')).toBeTruthy();
+  });
+
   test('shows the manifest', async () => {
     service.on('GET /api/vms/tailvm/web-1', { kind: 'VirtualMachine', spec: { running: true } });
     const { user } = await openConsole('/vms/prod/tailvm/web-1', [web], service);
@@ -153,6 +185,17 @@ describe('the page of a VM', () => {
   test('reports an unknown VM', async () => {
     await openConsole('/vms/prod/tailvm/ghost', [web], service);
     expect(screen.getByRole('heading', { name: 'VM ghost not found' })).toBeTruthy();
+  });
+
+  test('has the focus on its heading after the navigation, and the list on its table', async () => {
+    const { user } = await openConsole('/vms', [web], service);
+    await user.click(screen.getByRole('link', { name: 'web-1' }));
+    const heading = await screen.findByRole('heading', { name: 'web-1' });
+    await waitFor(() => expect(document.activeElement).toBe(heading));
+    await user.click(screen.getByRole('tab', { name: 'Overview' }));
+    expect(document.activeElement).toBe(screen.getByRole('tab', { name: 'Overview' }));
+    await user.click(screen.getByRole('link', { name: 'Back to virtual machines' }));
+    await waitFor(() => expect(document.activeElement).toBe(screen.getByRole('grid')));
   });
 
   test('finds a VM in a context with slashes in its name', async () => {

@@ -1,3 +1,4 @@
+import { useRef } from 'react';
 import { Redirect, Route, Switch } from 'wouter';
 import { DoctorPage } from '../features/doctor/components/doctor-page.js';
 import { NodesPage } from '../features/nodes/components/nodes-page.js';
@@ -6,6 +7,7 @@ import { Masthead } from '../features/shell/components/masthead.js';
 import { TasksButton } from '../features/tasks/components/tasks-button.js';
 import { useIsPopup } from '../shared/location/popup.js';
 import { paths } from '../shared/location/paths.js';
+import { usePageFocus } from '../shared/location/use-page-focus.js';
 import { ContainerRoute } from './container-route.js';
 import { ContainersRoute } from './containers-route.js';
 import { FleetRoute } from './fleet-route.js';
@@ -14,11 +16,13 @@ import { InstanceRoute } from './instance-route.js';
 /** The page of each path. */
 export function Pages() {
   const isPopup = useIsPopup();
+  const main = useRef<HTMLElement>(null);
+  usePageFocus(main);
   return (
     <div className="hg-shell">
       {!isPopup && <Masthead tasks={<TasksButton />} />}
       {!isPopup && <Banners />}
-      <main id="main" tabIndex={-1}>
+      <main ref={main} id="main" tabIndex={-1}>
         <Switch>
           <Route path={paths.fleet}>
             <FleetRoute />

@@ -26,8 +26,13 @@ export class Terminal {
   loadAddon = (): void => undefined;
   open = (element: HTMLElement): void => void (element.textContent = 'terminal');
   focus = (): void => undefined;
-  write = (data: Uint8Array | string): void =>
-    void (this.written += typeof data === 'string' ? data : new TextDecoder().decode(data));
+  /** Like xterm, answers the query for the cursor's position while it parses the output. */
+  write = (data: Uint8Array | string, parsed?: () => void): void => {
+    const text = typeof data === 'string' ? data : new TextDecoder().decode(data);
+    this.written += text;
+    if (text.includes('\u001b[6n')) this.type('\u001b[1;1R');
+    parsed?.();
+  };
   onData = (listener: (data: string) => void) => {
     this.onDataListeners.push(listener);
     return { dispose: () => undefined };

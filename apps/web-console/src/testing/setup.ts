@@ -28,6 +28,8 @@ if ('Element' in globalThis) {
   Object.defineProperty(Element.prototype, 'clientHeight', { configurable: true, value: 400 });
   Object.defineProperty(Element.prototype, 'clientWidth', { configurable: true, value: 1200 });
 
+  Object.assign(Element.prototype, { scrollIntoView: () => undefined });
+
   // The parts of dialogs and popovers that the console depends on: open, Escape, and the focus.
   const openers = new WeakMap<HTMLDialogElement, Element | null>();
   const onEscape = ({ key, target }: KeyboardEvent): void => {

@@ -30,6 +30,9 @@ export function useTty(
     const send = (data: string | Uint8Array<ArrayBuffer>): void => {
       if (socket.readyState === WebSocket.OPEN) socket.send(data);
     };
+    const input = (data: Uint8Array<ArrayBuffer>): void => {
+      if (!viewOnly && !isMuted) send(data);
+    };
     const sendSize = ({ cols, rows }: { cols: number; rows: number }): void => {
       if (shell) send(JSON.stringify({ resize: { columns: cols, rows } }));
     };
@@ -38,13 +41,21 @@ export function useTty(
       sendSize(terminal);
       terminal.focus();
     });
-    socket.addEventListener('message', ({ data }: MessageEvent<ArrayBuffer | string>) =>
-      terminal.write(typeof data === 'string' ? data : new Uint8Array(data)),
-    );
+    // The first frame of a serial console is its recent output. The terminal would answer the queries in it (such as ESC[6n
+    // for the cursor's position) a second time, as if the user had typed the answers.
+    let isReplay = !shell;
+    let isMuted = false;
+    socket.addEventListener('message', ({ data }: MessageEvent<ArrayBuffer | string>) => {
+      isMuted = isReplay;
+      isReplay = false;
+      terminal.write(typeof data === 'string' ? data : new Uint8Array(data), () => {
+        isMuted = false;
+      });
+    });
     terminal.options.disableStdin = viewOnly;
     const listeners = [
-      terminal.onData((data) => !viewOnly && send(encoder.encode(data))),
-      terminal.onBinary((data) => !viewOnly && send(Uint8Array.from(data, (character) => character.charCodeAt(0)))),
+      terminal.onData((data) => input(encoder.encode(data))),
+      terminal.onBinary((data) => input(Uint8Array.from(data, (character) => character.charCodeAt(0)))),
       terminal.onResize(sendSize),
     ];
     return () => {

@@ -38,7 +38,7 @@ export const containerOperations = (refusal: ActionRefusal): readonly BulkOperat
     label: 'Delete',
     icon: 'trash',
     isDanger: true,
-    confirmByTyping: true,
+    confirmByTyping: "This can't be undone.",
     warning: 'Their data volumes are deleted too.',
     refusal: (ct) => refusal('delete', ct),
     run: (ct) => removeInstance('cts', ct),

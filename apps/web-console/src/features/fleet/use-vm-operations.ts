@@ -23,9 +23,11 @@ export function useVmOperations(): readonly BulkOperation<VmView>[] {
       refusal: (vm) => refusal(action, vm),
       run: (vm) => runPowerAction(vm, action),
       ...(action === 'pause' || action === 'unpause' ? { inMenu: true } : {}),
+      ...(action === 'restart' ? { confirmByTyping: 'Users of these VMs will be disconnected.' } : {}),
       ...(action === 'force-stop'
         ? {
             isDanger: true,
+            confirmByTyping: "This can't be undone.",
             warning: 'This is like pulling the plug: data that the guests have not written to disk is lost.',
           }
         : {}),
@@ -57,7 +59,7 @@ export function useVmOperations(): readonly BulkOperation<VmView>[] {
         label: 'Delete',
         icon: 'trash',
         isDanger: true,
-        confirmByTyping: true,
+        confirmByTyping: "This can't be undone.",
         warning: 'Their disks and snapshots are deleted too. Running VMs are powered off.',
         refusal: (vm) => (vm.protected ? 'It is protected against deletion.' : refusal('delete', vm)),
         run: (vm) => removeInstance('vms', vm),

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { lastListPath } from '../location/last-list-path.js';
+import { PAGE_FOCUS } from '../location/use-page-focus.js';
 import { Icon } from '../ui/icon.js';
 import { StatusLabel } from '../ui/status-label.js';
 import { usePageTitle } from '../ui/use-page-title.js';
@@ -33,7 +34,9 @@ export function InstanceHead({ instance, listPath, listTitle, note, children }: 
         >
           <Icon name="back" />
         </Link>
-        <h1 className="hg-page-title">{name}</h1>
+        <h1 className="hg-page-title" {...PAGE_FOCUS}>
+          {name}
+        </h1>
         <StatusLabel status={status} reason={reason} stale={stale} />
         <span className="hg-note">
           {namespace} in {context}

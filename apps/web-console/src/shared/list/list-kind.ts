@@ -45,8 +45,8 @@ export interface BulkOperation<E> {
   readonly inMenu?: true;
   /** A warning shown before it runs. */
   readonly warning?: string;
-  /** Whether the user has to type the number of instances, because the operation can't be undone. */
-  readonly confirmByTyping?: true;
+  /** The user has to type the number of instances first, for this reason. */
+  readonly confirmByTyping?: string;
   /** Why an entry is skipped; undefined when the operation may be tried. */
   readonly refusal: (entry: E) => string | undefined;
   /** @param text the user's input; empty without `input` */

@@ -37,21 +37,18 @@ export function PlanDialog<T>(props: PlanDialogProps<T>) {
   });
   const { mutate, error, isPending } = useMutation({ mutationFn: run, onSuccess: onDone });
   const isRefused = (plan.data?.refusals.length ?? 0) > 0;
-  const isConfirmed = confirmation === undefined || typed === confirmation.text;
+  const isReady =
+    plan.data !== undefined && !isRefused && !isPending && (confirmation === undefined || typed === confirmation.text);
 
   return (
     <Dialog
       title={title}
       isDanger={isDanger}
       onClose={onClose}
+      onSubmit={() => isReady && mutate()}
       footer={
         <>
-          <Button
-            variant={isDanger ? 'danger' : 'primary'}
-            isDisabled={!plan.data || isRefused || !isConfirmed || isPending}
-            isLoading={isPending}
-            onClick={() => mutate()}
-          >
+          <Button variant={isDanger ? 'danger' : 'primary'} type="submit" isDisabled={!isReady} isLoading={isPending}>
             {label}
           </Button>
           <Button variant="link" onClick={onClose}>

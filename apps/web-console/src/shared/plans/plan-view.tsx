@@ -1,10 +1,19 @@
 import type { PlanView as Plan } from '@headgate/api-contracts';
+import { useEffect, useRef } from 'react';
 import { Alert } from '../ui/alert.js';
 
-/** The result of a dry run: refusals first, then the steps, then the warnings. */
+/**
+ * The result of a dry run: refusals first, then the steps, then the warnings. It scrolls into view and takes the focus,
+ * unless the user is typing.
+ */
 export function PlanView({ plan, title }: { plan: Plan; title: string }) {
+  const section = useRef<HTMLElement>(null);
+  useEffect(() => {
+    section.current?.scrollIntoView({ block: 'nearest' });
+    if (!(document.activeElement instanceof HTMLInputElement)) section.current?.focus({ preventScroll: true });
+  }, [plan]);
   return (
-    <section className="hg-plan" aria-label={title}>
+    <section ref={section} className="hg-plan" aria-label={title} tabIndex={-1}>
       {plan.refusals.map(({ code, reason, remedy }) => (
         <Alert key={`${code} ${reason}`} variant="danger" title={reason}>
           {remedy}

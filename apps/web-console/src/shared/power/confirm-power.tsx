@@ -18,9 +18,10 @@ export function ConfirmPower({ instance, action, onClose, onConfirm }: ConfirmPo
       description={`${instance.namespace} in ${instance.context}`}
       isDanger={isDanger}
       onClose={onClose}
+      onSubmit={onConfirm}
       footer={
         <>
-          <Button data-autofocus variant={isDanger ? 'danger' : 'primary'} onClick={onConfirm}>
+          <Button type="submit" data-autofocus variant={isDanger ? 'danger' : 'primary'}>
             {label}
           </Button>
           <Button variant="link" onClick={onClose}>

@@ -4,6 +4,34 @@ import { Icon } from './icon.js';
 import { useNotify } from './notifications.js';
 
 /**
+ * Reads the clipboard.
+ * @throws Error that explains why the browser does not allow it
+ */
+export async function readClipboard(): Promise<string> {
+  const { clipboard } = navigator as { clipboard?: Clipboard };
+  if (!clipboard?.readText) throw new Error('Browsers let a page read the clipboard only over HTTPS or on localhost.');
+  return clipboard.readText();
+}
+
+/** Browsers offer the clipboard only over HTTPS or on localhost. Elsewhere, the old command copies the selected text. */
+async function writeClipboard(text: string): Promise<void> {
+  const { clipboard } = navigator as { clipboard?: Clipboard };
+  if (clipboard) return clipboard.writeText(text);
+  const focused = document.activeElement;
+  const area = document.createElement('textarea');
+  area.value = text;
+  area.className = 'hg-hidden';
+  // Outside an open dialog, everything is inert and can't be selected.
+  (focused?.closest('dialog') ?? document.body).append(area);
+  area.focus();
+  area.select();
+  const isCopied = document.execCommand('copy');
+  area.remove();
+  if (focused instanceof HTMLElement) focused.focus();
+  if (!isCopied) throw new Error('The browser refused to copy.');
+}
+
+/**
  * Copies text to the clipboard. When the browser does not allow that, a notice shows the text.
  * @returns a function that returns whether the text was copied
  */
@@ -12,7 +40,7 @@ export function useCopyText(): (text: string) => Promise<boolean> {
   return useCallback(
     async (text) => {
       try {
-        await navigator.clipboard.writeText(text);
+        await writeClipboard(text);
         return true;
       } catch {
         notify({ variant: 'warning', title: "The browser doesn't allow copying here", body: text });

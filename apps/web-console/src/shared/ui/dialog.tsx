@@ -1,4 +1,12 @@
-import { useEffectEvent, useId, useLayoutEffect, useRef, type ReactNode } from 'react';
+import {
+  useEffectEvent,
+  useId,
+  useLayoutEffect,
+  useRef,
+  type FormEvent,
+  type KeyboardEvent,
+  type ReactNode,
+} from 'react';
 import { Icon } from './icon.js';
 
 interface DialogProps {
@@ -9,6 +17,8 @@ interface DialogProps {
   isDanger?: boolean;
   size?: 'small' | 'medium';
   onClose: () => void;
+  /** Confirms the dialog: called by Enter, and by a button of the type `submit`. */
+  onSubmit: () => void;
   /** The buttons. */
   footer?: ReactNode;
   children?: ReactNode;
@@ -19,15 +29,8 @@ interface DialogProps {
  * a full-screen element. The focus starts at the element marked `data-autofocus`, or at the first control, and returns
  * to where it was when the dialog closes.
  */
-export function Dialog({
-  title,
-  description,
-  isDanger = false,
-  size = 'small',
-  onClose,
-  footer,
-  children,
-}: DialogProps) {
+export function Dialog(props: DialogProps) {
+  const { title, description, isDanger = false, size = 'small', onClose, onSubmit, footer, children } = props;
   const dialog = useRef<HTMLDialogElement>(null);
   const titleId = useId();
   const close = useEffectEvent(() => onClose());
@@ -50,9 +53,14 @@ export function Dialog({
     };
   }, []);
 
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    onSubmit();
+  };
+
   return (
     <dialog ref={dialog} className={`hg-dialog hg-dialog--${size}`} aria-labelledby={titleId}>
-      <div className="hg-dialog-box">
+      <form className="hg-dialog-box" noValidate onSubmit={submit} onKeyDown={submitOnEnter}>
         <header className="hg-dialog-head">
           <h2 id={titleId}>
             {isDanger && <Icon name="alert" className="hg-status--warning" />}
@@ -65,7 +73,17 @@ export function Dialog({
         <button type="button" className="hg-icon-button hg-dialog-close" aria-label="Close" onClick={onClose}>
           <Icon name="cross" />
         </button>
-      </div>
+      </form>
     </dialog>
   );
+}
+
+const HANDLES_ENTER = 'button, a, input, select, textarea';
+
+/** Enter confirms wherever the focus is. Controls handle the key themselves; inputs submit the form. */
+function submitOnEnter(event: KeyboardEvent<HTMLFormElement>): void {
+  if (event.key !== 'Enter' || (event.target as Element).closest(HANDLES_ENTER)) return;
+  event.preventDefault();
+  const button = event.currentTarget.querySelector<HTMLButtonElement>('button[type="submit"]');
+  if (button && !button.disabled) event.currentTarget.requestSubmit(button);
 }

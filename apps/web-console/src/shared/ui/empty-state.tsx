@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import type { IconName } from '../../icons.js';
+import { PAGE_FOCUS } from '../location/use-page-focus.js';
 import { Icon } from './icon.js';
 
 interface EmptyStateProps {
@@ -17,7 +18,7 @@ export function EmptyState({ title, level, icon, actions, children }: EmptyState
   return (
     <div className="hg-empty">
       {icon && <Icon name={icon} className="hg-big-icon" />}
-      <Heading>{title}</Heading>
+      <Heading {...(level === 1 ? PAGE_FOCUS : {})}>{title}</Heading>
       {children && <div className="hg-empty-body">{children}</div>}
       {actions}
     </div>

@@ -1,5 +1,7 @@
 import { useState, type ReactNode } from 'react';
+import { messageOf } from '../../../shared/api/api-error.js';
 import { useRemembered } from '../../../shared/storage/remembered.js';
+import { readClipboard, useCopyText } from '../../../shared/ui/copy.js';
 import { useNotify } from '../../../shared/ui/notifications.js';
 import { saveFile, fileTimestamp } from '../../../shared/ui/save-file.js';
 import { terminalText } from '../terminal-text.js';
@@ -28,19 +30,24 @@ export function SerialConsole({ url, guest, viewOnly, start, shell = false }: Se
   const [fontSize, setFontSize] = useRemembered<number>('terminal-font', FONT_SIZES_PX.default);
   const [selected, setSelected] = useState(false);
   const notify = useNotify();
-  const explain = (body: string) => (): void =>
-    notify({ variant: 'warning', title: "The browser doesn't allow this here", body });
-  const copy = (text: string): void =>
-    void navigator.clipboard.writeText(text).catch(explain('Select the text and press Ctrl+Shift+C.'));
+  const copyText = useCopyText();
+  const copy = (text: string): void => void copyText(text);
   const { libraries, ...loading } = useLibraries();
   const { container, terminal } = useTerminal({ libraries, fontSize, onCopy: copy, onSelection: setSelected });
   useTty(terminal, { url, attempt: guest.running ? link.attempt : 0, viewOnly, shell }, dispatch);
 
-  const paste = (): void =>
-    void navigator.clipboard
-      .readText()
-      .then((text) => terminal?.paste(text))
-      .catch(explain('Click the terminal and press Ctrl+Shift+V.'));
+  const paste = async (): Promise<void> => {
+    try {
+      terminal?.paste(await readClipboard());
+      terminal?.focus();
+    } catch (error) {
+      notify({
+        variant: 'warning',
+        title: "The browser doesn't allow pasting here",
+        body: `${messageOf(error)} Click the terminal and press Ctrl+Shift+V instead.`,
+      });
+    }
+  };
   const save = (): void => {
     if (terminal) saveFile(`${guest.name}-${fileTimestamp(new Date())}.txt`, new Blob([terminalText(terminal)]));
   };
@@ -63,7 +70,7 @@ export function SerialConsole({ url, guest, viewOnly, start, shell = false }: Se
             Copy selection
           </ConsoleTool>
           {!viewOnly && (
-            <ConsoleTool icon="paste" isDisabled={link.phase !== 'connected'} onClick={paste}>
+            <ConsoleTool icon="paste" isDisabled={link.phase !== 'connected'} onClick={() => void paste()}>
               Paste
             </ConsoleTool>
           )}

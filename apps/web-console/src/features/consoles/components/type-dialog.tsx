@@ -1,6 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import { Button } from '../../../shared/ui/button.js';
+import { readClipboard } from '../../../shared/ui/copy.js';
 import { Dialog } from '../../../shared/ui/dialog.js';
 import { Field, helpId } from '../../../shared/ui/field.js';
 import { TextArea } from '../../../shared/ui/inputs.js';
@@ -19,10 +20,12 @@ export function TypeDialog({ onType, onClose }: TypeDialogProps) {
     onSuccess: onClose,
   });
 
+  const canType = text !== '' && !isPending;
+
   useEffect(() => {
     const { current } = stop;
     // When the browser does not let the page read the clipboard, the user pastes the text into the field.
-    navigator.clipboard?.readText().then(setText, () => undefined);
+    readClipboard().then(setText, () => undefined);
     return () => current.abort();
   }, []);
 
@@ -30,9 +33,10 @@ export function TypeDialog({ onType, onClose }: TypeDialogProps) {
     <Dialog
       title="Type text into the guest"
       onClose={onClose}
+      onSubmit={() => canType && mutate()}
       footer={
         <>
-          <Button isDisabled={text === '' || isPending} isLoading={isPending} onClick={() => mutate()}>
+          <Button type="submit" isDisabled={!canType} isLoading={isPending}>
             Type
           </Button>
           <Button variant="link" onClick={onClose}>

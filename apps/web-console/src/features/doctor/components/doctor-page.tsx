@@ -1,6 +1,7 @@
 import type { CheckView } from '@headgate/api-contracts';
 import { useState } from 'react';
 import type { IconName } from '../../../icons.js';
+import { PAGE_FOCUS } from '../../../shared/location/use-page-focus.js';
 import { PlanDialog } from '../../../shared/plans/plan-dialog.js';
 import { readOnlyReason, useWhoami } from '../../../shared/queries/use-whoami.js';
 import { Button } from '../../../shared/ui/button.js';
@@ -41,7 +42,9 @@ export function DoctorPage() {
   return (
     <div className="hg-page">
       <div className="hg-toolbar hg-gap-below">
-        <h1 className="hg-page-title">Health</h1>
+        <h1 className="hg-page-title" {...PAGE_FOCUS}>
+          Health
+        </h1>
         {checks && (
           <span className="hg-note" role="status">
             {failing.length === 0

@@ -33,9 +33,10 @@ export function MigrateDialog({ vm, onClose }: { vm: VmView; onClose: () => void
       title={`Migrate ${vm.name}`}
       description={`From ${vm.node ?? 'an unknown node'}. The VM keeps running during the migration.`}
       onClose={onClose}
+      onSubmit={() => !isPending && mutate()}
       footer={
         <>
-          <Button isLoading={isPending} isDisabled={isPending} onClick={() => mutate()}>
+          <Button type="submit" isLoading={isPending} isDisabled={isPending}>
             Migrate
           </Button>
           <Button variant="link" onClick={onClose}>

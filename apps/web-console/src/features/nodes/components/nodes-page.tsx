@@ -2,6 +2,7 @@ import { useMemo } from 'react';
 import { Link } from 'wouter';
 import { useFleet } from '../../../shared/fleet/fleet-provider.js';
 import { nodePath } from '../../../shared/location/paths.js';
+import { PAGE_FOCUS } from '../../../shared/location/use-page-focus.js';
 import { readableBytes } from '../../../shared/quantity/quantity.js';
 import { useNodes } from '../../../shared/queries/use-nodes.js';
 import { EmptyState } from '../../../shared/ui/empty-state.js';
@@ -20,7 +21,9 @@ export function NodesPage() {
 
   return (
     <div className="hg-page">
-      <h1 className="hg-page-title hg-gap-below">Nodes</h1>
+      <h1 className="hg-page-title hg-gap-below" {...PAGE_FOCUS}>
+        Nodes
+      </h1>
       {error && <ErrorAlert title="Couldn't load the nodes" error={error} onRetry={() => void refetch()} />}
       {!nodes && !error && <Skeleton height="10rem" label="Loading nodes" />}
       {nodes?.length === 0 && (

@@ -41,7 +41,7 @@ export function ShortcutsHelp() {
         <Icon name="keyboard" />
       </button>
       {isOpen && (
-        <Dialog title="Keyboard shortcuts" onClose={() => setIsOpen(false)}>
+        <Dialog title="Keyboard shortcuts" onClose={() => setIsOpen(false)} onSubmit={() => setIsOpen(false)}>
           {Object.entries(SHORTCUTS).map(([where, shortcuts]) => (
             <section key={where} className="hg-keys">
               <h3>{where}</h3>

@@ -1,4 +1,4 @@
-import { useEffect, useId, useRef, type ReactNode } from 'react';
+import { useEffect, useRef, type ReactNode } from 'react';
 import { PlanView } from '../../plans/plan-view.js';
 import { Button } from '../../ui/button.js';
 import { Dialog } from '../../ui/dialog.js';
@@ -18,15 +18,14 @@ interface CreationDialogProps<F extends object, Field extends string> {
 export function CreationDialog<F extends object, Field extends string>(props: CreationDialogProps<F, Field>) {
   const { title, creation, onClose, extra, children } = props;
   const { problems, error, plan, busy, creating, submit, preview, restored, startOver } = creation;
-  const formId = useId();
-  const form = useRef<HTMLFormElement>(null);
+  const body = useRef<HTMLDivElement>(null);
   const attempts = useRef(0);
   const handledAttempts = useRef(0);
   // After a failed attempt, the focus goes to the first invalid field.
   useEffect(() => {
     if (busy || handledAttempts.current === attempts.current) return;
     handledAttempts.current = attempts.current;
-    form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
+    body.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
   }, [busy, problems]);
   const attempt = (run: () => void) => (): void => {
     attempts.current++;
@@ -38,9 +37,10 @@ export function CreationDialog<F extends object, Field extends string>(props: Cr
       title={title}
       size="medium"
       onClose={onClose}
+      onSubmit={attempt(submit)}
       footer={
         <>
-          <Button type="submit" form={formId} isLoading={creating} isDisabled={busy}>
+          <Button type="submit" isLoading={creating} isDisabled={busy}>
             Create
           </Button>
           <Button variant="secondary" onClick={attempt(preview)} isDisabled={busy}>
@@ -54,16 +54,7 @@ export function CreationDialog<F extends object, Field extends string>(props: Cr
         </>
       }
     >
-      <form
-        ref={form}
-        id={formId}
-        className="hg-form"
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault();
-          attempt(submit)();
-        }}
-      >
+      <div ref={body} className="hg-form">
         {restored && (
           <p className="hg-note">
             Your unsaved changes were restored.{' '}
@@ -75,7 +66,7 @@ export function CreationDialog<F extends object, Field extends string>(props: Cr
         {children}
         {error && <ErrorAlert title="The service refused the request" error={error} />}
         {plan && <PlanView plan={plan} title="Preview" />}
-      </form>
+      </div>
     </Dialog>
   );
 }

@@ -29,11 +29,7 @@ export function IdentityFields({ form, onChange, problems, contexts, namespaces 
         value={form.name}
         onChange={(name) => onChange({ name })}
         problem={problems.name}
-        hint={
-          form.name === ''
-            ? 'Lowercase letters, digits, and hyphens'
-            : `${form.name.length} of ${MAX_NAME_LENGTH} characters`
-        }
+        hint={form.name === '' ? 'a-z, 0-9, and "-"' : `${form.name.length} of ${maxLength} characters`}
       />
       {target && !target.namespaces.isOnlyOne && (
         <TextField

@@ -37,9 +37,10 @@ export function BulkPlan<E extends Instance>(props: BulkPlanProps<E>) {
       title={title}
       isDanger={isDanger}
       onClose={onClose}
+      onSubmit={() => isReady && onRun()}
       footer={
         <>
-          <Button variant={isDanger ? 'danger' : 'primary'} isDisabled={!isReady} onClick={onRun}>
+          <Button variant={isDanger ? 'danger' : 'primary'} type="submit" isDisabled={!isReady}>
             {label}: {countLabel(kind, included.length)}
           </Button>
           <Button variant="link" onClick={onClose}>
@@ -66,7 +67,7 @@ export function BulkPlan<E extends Instance>(props: BulkPlanProps<E>) {
       {confirmByTyping && included.length > 0 && (
         <TypedConfirmation
           text={String(included.length)}
-          reason="This can't be undone."
+          reason={confirmByTyping}
           value={confirmation}
           onChange={setConfirmation}
         />

@@ -17,12 +17,13 @@ export function BulkProgress({ title, label, finished, total, onStop, onClose }:
     <Dialog
       title={title}
       onClose={onClose}
+      onSubmit={onClose}
       footer={
         <>
           <Button variant="secondary" onClick={onStop}>
             Stop
           </Button>
-          <Button variant="link" onClick={onClose}>
+          <Button type="submit" variant="link">
             Continue in background
           </Button>
         </>

@@ -23,9 +23,10 @@ export function BulkResults<E extends Instance>(props: BulkResultsProps<E>) {
     <Dialog
       title={title}
       onClose={onClose}
+      onSubmit={onClose}
       footer={
         <>
-          <Button data-autofocus onClick={onClose}>
+          <Button type="submit" data-autofocus>
             Close
           </Button>
           {failed.length > 0 && (

@@ -1,6 +1,7 @@
 import { useLayoutEffect, useState } from 'react';
 import { useLocation } from 'wouter';
 import type { Instance } from '../../instances/instance.js';
+import { PAGE_FOCUS } from '../../location/use-page-focus.js';
 import { gridTemplate, widthOf } from '../fitting-columns.js';
 import type { RowAction } from '../list-kind.js';
 import { listQueryParams } from '../list-query.js';
@@ -57,6 +58,7 @@ export function ListTable<E extends Instance>(props: ListTableProps<E>) {
       aria-rowcount={rows.length + 1}
       aria-multiselectable
       aria-activedescendant={active !== undefined && isRendered ? rowId(active) : undefined}
+      {...PAGE_FOCUS}
       tabIndex={0}
       style={{ '--hg-columns': gridTemplate(columns, shown) } as React.CSSProperties}
       onKeyDown={onKeyDown}
