@@ -8,7 +8,7 @@ export const LABEL = {
   name: 'svc.dev/name',
   /** `true` on a VM that is a template. */
   template: 'svc.dev/template',
-  /** A VM with the value `True` must not be deleted. */
+  /** A VM with the value `True` must not be deleted. The label is OpenShift's: KubeVirt itself does not enforce it. */
   deleteProtection: 'kubevirt.io/vm-delete-protection',
 } as const;
 

@@ -25,6 +25,8 @@ export const KUBEVIRTS = resource('kubevirt.io/v1', 'KubeVirt', 'kubevirts');
 export const SNAPSHOTS = resource('snapshot.kubevirt.io/v1beta1', 'VirtualMachineSnapshot', 'virtualmachinesnapshots');
 export const RESTORES = resource('snapshot.kubevirt.io/v1beta1', 'VirtualMachineRestore', 'virtualmachinerestores');
 export const CLONES = resource('clone.kubevirt.io/v1beta1', 'VirtualMachineClone', 'virtualmachineclones');
+/** The only version of clones on KubeVirt 1.3 and 1.4. */
+export const CLONES_V1ALPHA1 = { ...CLONES, apiVersion: 'clone.kubevirt.io/v1alpha1' };
 export const EXPORTS = resource('export.kubevirt.io/v1beta1', 'VirtualMachineExport', 'virtualmachineexports');
 export const CLUSTER_INSTANCETYPES = resource(
   'instancetype.kubevirt.io/v1beta1',

@@ -79,9 +79,9 @@ export class ClusterFacts {
     return isAtLeast(this.version, major, minor);
   }
 
-  /** KubeVirt can add memory to running guests on this architecture only. */
-  get isAmd64(): boolean {
-    return (this.kubevirt?.status?.defaultArchitecture ?? 'amd64') === 'amd64';
+  /** The architecture of new guests unless a VM names another. */
+  get defaultArchitecture(): string {
+    return this.kubevirt?.status?.defaultArchitecture ?? 'amd64';
   }
 
   private get gates(): FeatureGates {

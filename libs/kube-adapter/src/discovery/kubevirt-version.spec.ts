@@ -16,4 +16,14 @@ describe('KubeVirt versions', () => {
   ])('knows whether the gate Snapshot is on in %s with %j on and %j off', (version, listed, disabled, on) => {
     expect(isGateEnabled('Snapshot', parseKubevirtVersion(version), { listed, disabled })).toBe(on);
   });
+
+  test.each([
+    ['VMExport', 'v1.9.0', true],
+    ['VMExport', 'v1.8.0', false],
+    ['HotplugNICs', 'v1.4.0', true],
+    ['VMLiveUpdateFeatures', 'v1.5.0', true],
+    ['DeclarativeHotplugVolumes', 'v1.9.0', false],
+  ])('keeps the GA gate %s of %s on although it is listed as disabled: %s', (gate, version, on) => {
+    expect(isGateEnabled(gate, parseKubevirtVersion(version), { listed: [], disabled: [gate] })).toBe(on);
+  });
 });

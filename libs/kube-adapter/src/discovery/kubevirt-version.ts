@@ -14,14 +14,20 @@ export function parseKubevirtVersion(text: string | undefined): KubevirtVersion 
 export const isAtLeast = (version: KubevirtVersion | undefined, major: number, minor: number): boolean =>
   version === undefined || version.major > major || (version.major === major && version.minor >= minor);
 
-/** Gates that are on by default, and since which release. Source: KubeVirt's feature gate table, 1.3 to 1.9. */
-const ON_BY_DEFAULT_SINCE: Readonly<Record<string, readonly [number, number]>> = {
-  Snapshot: [1, 9],
+type Release = readonly [major: number, minor: number];
+
+/** Gates that are generally available, and since which release. Source: KubeVirt's feature gate table, 1.3 to 1.9. */
+const GA_SINCE: Readonly<Record<string, Release>> = {
   VMExport: [1, 9],
   ExpandDisks: [1, 9],
-  DeclarativeHotplugVolumes: [1, 9],
   HotplugNICs: [1, 4],
   VMLiveUpdateFeatures: [1, 5],
+};
+
+/** Beta gates, which are on by default since 1.9. Same source. */
+const BETA_SINCE: Readonly<Record<string, Release>> = {
+  Snapshot: [1, 9],
+  DeclarativeHotplugVolumes: [1, 9],
 };
 
 /** The feature gates of the KubeVirt object. */
@@ -30,14 +36,13 @@ export interface FeatureGates {
   readonly disabled: readonly string[];
 }
 
-/** Whether a gate is in effect: listed as enabled, else not listed as disabled and on by default. */
+/** Whether a gate is in effect: GA gates always, then listed as enabled, then listed as disabled, then Beta gates. */
 export function isGateEnabled(
   gate: string,
   version: KubevirtVersion | undefined,
   { listed, disabled }: FeatureGates,
 ): boolean {
-  if (listed.includes(gate)) return true;
-  if (disabled.includes(gate)) return false;
-  const since = ON_BY_DEFAULT_SINCE[gate];
-  return since !== undefined && isAtLeast(version, ...since);
+  const hasReached = (since: Release | undefined): boolean => since !== undefined && isAtLeast(version, ...since);
+  if (hasReached(GA_SINCE[gate]) || listed.includes(gate)) return true;
+  return !disabled.includes(gate) && hasReached(BETA_SINCE[gate]);
 }

@@ -17,8 +17,9 @@ const ISO_BYTES = 10 * 1024 ** 3;
 /**
  * The boot disk for a source. The names end in the id of the create call, so that they never match an existing claim,
  * nor one of a VM of the same name that is still being deleted.
+ * @param architecture the guest's, such as `amd64`
  */
-export function bootVolumes(spec: VmSpec, createId: string): BootVolumes {
+export function bootVolumes(spec: VmSpec, createId: string, architecture: string): BootVolumes {
   const { source, ref, diskBytes } = spec;
   const root = `${ref.name}-root-${createId}`;
   switch (source.kind) {
@@ -31,7 +32,12 @@ export function bootVolumes(spec: VmSpec, createId: string): BootVolumes {
     case 'import':
       return imported(spec, root, source.url);
     case 'iso':
-      return installer(spec, { root, iso: `${ref.name}-iso-${createId}`, url: source.url });
+      return installer(spec, {
+        root,
+        iso: `${ref.name}-iso-${createId}`,
+        url: source.url,
+        bus: cdromBus(architecture),
+      });
     case 'pvc':
       return {
         templates: [],
@@ -43,6 +49,9 @@ export function bootVolumes(spec: VmSpec, createId: string): BootVolumes {
       return { templates: [], volumes: [], disks: () => [], annotations: {} };
   }
 }
+
+/** KubeVirt refuses SATA on arm64, whose machine type has no AHCI controller. */
+const cdromBus = (architecture: string): string => (architecture === 'arm64' ? 'scsi' : 'sata');
 
 /** Image references may have the `docker://` scheme that CDI uses; a container disk has none. */
 const containerDisk = (image: string, diskBytes: number): BootVolumes => ({
@@ -62,7 +71,7 @@ const imported = (spec: VmSpec, root: string, url: string): BootVolumes => ({
 /** An empty disk and the installer. The disk is first in the boot order: after the installation the guest boots from it. */
 const installer = (
   spec: VmSpec,
-  { root, iso, url }: { readonly root: string; readonly iso: string; readonly url: string },
+  { root, iso, url, bus }: Readonly<Record<'root' | 'iso' | 'url' | 'bus', string>>,
 ): BootVolumes => ({
   templates: [
     dataVolume(spec, { name: root, source: { blank: {} }, bytes: spec.diskBytes }),
@@ -74,7 +83,7 @@ const installer = (
   ],
   disks: (disk): readonly JsonObject[] => [
     { name: 'root', bootOrder: 1, disk },
-    { name: 'installer', bootOrder: 2, cdrom: { bus: 'sata' } },
+    { name: 'installer', bootOrder: 2, cdrom: { bus } },
   ],
   annotations: {},
 });

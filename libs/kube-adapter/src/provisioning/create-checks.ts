@@ -1,9 +1,11 @@
 import { VM_SOURCES, type ErrorCode, type Refusal, type VmSourceKind, type VmSpec } from '@headgate/domain-contracts';
 import type { KubeApi } from '../api/kube-api.js';
-import type { NodeObject } from '../api/object-types.js';
+import type { KubeObject } from '../api/kube-object.js';
+import type { NodeObject, VmObject } from '../api/object-types.js';
 import { CLAIMS, CLUSTER_INSTANCETYPES, CLUSTER_PREFERENCES, NODES, VIRTUAL_MACHINES } from '../api/resources.js';
 import type { ClusterFacts } from '../discovery/cluster-facts.js';
 import { nameRefusals } from '../kubevirt-traits.js';
+import { LABEL } from '../labels.js';
 import { SECRET_LIMIT_BYTES } from './cloud-init.js';
 
 export interface CreateCheckResult {
@@ -29,6 +31,19 @@ export const vmSources = (facts: ClusterFacts | undefined): Readonly<Record<VmSo
     VmSourceKind,
     true | string
   >;
+
+/** The instance that uses a claim. A second user would corrupt the disk, or wait forever for the volume. */
+async function claimUser(api: KubeApi, { metadata }: KubeObject): Promise<string | undefined> {
+  const { namespace, name, labels } = metadata;
+  if (labels?.[LABEL.kind] === 'ct') return `the container ${labels[LABEL.name]}`;
+  const vms = await api.list<VmObject>(VIRTUAL_MACHINES, { namespace });
+  const user = vms.find(({ spec }) =>
+    spec?.template?.spec?.volumes?.some(
+      ({ persistentVolumeClaim, dataVolume }) => persistentVolumeClaim?.claimName === name || dataVolume?.name === name,
+    ),
+  );
+  return user && `the VM ${user.metadata.name}`;
+}
 
 /**
  * Finds every problem that can be found before anything is created. KubeVirt itself accepts a VM whose instancetype or
@@ -83,6 +98,14 @@ export async function checkCreate(api: KubeApi, facts: ClusterFacts, spec: VmSpe
         'Name a claim in the namespace of the VM.',
       ),
     );
+  }
+  if (source.kind === 'pvc' && claim) {
+    const user = await claimUser(api, claim);
+    if (user !== undefined) {
+      refusals.push(
+        refusal('BUSY', `The PVC ${source.claim} is used by ${user}.`, 'Name another claim, or delete its user first.'),
+      );
+    }
   }
   if (source.kind === 'image' && source.entry.containerDisk === '') {
     refusals.push(

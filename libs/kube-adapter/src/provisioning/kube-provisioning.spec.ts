@@ -75,6 +75,35 @@ describe('KubeProvisioning', () => {
     expect(names('persistentvolumeclaims')).toContain('golden');
   });
 
+  test('refuses a claim that another VM or a container uses, also in the plan', async () => {
+    const claim = (name: string, labels = {}) =>
+      put('persistentvolumeclaims', {
+        apiVersion: 'v1',
+        kind: 'PersistentVolumeClaim',
+        metadata: { name, namespace: NAMESPACE, labels },
+        spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+      });
+    claim('taken');
+    claim('box-ct-data', { 'svc.dev/kind': 'ct', 'svc.dev/name': 'box' });
+    const owner = await specOf({ source: { kind: 'pvc', claim: 'taken' } });
+    await provisioning().create(owner);
+    for (const [name, user] of [
+      ['taken', `the VM ${owner.ref.name}`],
+      ['box-ct-data', 'the container box'],
+    ] as const) {
+      const spec = await specOf({ source: { kind: 'pvc', claim: name } });
+      await expect(provisioning().create(spec)).rejects.toMatchObject({
+        code: 'BUSY',
+        message: expect.stringContaining(user),
+      });
+      expect((await provisioning().planCreate(spec)).refusals.map(({ code }) => code)).toEqual(['BUSY']);
+      expectNothingLeft(spec.ref);
+    }
+    await provisioning().delete(owner.ref);
+    await harness.recorder.until(() => harness.recorder.vm(owner.ref) === undefined);
+    await provisioning().create(await specOf({ source: { kind: 'pvc', claim: 'taken' } }));
+  });
+
   test('refuses bootc, which needs its plugin', async () => {
     const spec = await specOf({ source: { kind: 'bootc', image: 'registry.example.org/fedora/fedora-bootc:42' } });
     expect(provisioning().sources().bootc).toMatch(/plugin/);
@@ -256,6 +285,24 @@ describe('KubeProvisioning and a failed import', () => {
     });
     await harness.recorder.until(() => harness.recorder.vm(ref) === undefined);
     expect(store.list('datavolumes.cdi.kubevirt.io')).toEqual([]);
+    await harness.close();
+  });
+});
+
+describe('KubeProvisioning on KubeVirt 1.4', () => {
+  test('deletes the clones of a VM, which are v1alpha1 there', async () => {
+    const harness = await SandboxHarness.open({ simulation: { kubevirtVersion: '1.4' } });
+    const ref = await harness.givenVm('Stopped');
+    harness.sandbox.store.create('virtualmachineclones.clone.kubevirt.io', {
+      apiVersion: 'clone.kubevirt.io/v1alpha1',
+      kind: 'VirtualMachineClone',
+      metadata: { name: 'copy', namespace: NAMESPACE, labels: { 'svc.dev/vm': ref.name } },
+      spec: { source: { apiGroup: 'kubevirt.io', kind: 'VirtualMachine', name: 'missing' } },
+    } as never);
+    const { steps } = await harness.backend.require('provisioning').planDelete(ref);
+    expect(steps.map(({ detail }) => detail)).toContain('VirtualMachineClone copy.');
+    await harness.backend.require('provisioning').delete(ref);
+    expect(harness.sandbox.store.list('virtualmachineclones.clone.kubevirt.io')).toEqual([]);
     await harness.close();
   });
 });

@@ -42,7 +42,7 @@ export class KubeProvisioning extends InstanceProvisioning {
   ) {
     super();
     this.creation = new VmCreation(deps, log);
-    this.deletion = new VmDeletion(deps.api);
+    this.deletion = new VmDeletion(deps.api, discovery);
   }
 
   override sources(): Readonly<Record<VmSourceKind, true | string>> {
@@ -78,7 +78,7 @@ export class KubeProvisioning extends InstanceProvisioning {
     const { api } = this.deps;
     const vm = await api.find<VmObject>(VIRTUAL_MACHINES, ref);
     if (!vm) throw instanceNotFound(ref);
-    const labeled = await ownedObjects(api, ref, vm.metadata.uid);
+    const labeled = await ownedObjects(api, await this.discovery.facts(), { ref, uid: vm.metadata.uid });
     const steps: PlanStep[] = [
       ...(vm.status?.created ? [{ name: 'stop', detail: `Power off ${ref.name} immediately.` }] : []),
       { name: 'delete', detail: `VirtualMachine ${ref.name}.` },
@@ -117,13 +117,12 @@ export class KubeProvisioning extends InstanceProvisioning {
 
 function draftOf(spec: VmSpec, facts: ClusterFacts, node: NodeObject | undefined): VmDraft {
   const createId = randomBytes(4).toString('hex');
-  const liveUpdate = facts.isAtLeast(1, 5) || facts.isGateEnabled('VMLiveUpdateFeatures');
+  const architecture = node?.status?.nodeInfo?.architecture ?? facts.defaultArchitecture;
   return {
     spec,
     createId,
-    disks: bootVolumes(spec, createId),
+    disks: bootVolumes(spec, createId, architecture),
     nodeSelector: node && nodeSelectorFor(node),
-    headroom: { cpu: liveUpdate, memory: liveUpdate && facts.isAmd64 },
   };
 }
 
@@ -136,7 +135,7 @@ function importedVolume({ source }: VmSpec, vm: VmObject): string | undefined {
 
 function createSteps(spec: VmSpec, namespaceMissing: boolean): PlanStep[] {
   const { name, namespace } = spec.ref;
-  const disks = bootVolumes(spec, 'xxxx').templates.length;
+  const disks = bootVolumes(spec, 'xxxx', '').templates.length;
   return [
     ...(namespaceMissing ? [{ name: 'namespace', detail: `Create the namespace ${namespace}.` }] : []),
     { name: 'create', detail: `VirtualMachine ${name} in ${namespace}.` },

@@ -2,9 +2,11 @@ import type { InstanceRef } from '@headgate/domain-contracts';
 import { KubeApiError } from '../api/kube-api-error.js';
 import type { KubeApi } from '../api/kube-api.js';
 import type { KubeObject } from '../api/kube-object.js';
+import type { ClusterFacts } from '../discovery/cluster-facts.js';
 import {
   CLAIMS,
   CLONES,
+  CLONES_V1ALPHA1,
   DATA_VOLUMES,
   EXPORTS,
   MIGRATIONS,
@@ -16,15 +18,21 @@ import {
 } from '../api/resources.js';
 import { LABEL } from '../labels.js';
 
+export interface VmIdentity {
+  readonly ref: InstanceRef;
+  /** Undefined when the VM itself no longer exists. */
+  readonly uid: string | undefined;
+}
+
 export interface OwnedObject {
   readonly resource: Resource;
   readonly object: KubeObject;
 }
 
 /** Kinds that may belong to a VM, in the order of their deletion: the users of a disk before the disk. */
-const OWNED_KINDS: readonly Resource[] = [
+const ownedKinds = (facts: ClusterFacts): readonly Resource[] => [
   EXPORTS,
-  CLONES,
+  facts.serves(CLONES.apiVersion) ? CLONES : CLONES_V1ALPHA1,
   RESTORES,
   SNAPSHOTS,
   MIGRATIONS,
@@ -37,14 +45,13 @@ const OWNED_KINDS: readonly Resource[] = [
 /**
  * The objects that belong to a VM: they have its label and no owner, or it owns them. A labeled object with another
  * owner does not belong to the VM (the disk of a clone, for example, gets a copy of the labels), and names do not count.
- * @param uid the VM's uid; undefined when the VM itself no longer exists
  */
 export async function ownedObjects(
   api: KubeApi,
-  { namespace, name }: InstanceRef,
-  uid: string | undefined,
+  facts: ClusterFacts,
+  { ref: { namespace, name }, uid }: VmIdentity,
 ): Promise<OwnedObject[]> {
-  const lists = await Promise.all(OWNED_KINDS.map((resource) => listLabeled(api, resource, { namespace, name })));
+  const lists = await Promise.all(ownedKinds(facts).map((resource) => listLabeled(api, resource, { namespace, name })));
   const candidates = lists.flat();
   const owned = new Set<string>(uid === undefined ? [] : [uid]);
   // A candidate may own another one (a DataVolume owns its claim), in any order: repeat until nothing is added.

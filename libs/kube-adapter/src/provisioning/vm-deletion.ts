@@ -3,19 +3,23 @@ import { instanceNotFound, KubeApiError } from '../api/kube-api-error.js';
 import type { KubeApi } from '../api/kube-api.js';
 import type { VmObject } from '../api/object-types.js';
 import { subresourcePath, VIRTUAL_MACHINES } from '../api/resources.js';
+import type { ClusterDiscovery } from '../discovery/cluster-discovery.js';
 import { LABEL } from '../labels.js';
 import { ownedObjects } from './owned-objects.js';
 
 /** Deletes a VM with every object that belongs to it. */
 export class VmDeletion {
-  constructor(private readonly api: KubeApi) {}
+  constructor(
+    private readonly api: KubeApi,
+    private readonly discovery: ClusterDiscovery,
+  ) {}
 
   refusals({ name }: InstanceRef, vm: VmObject): Refusal[] {
     if (vm.metadata.labels?.[LABEL.deleteProtection]?.toLowerCase() !== 'true') return [];
     return [
       {
         code: 'REJECTED_BY_BACKEND',
-        reason: `${name} is protected against deletion by the label ${LABEL.deleteProtection}.`,
+        reason: `${name} is protected against deletion by OpenShift's label ${LABEL.deleteProtection}.`,
         remedy: 'Remove the label first.',
       },
     ];
@@ -25,7 +29,7 @@ export class VmDeletion {
     const vm = await this.api.find<VmObject>(VIRTUAL_MACHINES, ref);
     if (vm) throwFirstRefusal({ refusals: this.refusals(ref, vm) });
     const uid = vm?.metadata.uid;
-    const owned = await ownedObjects(this.api, ref, uid);
+    const owned = await ownedObjects(this.api, await this.discovery.facts(), { ref, uid });
     // Objects without their VM are left over from an interrupted deletion, which a second one completes.
     if (!vm && owned.length === 0) throw instanceNotFound(ref);
     if (vm) await this.deleteVm(ref, uid, vm.status?.created === true);

@@ -15,42 +15,40 @@ const specOf = (overrides: Partial<VmSpec> = {}): VmSpec => ({
   ...overrides,
 });
 
-const manifest = (overrides: Partial<VmSpec> = {}, headroom = { cpu: true, memory: true }) => {
+const manifest = (overrides: Partial<VmSpec> = {}, architecture = 'amd64') => {
   const spec = specOf(overrides);
   const object = vmManifest({
     spec,
     createId: 'ab12',
-    disks: bootVolumes(spec, 'ab12'),
-    headroom,
+    disks: bootVolumes(spec, 'ab12', architecture),
     runStrategy: 'Halted',
   });
   return JSON.parse(JSON.stringify(object));
 };
-const domain = (overrides: Partial<VmSpec> = {}, headroom?: { cpu: boolean; memory: boolean }) =>
-  manifest(overrides, headroom).spec.template.spec.domain;
+const domain = (overrides: Partial<VmSpec> = {}, architecture?: string) =>
+  manifest(overrides, architecture).spec.template.spec.domain;
 
 describe('vmManifest', () => {
-  test('writes CPUs as sockets, with headroom for more CPU and memory', () => {
+  test('writes CPUs as sockets and leaves the maximum of CPU and memory to KubeVirt, whose live scaling needs that', () => {
     expect(domain()).toMatchObject({
-      cpu: { sockets: 2, cores: 1, threads: 1, maxSockets: 8 },
-      memory: { guest: '4Gi', maxGuest: '16Gi' },
-    });
-  });
-
-  test('rounds memory up to whole hotplug blocks', () => {
-    expect(domain({ memoryBytes: 4_000_000_000 }).memory).toEqual({ guest: '3816Mi', maxGuest: '15264Mi' });
-  });
-
-  test('writes no headroom where the cluster cannot use it', () => {
-    expect(domain({}, { cpu: false, memory: false })).toMatchObject({
       cpu: { sockets: 2, cores: 1, threads: 1 },
       memory: { guest: '4Gi' },
     });
+    expect(domain().cpu).not.toHaveProperty('maxSockets');
+    expect(domain().memory).not.toHaveProperty('maxGuest');
+  });
+
+  test('rounds memory up to whole hotplug blocks', () => {
+    expect(domain({ memoryBytes: 4_000_000_000 }).memory).toEqual({ guest: '3816Mi' });
     expect(domain({ memoryBytes: GIB / 2 }).memory).toEqual({ guest: '512Mi' });
   });
 
-  test('limits the headroom to 512 CPUs', () => {
-    expect(domain({ cpu: 200 }).cpu.maxSockets).toBe(512);
+  test.each([
+    ['amd64', 'sata'],
+    ['arm64', 'scsi'],
+  ])('attaches an installer on %s by %s', (architecture, bus) => {
+    const { disks } = domain({ source: { kind: 'iso', url: 'https://images.example/a.iso' } }, architecture).devices;
+    expect(disks).toContainEqual({ name: 'installer', bootOrder: 2, cdrom: { bus } });
   });
 
   test('leaves the size to the instancetype and the devices to the preference', () => {
@@ -110,9 +108,8 @@ describe('vmManifest', () => {
     const object = vmManifest({
       spec,
       createId: 'a',
-      disks: bootVolumes(spec, 'a'),
+      disks: bootVolumes(spec, 'a', 'amd64'),
       cloudInit: cloudInitInline('#x'),
-      headroom: { cpu: true, memory: true },
       runStrategy: 'Halted',
     });
     expect(JSON.stringify(object)).toContain('"cloudInitNoCloud":{"userData":"#x"}');

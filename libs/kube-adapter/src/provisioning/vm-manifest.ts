@@ -11,18 +11,11 @@ export interface VmManifestInput {
   /** The cloud-init volume's source; absent without user data. */
   readonly cloudInit?: JsonObject;
   readonly nodeSelector?: Readonly<Record<string, string>>;
-  /** Whether CPU and memory can be added to the running guest, which needs headroom from the start. */
-  readonly headroom: { readonly cpu: boolean; readonly memory: boolean };
   readonly runStrategy: 'Always' | 'Halted';
 }
 
 /** Guest memory must be a multiple of this, or KubeVirt never hot-plugs more. Source: KubeVirt's memory hotplug. */
 const MEMORY_BLOCK_BYTES = 2 * 1024 ** 2;
-/** KubeVirt adds no memory to a running guest that has less. */
-const HOTPLUG_MIN_BYTES = 1024 ** 3;
-/** The maximum size of a running guest as a multiple of its initial size; KubeVirt's own default. */
-const HEADROOM_FACTOR = 4;
-const MAX_VCPUS = 512;
 const GRACE_SECONDS = 60;
 
 const roundUpToBlocks = (bytes: number): number => Math.ceil(bytes / MEMORY_BLOCK_BYTES) * MEMORY_BLOCK_BYTES;
@@ -69,13 +62,11 @@ export function vmManifest(input: VmManifestInput): KubeObject & { readonly spec
   };
 }
 
-/** CPUs are sockets, because KubeVirt adds only sockets to a running guest. */
-function size({ spec, headroom }: VmManifestInput): JsonObject {
-  const guest = roundUpToBlocks(spec.memoryBytes);
-  const maxSockets = Math.max(spec.cpu, Math.min(spec.cpu * HEADROOM_FACTOR, MAX_VCPUS));
-  const canGrow = headroom.memory && guest >= HOTPLUG_MIN_BYTES;
-  return {
-    cpu: { sockets: spec.cpu, cores: 1, threads: 1, ...(headroom.cpu ? { maxSockets } : {}) },
-    memory: { guest: formatBytes(guest), ...(canGrow ? { maxGuest: formatBytes(guest * HEADROOM_FACTOR) } : {}) },
-  };
-}
+/**
+ * CPUs are sockets, because KubeVirt adds only sockets to a running guest. The maximum is KubeVirt's to choose: with
+ * `maxSockets` or `maxGuest` in the VM, it would refuse to scale the VM further, or only after a restart.
+ */
+const size = ({ spec }: VmManifestInput): JsonObject => ({
+  cpu: { sockets: spec.cpu, cores: 1, threads: 1 },
+  memory: { guest: formatBytes(roundUpToBlocks(spec.memoryBytes)) },
+});
