@@ -17,6 +17,9 @@ export async function startChild(script, args, flags = []) {
     ended.then(() => Promise.reject(new Error(`${script} exited`))),
   ]);
   return {
+    /** Sends an empty line, which some of these processes answer with a line. */
+    ask: () => child.stdin.write('\n'),
+    line: async () => String((await once(child.stdout, 'data'))[0]).trim(),
     pid: child.pid,
     port: Number(String(line)),
     end: async () => {

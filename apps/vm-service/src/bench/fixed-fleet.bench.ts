@@ -11,6 +11,7 @@ import {
   type UnavailableAbility,
   type SerialLine,
   type Shell,
+  type VirtualMachine,
 } from '@headgate/domain-contracts';
 import { connectSocket } from '@headgate/libvirt-adapter';
 import { buildVm, MemoryBackend, withStatus } from '@headgate/testing';
@@ -19,10 +20,10 @@ import { loadSettings } from '../config/load-config.js';
 import { parseCommandLine } from '../config/command-line.js';
 import { createService } from '../create-app.js';
 
-// The service over a fleet in memory, for tools/bench: `fixed-fleet.bench COUNT SOCKET`. Its consoles print the bytes of the
-// socket at SOCKET. It prints its port in one line and ends with its standard input.
+// The service over a fleet in memory, for tools/bench: `fixed-fleet.bench COUNT SOCKET [CHANGES]`. Its consoles print the bytes
+// of the socket at SOCKET, and CHANGES instances change per second. It prints its port in one line and ends with its standard input.
 
-const [count = '0', socket = ''] = process.argv.slice(2);
+const [count = '0', socket = '', changesPerSecond = '0'] = process.argv.slice(2);
 
 class SocketConsoles extends ConsoleSource {
   override readonly vncViewers = 'many';
@@ -49,6 +50,7 @@ class FixedFleet extends MemoryBackend {
 }
 
 const backend = new FixedFleet();
+const vms: VirtualMachine[] = [];
 for (let index = 0; index < Number(count); index++) {
   const name = `vm-${String(index).padStart(5, '0')}`;
   const vm = buildVm({
@@ -56,7 +58,19 @@ for (let index = 0; index < Number(count); index++) {
     uid: name,
     tags: ['prod', `rack-${index % 12}`],
   });
-  backend.engine.put(withStatus(vm, index % 4 === 0 ? 'Stopped' : 'Running'));
+  vms.push(withStatus(vm, index % 4 === 0 ? 'Stopped' : 'Running'));
+  backend.engine.put(vms[index] as VirtualMachine);
+}
+
+if (Number(changesPerSecond) > 0) {
+  let turn = 0;
+  setInterval(
+    () => {
+      const vm = vms[(turn * 7919) % vms.length];
+      if (vm) backend.engine.put({ ...vm, tags: [...vm.tags, `turn-${turn++}`] });
+    },
+    1000 / Number(changesPerSecond),
+  );
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'headgate-bench-'));
