@@ -1,4 +1,5 @@
-import { ManualClock } from './clock.js';
+import { jest } from '@jest/globals';
+import { ManualClock, RealClock } from './clock.js';
 
 describe('ManualClock', () => {
   test('runs due callbacks in order of time, then of scheduling', () => {
@@ -37,5 +38,32 @@ describe('ManualClock', () => {
     cancel();
     clock.advance(100);
     expect(count).toBe(3);
+  });
+});
+
+describe('RealClock', () => {
+  const DAY_MS = 86_400_000;
+
+  beforeEach(() => void jest.useFakeTimers());
+  afterEach(() => void jest.useRealTimers());
+
+  test('waits for delays that are longer than the longest timer of Node', () => {
+    const clock = new RealClock();
+    let calls = 0;
+    clock.schedule(() => calls++, 40 * DAY_MS);
+    jest.advanceTimersByTime(39 * DAY_MS);
+    expect(calls).toBe(0);
+    jest.advanceTimersByTime(DAY_MS);
+    expect(calls).toBe(1);
+  });
+
+  test('cancels a long delay in any part of it', () => {
+    const clock = new RealClock();
+    let calls = 0;
+    const cancel = clock.schedule(() => calls++, 40 * DAY_MS);
+    jest.advanceTimersByTime(30 * DAY_MS);
+    cancel();
+    jest.advanceTimersByTime(30 * DAY_MS);
+    expect(calls).toBe(0);
   });
 });

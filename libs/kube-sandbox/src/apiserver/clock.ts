@@ -5,6 +5,9 @@ export type Cancel = () => void;
 
 /** The only source of time in the sandbox, so that a test can control it. */
 export abstract class SandboxClock {
+  /** The last timestamp: the same second is formatted many times. */
+  private formatted = { second: NaN, text: '' };
+
   /** Milliseconds since 1970. */
   abstract now(): number;
 
@@ -16,7 +19,11 @@ export abstract class SandboxClock {
 
   /** The current time in the format of object metadata: RFC 3339, whole seconds, UTC. */
   timestamp(offsetMs = 0): string {
-    return `${new Date(this.now() + offsetMs).toISOString().slice(0, 19)}Z`;
+    const second = Math.floor((this.now() + offsetMs) / 1000);
+    if (second !== this.formatted.second) {
+      this.formatted = { second, text: `${new Date(second * 1000).toISOString().slice(0, 19)}Z` };
+    }
+    return this.formatted.text;
   }
 
   /** The current time in the format of `metav1.MicroTime`. */
@@ -38,6 +45,9 @@ export abstract class SandboxClock {
   }
 }
 
+/** Node fires timers with a longer delay at once. */
+const MAX_TIMEOUT_MS = 2 ** 31 - 1;
+
 /** The system clock. Its timers do not keep the process alive. */
 export class RealClock extends SandboxClock {
   private readonly timers = new Set<NodeJS.Timeout>();
@@ -47,15 +57,22 @@ export class RealClock extends SandboxClock {
   }
 
   schedule(callback: () => void, delayMs: number): Cancel {
-    const timer = setTimeout(() => {
-      this.timers.delete(timer);
-      callback();
-    }, delayMs).unref();
-    this.timers.add(timer);
-    return () => {
-      clearTimeout(timer);
-      this.timers.delete(timer);
+    let cancel: Cancel = () => undefined;
+    const wait = (remainingMs: number): void => {
+      const partMs = Math.min(remainingMs, MAX_TIMEOUT_MS);
+      const timer = setTimeout(() => {
+        this.timers.delete(timer);
+        if (remainingMs > partMs) wait(remainingMs - partMs);
+        else callback();
+      }, partMs).unref();
+      this.timers.add(timer);
+      cancel = () => {
+        clearTimeout(timer);
+        this.timers.delete(timer);
+      };
     };
+    wait(delayMs);
+    return () => cancel();
   }
 
   stop(): void {

@@ -31,3 +31,44 @@ export function deepEqual(left: unknown, right: unknown): boolean {
   for (const key in b) if (b[key] !== undefined && a[key] === undefined) return false;
   return true;
 }
+
+/**
+ * Replaces the parts of a draft that equal those of the previous object by these, so that revisions of an object share
+ * memory and later comparisons stop at identical parts.
+ * @returns the previous object itself when nothing differs
+ */
+export function shareUnchanged<T>(previous: T, draft: T): T {
+  if (previous === draft || !isObject(previous) || !isObject(draft)) return draft;
+  // A part of another stored object, which must not be modified.
+  if (Object.isFrozen(draft)) return deepEqual(previous, draft) ? previous : draft;
+  const isList = Array.isArray(draft);
+  if (isList !== Array.isArray(previous)) return draft;
+  const same = isList ? shareItems(previous as unknown as unknown[], draft) : shareFields(previous, draft);
+  return same ? previous : draft;
+}
+
+function shareItems(previous: unknown[], draft: unknown[]): boolean {
+  let same = previous.length === draft.length;
+  for (let index = 0; index < draft.length; index++) {
+    const shared = shareUnchanged(previous[index], draft[index]);
+    draft[index] = shared;
+    if (shared !== previous[index]) same = false;
+  }
+  return same;
+}
+
+function shareFields(previous: object, draft: object): boolean {
+  const before = previous as Record<string, unknown>;
+  const after = draft as Record<string, unknown>;
+  let same = true;
+  for (const key in after) {
+    const field = after[key];
+    const shared = shareUnchanged(before[key], field);
+    if (shared !== field) after[key] = shared;
+    if (shared !== before[key]) same = false;
+  }
+  if (same) for (const key in before) if (before[key] !== undefined && after[key] === undefined) return false;
+  return same;
+}
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;

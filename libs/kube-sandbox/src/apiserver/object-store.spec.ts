@@ -131,6 +131,27 @@ describe('ObjectStore', () => {
     expect([store.revision, events]).toEqual([before, []]);
   });
 
+  test('shares the unchanged parts of an object between its revisions', () => {
+    const { store } = openStore();
+    const before = store.create<Machine & { extra?: object }>(MACHINES, {
+      ...machine('a'),
+      extra: { deep: { list: [1] } },
+    });
+    const after = store.patch<Machine & { extra?: object }>(
+      MACHINES,
+      before.metadata,
+      (draft) => void (draft.spec.size = 2),
+    );
+    expect(after.extra).toBe(before.extra);
+    expect([before.spec.size, after.spec.size]).toEqual([1, 2]);
+    const touched = store.patch<Machine>(
+      MACHINES,
+      before.metadata,
+      ({ metadata }) => void (metadata.labels = { a: 'b' }),
+    );
+    expect(touched.spec).toBe(after.spec);
+  });
+
   test('returns the result of a dry run and commits nothing', () => {
     const { store } = openStore();
     expect(store.create(MACHINES, machine('a'), { dryRun: true }).metadata.uid).toBeDefined();

@@ -1,6 +1,6 @@
 import { alreadyExists, conflict, notFound, type Subject } from './api-error.js';
 import type { SandboxClock } from './clock.js';
-import { deepCopy, deepEqual, deepFreeze } from './deep-copy.js';
+import { deepCopy, deepFreeze, shareUnchanged } from './deep-copy.js';
 import { keyOf, type KubeObject, type ObjectKey } from './kube-object.js';
 import { storageApiVersion, type ResourceRegistry } from './resource-registry.js';
 import { ChangeLog } from './store/change-log.js';
@@ -165,7 +165,12 @@ export class ObjectStore {
     if (plan.isImmediate()) {
       if (options.dryRun) return { object: previous, gone: true };
       return {
-        object: this.commitAndNotify({ type: 'DELETED', resource, object: deepCopy(previous), previous }),
+        object: this.commitAndNotify({
+          type: 'DELETED',
+          resource,
+          object: { ...previous, metadata: { ...previous.metadata } },
+          previous,
+        }),
         gone: true,
       };
     }
@@ -240,7 +245,8 @@ export class ObjectStore {
     { dryRun = false, generation }: WriteOptions & { generation?: number },
   ): T {
     keepServerFields(draft, previous);
-    if (deepEqual(previous, draft)) return previous;
+    if (shareUnchanged(previous, draft) === previous) return previous;
+    if (Object.isFrozen(draft.metadata)) draft.metadata = { ...draft.metadata };
     const definition = this.registry.get(resource);
     if (generation !== undefined) draft.metadata.generation = generation;
     else if (changesGeneration(previous, draft, definition)) {
