@@ -60,6 +60,7 @@ export class KubevirtSimulation implements SandboxExtension {
   readonly errors: unknown[] = [];
   private installed: SimulationContext | undefined;
   private guests: GuestRegistry | undefined;
+  private controllers: RunningControllers | undefined;
 
   constructor(private readonly options: SimulationOptions = {}) {}
 
@@ -98,6 +99,11 @@ export class KubevirtSimulation implements SandboxExtension {
     return churn(this.context, rate, options);
   }
 
+  /** Reconciles every object again. With it, a test can prove that no controller has missed a change. */
+  resync(): void {
+    this.controllers?.resync();
+  }
+
   private load(namespaceName = 'tailvm', objects: KubeObject[]): void {
     const { context } = this;
     const missing = context.find(RESOURCES.namespace, undefined, namespaceName) === undefined;
@@ -125,9 +131,9 @@ export class KubevirtSimulation implements SandboxExtension {
     if (!context.without.has('metrics'))
       for (const definition of metricsDefinitions(context)) server.registry.register(definition);
     this.guests = new GuestRegistry(context);
-    const stop = startControllers(context, this.guests);
+    this.controllers = startControllers(context, this.guests);
     if (cluster !== false) seedCluster(context, cluster);
-    return stop;
+    return () => this.controllers?.stop();
   }
 
   private report(error: unknown, key: string): void {
@@ -137,10 +143,14 @@ export class KubevirtSimulation implements SandboxExtension {
   }
 }
 
-type AnyController = Pick<Controller<never>, 'start' | 'stop'>;
+type AnyController = Pick<Controller<never>, 'start' | 'stop' | 'resync'>;
 
-/** @returns the functions that stop them */
-function startControllers(context: SimulationContext, guests: GuestRegistry): () => void {
+interface RunningControllers {
+  stop(): void;
+  resync(): void;
+}
+
+function startControllers(context: SimulationContext, guests: GuestRegistry): RunningControllers {
   const kubevirt = !context.without.has('kubevirt');
   const cdi = !context.without.has('cdi');
   const instances = new InstanceController(context, guests);
@@ -171,8 +181,13 @@ function startControllers(context: SimulationContext, guests: GuestRegistry): ()
   if (!context.without.has('snapshots')) controllers.push(new VolumeSnapshotController(context));
   new PodSubresources(context).register();
   for (const controller of controllers) controller.start();
-  return () => {
-    for (const controller of controllers) controller.stop();
-    proxies?.close();
+  return {
+    stop: () => {
+      for (const controller of controllers) controller.stop();
+      proxies?.close();
+    },
+    resync: () => {
+      for (const controller of controllers) controller.resync();
+    },
   };
 }

@@ -38,6 +38,11 @@ export abstract class Controller<T extends KubeObject> {
     this.queue.stop();
   }
 
+  /** Reconciles all objects again, like the periodic resync of an informer. Without a lost change it has no effect. */
+  resync(): void {
+    for (const { metadata } of this.context.store.list(this.resource)) this.enqueue(metadata);
+  }
+
   enqueue({ namespace = '', name }: ObjectKey): void {
     this.queue.add(`${namespace}/${name}`);
   }

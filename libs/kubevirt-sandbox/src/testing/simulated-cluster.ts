@@ -15,8 +15,7 @@ import type { VirtualMachineInstance } from '../types/virtual-machine-instance.j
 import type { VirtualMachine } from '../types/virtual-machine.js';
 
 /** The simulation on a bare store, with a clock that the test drives; no HTTP. */
-export function simulatedCluster(options: SimulationOptions = {}) {
-  const clock = new ManualClock();
+export function simulatedCluster(options: SimulationOptions = {}, clock = new ManualClock()) {
   const registry = new ResourceRegistry();
   for (const definition of builtInResources) registry.register(definition);
   const store = new ObjectStore({ registry, clock });

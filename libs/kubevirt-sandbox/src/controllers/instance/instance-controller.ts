@@ -7,6 +7,7 @@ import type { VirtualMachineInstance } from '../../types/virtual-machine-instanc
 import type { SimulationContext } from '../../simulation-context.js';
 import { Controller } from '../controller.js';
 import { chooseNode } from '../pods/node-choice.js';
+import { freesNode } from '../pods/node-load.js';
 import { isFinal } from '../virtual-machine/printable-status.js';
 import { VM_FINALIZER } from '../virtual-machine/instance-builder.js';
 import { VolumeUsers } from '../virtual-machine/volume-users.js';
@@ -28,6 +29,8 @@ export const MIGRATION_LABEL = 'kubevirt.io/migrationJobUID';
 export class InstanceController extends Controller<VirtualMachineInstance> {
   private readonly volumeUsers = new VolumeUsers();
   private readonly waitingForNetworks = new Map<string, ObjectKey>();
+  /** VMIs with disks that wait for their first consumer, for which there was no node. */
+  private readonly waitingForNodes = new Map<string, ObjectKey>();
 
   constructor(
     context: SimulationContext,
@@ -53,10 +56,17 @@ export class InstanceController extends Controller<VirtualMachineInstance> {
         for (const key of this.volumeUsers.of(object)) this.enqueue(key);
       });
     }
-    this.watch(RESOURCES.nad, () => {
-      for (const key of this.waitingForNetworks.values()) this.enqueue(key);
-      this.waitingForNetworks.clear();
+    this.watch(RESOURCES.nad, () => this.retry(this.waitingForNetworks));
+    this.watch(RESOURCES.node, () => this.retry(this.waitingForNodes));
+    this.watch<Pod>(RESOURCES.pod, ({ type, object, previous }) => {
+      if (freesNode(previous, type === 'DELETED' ? undefined : object)) this.retry(this.waitingForNodes);
     });
+  }
+
+  private retry(waiting: Map<string, ObjectKey>): void {
+    const keys = [...waiting.values()];
+    waiting.clear();
+    for (const key of keys) this.enqueue(key);
   }
 
   protected override reconcile(vmi: VirtualMachineInstance): void {
@@ -119,6 +129,7 @@ export class InstanceController extends Controller<VirtualMachineInstance> {
   /** KubeVirt runs a short-lived pod so that the scheduler places such claims. Here the node is chosen without one. */
   private placeClaims(vmi: VirtualMachineInstance, claims: PersistentVolumeClaim[]): void {
     const { node } = chooseNode(this.context, launcherPod(this.context, vmi));
+    if (!node) this.waitingForNodes.set(vmi.metadata.uid!, vmi.metadata);
     for (const claim of claims) selectNode(this.context, claim, node?.metadata.name);
   }
 
@@ -286,8 +297,10 @@ export class InstanceController extends Controller<VirtualMachineInstance> {
   }
 
   protected override cleanUp({ namespace, name }: ObjectKey): void {
-    for (const [uid, key] of this.waitingForNetworks) {
-      if (key.namespace === namespace && key.name === name) this.waitingForNetworks.delete(uid);
+    for (const waiting of [this.waitingForNetworks, this.waitingForNodes]) {
+      for (const [uid, key] of waiting) {
+        if (key.namespace === namespace && key.name === name) waiting.delete(uid);
+      }
     }
   }
 }

@@ -46,13 +46,17 @@ export class MigrationController extends Controller<Migration> {
     if (!vmi || isFinal(vmi)) return this.fail(migration, vmi, 'Migration failed because vmi does not exist.');
     if (migration.metadata.deletionTimestamp) return this.cancel(migration, vmi);
     const target = findTargetPod(this.context, migration, vmi);
-    switch (migration.status?.phase ?? '') {
+    const phase = migration.status?.phase ?? '';
+    if (!target && !['', 'Pending'].includes(phase)) {
+      return this.fail(migration, vmi, 'Migration target pod was removed during active migration');
+    }
+    switch (phase) {
       case '':
         return this.enter(migration, 'Pending');
       case 'Pending':
         return this.createTarget(migration, vmi, target);
       case 'Scheduling':
-        return this.awaitTarget(migration, vmi, target);
+        return this.awaitTarget(migration, vmi, target!);
       case 'Scheduled':
         if (this.took(migration, 'prepare', 'migrationScheduled')) this.prepare(migration, vmi, target!);
         return;
@@ -62,7 +66,7 @@ export class MigrationController extends Controller<Migration> {
       case 'TargetReady':
         return this.begin(migration, vmi, target!);
       case 'Running':
-        return this.copy(migration, vmi, target);
+        return this.copy(migration, vmi, target!);
     }
   }
 
@@ -96,8 +100,7 @@ export class MigrationController extends Controller<Migration> {
     this.enter(migration, 'Scheduling');
   }
 
-  private awaitTarget(migration: Migration, vmi: VirtualMachineInstance, target: Pod | undefined): void {
-    if (!target) return this.fail(migration, vmi, 'Migration target pod was removed during active migration');
+  private awaitTarget(migration: Migration, vmi: VirtualMachineInstance, target: Pod): void {
     const scheduled = findCondition(target.status?.conditions, 'PodScheduled');
     if (scheduled?.status === 'False') {
       const message = `Migration target pod for VMI [${migration.metadata.namespace}/${vmi.metadata.name}] is currently unschedulable.`;
@@ -133,8 +136,7 @@ export class MigrationController extends Controller<Migration> {
     this.enter(migration, 'Running');
   }
 
-  private copy(migration: Migration, vmi: VirtualMachineInstance, target: Pod | undefined): void {
-    if (!target) return this.fail(migration, vmi, 'Migration target pod was removed during active migration');
+  private copy(migration: Migration, vmi: VirtualMachineInstance, target: Pod): void {
     const { timings } = this.context;
     if (suffers(this.context, 'migration-stuck', vmi)) return;
     const gib = quantityValue(vmi.spec.domain.memory?.guest ?? '1Gi') / GIB;

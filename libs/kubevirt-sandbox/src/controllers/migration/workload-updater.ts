@@ -1,4 +1,4 @@
-import { activeMigration, completeMigration } from '../../admission/migration-admission.js';
+import { activeMigration, completeMigration, isFinished } from '../../admission/migration-admission.js';
 import { RESOURCES } from '../../resources.js';
 import { isTrue } from '../../types/condition.js';
 import type { Migration } from '../../types/kubevirt-kinds.js';
@@ -12,6 +12,14 @@ const REASONS = ['HotVCPUChange', 'HotMemoryChange', 'MigrationRequired'];
 export class WorkloadUpdater extends Controller<VirtualMachineInstance> {
   constructor(context: SimulationContext) {
     super(context, RESOURCES.vmi, 'workload-update-controller');
+  }
+
+  protected override watchRelated(): void {
+    this.watch(RESOURCES.kubevirt, () => this.resync());
+    this.watch<Migration>(RESOURCES.migration, ({ object, type }) => {
+      if (type !== 'DELETED' && !isFinished(object)) return;
+      this.enqueue({ namespace: object.metadata.namespace, name: object.spec.vmiName });
+    });
   }
 
   protected override reconcile(vmi: VirtualMachineInstance): void {

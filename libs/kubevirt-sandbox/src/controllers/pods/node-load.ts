@@ -18,6 +18,10 @@ export function podRequests({ spec }: Pod): PodRequests {
 
 const isOver = ({ status }: Pod): boolean => ['Succeeded', 'Failed'].includes(status?.phase ?? '');
 
+/** Whether a change of a pod makes room on its node. */
+export const freesNode = (before: Pod | undefined, after: Pod | undefined): boolean =>
+  before !== undefined && !isOver(before) && (after === undefined || isOver(after));
+
 /** The load of each node, updated with every change of a pod. */
 export class NodeLoads {
   private readonly loads = new Map<string, { cpu: number; memory: number; pods: number }>();

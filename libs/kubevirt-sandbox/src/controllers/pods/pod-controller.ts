@@ -7,6 +7,7 @@ import type { SimulationContext } from '../../simulation-context.js';
 import { Controller } from '../controller.js';
 import { selectNode } from '../instance/hotplug-volumes.js';
 import { chooseNode } from './node-choice.js';
+import { freesNode } from './node-load.js';
 import { badImage, setRunning, setWaiting } from './pod-status.js';
 
 const SCHEDULER = { component: 'default-scheduler' };
@@ -25,10 +26,8 @@ export class PodController extends Controller<Pod> {
       const after = type === 'DELETED' ? undefined : object;
       this.context.loads.note(previous, after);
       this.context.consumers.note(previous, after);
-      if (type === 'DELETED') {
-        this.unscheduled.delete(object.metadata.uid!);
-        this.retryUnscheduled();
-      }
+      if (type === 'DELETED') this.unscheduled.delete(object.metadata.uid!);
+      if (freesNode(previous, after)) this.retryUnscheduled();
     });
     this.watch(RESOURCES.node, () => this.retryUnscheduled());
     this.watchFaults(() => this.retryUnscheduled());

@@ -18,23 +18,25 @@ export class RestoreController extends Controller<VmRestore> {
   }
 
   protected override watchRelated(): void {
-    for (const resource of [RESOURCES.vm, RESOURCES.snapshot]) {
-      this.watch(resource, ({ object }) => {
-        for (const restore of this.open(object.metadata.namespace)) this.enqueue(restore.metadata);
-      });
-    }
+    this.watch<VirtualMachine>(RESOURCES.vm, ({ object: { metadata } }) =>
+      this.enqueueOpen(metadata.namespace, ({ target }) => target.name === metadata.name),
+    );
+    this.watch<VmSnapshot>(RESOURCES.snapshot, ({ object: { metadata } }) =>
+      this.enqueueOpen(metadata.namespace, ({ virtualMachineSnapshotName: name }) => name === metadata.name),
+    );
     this.watch<PersistentVolumeClaim>(RESOURCES.claim, ({ object }) => {
       const name = object.metadata.annotations?.['restore.kubevirt.io/name'];
       if (name) this.enqueue({ namespace: object.metadata.namespace, name });
     });
   }
 
-  private open(namespace: string | undefined): VmRestore[] {
-    if (this.context.store.count(RESOURCES.restore) === 0) return [];
-    return this.context.store.list<VmRestore>(RESOURCES.restore, {
+  private enqueueOpen(namespace: string | undefined, concerns: (spec: VmRestore['spec']) => boolean): void {
+    if (this.context.store.count(RESOURCES.restore) === 0) return;
+    const restores = this.context.store.list<VmRestore>(RESOURCES.restore, {
       namespace,
-      where: ({ status }) => !status?.complete,
+      where: ({ status, spec }) => !status?.complete && concerns(spec),
     });
+    for (const { metadata } of restores) this.enqueue(metadata);
   }
 
   protected override reconcile(restore: VmRestore): void {

@@ -22,6 +22,19 @@ export class SnapshotController extends Controller<VmSnapshot> {
 
   protected override watchRelated(): void {
     this.watchOwned(RESOURCES.volumeSnapshot, 'VirtualMachineSnapshot');
+    this.watch<VirtualMachine>(RESOURCES.vm, ({ object }) => {
+      for (const { metadata } of this.open(object)) this.enqueue(metadata);
+    });
+  }
+
+  /** The snapshots of a VM that are not complete yet. */
+  private open({ metadata }: VirtualMachine): VmSnapshot[] {
+    if (this.context.store.count(RESOURCES.snapshot) === 0) return [];
+    return this.context.store.list<VmSnapshot>(RESOURCES.snapshot, {
+      namespace: metadata.namespace,
+      where: ({ spec, status }) =>
+        spec.source.name === metadata.name && !['Succeeded', 'Failed'].includes(status?.phase ?? ''),
+    });
   }
 
   protected override reconcile(snapshot: VmSnapshot): void {

@@ -15,6 +15,14 @@ export class VolumeSnapshotController extends Controller<VolumeSnapshot> {
       const name = object.status?.boundVolumeSnapshotContentName;
       if (type === 'DELETED' && name) this.context.discard(RESOURCES.volumeSnapshotContent, { name });
     });
+    this.watch<PersistentVolumeClaim>(RESOURCES.claim, ({ type, object }) => {
+      if (type !== 'ADDED' || this.context.store.count(RESOURCES.volumeSnapshot) === 0) return;
+      const waiting = this.context.store.list<VolumeSnapshot>(RESOURCES.volumeSnapshot, {
+        namespace: object.metadata.namespace,
+        where: ({ spec }) => spec.source.persistentVolumeClaimName === object.metadata.name,
+      });
+      for (const { metadata } of waiting) this.enqueue(metadata);
+    });
   }
 
   protected override reconcile(snapshot: VolumeSnapshot): void {

@@ -29,7 +29,13 @@ export class DataVolumeController extends Controller<DataVolume> {
       const owned = vm ? this.context.store.ownedBy<DataVolume>(RESOURCES.dataVolume, vm.metadata.uid!) : [];
       for (const { metadata } of owned) this.enqueue(metadata);
     });
-    for (const resource of [RESOURCES.claim, RESOURCES.storageProfile, RESOURCES.dataSource]) {
+    const { without } = this.context;
+    for (const resource of [
+      RESOURCES.claim,
+      RESOURCES.storageProfile,
+      RESOURCES.dataSource,
+      ...(without.has('snapshots') ? [] : [RESOURCES.volumeSnapshot]),
+    ]) {
       this.watch(resource, () => {
         for (const key of this.stuck.values()) this.enqueue(key);
       });
@@ -55,6 +61,7 @@ export class DataVolumeController extends Controller<DataVolume> {
   private adopt(dataVolume: DataVolume, claim: PersistentVolumeClaim): void {
     const populated = claim.metadata.annotations?.['cdi.kubevirt.io/storage.populatedFor'] === dataVolume.metadata.name;
     if (!populated && dataVolume.metadata.annotations?.[PREPOPULATED] !== dataVolume.metadata.name) {
+      this.stuck.set(dataVolume.metadata.uid!, dataVolume.metadata);
       const message = `Resource "${claim.metadata.name}" already exists and is not managed by DataVolume`;
       if (this.first(dataVolume, 'foreign claim'))
         this.recordEvent(dataVolume, 'ErrResourceExists', message, { warning: true });

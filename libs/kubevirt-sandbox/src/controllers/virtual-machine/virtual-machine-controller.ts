@@ -40,6 +40,7 @@ export class VirtualMachineController extends Controller<VirtualMachine> {
       });
     }
     for (const resource of [
+      RESOURCES.kubevirt,
       RESOURCES.clusterInstancetype,
       RESOURCES.instancetype,
       RESOURCES.clusterPreference,
