@@ -25,9 +25,26 @@ const READERS: Readonly<Record<string, (path: string) => string>> = {
   'decodes it whole': (path) => decodeURIComponent(path),
   'merges slashes': (path) => path.replace(/\/+/g, '/'),
   'decodes and merges': (path) => decodeURIComponent(path).replace(/\/+/g, '/'),
+  'decodes, then resolves dot segments': (path) => withoutDots(decodeURIComponent(path)),
+  'decodes, merges slashes and resolves dot segments': (path) =>
+    withoutDots(decodeURIComponent(path).replace(/\/+/g, '/')),
+  'takes backslashes for slashes, too': (path) =>
+    withoutDots(decodeURIComponent(path).replaceAll('\\', '/').replace(/\/+/g, '/')),
   'drops slashes at the end': (path) => path.replace(/\/+$/, ''),
   'reads it as a reference': (path) => new URL(path, 'http://b').pathname,
 };
+
+/** Resolves dot segments as in RFC 3986, section 5.2.4. */
+function withoutDots(path: string): string {
+  const kept: string[] = [];
+  const segments = path.split('/').slice(1);
+  segments.forEach((segment, index) => {
+    if (segment === '..') kept.pop();
+    if (segment !== '.' && segment !== '..') kept.push(segment);
+    else if (index === segments.length - 1) kept.push('');
+  });
+  return `/${kept.join('/')}`;
+}
 
 const SEEDS: readonly [method: string, target: string][] = [
   ['POST', '/_matrix/client/api/v1/login'],
@@ -46,6 +63,11 @@ const BITS = [
   '%2f',
   '/.',
   '/..',
+  '/x%2f..%2F',
+  '%2f.%2f',
+  '..%2f',
+  '%2f%2e%2e',
+  '%5c..%5c',
   '%2e',
   '%2E%2e',
   '%00',

@@ -110,6 +110,44 @@ describe('PathTable over the bounded operations', () => {
     expect(operationOf('POST', target)).toBe('ambiguous');
   });
 
+  // Proxies such as nginx and Envoy decode a path and then resolve its dot segments.
+  test.each([
+    ['/_matrix/client/v3/x/..%2flogin'],
+    ['/_matrix/client/v3/x%2f..%2flogin'],
+    ['/_matrix/client/v3/x%2F%2e%2E%2flogin'],
+    ['/_matrix/client/v3/.%2flogin'],
+    ['/_matrix/client/v3/%2e%2flogin'],
+    ['/_matrix/client/v3/x%2f%2f..%2flogin'],
+    ['/_matrix/client/v3/x%2fy%2f..%2f..%2flogin'],
+    ['/_matrix/client/v3/login%2f.'],
+    ['/_matrix/client/v3/login%2fx%2f..'],
+    ['/x%2f..%2f_matrix/client/v3/login'],
+    ['/..%2f_matrix/client/v3/login'],
+    ['/_matrix%2fx%2f..%2fclient/v3/login'],
+    ['/_matrix/client/v3/x%5c..%5clogin'],
+    ['/_matrix/client/v3%5clogin'],
+  ])('classifies POST %s as ambiguous', (target) => expect(operationOf('POST', target)).toBe('ambiguous'));
+
+  test.each([
+    ['PUT', '/_matrix/client/v3/rooms/!r:b/send/m.x%2f..%2fm.rtc.notification/1'],
+    ['PUT', '/_matrix/client/v3/rooms/!r:b/x/..%2fsend/m.rtc.notification/1'],
+    ['PUT', '/_matrix/client/v3/user/@a:b/account_data/a%2f..%2fb'],
+    ['PUT', '/_matrix/federation/v1/x%2f..%2fsend/1'],
+  ])('classifies %s %s as ambiguous', (method, target) => expect(operationOf(method, target)).toBe('ambiguous'));
+
+  test.each([
+    ['GET', '/_matrix/client/v3/rooms/!r:b/state/m.x/a%2f..%2fb'],
+    ['GET', '/_matrix/media/v3/download/b/..%2flogin'],
+    ['PUT', '/_matrix/client/v3/user/@a:b/rooms/!r:b/tags/u.a%2f.b'],
+    ['POST', '/_matrix/client/v3/x%2f..%2fsync'],
+  ])('leaves the escaped dot segments of %s %s to the homeserver', (method, target) =>
+    expect(operationOf(method, target)).toBe('unknown'),
+  );
+
+  test('accepts an escaped backslash in a parameter', () => {
+    expect(paramsOf('PUT', '/_matrix/client/v3/rooms/!r:b/state/m.x/a%5Cb')).toMatchObject({ stateKey: 'a\\b' });
+  });
+
   // Some servers accept empty parameters, and match only the beginning of some paths.
   test.each([
     ['/_matrix/client/v3/user/@a:b/account_data/'],

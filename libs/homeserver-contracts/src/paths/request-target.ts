@@ -23,10 +23,31 @@ export function readTarget(target: string): RequestTarget | undefined {
   if (!whole.every(isPlain)) return undefined;
   const nonEmpty = withoutEmpty(whole);
   const segments = withApiVersion(nonEmpty);
-  const hidesSlash = /%2f/i.test(path);
+  const hidesSlash = /%(?:2f|5c)/i.test(path);
   if (nonEmpty.length === whole.length && !hidesSlash) return { segments, otherReadings: NO_OTHERS, query };
-  const splits = hidesSlash ? [whole, whole.flatMap((segment) => segment.split('/'))] : [whole];
+  const splits = hidesSlash ? [whole, ...unescapedReadings(whole)] : [whole];
   return { segments, otherReadings: splits.flatMap(readingsOf).map(withApiVersion), query };
+}
+
+/**
+ * The segments as servers and proxies read them that decode a path before they split it. nginx and Envoy then resolve dot segments,
+ * with or without merging slashes first; some take a backslash for a slash.
+ */
+function unescapedReadings(segments: readonly string[]): string[][] {
+  const splits = [/\//, /[/\\]/].map((slash) => segments.flatMap((segment) => segment.split(slash)));
+  return splits.flatMap((split) =>
+    split.some(isDots) ? [resolveDots(split), resolveDots(withoutEmpty(split)), split.filter(isPlain)] : [split],
+  );
+}
+
+/** RFC 3986, section 5.2.4. */
+function resolveDots(segments: readonly string[]): string[] {
+  const kept: string[] = [];
+  for (const segment of segments) {
+    if (segment === '..') kept.pop();
+    else if (segment !== '.') kept.push(segment);
+  }
+  return kept;
 }
 
 /** A first empty segment could introduce a host. */
@@ -57,8 +78,9 @@ function decode(segment: string): string | undefined {
   }
 }
 
-const isPlain = (segment: string | undefined): segment is string =>
-  segment !== undefined && segment !== '.' && segment !== '..';
+const isDots = (segment: string): boolean => segment === '.' || segment === '..';
+
+const isPlain = (segment: string | undefined): segment is string => segment !== undefined && !isDots(segment);
 
 /**
  * Joins API versions of two segments: `api/v1`, the oldest prefix, and `unstable` with the name of a proposal, which always contains
