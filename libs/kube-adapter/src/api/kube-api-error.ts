@@ -8,6 +8,8 @@ export interface ApiResponse {
   readonly reason: string;
   /** The server's message, unchanged. */
   readonly text: string;
+  /** When the server wants the request again; absent when it does not say. */
+  readonly retryAfterMs?: number;
 }
 
 /** A DomainError that keeps the API server's response, for the few callers that have to inspect it. */

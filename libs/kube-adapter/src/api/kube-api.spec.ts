@@ -94,6 +94,101 @@ describe('KubeApi', () => {
   });
 });
 
+/** A system clock whose delays pass immediately and are recorded. */
+class ImpatientClock extends SystemClock {
+  readonly delaysMs: number[] = [];
+
+  override async delay(ms: number): Promise<void> {
+    this.delaysMs.push(ms);
+  }
+}
+
+describe('KubeApi and an overloaded server', () => {
+  let server: Server | undefined;
+  let credentials: KubeCredentials;
+  let clock: ImpatientClock;
+  let requests: string[];
+
+  afterEach(() => {
+    credentials.close();
+    server?.closeAllConnections();
+    server?.close();
+  });
+
+  interface Scripted {
+    readonly status: number;
+    readonly message?: string;
+    readonly retryAfter?: string;
+  }
+
+  /** Answers with the given responses in turn, and then with an empty object. */
+  async function apiOf(...responses: Scripted[]): Promise<KubeApi> {
+    requests = [];
+    const started = createServer((request, response) => {
+      requests.push(`${request.method} ${request.url}`);
+      const { status, message = '', retryAfter } = responses.shift() ?? { status: 200 };
+      response.writeHead(status, retryAfter === undefined ? {} : { 'Retry-After': retryAfter });
+      response.end(JSON.stringify(status === 200 ? { metadata: {}, items: [] } : { kind: 'Status', message }));
+    });
+    server = started;
+    await new Promise<void>((resolve) => started.listen(0, '127.0.0.1', resolve));
+    const { port } = started.address() as AddressInfo;
+    credentials = new KubeCredentials({ text: kubeconfigOf(`http://127.0.0.1:${port}`) });
+    clock = new ImpatientClock();
+    return new KubeApi('prod', credentials, clock);
+  }
+  const create = (api: KubeApi) => api.create(SECRETS, { metadata: { name: 's', namespace: 'lab' } });
+
+  test('waits as long as a 429 demands, for reads and writes', async () => {
+    const api = await apiOf({ status: 429, retryAfter: '2' }, { status: 429, retryAfter: '3' });
+    await create(api);
+    expect(requests).toHaveLength(3);
+    expect(clock.delaysMs).toEqual([2_000, 3_000]);
+  });
+
+  test('retries any error that names a time to retry after', async () => {
+    const api = await apiOf({ status: 500, message: 'please try again', retryAfter: '1' });
+    await create(api);
+    expect(clock.delaysMs).toEqual([1_000]);
+  });
+
+  test('reports BUSY when the server stays overloaded, or demands too long a pause', async () => {
+    const overloaded = Array.from({ length: 20 }, () => ({ status: 429, retryAfter: '1' }));
+    await expect(create(await apiOf(...overloaded))).rejects.toMatchObject({ code: 'BUSY' });
+    expect(requests.length).toBeLessThan(10);
+    await expect(create(await apiOf({ status: 429, retryAfter: '600' }))).rejects.toMatchObject({ code: 'BUSY' });
+    expect(requests).toHaveLength(1);
+  });
+
+  test('retries a read after a transient error', async () => {
+    const api = await apiOf({ status: 500, message: 'etcdserver: leader changed' }, { status: 502 });
+    await expect(api.list(PODS)).resolves.toEqual([]);
+    expect(requests).toHaveLength(3);
+  });
+
+  test('retries a write only when it was certainly not carried out, or is safe to repeat', async () => {
+    const webhook = 'Internal error occurred: failed calling webhook "x": connect: connection refused';
+    await create(await apiOf({ status: 500, message: webhook }));
+    expect(requests).toHaveLength(2);
+    const path = { namespace: 'lab', name: 's' };
+    await (await apiOf({ status: 500, message: 'etcdserver: request timed out' })).patch(SECRETS, path, {});
+    expect(requests).toHaveLength(2);
+    await (await apiOf({ status: 500, message: 'etcdserver: request timed out' })).delete(SECRETS, path);
+    expect(requests).toHaveLength(2);
+    const unknown = await apiOf({ status: 500, message: 'etcdserver: request timed out' });
+    await expect(create(unknown)).rejects.toMatchObject({ code: 'BACKEND_FAILED' });
+    expect(requests).toHaveLength(1);
+  });
+
+  test('repeats an action once when KubeVirt lost a race', async () => {
+    const race = { status: 500, message: 'the server rejected our request due to an error in our request' };
+    await (await apiOf(race)).invoke('/start');
+    expect(requests).toHaveLength(2);
+    await expect((await apiOf(race, race, race)).invoke('/start')).rejects.toMatchObject({ code: 'BUSY' });
+    expect(requests).toHaveLength(2);
+  });
+});
+
 describe('KubeApi on bad connections', () => {
   let server: Server | undefined;
   let credentials: KubeCredentials;

@@ -5,6 +5,7 @@ import { readBody, sendRequest, type HttpRequest } from './http-request.js';
 import type { Endpoint, KubeCredentials } from './kube-credentials.js';
 import { errorOfResponse, errorOfTimeout, errorOfTransport, type FailedRequest } from './kube-errors.js';
 import { openSocket } from './open-socket.js';
+import { retryDelayMs } from './retries.js';
 
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
@@ -15,6 +16,8 @@ export interface ApiRequestOptions {
   /** How long to wait for the response headers, and then again for the complete body. Default 20 s. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
+  /** Whether the request is sent again after an error that may pass. Default true. */
+  readonly retry?: boolean;
 }
 
 const DEFAULT_TIMEOUT_MS = 20_000;
@@ -42,6 +45,18 @@ export class KubeConnection {
   }
 
   async text(method: string, path: string, options: ApiRequestOptions = {}): Promise<string> {
+    for (let retries = 0; ; retries++) {
+      try {
+        return await this.textOnce(method, path, options);
+      } catch (error) {
+        const delayMs = options.retry === false ? undefined : retryDelayMs({ method, path, error, retries });
+        if (delayMs === undefined || options.signal?.aborted) throw error;
+        await this.clock.delay(delayMs);
+      }
+    }
+  }
+
+  private async textOnce(method: string, path: string, options: ApiRequestOptions): Promise<string> {
     const request: FailedRequest = { context: this.context, method, path };
     const timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
     return this.withTranslatedErrors(request, async (endpoint) => {
@@ -82,10 +97,14 @@ export class KubeConnection {
     return readBody(response, this.clock, timeoutMs, () => errorOfTimeout(request, timeoutMs));
   }
 
-  private errorOfRefusal(request: FailedRequest, { statusCode = 0 }: IncomingMessage, body: string): DomainError {
+  private errorOfRefusal(
+    request: FailedRequest,
+    { statusCode = 0, headers }: IncomingMessage,
+    body: string,
+  ): DomainError {
     // The token may have been renewed since the kubeconfig was read.
     if (statusCode === 401) this.credentials.invalidate();
-    return errorOfResponse(request, statusCode, body);
+    return errorOfResponse(request, statusCode, body, headers);
   }
 
   private async withTranslatedErrors<T>(request: FailedRequest, send: (endpoint: Endpoint) => Promise<T>): Promise<T> {

@@ -1,5 +1,7 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { DomainError, messageOf, type ErrorCode } from '@headgate/domain-contracts';
 import { KubeApiError, type ApiResponse } from './kube-api-error.js';
+import { LOST_RACE } from './retries.js';
 
 /** The request that failed, for the message. */
 export interface FailedRequest {
@@ -12,7 +14,7 @@ interface StatusObject {
   readonly kind?: string;
   readonly message?: string;
   readonly reason?: string;
-  readonly details?: { readonly kind?: string; readonly name?: string; readonly group?: string };
+  readonly details?: { readonly kind?: string; readonly retryAfterSeconds?: number };
 }
 
 interface ErrorTranslation {
@@ -48,10 +50,22 @@ const FORBIDDEN_VERB =
 const CONFLICT = /^Operation cannot be fulfilled on \S+ "[^"]*": /;
 
 /** The only place that turns an error response of the API server into a DomainError. */
-export function errorOfResponse(request: FailedRequest, status: number, body: string): KubeApiError {
+export function errorOfResponse(
+  request: FailedRequest,
+  status: number,
+  body: string,
+  headers: IncomingHttpHeaders = {},
+): KubeApiError {
   const object = parseStatus(body);
   const text = (object?.message ?? body).trim();
-  const response: ApiResponse = { status, reason: object?.reason ?? '', text };
+  // Kubernetes sends seconds. A proxy may send a date, which is not worth waiting for.
+  const retryAfterSeconds = Number(headers['retry-after'] ?? object?.details?.retryAfterSeconds ?? Number.NaN);
+  const response: ApiResponse = {
+    status,
+    reason: object?.reason ?? '',
+    text,
+    ...(retryAfterSeconds >= 0 ? { retryAfterMs: retryAfterSeconds * 1000 } : {}),
+  };
   const { code, message } = translate(request, response, object);
   return new KubeApiError(code, message, response);
 }
@@ -116,10 +130,21 @@ function translate(request: FailedRequest, response: ApiResponse, object: Status
       return unavailable(request, text);
     case 504:
       return { code: 'BACKEND_TIMEOUT', message: serverMessage(request, text) };
+    case 500:
+      return LOST_RACE.test(text) ? LOST_RACE_TRANSLATION : failed(request, response);
     default:
-      return { code: 'BACKEND_FAILED', message: serverMessage(request, text || `HTTP status ${status}`) };
+      return failed(request, response);
   }
 }
+
+const LOST_RACE_TRANSLATION: ErrorTranslation = {
+  code: 'BUSY',
+  message: 'The object was changed at the same time; try again.',
+};
+const failed = (request: FailedRequest, { status, text }: ApiResponse): ErrorTranslation => ({
+  code: 'BACKEND_FAILED',
+  message: serverMessage(request, text || `HTTP status ${status}`),
+});
 
 function forbidden({ context }: FailedRequest, text: string): ErrorTranslation {
   const match = FORBIDDEN_VERB.exec(text);

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { DomainError, messageOf, type Clock } from '@headgate/domain-contracts';
-import { isApiNotServed } from '../api/kube-api-error.js';
+import { isApiNotServed, KubeApiError } from '../api/kube-api-error.js';
 import type { KubeApi } from '../api/kube-api.js';
 import type { Query } from '../api/kube-connection.js';
 import { keyOf, type KubeObject } from '../api/kube-object.js';
@@ -51,6 +51,8 @@ const WATCH_SPREAD_SECONDS = 60;
 const STALL_GRACE_MS = 20_000;
 const RETRY_FIRST_MS = 100;
 const RETRY_LIMIT_MS = 2_000;
+/** The longest pause that an overloaded server can demand. */
+const RETRY_AFTER_LIMIT_MS = 5_000;
 /** A watch that ended sooner than this is resumed after a pause only. */
 const SHORT_WATCH_MS = 5_000;
 /** How often an API that is not served is looked up again. */
@@ -128,7 +130,8 @@ export class KindWatch<T extends KubeObject> {
     } else {
       reachability.probeNow();
       onState?.({ state: 'broken', error: asDomainError(error) });
-      await this.pause(this.backoff.next());
+      const retryAfterMs = error instanceof KubeApiError ? (error.response.retryAfterMs ?? 0) : 0;
+      await this.pause(Math.max(this.backoff.next(), Math.min(retryAfterMs, RETRY_AFTER_LIMIT_MS)));
     }
   }
 

@@ -1,0 +1,41 @@
+import { KubeApiError } from './kube-api-error.js';
+
+/** The longest pause that a request waits for, when the server names one. */
+const MAX_RETRY_AFTER_MS = 10_000;
+const MAX_RETRIES = 5;
+/** Retries after a transient error without a named pause, and the first pause; it doubles. */
+const MAX_TRANSIENT_RETRIES = 3;
+const TRANSIENT_PAUSE_MS = 100;
+
+/** Admission runs before anything is stored, so the request had no effect. */
+const WEBHOOK_UNREACHABLE = /failed (calling|to call) webhook/;
+/** virt-api changes objects with JSON patches; this is the error of one that met a concurrent change. */
+export const LOST_RACE = /^the server rejected our request due to an error in our request/;
+
+export interface FailedAttempt {
+  readonly method: string;
+  readonly path: string;
+  readonly error: unknown;
+  /** The number of retries before this one. */
+  readonly retries: number;
+}
+
+/**
+ * How long to wait before a failed request is sent again; undefined when it must not be sent again. A request with an
+ * unknown outcome is repeated only when it has the same effect twice.
+ */
+export function retryDelayMs({ method, path, error, retries }: FailedAttempt): number | undefined {
+  if (!(error instanceof KubeApiError)) return undefined;
+  const { status, text, retryAfterMs } = error.response;
+  if (retryAfterMs !== undefined && (status === 429 || status >= 500)) {
+    return retries < MAX_RETRIES && retryAfterMs <= MAX_RETRY_AFTER_MS ? retryAfterMs : undefined;
+  }
+  if (method === 'PUT' && status === 500 && LOST_RACE.test(text)) return retries === 0 ? 0 : undefined;
+  const hadNoEffect = status === 429 || (status === 500 && WEBHOOK_UNREACHABLE.test(text));
+  const isTransient = hadNoEffect || ((status === 500 || status === 502) && isIdempotent(method, path));
+  return isTransient && retries < MAX_TRANSIENT_RETRIES ? TRANSIENT_PAUSE_MS * 2 ** retries : undefined;
+}
+
+/** virt-api answers 500 when the guest does not respond, which another request would not change. */
+const isIdempotent = (method: string, path: string): boolean =>
+  ['GET', 'PATCH', 'DELETE'].includes(method) && !path.startsWith('/apis/subresources.');
