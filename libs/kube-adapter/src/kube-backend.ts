@@ -1,5 +1,6 @@
 import {
   Backend,
+  DomainError,
   UnavailableAbility,
   type Abilities,
   type AbilityName,
@@ -9,6 +10,7 @@ import {
   SILENT_LOG,
 } from '@headgate/domain-contracts';
 import { KubeApi } from './api/kube-api.js';
+import { KubeConnection } from './api/kube-connection.js';
 import { KubeCredentials } from './api/kube-credentials.js';
 import type { KubeconfigSource } from './api/kubeconfig-source.js';
 import { KubeClusterInventory } from './cluster/kube-cluster-inventory.js';
@@ -48,6 +50,17 @@ interface OpenedCluster {
   release(): void;
 }
 
+/** An overloaded server counts as reachable. */
+const versionProbe =
+  (connection: KubeConnection) =>
+  async (timeoutMs: number): Promise<void> => {
+    try {
+      await connection.text('GET', '/version', { timeoutMs, retry: false });
+    } catch (error) {
+      if (!DomainError.is(error, 'BUSY')) throw error;
+    }
+  };
+
 /** One Kubernetes cluster with KubeVirt. */
 export class KubeBackend extends Backend {
   override readonly context: string;
@@ -69,10 +82,9 @@ export class KubeBackend extends Backend {
       defaultNamespace = KUBEVIRT_TRAITS.namespaces.default,
     } = options;
     const credentials = new KubeCredentials(options.kubeconfig, options.kubeContext);
-    const api = new KubeApi(context, credentials, clock);
+    const reachability = new Reachability(versionProbe(new KubeConnection(context, credentials, clock)), clock);
+    const api = new KubeApi(context, credentials, clock, { outage: reachability });
     const discovery = new ClusterDiscovery(api, clock);
-    const probe = async (timeoutMs: number): Promise<void> => void (await api.text('GET', '/version', { timeoutMs }));
-    const reachability = new Reachability(probe, clock);
     const unlisten = reachability.listen({
       lost: () => undefined,
       up: () => void discovery.refresh().catch(() => undefined),

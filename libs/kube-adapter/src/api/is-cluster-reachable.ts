@@ -20,7 +20,7 @@ export async function isClusterReachable({
 }: ReachabilityQuery): Promise<boolean> {
   const credentials = new KubeCredentials(kubeconfig, kubeContext);
   try {
-    await new KubeApi(kubeContext ?? '', credentials, clock).text('GET', '/version', { timeoutMs });
+    await new KubeApi(kubeContext ?? '', credentials, clock).text('GET', '/version', { timeoutMs, retry: false });
     return true;
   } catch {
     return false;

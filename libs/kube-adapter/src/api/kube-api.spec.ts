@@ -1,11 +1,12 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { SystemClock } from '@headgate/domain-contracts';
+import { DomainError, SystemClock, type Clock } from '@headgate/domain-contracts';
 import { KubeSandbox } from '@headgate/kube-sandbox';
 import { FixedClock } from '@headgate/testing';
 import { KubeApi } from './kube-api.js';
 import { KubeCredentials } from './kube-credentials.js';
 import { NODES, PODS, SECRETS } from './resources.js';
+import { Reachability } from '../watch/reachability.js';
 
 const kubeconfigOf = (server: string): string =>
   JSON.stringify({
@@ -200,13 +201,13 @@ describe('KubeApi on bad connections', () => {
     server = undefined;
   });
 
-  async function apiOf(listener: RequestListener, clock: FixedClock | SystemClock): Promise<KubeApi> {
+  async function apiOf(listener: RequestListener, clock: Clock, reachability?: Reachability): Promise<KubeApi> {
     const started = createServer(listener);
     server = started;
     await new Promise<void>((resolve) => started.listen(0, '127.0.0.1', resolve));
     const { port } = started.address() as AddressInfo;
     credentials = new KubeCredentials({ text: kubeconfigOf(`http://127.0.0.1:${port}`) });
-    return new KubeApi('prod', credentials, clock);
+    return new KubeApi('prod', credentials, clock, { outage: reachability });
   }
 
   test('fails when the server does not answer in time', async () => {
@@ -216,6 +217,30 @@ describe('KubeApi on bad connections', () => {
       code: 'BACKEND_TIMEOUT',
       message: 'The API server of prod did not answer GET /version within 3 s.',
     });
+  });
+
+  test('fails at once while the server is known to be lost, and fails pending requests when it is lost', async () => {
+    const clock = new FixedClock();
+    let probes = 0;
+    const probe = async (): Promise<void> => {
+      if (probes++ > 0) throw new DomainError('BACKEND_TIMEOUT', 'prod did not answer');
+    };
+    const reachability = new Reachability(probe, clock);
+    const stop = reachability.listen({ up: () => undefined, lost: () => undefined });
+    await reachability.whenUp();
+    const received = new Promise<void>((resolve) => void apiOf(() => resolve(), clock, reachability).then(send));
+    let pending: Promise<unknown> = Promise.resolve();
+    function send(api: KubeApi): void {
+      pending = api.list(PODS).catch((error: unknown) => [api, error]);
+    }
+    await received;
+    reachability.probeNow();
+    const [api, error] = (await pending) as [KubeApi, DomainError];
+    const lost = { code: 'BACKEND_UNREACHABLE', message: 'prod did not answer' };
+    expect(error).toMatchObject(lost);
+    await expect(api.list(PODS)).rejects.toMatchObject(lost);
+    await expect(api.socket('/console', [])).rejects.toMatchObject(lost);
+    stop();
   });
 
   test('fails when a response is cut off', async () => {

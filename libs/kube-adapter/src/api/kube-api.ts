@@ -1,6 +1,6 @@
 import type { Clock } from '@headgate/domain-contracts';
 import { isNotFound, isUidMismatch, isWriteConflict, KubeApiError } from './kube-api-error.js';
-import { KubeConnection, type ApiRequestOptions, type Query } from './kube-connection.js';
+import { KubeConnection, type ApiRequestOptions, type Outage, type Query } from './kube-connection.js';
 import type { KubeCredentials } from './kube-credentials.js';
 import type { KubeList, KubeObject } from './kube-object.js';
 import { pathOf, type ObjectPath, type Resource } from './resources.js';
@@ -18,6 +18,11 @@ export interface DeleteOptions {
   readonly gracePeriodSeconds?: number;
 }
 
+export interface KubeApiOptions {
+  readonly outage?: Outage;
+  readonly random?: () => number;
+}
+
 const PAGE_SIZE = 250;
 /** Retries of a write that met a conflict, and the first pause between them; the pause doubles. */
 const CONFLICT_RETRIES = 6;
@@ -25,13 +30,16 @@ const CONFLICT_PAUSE_MS = 25;
 
 /** Reads, writes and lists objects of one API server, and calls their action endpoints. Every failure is a DomainError. */
 export class KubeApi extends KubeConnection {
+  private readonly random: () => number;
+
   constructor(
     context: string,
     credentials: KubeCredentials,
     clock: Clock,
-    private readonly random: () => number = Math.random,
+    { outage, random = Math.random }: KubeApiOptions = {},
   ) {
-    super(context, credentials, clock);
+    super(context, credentials, clock, outage);
+    this.random = random;
   }
 
   get<T extends KubeObject>(resource: Resource, path: ObjectPath, options?: ApiRequestOptions): Promise<T> {

@@ -20,6 +20,14 @@ export interface ApiRequestOptions {
   readonly retry?: boolean;
 }
 
+/** Knows whether the server is lost. */
+export interface Outage {
+  /** The error of every request while the server is lost. */
+  readonly error: DomainError | undefined;
+  /** Aborted when the server is lost; a new one after each return. */
+  readonly signal: AbortSignal;
+}
+
 const DEFAULT_TIMEOUT_MS = 20_000;
 
 /** Requests, streams and WebSockets to one API server. Every failure is a DomainError. */
@@ -29,6 +37,8 @@ export class KubeConnection {
     readonly context: string,
     private readonly credentials: KubeCredentials,
     protected readonly clock: Clock,
+    /** Absent: every request is sent, also to a lost server. */
+    private readonly outage?: Outage,
   ) {}
 
   async json<T>(method: string, path: string, options?: ApiRequestOptions): Promise<T> {
@@ -60,7 +70,7 @@ export class KubeConnection {
     const request: FailedRequest = { context: this.context, method, path };
     const timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
     return this.withTranslatedErrors(request, async (endpoint) => {
-      const response = await sendRequest(endpoint, this.clock, httpRequestOf(request, options, timeoutMs));
+      const response = await sendRequest(endpoint, this.clock, this.httpRequest(request, options, timeoutMs));
       const body = await this.body(response, request, timeoutMs);
       if (isSuccess(response)) return body;
       throw this.errorOfRefusal(request, response, body);
@@ -72,7 +82,7 @@ export class KubeConnection {
     const request: FailedRequest = { context: this.context, method: 'GET', path };
     const timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
     return this.withTranslatedErrors(request, async (endpoint) => {
-      const response = await sendRequest(endpoint, this.clock, httpRequestOf(request, options, timeoutMs));
+      const response = await sendRequest(endpoint, this.clock, this.httpRequest(request, options, timeoutMs));
       if (isSuccess(response)) return response;
       throw this.errorOfRefusal(request, response, await this.body(response, request, timeoutMs));
     });
@@ -108,12 +118,19 @@ export class KubeConnection {
   }
 
   private async withTranslatedErrors<T>(request: FailedRequest, send: (endpoint: Endpoint) => Promise<T>): Promise<T> {
+    if (this.outage?.error) throw this.outage.error;
     const endpoint = await this.credentials.endpoint();
     try {
       return await send(endpoint);
     } catch (error) {
+      if (!(error instanceof DomainError) && this.outage?.error) throw this.outage.error;
       throw errorOfTransport(request, endpoint.url.host, error);
     }
+  }
+
+  private httpRequest(request: FailedRequest, options: ApiRequestOptions, timeoutMs: number): HttpRequest {
+    const signals = [options.signal, this.outage?.signal].filter((signal) => signal !== undefined);
+    return httpRequestOf(request, { ...options, signal: AbortSignal.any(signals) }, timeoutMs);
   }
 }
 

@@ -32,6 +32,7 @@ export class Reachability {
   private readonly listeners = new Set<ReachabilityListener>();
   private current: 'unknown' | 'up' | 'lost' = 'unknown';
   private lastError: DomainError | undefined;
+  private loss = new AbortController();
 
   /** @param probe sends any request; fails when the server is away or rejects the credentials */
   constructor(
@@ -44,6 +45,16 @@ export class Reachability {
 
   get state(): 'unknown' | 'up' | 'lost' {
     return this.current;
+  }
+
+  /** The error of the loss while the server is lost. */
+  get error(): DomainError | undefined {
+    return this.current === 'lost' ? this.lastError : undefined;
+  }
+
+  /** Aborted when the server is lost; a new one after each return. */
+  get signal(): AbortSignal {
+    return this.loss.signal;
   }
 
   /** Probes while there is at least one listener. @returns a function that removes the listener */
@@ -63,6 +74,7 @@ export class Reachability {
   private stop(): void {
     this.stopped = true;
     this.current = 'unknown';
+    if (this.loss.signal.aborted) this.loss = new AbortController();
     this.cancelTimer();
     this.resolveWaiting();
   }
@@ -104,6 +116,7 @@ export class Reachability {
     if (this.current === 'up') return;
     this.current = 'up';
     this.lastError = undefined;
+    if (this.loss.signal.aborted) this.loss = new AbortController();
     this.resolveWaiting();
     for (const listener of this.listeners) listener.up();
   }
@@ -112,9 +125,13 @@ export class Reachability {
     this.scheduleProbe(this.backoff.next());
     if (this.current === 'lost') return;
     this.current = 'lost';
+    // A probe that timed out means the same as a refused connection.
     const lost =
-      error instanceof DomainError ? error : new DomainError('BACKEND_UNREACHABLE', messageOf(error), { cause: error });
+      error instanceof DomainError && error.code !== 'BACKEND_TIMEOUT'
+        ? error
+        : new DomainError('BACKEND_UNREACHABLE', messageOf(error), { cause: error });
     this.lastError = lost;
+    this.loss.abort(lost);
     for (const listener of this.listeners) listener.lost(lost);
   }
 
