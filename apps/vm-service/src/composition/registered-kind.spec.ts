@@ -21,8 +21,8 @@ const TRAITS = {
 };
 
 function createBackend(context: string): MemoryBackend {
-  const backend = new MemoryBackend(context, TRAITS);
-  backend.fleet.put(buildVm({ ref: { context, namespace: 'lobby', name: 'web' }, backend: TRAITS.kind }));
+  const backend = new MemoryBackend(context, { traits: TRAITS });
+  backend.engine.put(buildVm({ ref: { context, namespace: 'lobby', name: 'web' }, backend: TRAITS.kind }));
   return backend;
 }
 

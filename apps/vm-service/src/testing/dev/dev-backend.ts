@@ -33,7 +33,7 @@ class DevConsoles extends ConsoleSource {
   }
 
   override async openVnc(ref: InstanceRef): Promise<ConsoleStream> {
-    if (!isRunningStatus(this.backend.fleet.vm(ref).status))
+    if (!isRunningStatus(this.backend.engine.vm(ref).status))
       throw new DomainError('WRONG_STATE', `${ref.name} does not run; start it to open a console.`);
     return new DevScreen();
   }
@@ -54,15 +54,15 @@ class DevMigration extends InstanceMigration {
   }
 
   override async migrate(ref: InstanceRef, targetNode?: string): Promise<BackgroundWork> {
-    const vm = this.backend.fleet.vm(ref);
-    this.backend.fleet.put(withStatus(vm, 'Migrating'));
+    const vm = this.backend.engine.vm(ref);
+    this.backend.engine.put(withStatus(vm, 'Migrating'));
     return async (report) => {
       for (const [index, step] of MIGRATION_STEPS.entries()) {
         report.step(step);
         report.progress(index / MIGRATION_STEPS.length);
         await new Promise((resolve) => setTimeout(resolve, MIGRATION_MS / MIGRATION_STEPS.length).unref());
       }
-      this.backend.fleet.put({ ...withStatus(vm, 'Running'), node: targetNode ?? 'node-7' });
+      this.backend.engine.put({ ...withStatus(vm, 'Running'), node: targetNode ?? 'node-7' });
     };
   }
 }
@@ -103,7 +103,7 @@ export class DevBackend extends MemoryBackend {
   private readonly overrides: Partial<Abilities>;
 
   constructor(context: string, traits: BackendTraits, { canMigrate }: { canMigrate: boolean }) {
-    super(context, traits);
+    super(context, { traits });
     this.overrides = {
       consoles: new DevConsoles(this, super.require('consoles')),
       diagnostics: new DevDiagnostics(),

@@ -74,11 +74,11 @@ export async function startDevService(args: readonly string[]): Promise<DevServi
     const backend = index % LAB_SHARE === 3 ? lab : prod;
     const { kind, namespaces } = backend.traits;
     const vm = { ...devVm(index, backend.context, namespaces), backend: kind };
-    backend.fleet.put(vm);
+    backend.engine.put(vm);
     vms.push({ backend, ref: vm.ref });
   }
   for (let index = 1; index <= CONTAINERS; index++)
-    prod.fleet.put({ ...devContainer(index, 'prod'), backend: CLUSTER_TRAITS.kind });
+    prod.engine.put({ ...devContainer(index, 'prod'), backend: CLUSTER_TRAITS.kind });
 
   const dataDir = mkdtempSync(join(tmpdir(), 'headgate-dev-'));
   const service = await createService({
@@ -98,7 +98,9 @@ export async function startDevService(args: readonly string[]): Promise<DevServi
   });
   await service.start();
   for (const backend of lost)
-    backend.fleet.lose(new DomainError('BACKEND_UNREACHABLE', `${backend.context}.example.org does not answer.`));
+    backend.engine.disconnect(
+      new DomainError('BACKEND_UNREACHABLE', `${backend.context}.example.org does not answer.`),
+    );
   const stopChanges = churn(
     vms.filter(({ backend }) => !lost.includes(backend)),
     changes,
@@ -124,10 +126,10 @@ function churn(vms: readonly DevVm[], changesPerSecond: number): () => void {
   if (changesPerSecond === 0) return () => undefined;
   const timer = setInterval(() => {
     const { backend, ref } = vms[Math.floor(Math.random() * vms.length)] ?? {};
-    if (!backend || !ref || !backend.fleet.has(ref)) return;
-    const vm = backend.fleet.vm(ref);
+    if (!backend || !ref || !backend.engine.has(ref)) return;
+    const vm = backend.engine.vm(ref);
     const isPausable = isRunningStatus(vm.status) && vm.status !== 'Paused';
-    backend.fleet.put(withStatus(vm, isPausable ? 'Paused' : 'Running'));
+    backend.engine.put(withStatus(vm, isPausable ? 'Paused' : 'Running'));
   }, SECOND_MS / changesPerSecond);
   return () => clearInterval(timer);
 }
