@@ -147,6 +147,19 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the web console,
     },
   );
 
+  test('opens one stream for all tabs, so that no tab waits for a connection', async () => {
+    const context = page.context();
+    let streams = 0;
+    context.on('request', (request) => {
+      if (request.resourceType() === 'eventsource') streams++;
+    });
+    const tabs = await Promise.all(Array.from({ length: 8 }, () => context.newPage()));
+    for (const tab of tabs) await tab.goto(`${service.url}/#/vms`);
+    for (const tab of tabs) await tab.getByText(`${COUNT.toLocaleString('en')} VMs`, { exact: true }).waitFor();
+    expect(streams).toBeLessThanOrEqual(1);
+    for (const tab of tabs) await tab.close();
+  });
+
   test('says that the list is old when the service goes, and is live again when it is back; consoles too', async () => {
     const vm = one('Running');
     await open(pageOf(vm, 'serial'));

@@ -1,5 +1,5 @@
 import { ApiError, messageOf } from '../api/api-error.js';
-import type { ContextStatus, FleetStore } from './fleet-store.js';
+import type { ContextStatus, FleetSink } from './fleet-store.js';
 import type { FleetEntry } from './sorted-entries.js';
 import { StreamWatch } from './stream-watch.js';
 
@@ -24,14 +24,18 @@ export class FleetFeed<E extends FleetEntry> {
     alive: () => this.source !== undefined,
     broken: () => this.broken(),
     reopen: () => this.retryNow(),
-    pause: () => this.close(),
+    pause: () => this.onHidden(),
     resume: () => this.closed && this.open(),
   });
 
-  /** @param path of a list that is also an event stream */
+  /**
+   * @param path of a list that is also an event stream
+   * @param onHidden called when the tab has been hidden for a while; by default, the stream is closed until the tab is visible
+   */
   constructor(
     private readonly path: string,
-    private readonly store: FleetStore<E>,
+    private readonly store: FleetSink<E>,
+    private readonly onHidden = (): void => this.close(),
   ) {}
 
   /** Opens the stream and keeps it open while the page is visible. */

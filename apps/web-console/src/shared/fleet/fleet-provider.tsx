@@ -1,8 +1,8 @@
 import type { ContainerView, VmView } from '@headgate/api-contracts';
 import { createContext, use, useCallback, useEffect, useState, useSyncExternalStore, type ReactNode } from 'react';
 import type { InstanceAddress, InstanceCollection } from '../api/instance-path.js';
-import { FleetFeed } from './fleet-feed.js';
 import { FleetStore, type FleetState } from './fleet-store.js';
+import { SharedFeed } from './shared-feed.js';
 import type { FleetEntry } from './sorted-entries.js';
 
 interface EntryOf {
@@ -12,7 +12,7 @@ interface EntryOf {
 
 interface Fleet<E extends FleetEntry> {
   readonly store: FleetStore<E>;
-  readonly feed: FleetFeed<E>;
+  readonly feed: SharedFeed<E>;
 }
 
 type Fleets = { readonly [C in InstanceCollection]: Fleet<EntryOf[C]> };
@@ -21,7 +21,7 @@ const FleetContext = createContext<Fleets | undefined>(undefined);
 
 function openFleet<E extends FleetEntry>(path: string): Fleet<E> {
   const store = new FleetStore<E>();
-  return { store, feed: new FleetFeed(path, store) };
+  return { store, feed: new SharedFeed(path, store) };
 }
 
 /** Provides the fleet to the whole page. The stream of VMs is open as long as the page is. */

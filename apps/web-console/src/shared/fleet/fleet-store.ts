@@ -25,11 +25,23 @@ export interface FleetState<E extends FleetEntry> {
   readonly lostSince?: number | undefined;
 }
 
+/** Receives the state of the fleet. */
+export interface FleetSink<E extends FleetEntry> {
+  current(): FleetState<E>;
+  replace(entries: readonly E[], phase: FleetPhase): void;
+  change(entry: E): void;
+  remove(ref: string): void;
+  contextStatus(context: string, status: ContextStatus): void;
+  /** Confirms that the current entries are up to date. */
+  confirm(phase: 'live' | 'polling'): void;
+  lost(error: string, now: number): void;
+}
+
 /** Changes arrive in bursts; listeners are notified once per burst. */
 const BURST_MS = 80;
 
 /** The list of instances on this page. Readers get the same state object until something changes. */
-export class FleetStore<E extends FleetEntry> {
+export class FleetStore<E extends FleetEntry> implements FleetSink<E> {
   private readonly known = new SortedEntries<E>();
   private readonly listeners = new Set<() => void>();
   private state: FleetState<E> = { phase: 'loading', entries: [], contexts: {}, partial: false };
@@ -47,6 +59,12 @@ export class FleetStore<E extends FleetEntry> {
     this.publishEntries({ phase, error: undefined, lostSince: undefined });
   }
 
+  /** Takes over the state of another tab. */
+  restore({ entries, phase, contexts, error, lostSince }: FleetState<E>): void {
+    this.known.reset(entries);
+    this.publishEntries({ phase, contexts, error, lostSince });
+  }
+
   change(entry: E): void {
     this.known.put(entry);
     this.publishSoon();
@@ -61,7 +79,6 @@ export class FleetStore<E extends FleetEntry> {
     this.publish({ contexts: { ...this.state.contexts, [context]: status } });
   }
 
-  /** Confirms that the current entries are up to date. */
   confirm(phase: 'live' | 'polling'): void {
     this.publish({ phase, error: undefined, lostSince: undefined });
   }

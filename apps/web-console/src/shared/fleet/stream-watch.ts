@@ -31,6 +31,7 @@ export class StreamWatch {
     this.probedAt = Date.now();
     this.probing = setInterval(() => void this.probe(), PROBE_MS);
     document.addEventListener('visibilitychange', this.onVisibility);
+    if (document.hidden) this.onVisibility();
   }
 
   stop(): void {

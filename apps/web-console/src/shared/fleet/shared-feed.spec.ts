@@ -1,0 +1,120 @@
+import { jest } from '@jest/globals';
+import type { VmView } from '@headgate/api-contracts';
+import { buildVm } from '../../testing/build-vm.js';
+import { FakeChannel, FakeLocks } from '../../testing/fake-tabs.js';
+import { MockService } from '../../testing/mock-service.js';
+import { FleetStore } from './fleet-store.js';
+import { SharedFeed } from './shared-feed.js';
+
+const web = buildVm({ name: 'web' });
+const db = buildVm({ name: 'db' });
+
+describe('SharedFeed', () => {
+  let service: MockService;
+  const tabs: SharedFeed<VmView>[] = [];
+
+  beforeEach(() => {
+    jest.useFakeTimers();
+    service = new MockService();
+    service.on('GET /healthz', {});
+    service.install();
+    Object.defineProperty(navigator, 'locks', { configurable: true, value: new FakeLocks() });
+    Object.assign(globalThis, { BroadcastChannel: FakeChannel });
+  });
+
+  afterEach(() => {
+    for (const tab of tabs.splice(0)) tab.stop();
+    hide(false);
+    Object.defineProperty(navigator, 'locks', { configurable: true, value: undefined });
+    jest.useRealTimers();
+    expect(service.refused).toEqual([]);
+  });
+
+  const settle = () => jest.advanceTimersByTimeAsync(200);
+  const openTab = async () => {
+    const store = new FleetStore<VmView>();
+    const feed = new SharedFeed('/api/vms', store);
+    tabs.push(feed);
+    feed.start();
+    await settle();
+    return { feed, names: () => store.current().entries.map(({ name }) => name), state: () => store.current() };
+  };
+  const hide = (hidden: boolean): void => {
+    Object.defineProperty(document, 'hidden', { configurable: true, value: hidden });
+    document.dispatchEvent(new Event('visibilitychange'));
+  };
+
+  test('opens one stream for several tabs, and each tab gets every change', async () => {
+    const first = await openTab();
+    const second = await openTab();
+    service.stream.snapshot([web]);
+    service.stream.emit('changed', db);
+    service.stream.emit('status', { context: 'prod', up: false, reason: 'gone' });
+    await settle();
+    for (const tab of [first, second]) {
+      expect(tab.names()).toEqual(['db', 'web']);
+      expect(tab.state()).toMatchObject({ phase: 'live', contexts: { prod: { up: false } } });
+    }
+    service.stream.emit('removed', { ref: web.ref });
+    await settle();
+    expect(second.names()).toEqual(['db']);
+    expect(service.streams).toHaveLength(1);
+  });
+
+  test('gives the current list to a tab that opens later', async () => {
+    await openTab();
+    service.stream.snapshot([web, db]);
+    const later = await openTab();
+    expect(later.names()).toEqual(['db', 'web']);
+    expect(later.state().phase).toBe('live');
+    expect(service.streams).toHaveLength(1);
+  });
+
+  test('continues in another tab when the tab with the stream closes', async () => {
+    const first = await openTab();
+    service.stream.snapshot([web]);
+    const second = await openTab();
+    first.feed.stop();
+    await settle();
+    expect(service.streams.map(({ closed }) => closed)).toEqual([true, false]);
+    service.stream.snapshot([web, db]);
+    expect(second.names()).toEqual(['db', 'web']);
+  });
+
+  test('reports a lost service in all tabs, and retries on request of any tab', async () => {
+    service.fails('GET /api/vms', 503, 'No context is reachable.');
+    await openTab();
+    const second = await openTab();
+    service.stream.snapshot([web]);
+    service.stream.break();
+    await settle();
+    expect(second.state()).toMatchObject({ phase: 'lost', error: 'No context is reachable.' });
+    second.feed.retryNow();
+    await settle();
+    expect(service.streams).toHaveLength(2);
+    service.stream.snapshot([web]);
+    expect(second.state().phase).toBe('live');
+  });
+
+  test('passes the stream on after a minute in a hidden tab, and takes part again when it is visible', async () => {
+    const first = await openTab();
+    const second = await openTab();
+    service.stream.snapshot([web]);
+    hide(true);
+    await jest.advanceTimersByTimeAsync(60_000);
+    expect(service.streams).toHaveLength(2);
+    hide(false);
+    service.stream.snapshot([web, db]);
+    await settle();
+    expect(second.names()).toEqual(['db', 'web']);
+    expect(first.names()).toEqual(['db', 'web']);
+    expect(service.streams.filter(({ closed }) => !closed)).toHaveLength(1);
+  });
+
+  test('opens a stream per tab in browsers without locks, as on plain HTTP', async () => {
+    Object.defineProperty(navigator, 'locks', { configurable: true, value: undefined });
+    await openTab();
+    await openTab();
+    expect(service.streams).toHaveLength(2);
+  });
+});
