@@ -44,7 +44,7 @@ export class MemoryBackend extends Backend {
     super();
     this.traits = traits;
     this.unavailable = unavailable;
-    const engine = (this.engine = new MemoryEngine(nodeCount));
+    const engine = (this.engine = new MemoryEngine(traits.kind, nodeCount));
     this.abilities = {
       inventory: new MemoryInventory(engine),
       power: new MemoryPower(engine),

@@ -4,6 +4,7 @@ import {
   isContainer,
   isRunningStatus,
   isVm,
+  type BackendKind,
   type ClusterNode,
   type Container,
   type ContainerPhase,
@@ -25,8 +26,14 @@ export class MemoryEngine {
   private lastUid = 0;
   private nextNode = 0;
 
-  /** @param nodeCount how many nodes there are, `memory-1` and so on */
-  constructor(nodeCount = 2) {
+  /**
+   * @param kind of the backend that its instances belong to
+   * @param nodeCount how many nodes there are: `memory-1` and so on
+   */
+  constructor(
+    readonly kind: BackendKind,
+    nodeCount = 2,
+  ) {
     this.nodes = Array.from({ length: nodeCount }, (_none, index) => ({
       name: `memory-${index + 1}`,
       ready: true,

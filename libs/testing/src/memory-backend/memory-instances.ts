@@ -24,7 +24,6 @@ import {
 } from '@headgate/domain-contracts';
 import { buildContainer, buildVm } from '../builders.js';
 import { withStatus, type MemoryEngine } from './memory-engine.js';
-import { MEMORY_TRAITS } from './memory-traits.js';
 
 /** The one volume that a `pvc` source may name. */
 export const MEMORY_VOLUME = 'volume-1';
@@ -100,7 +99,7 @@ export class MemoryProvisioning extends InstanceProvisioning {
       throw new DomainError('VOLUME_NOT_FOUND', `There is no volume ${source.claim}.`);
     }
     const uid = this.engine.nextUid();
-    const vm = buildVm({ ref, uid, cpu, memoryBytes, diskBytes, backend: MEMORY_TRAITS.kind, liveMigratable: true });
+    const vm = buildVm({ ref, uid, cpu, memoryBytes, diskBytes, backend: this.engine.kind, liveMigratable: true });
     const finalStatus: VmStatus = start ? 'Running' : 'Stopped';
     const node = spec.node ?? this.engine.chooseNode();
     this.engine.put(withStatus(vm, source.kind === 'import' ? 'Provisioning' : finalStatus, node));
@@ -178,7 +177,7 @@ export class MemoryContainers extends Containers {
     this.engine.expectReachable();
     if (this.engine.has(ref)) throw new DomainError('ALREADY_EXISTS', `${formatRef(ref)} already exists.`);
     const uid = this.engine.nextUid();
-    const container = { ref, uid, image, cpu, memoryBytes, privileged, backend: MEMORY_TRAITS.kind };
+    const container = { ref, uid, image, cpu, memoryBytes, privileged, backend: this.engine.kind };
     this.engine.put(buildContainer({ ...container, node: this.engine.chooseNode() }));
   }
 
