@@ -1,30 +1,7 @@
-import type { Backend, Clock } from '@headgate/domain-contracts';
-import type { Logger } from 'pino';
-import type { CommandLine } from '../config/command-line.js';
-import type { Settings } from '../config/load-config.js';
-import type { ContextSection } from '../config/service-config.js';
+import type { BackendFactory } from './backend-factory.js';
 import { openCluster } from './open-cluster.js';
 import { openLibvirt } from './open-libvirt.js';
 import { openSandbox } from './open-sandbox.js';
-
-/** A context to open. */
-export interface BackendDeps {
-  readonly section: ContextSection;
-  readonly options: CommandLine;
-  readonly settings: Settings;
-  readonly clock: Clock;
-  readonly log: Logger;
-}
-
-export interface OpenedBackend {
-  readonly backend: Backend;
-  /** Whether its guests are simulated. */
-  readonly isSimulated?: boolean;
-  /** Closes the engine behind the backend when this process runs it. Called after the backend was closed. */
-  close?(): Promise<void>;
-}
-
-export type BackendFactory = (deps: BackendDeps) => Promise<OpenedBackend>;
 
 /** The factory of each kind that a context of the configuration may have. */
 export type BackendKinds = Readonly<Record<string, BackendFactory>>;

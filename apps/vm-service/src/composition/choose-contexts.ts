@@ -4,7 +4,8 @@ import type { Logger } from 'pino';
 import type { CommandLine } from '../config/command-line.js';
 import type { Settings } from '../config/load-config.js';
 import type { ContextSection } from '../config/service-config.js';
-import { BACKEND_KINDS, type BackendKinds, type OpenedBackend } from './backend-kinds.js';
+import type { OpenedBackend } from './backend-factory.js';
+import { BACKEND_KINDS, type BackendKinds } from './backend-kinds.js';
 import { findCluster, findLibvirt } from './find-backends.js';
 import { LOCAL_URI } from './open-libvirt.js';
 

@@ -1,5 +1,5 @@
 import type { KubeconfigSource } from '@headgate/kube-adapter';
-import type { BackendDeps, OpenedBackend } from './backend-kinds.js';
+import type { BackendDeps, OpenedBackend } from './backend-factory.js';
 
 /**
  * A real cluster, by kubeconfig or by the service account of the pod that this process runs in. The Kubernetes client is loaded

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { LibvirtBackend } from '@headgate/libvirt-adapter';
-import type { BackendDeps, OpenedBackend } from './backend-kinds.js';
+import type { BackendDeps, OpenedBackend } from './backend-factory.js';
 
 export const LOCAL_URI = 'qemu:///system';
 

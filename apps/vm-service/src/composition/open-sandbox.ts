@@ -1,4 +1,4 @@
-import type { BackendDeps, OpenedBackend } from './backend-kinds.js';
+import type { BackendDeps, OpenedBackend } from './backend-factory.js';
 
 /** Instances of a simulated cluster when the configuration gives no number. */
 export const DEFAULT_SANDBOX_INSTANCES = 40;

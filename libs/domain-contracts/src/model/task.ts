@@ -1,4 +1,4 @@
-export const TASK_KINDS = ['migrate', 'bootc', 'move', 'export', 'create'] as const;
+export const TASK_KINDS = ['create', 'migrate'] as const;
 export type TaskKind = (typeof TASK_KINDS)[number];
 export type TaskStatus = 'running' | 'done' | 'error';
 

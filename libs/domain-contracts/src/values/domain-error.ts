@@ -24,7 +24,6 @@ export const ERROR_CODES = [
   'NODE_NOT_FOUND',
   'VOLUME_NOT_FOUND',
   'TASK_NOT_FOUND',
-  'SOURCE_NOT_FOUND',
   // what stands in the way
   'ALREADY_EXISTS',
   'AMBIGUOUS_INSTANCE',

@@ -3,9 +3,6 @@ import type { TaskView } from '@headgate/api-contracts';
 const VERBS: Readonly<Record<TaskView['kind'], string>> = {
   create: 'Create',
   migrate: 'Migrate',
-  bootc: 'Build',
-  move: 'Move',
-  export: 'Export',
 };
 
 /** A readable title, such as "Create web-1". */
