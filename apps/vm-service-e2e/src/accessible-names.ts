@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 
-/** What a person who does not see the page is told by its name. */
+/** Roles of controls that a screen reader announces by their name. */
 const CONTROLS = [
   'button',
   'link',

@@ -6,7 +6,7 @@ export interface Answer<T> {
   readonly body: T;
 }
 
-/** A client of the API that knows nothing but HTTP. */
+/** A plain HTTP client of the API. */
 export class Api {
   constructor(readonly url: string) {}
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { chromium, type BrowserContext, type Page } from 'playwright-core';
 import { CHROMIUM } from './machine.js';
 
-/** Chromium without anything that talks to anybody but the page. */
+/** Chromium without its own background traffic. */
 const ARGS = [
   '--no-sandbox',
   '--disable-gpu',
@@ -17,9 +17,9 @@ const ARGS = [
 
 export interface Browser {
   readonly page: Page;
-  /** Addresses that the page asked for beside the service's own. */
+  /** URLs of other origins that the page requested. */
   readonly foreign: string[];
-  /** What the page complained about. */
+  /** Errors that the page logged or threw. */
   readonly errors: string[];
   close(): Promise<void>;
 }

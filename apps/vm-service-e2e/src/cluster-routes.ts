@@ -3,28 +3,28 @@ import type { Api } from './api.js';
 import { Terminal } from './terminal.js';
 import { until } from './until.js';
 
-/** The service under test, once it serves. */
+/** The service under test, after it started. */
 export interface Served {
   readonly api: Api;
-  /** Of the service, with ws: */
+  /** URL of the service, with the scheme ws: */
   readonly socketUrl: string;
   readonly context: string;
 }
 
-/** The routes of VMs and containers over a cluster with simulated guests, whoever runs it and with whatever rights. */
+/** The routes of VMs and containers over a cluster with simulated guests, for any operator and any rights. */
 export function clusterRoutes(served: () => Served): void {
   const send: Api['send'] = (method, path, body) => served().api.send(method, path, body);
 
-  test('makes a VM that runs, with both consoles, and tags, freezes, restarts and removes it', async () => {
+  test('creates and starts a VM, opens both consoles, and tags, pauses, restarts and deletes it', async () => {
     const { api, socketUrl, context } = served();
-    const made = await send('POST', '/api/vms', {
+    const created = await send('POST', '/api/vms', {
       name: 'hgtest',
       containerDisk: 'images/tiny:1',
       mem: '1Gi',
       start: true,
     });
     const ref = `vm/${context}/tailvm/hgtest`;
-    expect([made.status, made.body]).toEqual([201, { name: 'hgtest', namespace: 'tailvm', ref }]);
+    expect([created.status, created.body]).toEqual([201, { name: 'hgtest', namespace: 'tailvm', ref }]);
     await api.untilVm('hgtest', 'runs', (vm) => vm?.status === 'Running');
 
     const terminal = await Terminal.open(`${socketUrl}/api/tty/tailvm/hgtest`);
@@ -52,7 +52,7 @@ export function clusterRoutes(served: () => Served): void {
     await api.untilVm('hgtest', 'is gone', (vm) => vm === undefined);
   });
 
-  test('keeps a long cloud-init text in a Secret that goes with its VM', async () => {
+  test('keeps a long cloud-init text in a Secret that is deleted with its VM', async () => {
     const { api } = served();
     const cloudInit = `#cloud-config\n# ${'x'.repeat(4000)}\n`;
     expect(
@@ -62,7 +62,7 @@ export function clusterRoutes(served: () => Served): void {
     await api.untilVm('hgtest-ci', 'is gone', (vm) => vm === undefined);
   });
 
-  test('migrates a running VM, followed as a task', async () => {
+  test('migrates a running VM and tracks it as a task', async () => {
     const { api } = served();
     const { body } = await send<VmView[]>('GET', '/api/vms?q=running');
     const running = body.find((vm) => vm.liveMigratable);
@@ -96,7 +96,7 @@ export function clusterRoutes(served: () => Served): void {
     await until('the container is gone', phase, (now) => now === undefined);
   });
 
-  test('answers what the cluster consists of, and what is wrong with it', async () => {
+  test('reports the parts of the cluster and its checks', async () => {
     expect((await send<unknown[]>('GET', '/api/nodes')).body.length).toBeGreaterThan(0);
     const { body } = await send<{ instancetypes: string[]; preferences: string[] }>('GET', '/api/instancetypes');
     expect([body.instancetypes, body.preferences]).toEqual([

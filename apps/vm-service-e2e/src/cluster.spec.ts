@@ -8,10 +8,10 @@ import { RunningService } from './running-service.js';
 import { SimulatedCluster } from './simulated-cluster.js';
 import { until } from './until.js';
 
-const FIRST_START = 600_000;
-/** Within how long a lost cluster is noticed, and taken back, in milliseconds. */
-const NOTICED = 10_000;
-const TAKEN_BACK = 5_000;
+const FIRST_START_TIMEOUT_MS = 600_000;
+/** How soon a cluster that does not answer is reported as lost, and one that is back as up. */
+const LOSS_TIMEOUT_MS = 10_000;
+const RECOVERY_TIMEOUT_MS = 5_000;
 
 interface List {
   readonly status: number;
@@ -34,7 +34,7 @@ describe('npm start -- --config FILE, with clusters', () => {
     prod.simulation.seedVm({ name: 'ledger' }, { name: 'archive', status: 'Stopped' });
     service = await RunningService.start(['--config', SimulatedCluster.configure(folder, [lab, prod])]);
     api = new Api(service.url);
-  }, FIRST_START);
+  }, FIRST_START_TIMEOUT_MS);
 
   afterAll(async () => {
     await service?.stop();
@@ -77,8 +77,8 @@ describe('npm start -- --config FILE, with clusters', () => {
       metadata.labels = { ...metadata.labels, [`svc.dev/tag.${tag}`]: 'true' };
     });
 
-  test('reading costs the clusters nothing', async () => {
-    expect((await untilRight(TAKEN_BACK)).vms).toHaveLength(27);
+  test('reads send no requests to the clusters', async () => {
+    expect((await untilRight(RECOVERY_TIMEOUT_MS)).vms).toHaveLength(27);
     await until(
       'the service has looked at what the clusters have',
       async () => [lab.takeRequests(), prod.takeRequests()],
@@ -90,30 +90,30 @@ describe('npm start -- --config FILE, with clusters', () => {
     expect([lab.takeRequests(), prod.takeRequests()]).toEqual([{}, {}]);
   });
 
-  test('a change in a cluster is told on the event stream and shown in the list, and costs no request', async () => {
+  test('a change in a cluster appears in the event stream and the list without a request', async () => {
     const stream = await EventStream.open(service.url);
     await stream.until('the snapshot', ({ name }) => name === 'snapshot');
     prod.takeRequests();
     setTag(prod, 'tailvm', 'ledger', 'seen');
-    const { data } = await stream.until('the change is told', ({ name }) => name === 'changed');
+    const { data } = await stream.until('the change is emitted', ({ name }) => name === 'changed');
     expect(data).toMatchObject({ ref: 'vm/prod/tailvm/ledger', tags: ['seen'] });
     expect((await list()).vms.find(({ name }) => name === 'ledger')?.tags).toEqual(['seen']);
     expect(prod.takeRequests()).toEqual({});
     stream.close();
   });
 
-  test('a cluster that is down hides no other, and is right again within 5 s of its return', async () => {
+  test('a cluster that is down does not hide the others, and recovers within 5 s', async () => {
     const before = await list();
     const [gone, changed] = before.vms.filter(({ context }) => context === 'lab');
     await lab.sandbox.faults.serverDown();
-    const during = await until('the list is partial', list, ({ partial }) => partial, NOTICED);
+    const during = await until('the list is partial', list, ({ partial }) => partial, LOSS_TIMEOUT_MS);
     expect(during.status).toBe(200);
     expect(during.vms.map(({ ref }) => ref)).toEqual(before.vms.map(({ ref }) => ref));
     expect(new Set(during.vms.filter(({ stale }) => stale).map(({ context }) => context))).toEqual(new Set(['lab']));
     expect(during.vms.filter(({ context }) => context === 'lab').every(({ stale }) => stale)).toBe(true);
 
-    const made = { name: 'meanwhile', context: 'prod', containerDisk: 'images/tiny:1' };
-    expect(await api.send('POST', '/api/vms', made)).toMatchObject({ status: 201 });
+    const body = { name: 'meanwhile', context: 'prod', containerDisk: 'images/tiny:1' };
+    expect(await api.send('POST', '/api/vms', body)).toMatchObject({ status: 201 });
     expect((await api.send('DELETE', '/api/vms/tailvm/meanwhile')).status).toBe(200);
     const refused = await api.send('POST', `/api/vms/${changed?.namespace}/${changed?.name}/start`);
     expect(refused).toMatchObject({ status: 503, body: { code: 'BACKEND_UNREACHABLE' } });
@@ -124,30 +124,30 @@ describe('npm start -- --config FILE, with clusters', () => {
     lab.sandbox.store.delete('virtualmachines.kubevirt.io', { namespace: gone!.namespace, name: gone!.name });
     setTag(lab, changed!.namespace, changed!.name, 'meanwhile');
     await lab.sandbox.faults.serverUp();
-    const after = await untilRight(TAKEN_BACK);
+    const after = await untilRight(RECOVERY_TIMEOUT_MS);
     expect(after.vms.map(({ ref }) => ref)).not.toContain(gone?.ref);
     expect(after.vms.find(({ ref }) => ref === changed?.ref)?.tags).toContain('meanwhile');
   });
 
-  test('no cluster in reach is 503 for a reader, while the event stream stays open and says why', async () => {
+  test('reads answer 503 when no cluster can be reached, while the event stream stays open with the reason', async () => {
     const stream = await EventStream.open(service.url);
     await Promise.all([lab.sandbox.faults.serverDown(), prod.sandbox.faults.serverDown()]);
-    await until('the list is 503', list, ({ status }) => status === 503, NOTICED);
+    await until('the list is 503', list, ({ status }) => status === 503, LOSS_TIMEOUT_MS);
     const lost = (context: string) =>
       stream.until(
-        `${context} is told to be down`,
+        `${context} is reported as down`,
         ({ name, data }) => name === 'status' && (data as { context: string; up: boolean }).up === false,
       );
     expect((await lost('one')).data).toMatchObject({ reason: expect.stringMatching(/can't be reached/) });
     expect((await lost('the other')).data).toMatchObject({ reason: expect.stringMatching(/can't be reached/) });
     await Promise.all([lab.sandbox.faults.serverUp(), prod.sandbox.faults.serverUp()]);
-    await untilRight(TAKEN_BACK);
+    await untilRight(RECOVERY_TIMEOUT_MS);
     stream.close();
   });
 
-  test('an API server that is killed during creations loses no VM and doubles none', async () => {
+  test('an API server that is killed during creations loses no VM and duplicates none', async () => {
     const names = Array.from({ length: 6 }, (_none, index) => `hgtest-${index}`);
-    // What is asked for is still under way when the server dies.
+    // The requests are still in flight when the server dies.
     const clear = lab.sandbox.faults.delay({ verb: 'create' }, 20);
     lab.takeRequests();
     const creations = names.map((name, index) =>
@@ -155,7 +155,7 @@ describe('npm start -- --config FILE, with clusters', () => {
         name,
         context: 'lab',
         containerDisk: 'images/tiny:1',
-        // Every other one needs a Secret beside the VM.
+        // Every other one also needs a Secret.
         cloudInit: `#cloud-config\n# ${'x'.repeat(index % 2 ? 3000 : 10)}`,
       }),
     );
@@ -178,18 +178,18 @@ describe('npm start -- --config FILE, with clusters', () => {
       async () => lab.vmNames().filter((name) => name.startsWith('hgtest-')),
       (now) => String(now) === String(there),
     );
-    await untilRight(TAKEN_BACK);
+    await untilRight(RECOVERY_TIMEOUT_MS);
     const missing = names.filter((name) => !there.includes(name));
     for (const name of missing) {
       const again = await api.send('POST', '/api/vms', { name, context: 'lab', containerDisk: 'images/tiny:1' });
       expect([name, again.status]).toEqual([name, 201]);
     }
     for (const name of names) expect((await api.send('DELETE', `/api/vms/tailvm/${name}`)).status).toBe(200);
-    await untilRight(TAKEN_BACK);
+    await untilRight(RECOVERY_TIMEOUT_MS);
     expect(lab.objects('tailvm').filter((object) => object.includes('hgtest-'))).toEqual([]);
   });
 
-  test('a VM and a container of one name share nothing, and deleting either leaves the other whole', async () => {
+  test('a VM and a container of the same name share nothing, and deleting one leaves the other intact', async () => {
     const before = prod.objects('tailvm');
     const added = (): string[] => prod.objects('tailvm').filter((object) => !before.includes(object));
     const vm = {
@@ -259,7 +259,7 @@ describe('npm start -- --config FILE, with clusters that refuse', () => {
     expired.sandbox.revoke(expired.sandbox.tokenForUser('alice'));
     service = await RunningService.start(['--config', config]);
     api = new Api(service.url);
-  }, FIRST_START);
+  }, FIRST_START_TIMEOUT_MS);
 
   afterAll(async () => {
     await service?.stop();
@@ -286,7 +286,7 @@ describe('npm start -- --config FILE, with clusters that refuse', () => {
       'narrow',
       /^narrow does not let bob list virtualmachine(s|instances)\.kubevirt\.io at the cluster scope: grant it that verb\.$/,
     ],
-  ])('says in one sentence what is wrong: %s', async (_what, name, sentence) => {
+  ])('reports %s in one sentence', async (_what, name, sentence) => {
     const { reason } = (await until(
       `${name} is refused`,
       () => contextOf(name),
@@ -296,7 +296,7 @@ describe('npm start -- --config FILE, with clusters that refuse', () => {
     expect((await contextOf('plain'))?.up).toBe(true);
   });
 
-  test('says in one sentence that CDI is missing, where it is needed, and works where it is not', async () => {
+  test('names the missing CDI where it is needed, and works without it elsewhere', async () => {
     const wanted = { name: 'hgtest', context: 'plain' };
     const refused = await api.send('POST', '/api/vms', { ...wanted, import: 'https://images.example/debian-12.qcow2' });
     expect(refused).toMatchObject({ status: 501, body: { code: 'NOT_SUPPORTED' } });

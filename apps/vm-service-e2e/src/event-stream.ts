@@ -1,4 +1,4 @@
-import { PATIENCE } from './until.js';
+import { WAIT_TIMEOUT_MS } from './until.js';
 
 /** One server-sent event. */
 export interface StreamEvent {
@@ -6,7 +6,7 @@ export interface StreamEvent {
   readonly data: unknown;
 }
 
-/** The service's event stream, read to whatever a test waits for. */
+/** Reads the event stream of the service until the event that a test waits for. */
 export class EventStream {
   private rest = '';
 
@@ -22,9 +22,12 @@ export class EventStream {
     return new EventStream(body!.pipeThrough(new TextDecoderStream()).getReader(), abort);
   }
 
-  /** Reads on to the first event that is right, and forgets those before. @throws Error that says what it waited for */
+  /** Reads until the first matching event and drops those before it. @throws Error that names the expected event */
   async until(what: string, right: (event: StreamEvent) => boolean): Promise<StreamEvent> {
-    const timer = setTimeout(() => this.abort.abort(new Error(`waited ${PATIENCE} ms until ${what}`)), PATIENCE);
+    const timer = setTimeout(
+      () => this.abort.abort(new Error(`waited ${WAIT_TIMEOUT_MS} ms until ${what}`)),
+      WAIT_TIMEOUT_MS,
+    );
     try {
       for (;;) {
         const event = await this.next();

@@ -8,14 +8,14 @@ import { processesWith } from './processes.js';
 import { RunningService } from './running-service.js';
 import { until } from './until.js';
 
-describeIf(noGuestsBecause(), 'a service that is killed in the middle of an import', () => {
+describeIf(noGuestsBecause(), 'a service that is killed during an import', () => {
   const name = `hgtest-${randomBytes(4).toString('hex')}`;
   let image: Server;
   let service: RunningService;
   const asked: ServerResponse[] = [];
 
   beforeAll(async () => {
-    // An image that never comes to its end.
+    // An image that never ends.
     image = createServer((_request, response) => {
       response.writeHead(200, { 'content-length': String(64 * 1024 ** 2) });
       response.write(Buffer.alloc(1024 ** 2));
@@ -32,18 +32,18 @@ describeIf(noGuestsBecause(), 'a service that is killed in the middle of an impo
     await removeLeftovers(name);
   });
 
-  test('leaves nothing half-made, and says what became of the task', async () => {
+  test('leaves nothing behind and marks the task as interrupted', async () => {
     const url = `http://127.0.0.1:${(image.address() as AddressInfo).port}/disk.raw`;
     const before = new Api(service.url);
-    const made = await before.send<{ task: string }>('POST', '/api/vms', {
+    const created = await before.send<{ task: string }>('POST', '/api/vms', {
       name,
       import: url,
       cpu: 1,
       mem: '128Mi',
       disk: '64Mi',
     });
-    expect(made.status).toBe(201);
-    await before.untilVm(name, 'is being made', (vm) => vm?.status === 'Provisioning');
+    expect(created.status).toBe(201);
+    await before.untilVm(name, 'is being created', (vm) => vm?.status === 'Provisioning');
     expect((await before.send('POST', `/api/vms/local/${name}/start`)).status).toBe(409);
     await until(
       'the image is asked for',
@@ -59,7 +59,10 @@ describeIf(noGuestsBecause(), 'a service that is killed in the middle of an impo
     service = await RunningService.start(['--local'], { dataDir });
     const after = new Api(service.url);
     await after.untilVm(name, 'is gone', (vm) => vm === undefined);
-    expect(await after.untilTask(made.body.task)).toMatchObject({ status: 'error', error: 'interrupted by a restart' });
+    expect(await after.untilTask(created.body.task)).toMatchObject({
+      status: 'error',
+      error: 'interrupted by a restart',
+    });
     expect(
       await until(
         'everything of it is gone',

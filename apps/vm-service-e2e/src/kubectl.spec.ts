@@ -85,7 +85,7 @@ describeIf(KUBECTL ? undefined : 'kubectl is not installed', 'kubectl against th
     expect((await kubectl('logs', 'box')).length).toBeGreaterThan(0);
   });
 
-  test('deletes a VM with everything of it', async () => {
+  test('deletes a VM with everything that belongs to it', async () => {
     await kubectl('delete', 'vm', 'web', '--wait=true', '--timeout=60s');
     await kubectl('wait', 'vmi', 'web', '--for=delete', '--timeout=60s');
     expect(await kubectl('get', 'vm,vmi', '-o', 'name')).toBe('');

@@ -6,7 +6,7 @@ import { clusterRoutes } from './cluster-routes.js';
 import { RunningService } from './running-service.js';
 import { SimulatedCluster } from './simulated-cluster.js';
 
-describe('a cluster that grants the service nothing but the role of deploy/kustomize', () => {
+describe('a cluster that grants the service only the role of deploy/kustomize', () => {
   let folder: string;
   let cluster: SimulatedCluster;
   let service: RunningService;
@@ -28,7 +28,7 @@ describe('a cluster that grants the service nothing but the role of deploy/kusto
 
   clusterRoutes(() => ({ api, socketUrl: service.socketUrl, context: 'lab' }));
 
-  test('was asked for nothing that the role does not grant', () => {
+  test('received no request that the role does not allow', () => {
     expect(cluster.sandbox.requests.summary()).not.toEqual({});
     expect(service.said).not.toMatch(/forbidden/i);
   });

@@ -7,17 +7,17 @@ const run = promisify(execFile);
 const virsh = async (...args: string[]): Promise<string> =>
   (await run('virsh', ['-c', 'qemu:///system', '--quiet', ...args], { env: { ...process.env, LC_ALL: 'C' } })).stdout;
 
-/** Every domain, volume and process of this machine that carries the name. */
+/** Every domain, volume and process of this machine with the name. */
 export async function leftoversOf(name: string): Promise<string[]> {
   const domains = (await virsh('list', '--all', '--name')).split('\n').filter((domain) => domain === name);
-  // The pool knows what is in its folder only after it looked again.
+  // The pool lists its folder only after a refresh.
   await virsh('pool-refresh', 'headgate').catch(() => '');
   const volumes = await virsh('vol-list', 'headgate').catch(() => '');
   const disks = volumes.split('\n').filter((volume) => volume.includes(name));
   return [...domains, ...disks, ...processesWith(`guest=${name},`)];
 }
 
-/** Removes what a test that failed left behind. */
+/** Removes the leftovers of a failed test. */
 export async function removeLeftovers(name: string): Promise<void> {
   await virsh('destroy', name).catch(() => undefined);
   await virsh('undefine', name, '--nvram').catch(() => virsh('undefine', name).catch(() => undefined));

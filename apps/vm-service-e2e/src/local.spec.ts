@@ -10,7 +10,7 @@ import { PROMPT, Terminal } from './terminal.js';
 import { until } from './until.js';
 
 /** The first start builds the service and the guest's image. */
-const FIRST_START = 600_000;
+const FIRST_START_TIMEOUT_MS = 600_000;
 
 const CLOUD_INIT = '#cloud-config\nhostname: first-guest\n';
 
@@ -23,7 +23,7 @@ describeIf(noGuestsBecause(), 'npm start -- --local', () => {
   beforeAll(async () => {
     service = await RunningService.start(['--local', '--metrics']);
     api = new Api(service.url);
-  }, FIRST_START);
+  }, FIRST_START_TIMEOUT_MS);
 
   afterAll(async () => {
     await service?.stop();
@@ -40,9 +40,9 @@ describeIf(noGuestsBecause(), 'npm start -- --local', () => {
     ]);
   });
 
-  test('makes a VM from the tiny guest, which boots to its login prompt on a serial console', async () => {
-    const made = await api.send('POST', '/api/vms', { name, ...small, cloudInit: CLOUD_INIT });
-    expect([made.status, made.body]).toEqual([201, { name, namespace: 'local', ref: `vm/local/local/${name}` }]);
+  test('creates a VM from the tiny guest, which boots to its login prompt on a serial console', async () => {
+    const created = await api.send('POST', '/api/vms', { name, ...small, cloudInit: CLOUD_INIT });
+    expect([created.status, created.body]).toEqual([201, { name, namespace: 'local', ref: `vm/local/local/${name}` }]);
     await api.untilVm(name, 'is stopped', (vm) => vm?.status === 'Stopped');
     expect((await api.send('POST', `/api/vms/local/${name}/start`)).status).toBe(200);
     await api.untilVm(name, 'runs', (vm) => vm?.status === 'Running');
@@ -54,7 +54,7 @@ describeIf(noGuestsBecause(), 'npm start -- --local', () => {
     await terminal.close();
   });
 
-  test('remembers what the guest printed for the next viewer', async () => {
+  test('replays earlier output to the next viewer', async () => {
     const terminal = await Terminal.open(`${service.socketUrl}/api/tty/local/${name}`);
     await terminal.expect(/login: /);
     await terminal.close();
@@ -66,13 +66,13 @@ describeIf(noGuestsBecause(), 'npm start -- --local', () => {
     await terminal.close();
   });
 
-  test('learns address and agent of the guest', async () => {
+  test('reports the address and the agent of the guest', async () => {
     const vm = await api.untilVm(name, 'has an address', (one) => one?.ip !== undefined);
     expect(vm?.agentConnected).toBe(true);
     expect(vm?.ip).toMatch(/^\d+\.\d+\.\d+\.\d+$/);
   });
 
-  test('tells the series of the instance, from a snapshot', async () => {
+  test('exposes the series of the instance from a snapshot', async () => {
     const read = async (): Promise<string> => (await fetch(`${service.url}/metrics`)).text();
     const text = await until('the instance is in the snapshot', read, (seen) =>
       seen.includes(`svc_instance_running{name="${name}"`),
@@ -86,7 +86,7 @@ describeIf(noGuestsBecause(), 'npm start -- --local', () => {
     expect((await api.vm(name))?.tags).toEqual(['e2e']);
   });
 
-  test('goes on serving the same guest after a restart of the service, which ends no guest', async () => {
+  test('serves the same guest after a restart of the service', async () => {
     const { dataDir } = service;
     expect(await service.interrupt()).toBe(0);
     service = await RunningService.start(['--local', '--metrics'], { dataDir });
@@ -105,7 +105,7 @@ describeIf(noGuestsBecause(), 'npm start -- --local', () => {
     expect((await leftoversOf(name)).length).toBeGreaterThan(1);
   });
 
-  test('deletes it, and nothing of it is left', async () => {
+  test('deletes it with everything that belongs to it', async () => {
     expect((await api.send('DELETE', `/api/vms/local/${name}`)).body).toEqual({ status: 'deleted' });
     expect(await api.vm(name)).toBeUndefined();
     expect(await leftoversOf(name)).toEqual([]);
@@ -127,7 +127,7 @@ describeIf(noGuestsBecause(), 'npm start -- --local', () => {
         .first()
         .evaluate((canvas) => (canvas as HTMLCanvasElement).toDataURL());
 
-    test('a person creates a VM', async () => {
+    test('creates a VM', async () => {
       await page
         .getByRole('button', { name: /^Create/ })
         .first()
@@ -142,7 +142,7 @@ describeIf(noGuestsBecause(), 'npm start -- --local', () => {
       await api.untilVm(inBrowser, 'runs', (vm) => vm?.status === 'Running');
     });
 
-    test('and watches it boot on its screen, which reacts to the keyboard', async () => {
+    test('shows its screen, which reacts to the keyboard', async () => {
       await page.goto(`${service.url}/#/vms/local/local/${inBrowser}`);
       await page.getByRole('tab', { name: 'Console', exact: true }).click();
       await page.locator('canvas').first().waitFor();
@@ -151,21 +151,21 @@ describeIf(noGuestsBecause(), 'npm start -- --local', () => {
       await api.untilVm(inBrowser, 'has its agent', (vm) => vm?.agentConnected === true);
       await page.locator('canvas').first().click();
       await page.keyboard.type('headgate');
-      await until('the screen shows what is typed', frame, (next) => next !== booted);
+      await until('the screen shows the input', frame, (next) => next !== booted);
     });
 
     test('logs in on the serial console', async () => {
       await page.getByRole('tab', { name: 'Serial console' }).click();
       const screen = page.locator('.xterm-rows');
       const text = async (): Promise<string> => (await screen.innerText()).replaceAll('\u00a0', ' ');
-      await until('the prompt is there', text, (seen) => /login:\s*$/.test(seen.trimEnd()));
+      await until('the prompt appears', text, (seen) => /login:\s*$/.test(seen.trimEnd()));
       await page.locator('.xterm').click();
       await page.keyboard.type('headgate\r');
-      await until('the password is asked for', text, (seen) => /assword:\s*$/.test(seen.trimEnd()));
+      await until('the password prompt appears', text, (seen) => /assword:\s*$/.test(seen.trimEnd()));
       const shell = async (): Promise<boolean> => {
-        // What is typed right behind the prompt may get lost: see Terminal.logIn.
+        // Input right after the prompt may get lost: see Terminal.logIn.
         await page.keyboard.type('headgate\r');
-        return until('the shell is there', text, (seen) => /[$#]\s*$/.test(seen.trimEnd()), 5000).then(
+        return until('the shell appears', text, (seen) => /[$#]\s*$/.test(seen.trimEnd()), 5000).then(
           () => true,
           () => false,
         );
@@ -173,7 +173,7 @@ describeIf(noGuestsBecause(), 'npm start -- --local', () => {
       await until('the password is taken', shell, (taken) => taken);
     });
 
-    test('shuts it down and deletes it, and nothing of it is left', async () => {
+    test('shuts it down and deletes it with everything that belongs to it', async () => {
       await page.getByRole('button', { name: 'Shut down', exact: true }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Shut down', exact: true }).click();
       await api.untilVm(inBrowser, 'has stopped', (vm) => vm?.status === 'Stopped');
@@ -189,7 +189,7 @@ describeIf(noGuestsBecause(), 'npm start -- --local', () => {
       ).toEqual([]);
     });
 
-    test('and the page asked nobody else and complained about nothing', () => {
+    test('requested no other origin and logged no error', () => {
       expect(browser.foreign).toEqual([]);
       expect(browser.errors).toEqual([]);
     });

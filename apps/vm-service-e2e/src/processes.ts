@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Processes whose command line has the text, other than this one. */
+/** Other processes whose command line contains the text. */
 export const processesWith = (text: string): string[] =>
   readdirSync('/proc')
     .filter((entry) => /^\d+$/.test(entry) && Number(entry) !== process.pid)

@@ -6,13 +6,13 @@ import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '../../..');
 
-/** Nx's own variables would make a nested run take itself for a task of the outer one. */
+/** Without these variables a nested Nx run would act as a task of the outer one. */
 const cleanEnvironment = (): NodeJS.ProcessEnv =>
   Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !name.startsWith('NX_') && name !== 'NODE_OPTIONS'),
   );
 
-/** The service as a person starts it: `npm start -- ARGS`, in a process of its own. */
+/** The service as a user starts it: `npm start -- ARGS`, in its own process. */
 export class RunningService {
   said = '';
   private readonly exited: Promise<number>;
@@ -26,7 +26,7 @@ export class RunningService {
     this.exited = once(child, 'close').then(([code]) => Number(code));
   }
 
-  /** Resolves when it says where it serves. @throws Error with what it said when it ends before */
+  /** Resolves when it prints its URL. @throws Error with its output when it exits first */
   static async start(
     args: readonly string[],
     { dataDir, env = {} }: { dataDir?: string; env?: Record<string, string> } = {},
@@ -40,7 +40,7 @@ export class RunningService {
     return service;
   }
 
-  /** Runs it where it is expected to end by itself. */
+  /** Runs it until it exits on its own, as a failed start does. */
   static async runToEnd(args: readonly string[]): Promise<{ code: number; said: string }> {
     const service = RunningService.spawn(args, mkdtempSync(join(tmpdir(), 'headgate-e2e-')), {});
     const code = await service.exited;
@@ -71,7 +71,7 @@ export class RunningService {
     return this.child.pid ?? 0;
   }
 
-  /** Ctrl-C, as its terminal would send it. @returns the exit code */
+  /** Sends Ctrl-C as a terminal does. @returns the exit code */
   async interrupt(): Promise<number> {
     this.child.kill('SIGINT');
     return this.exited;

@@ -19,7 +19,7 @@ describe('npm start -- --sandbox', () => {
     expect(body.contexts).toMatchObject([{ simulated: true }]);
   });
 
-  test('shows the fleet and the catalog that it was asked for', async () => {
+  test('serves the requested number of instances and the catalog', async () => {
     const { body } = await api.send<VmView[]>('GET', '/api/vms');
     expect(body).toHaveLength(30);
     expect(new Set(body.map(({ status }) => status)).size).toBeGreaterThan(1);

@@ -7,16 +7,16 @@ import { parse } from 'yaml';
 export interface SimulatedClusterOptions {
   readonly sandbox?: KubeSandboxOptions;
   readonly simulation?: SimulationOptions;
-  /** The user of the kubeconfig; absent: the administrator. */
+  /** The user of the kubeconfig; the administrator by default. */
   readonly user?: string;
-  /** Enforces RBAC, with the account and the rights of deploy/kustomize and no others. */
+  /** Enforces RBAC with only the account and the rights of deploy/kustomize. */
   readonly deployed?: boolean;
 }
 
 const kustomize = join(import.meta.dirname, '../../../deploy/kustomize');
 const read = <T>(file: string): T => parse(readFileSync(join(kustomize, file), 'utf8')) as T;
 
-/** The namespace, the account and the rights that `kubectl apply -k deploy/kustomize` makes. */
+/** The namespace, the account and the rights that `kubectl apply -k deploy/kustomize` creates. */
 function deployment(): { objects: KubeObject[]; namespace: string; account: string } {
   const { namespace } = read<{ namespace: string }>('kustomization.yaml');
   const account = read<KubeObject>('service-account.yaml');
@@ -30,7 +30,7 @@ function deployment(): { objects: KubeObject[]; namespace: string; account: stri
   };
 }
 
-/** Every kind of which something may belong to a VM or to a container. */
+/** The kinds whose objects may belong to a VM or a container. */
 const OWNABLE = [
   'virtualmachines.kubevirt.io',
   'virtualmachineinstances.kubevirt.io',
@@ -41,7 +41,7 @@ const OWNABLE = [
   'services',
 ];
 
-/** A cluster in the test's own process, whose guests start at once. The service reaches it over HTTP, as any other. */
+/** A cluster in the process of the test, whose guests start at once. The service reaches it over HTTP like any other. */
 export class SimulatedCluster {
   private constructor(
     readonly context: string,
@@ -61,14 +61,14 @@ export class SimulatedCluster {
     return new SimulatedCluster(context, sandbox, simulation, kubeconfig);
   }
 
-  /** What clients have asked since the last time, but for the version: a silent server is asked for it again and again. */
+  /** The requests since the last call, without those for the version, which probe a silent server. */
   takeRequests(): Record<string, number> {
     const { 'get /version': _probes, ...requests } = this.sandbox.requests.summary();
     this.sandbox.requests.reset();
     return requests;
   }
 
-  /** The objects of a namespace that may belong to somebody: `kind/name/uid`. */
+  /** The objects of a namespace that may belong to an instance: `kind/name/uid`. */
   objects(namespace: string): string[] {
     return OWNABLE.flatMap((resource) => this.sandbox.store.list<KubeObject>(resource, { namespace }))
       .map(({ kind, metadata }) => `${kind}/${metadata.name}/${metadata.uid}`)
@@ -86,7 +86,7 @@ export class SimulatedCluster {
     return this.sandbox.close();
   }
 
-  /** Writes the service's configuration for several clusters. @returns its file */
+  /** Writes a configuration of the service for several clusters. @returns its path */
   static configure(folder: string, clusters: readonly SimulatedCluster[]): string {
     const contexts = clusters.map(({ context, kubeconfig }) => {
       const file = join(folder, `${context}.kubeconfig`);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { RunningService } from './running-service.js';
 
 /** The first start builds the service. */
-const FIRST_START = 600_000;
+const FIRST_START_TIMEOUT_MS = 600_000;
 
 describe('npm start', () => {
   let folder: string;
@@ -20,7 +20,7 @@ describe('npm start', () => {
     return path;
   };
 
-  /** The last thing it said: one sentence for a person. */
+  /** The last line of its output: one sentence for the user. */
   const complaintOf = async (...args: string[]): Promise<string> => {
     const { code, said } = await RunningService.runToEnd(args);
     expect(code).toBe(1);
@@ -29,7 +29,7 @@ describe('npm start', () => {
   };
 
   test(
-    'says which program to make way for when its port is in use',
+    'names the address that is in use',
     async () => {
       const squatter = createServer().listen(0, '127.0.0.1');
       await new Promise((resolve) => squatter.once('listening', resolve));
@@ -39,31 +39,31 @@ describe('npm start', () => {
       );
       squatter.close();
     },
-    FIRST_START,
+    FIRST_START_TIMEOUT_MS,
   );
 
   test.each([
-    ['a file that is not there', 'none.yaml', undefined, /none\.yaml: the file can't be read \(ENOENT\)$/],
+    ['a file that does not exist', 'none.yaml', undefined, /none\.yaml: the file can't be read \(ENOENT\)$/],
     ['a file that is not YAML', 'broken.yaml', 'contexts: [', /broken\.yaml: it is not YAML: /],
     ['a key that does not exist', 'key.yaml', 'lissen: 127.0.0.1:1', /key\.yaml: lissen is not a known key$/],
     [
-      'a value that can not be used',
+      'an invalid value',
       'value.yaml',
       'contexts: [{ name: a, kind: proxmox }]',
       /value\.yaml: contexts\.0\.kind must be kubevirt, libvirt or sandbox$/,
     ],
-  ])('stops at a configuration with %s, and names it', async (_what, name, text, sentence) => {
+  ])('refuses a configuration with %s and names it', async (_what, name, text, sentence) => {
     const path = text === undefined ? join(folder, name) : file(name, text);
     expect(await complaintOf('--config', path)).toMatch(sentence);
   });
 
-  test('stops at an option that does not exist', async () => {
+  test('refuses an unknown option', async () => {
     expect(await complaintOf('--nope')).toMatch(/^the command line: Unknown option '--nope'/);
   });
 
-  test('stops at a registry file that is none, and leaves it as it is', async () => {
+  test('refuses a file that is not a registry and leaves it as it is', async () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'headgate-faults-'));
-    writeFileSync(join(dataDir, 'registry.db'), 'this is somebody else’s file, and long enough to be looked at');
+    writeFileSync(join(dataDir, 'registry.db'), 'this file belongs to another program and is long enough to be read');
     await expect(RunningService.start(['--sandbox=0'], { dataDir })).rejects.toThrow(
       /registry\.db can't be used as the registry/,
     );

@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
-import { PATIENCE } from './until.js';
+import { WAIT_TIMEOUT_MS } from './until.js';
 
-/** A shell's prompt; busybox asks the terminal for its cursor behind it. */
+/** The prompt of a shell. busybox queries the cursor position of the terminal after it. */
 export const PROMPT = /[$#] (\x1b\[6n)?$/;
 
-/** A console socket, read like a person reads a screen. */
+/** A console socket with its output as text. */
 export class Terminal {
   seen = '';
   private constructor(private readonly socket: WebSocket) {
@@ -19,8 +19,8 @@ export class Terminal {
     return terminal;
   }
 
-  /** Waits until what was printed since the last call ends so, and forgets it. @throws Error with what was printed */
-  async expect(pattern: RegExp, patience = PATIENCE): Promise<string> {
+  /** Waits until the output since the last call matches, and drops it. @throws Error with that output */
+  async expect(pattern: RegExp, patience = WAIT_TIMEOUT_MS): Promise<string> {
     const timer = AbortSignal.timeout(patience);
     while (!pattern.test(this.seen)) {
       await once(this.socket, 'message', { signal: timer }).catch((error: unknown) => {
@@ -35,8 +35,8 @@ export class Terminal {
   }
 
   /**
-   * Logs in at a prompt for the login name. The guest's login empties its input after it has printed the prompt for the
-   * password, so what is typed right behind it may get lost: then it is typed again.
+   * Logs in at a login prompt. The guest's login clears its input after it printed the password prompt, so a password that is
+   * sent right after the prompt may get lost and is sent again.
    */
   async logIn(user: string, password: string): Promise<void> {
     this.type(`${user}\r`);

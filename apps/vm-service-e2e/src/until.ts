@@ -1,12 +1,12 @@
-/** How long anything may take before a test says what it waited for, in milliseconds. Real guests boot in software. */
-export const PATIENCE = 180_000;
+/** How long a test waits at most. Real guests boot in software emulation. */
+export const WAIT_TIMEOUT_MS = 180_000;
 
-/** Asks again and again until the answer is right. @throws Error that says what was waited for and what was seen last */
+/** Polls until the value matches. @throws Error with the expectation and the last value */
 export async function until<T>(
   what: string,
   ask: () => Promise<T>,
   right: (value: T) => boolean,
-  patience = PATIENCE,
+  patience = WAIT_TIMEOUT_MS,
 ): Promise<T> {
   const end = Date.now() + patience;
   for (;;) {

@@ -43,7 +43,7 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the web console,
     return found;
   };
 
-  test('draws what is in sight, and nothing is missing however far one scrolls', async () => {
+  test('draws the visible rows, and every row appears when scrolled to', async () => {
     await open('/vms');
     await page.getByText(`${COUNT.toLocaleString('en')} VMs`, { exact: true }).waitFor();
     const gaps = await table().evaluate(async (element) => {
@@ -62,7 +62,7 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the web console,
     expect(await page.locator('.hg-row').count()).toBeLessThan(100);
   });
 
-  test('is worked with the keyboard alone: search, move, open, and back to where one was', async () => {
+  test('works with the keyboard alone: search, move, open, and go back to the same row', async () => {
     const { name } = one('Running');
     await open('/vms');
     await table().waitFor();
@@ -79,7 +79,7 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the web console,
     expect(await address()).toBe(`#/vms?q=${name}`);
   });
 
-  test('goes back to the row one came from', async () => {
+  test('goes back to the opened row', async () => {
     await open('/vms');
     await table().evaluate((element) => {
       element.scrollTop = 36_000;
@@ -93,7 +93,7 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the web console,
     expect(await table().evaluate((element) => Math.abs(element.scrollTop - 36_000) < 900)).toBe(true);
   });
 
-  test('does one thing with everything that a filter shows, and names what failed', async () => {
+  test('applies an action to all filtered rows and names the failures', async () => {
     const context = 'namespace=build&status=Stopped';
     const stopped = vms.filter(({ namespace, status }) => namespace === 'build' && status === 'Stopped');
     const [gone] = stopped;
@@ -119,7 +119,7 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the web console,
     );
   });
 
-  test('shows refusals of the service at the fields that they are about', async () => {
+  test('shows the refusals of the service at their fields', async () => {
     const { name } = one('Running');
     await open('/vms?create=1');
     await dialog().getByRole('textbox', { name: 'Name', exact: true }).fill(name);
@@ -160,7 +160,7 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the web console,
     for (const tab of tabs) await tab.close();
   });
 
-  test('says that the list is old when the service goes, and is live again when it is back; consoles too', async () => {
+  test('marks the list as stale while the service is down, and reconnects the list and the consoles', async () => {
     const vm = one('Running');
     await open(pageOf(vm, 'serial'));
     const link = page.getByRole('region', { name: `Serial console of ${vm.name}` });
@@ -175,7 +175,7 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the web console,
     await link.getByText('Connected').waitFor();
   });
 
-  test('and the page asked nobody else and complained about nothing', () => {
+  test('requested no other origin and logged no error', () => {
     expect(browser.foreign).toEqual([]);
     expect(browser.errors).toEqual([]);
   });

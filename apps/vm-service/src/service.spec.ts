@@ -10,7 +10,7 @@ describe('vm-service', () => {
 
   afterEach(() => edge.close());
 
-  test('tells probes, identity, capabilities, nodes, images and instancetypes', async () => {
+  test('answers probes, identity, capabilities, nodes and instancetypes', async () => {
     expect((await edge.send('GET', '/readyz')).json).toEqual({ status: 'ready' });
     expect((await edge.send('GET', '/healthz', undefined, { host: '10.0.0.7:8006' })).body).toBe('ok\n');
     expect((await edge.send('GET', '/api/whoami')).json).toEqual({ login: '', name: '', admin: true, enforced: false });
@@ -38,7 +38,7 @@ describe('vm-service', () => {
     ]);
   });
 
-  test('ends everything that it opened', async () => {
+  test('closes everything that it opened', async () => {
     await edge.service.close();
     expect([edge.lab.closed, edge.other.closed]).toEqual([true, true]);
     await edge.open();

@@ -10,8 +10,8 @@ import { Type } from 'class-transformer';
 import { ValidateBy, ValidateIf, ValidateNested, type ValidationOptions } from 'class-validator';
 
 /**
- * Fields that mean the same wherever they appear. Each carries its OpenAPI schema in the validator's constraints, from
- * which the API document is generated.
+ * Fields that have the same meaning everywhere. Each carries its OpenAPI schema in the constraints of its validator, and the
+ * API document is generated from them.
  */
 export interface FieldSchema {
   readonly description?: string;
@@ -44,7 +44,7 @@ export const IsInstanceName = textField('isInstanceName', isInstanceName, NAME_R
   examples: ['web-1'],
 });
 
-/** A name that Kubernetes gives: nodes, instancetypes, preferences. */
+/** A name by the rules of Kubernetes: nodes, instancetypes, preferences. */
 export const IsKubernetesName = textField(
   'isKubernetesName',
   isKubernetesName,
@@ -66,7 +66,7 @@ export const IsByteQuantity = textField(
   { examples: ['4Gi'] },
 );
 
-/** A tag's name, without the label's prefix. */
+/** The name of a tag, without the prefix of its label. */
 export const IsTag = textField(
   'isTag',
   isTag,
@@ -86,7 +86,7 @@ const mark = (kind: Mark, target: object, property: string | symbol): void => {
   marked[kind].set(target, (marked[kind].get(target) ?? new Set()).add(String(property)));
 };
 
-/** Whether a field of a DTO class may be left out, or may be null. */
+/** Whether a field of a DTO class is optional or nullable. */
 export function isMarked(kind: Mark, type: { prototype: object }, property: string): boolean {
   for (let target: object | null = type.prototype; target; target = Object.getPrototypeOf(target) as object | null) {
     if (marked[kind].get(target)?.has(property)) return true;
@@ -94,13 +94,13 @@ export function isMarked(kind: Mark, type: { prototype: object }, property: stri
   return false;
 }
 
-/** A field that may be left out. Unlike class-validator's IsOptional, `null` is not the same as absent. */
+/** An optional field. Unlike with class-validator's IsOptional, `null` is not the same as absent. */
 export const Optional = (): PropertyDecorator => (target, property) => {
   mark('optional', target, property);
   ValidateIf((_object, value) => value !== undefined)(target, property);
 };
 
-/** A field that is always there and may be null. */
+/** A field that is always present and may be null. */
 export const Nullable = (): PropertyDecorator => (target, property) => {
   mark('nullable', target, property);
   ValidateIf((_object, value) => value !== null)(target, property);

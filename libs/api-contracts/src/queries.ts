@@ -13,30 +13,30 @@ export class InstanceActionPath extends InstancePath {
   @IsString() action!: string;
 }
 
-/** Picks one of several instances of the same name. */
+/** Chooses between instances of the same name in several contexts. */
 export class ContextQuery {
   @Optional() @IsContextName() context?: string;
 }
 
-/** Of every POST and DELETE: `dryRun=true` answers the plan and changes nothing. */
+/** The query of every POST and DELETE: `dryRun=true` returns the plan and changes nothing. */
 export class ChangeQuery extends ContextQuery {
   @Optional() @IsSwitch() dryRun?: 'true' | 'false';
 }
 
-/** Of the power actions. */
+/** The query of the power actions. */
 export class PowerQuery extends ChangeQuery {
-  /** Pulls the plug instead of asking the guest. */
+  /** Powers the VM off instead of asking the guest to shut down. */
   @Optional() @IsSwitch() force?: 'true' | 'false';
 }
 
-/** Of the console sockets. */
+/** The query of the console sockets. */
 export class ConsoleQuery extends ContextQuery {
   @Optional() @IsIn(INSTANCE_KINDS) kind?: InstanceKind;
 }
 
-/** Of the web console's script. */
+/** The query of the web console's script. */
 export class ScriptQuery {
-  /** What draws consoles is a part of its own, loaded by whoever opens one. */
+  /** The part that draws consoles, which is loaded when one is opened. */
   @Optional() @IsIn(['consoles']) part?: 'consoles';
 }
 
@@ -53,16 +53,16 @@ export const SORT_FIELDS = [
 ] as const;
 export type SortField = (typeof SORT_FIELDS)[number];
 
-/** Of the lists. With none of them the whole list is answered. */
+/** The query of the lists. Without parameters the response is the whole list. */
 export class ListQuery extends ContextQuery {
-  /** Words that must all be found in name, namespace, status, node, ip or tags. */
+  /** Words that must all occur in name, namespace, status, node, ip or tags. */
   @Optional() @IsString() @MaxLength(256) q?: string;
-  /** A field's name; with "-" before it the order is reversed. */
+  /** The name of a field; a leading "-" reverses the order. */
   @Optional() @IsIn([...SORT_FIELDS, ...SORT_FIELDS.map((field) => `-${field}`)]) sort?: SortField | `-${SortField}`;
-  /** At most so many entries, 1 to 10000; the header Svc-Cursor then leads on. */
+  /** The maximum number of entries, 1 to 10000; the header Svc-Cursor then leads to the next page. */
   @Optional() @Matches(/^[1-9]\d{0,4}$/, { message: '$property must be a number from 1 to 10000.' }) limit?: string;
-  /** Svc-Cursor of the page before. */
+  /** The Svc-Cursor of the previous page. */
   @Optional()
-  @Matches(/^[A-Za-z0-9_-]{1,1024}$/, { message: '$property must be the Svc-Cursor of the page before.' })
+  @Matches(/^[A-Za-z0-9_-]{1,1024}$/, { message: '$property must be the Svc-Cursor of the previous page.' })
   cursor?: string;
 }

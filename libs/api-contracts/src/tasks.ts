@@ -18,11 +18,11 @@ export class TaskView {
   /** Empty unless status is `error`. */
   @IsString() error!: string;
   @IsString() ref!: string;
-  /** Login of who asked. */
+  /** Login of the caller. */
   @IsString() caller!: string;
   @IsISO8601() startedAt!: string;
   @Nullable() @IsISO8601() finishedAt!: string | null;
-  /** 0 to 1, or null when it can't be told. */
+  /** 0 to 1, or null when it is unknown. */
   @Nullable() @IsNumber() @Min(0) @Max(1) progress!: number | null;
   @IsArray() @Nested(() => TaskStepView, { each: true }) steps!: TaskStepView[];
 }

@@ -15,9 +15,9 @@ import {
 } from 'class-validator';
 import { IsByteQuantity, IsContextName, IsInstanceName, IsKubernetesName, IsTag, Optional } from './fields.js';
 
-/** An http(s) address without credentials in it: they would end up in logs and manifests. */
+/** An http(s) URL without credentials, which would end up in logs and manifests. */
 const HTTP_URL = /^https?:\/\/[^\s/@]+(\/\S*)?$/;
-const HTTP_URL_RULE = '$property must be an http:// or https:// address without a user name or password in it.';
+const HTTP_URL_RULE = '$property must be an http:// or https:// URL without a user name or password.';
 /** An image reference: registry/repository[:tag][@digest], optionally with the scheme docker:// or oci://. */
 const IMAGE_REFERENCE = /^(?:(?:docker|oci):\/\/)?[A-Za-z0-9][A-Za-z0-9._:/@-]*$/;
 const IMAGE_RULE = '$property must be an image reference such as registry.example.org/images/debian:12.';
@@ -26,7 +26,7 @@ const IMAGE_RULE = '$property must be an image reference such as registry.exampl
 export class CreateVmDto {
   @IsInstanceName() name!: string;
   @Optional() @IsInstanceName() namespace?: string;
-  /** Which backend makes it; needed only when several are configured. */
+  /** The context of the new VM; the first configured one by default. */
   @Optional() @IsContextName() context?: string;
   @Optional() @IsInt() @Min(1) @Max(512) cpu?: number;
   @Optional() @IsByteQuantity() mem?: string;
@@ -44,7 +44,7 @@ export class CreateVmDto {
   @Optional() @IsString() @MaxLength(262_144) cloudInit?: string;
   @Optional() @IsKubernetesName() instancetype?: string;
   @Optional() @IsKubernetesName() preference?: string;
-  /** Whether it is started once its disk is there. Default false. */
+  /** Whether to start it when its disk is ready. Default false. */
   @Optional() @IsBoolean() start?: boolean;
 }
 
@@ -57,7 +57,7 @@ export class MigrateVmDto {
   targetNode?: string;
 }
 
-/** POST /api/vms/{ns}/{name}/tags, and its answer. */
+/** POST /api/vms/{ns}/{name}/tags, and its response. */
 export class TagDto {
   @IsTag() tag!: string;
   @IsBoolean() on!: boolean;
@@ -83,7 +83,7 @@ export class VmView {
 
   @IsString() ref!: string;
   @IsString() context!: string;
-  /** The context's kind. */
+  /** The kind of the backend. */
   @IsString() backend!: string;
   @IsBoolean() isTemplate!: boolean;
   @IsBoolean() liveMigratable!: boolean;
@@ -95,6 +95,6 @@ export class VmView {
   /** The folder's whole path. */
   @Optional() @IsString() folder?: string;
   @Optional() @IsISO8601() createdAt?: string;
-  /** True on the last known entries of a context that can't be reached. */
+  /** True for the last known entries of a context that can't be reached. */
   @Optional() @IsBoolean() stale?: boolean;
 }

@@ -106,7 +106,7 @@ export class ChangeFeed {
     if (this.cancelTimer) return;
     const { clock, intervalMs } = this.options;
     const elapsedMs = clock.now() - this.lastPublishedMs;
-    // Changes that are made together, such as a list, belong into one batch even at the start of a quiet period.
+    // Changes that occur together, such as a list, belong into one batch even at the start of a quiet period.
     const delayMs = elapsedMs >= intervalMs ? 0 : intervalMs - Math.max(0, elapsedMs);
     this.cancelTimer = clock.after(delayMs, () => {
       this.cancelTimer = undefined;

@@ -12,8 +12,8 @@ import { Fleet } from './fleet.js';
 
 const present = ({ instance, stale }: FleetEntry): unknown => ({ ref: formatRef(instance.ref), stale });
 
-/** A backend whose inventory the test speaks for. */
-class SpokenFor {
+/** A backend whose inventory the test drives. */
+class ScriptedBackend {
   listener!: InventoryListener;
   stopped = false;
   readonly backend: Backend;
@@ -39,15 +39,15 @@ const query = { kind: 'vm', namespace: 'default', name: 'web' } as const;
 describe('Fleet', () => {
   let clock: FixedClock;
   let fleet: Fleet;
-  let lab: SpokenFor;
-  let prod: SpokenFor;
+  let lab: ScriptedBackend;
+  let prod: ScriptedBackend;
   let events: FleetEvent[];
 
   beforeEach(() => {
     clock = new FixedClock(0);
     fleet = new Fleet({ clock, present });
-    lab = new SpokenFor('lab');
-    prod = new SpokenFor('prod');
+    lab = new ScriptedBackend('lab');
+    prod = new ScriptedBackend('prod');
     fleet.attach(lab.backend);
     fleet.attach(prod.backend);
     events = [];
@@ -82,7 +82,7 @@ describe('Fleet', () => {
     expect(fleet.list('ct').version).toBe(0);
   });
 
-  test('drops what a new list no longer has, and only that', () => {
+  test('drops the instances that a new list lacks, and no others', () => {
     lab.list(buildVm({ ref: { name: 'a' } }), buildVm({ ref: { name: 'b' } }));
     prod.list(buildVm({ ref: { context: 'prod', name: 'a' } }));
     events.length = 0;
@@ -91,7 +91,7 @@ describe('Fleet', () => {
     expect(events.map(({ type }) => type)).toEqual(['removed']);
   });
 
-  test('marks the entries of a lost context stale and hides no other', () => {
+  test('marks the entries of a lost context as stale and leaves the others alone', () => {
     lab.list(buildVm());
     prod.list(buildVm({ ref: { context: 'prod' } }));
     lab.listener.lost(unreachable);
@@ -108,7 +108,7 @@ describe('Fleet', () => {
     expect(fleet.list('vm').partial).toBe(false);
   });
 
-  test('says that no context can be reached when none can', () => {
+  test('throws when no context can be reached', () => {
     lab.listener.lost(unreachable);
     expect(() => fleet.list('vm')).not.toThrow();
     prod.listener.lost(unreachable);
@@ -116,7 +116,7 @@ describe('Fleet', () => {
     expect(() => fleet.resolve(query)).toThrow(expect.objectContaining({ code: 'BACKEND_UNREACHABLE' }));
   });
 
-  test('resolves a name over all contexts: one, none, several, picked', () => {
+  test('resolves a name in all contexts: one match, none, several, or the chosen one', () => {
     lab.list(buildVm());
     prod.list();
     expect(fleet.resolve(query).ref.context).toBe('lab');
@@ -136,7 +136,7 @@ describe('Fleet', () => {
     );
   });
 
-  test('waits for a write to be seen, but not for ever', async () => {
+  test('waits for the watch to report a write, up to the timeout', async () => {
     lab.list();
     const ref = buildVm().ref;
     const seen = fleet.waitFor(ref, (instance) => instance !== undefined);
@@ -148,18 +148,18 @@ describe('Fleet', () => {
     expect(clock.pending).toBe(0);
   });
 
-  test('is heard of when each context was listed or lost', async () => {
+  test('is synced when each context was listed or lost', async () => {
     let done = false;
-    const heard = fleet.whenSynced().then(() => (done = true));
+    const synced = fleet.whenSynced().then(() => (done = true));
     lab.list();
     await Promise.resolve();
     expect(done).toBe(false);
     prod.listener.lost(unreachable);
-    await heard;
+    await synced;
     expect(done).toBe(true);
   });
 
-  test('ends every watch', async () => {
+  test('stops every watch', async () => {
     await fleet.close();
     expect([lab.stopped, prod.stopped]).toEqual([true, true]);
   });

@@ -18,7 +18,7 @@ const names = (query: EntryQuery): string[] =>
   queryEntries(fleet, query).entries.map(({ instance }) => instance.ref.name);
 
 describe('queryEntries', () => {
-  test('finds entries that have every word somewhere', () => {
+  test('finds entries that contain every word', () => {
     expect(names({ words: ['PROD'] })).toEqual(['a']);
     expect(names({ words: ['running', '10.0'] })).toEqual(['b']);
     expect(names({ words: ['running', 'prod'] })).toEqual([]);
@@ -41,7 +41,7 @@ describe('queryEntries', () => {
     expect(seen).toEqual(names({ sort }));
   });
 
-  test('refuses a cursor that is none, and one of another order', () => {
+  test('refuses an invalid cursor and a cursor of another order', () => {
     expect(() => names({ cursor: 'abc' })).toThrow(expect.objectContaining({ code: 'INVALID_INPUT' }));
     const { cursor } = queryEntries(fleet, { sort: 'cpu', limit: 1 });
     expect(() => names({ sort: 'name', cursor })).toThrow(expect.objectContaining({ code: 'INVALID_INPUT' }));

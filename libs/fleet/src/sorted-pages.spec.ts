@@ -8,7 +8,7 @@ describe('SortedPages', () => {
     expect(parse(new SortedPages((value) => value))).toEqual([]);
   });
 
-  test('agrees with a plain map, whatever the order of changes', () => {
+  test('matches a plain map, whatever the order of changes', () => {
     const pages = new SortedPages<string>((value) => value);
     const model = new Map<string, string>();
     let seed = 7;
@@ -28,7 +28,7 @@ describe('SortedPages', () => {
     expect([...pages.values()]).toEqual([...model].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, value]) => value));
   });
 
-  test('writes only the page again that changed', () => {
+  test('serializes only the changed page again', () => {
     let written = 0;
     const pages = new SortedPages<number>((value) => {
       written++;
@@ -42,7 +42,7 @@ describe('SortedPages', () => {
     expect(written).toBeLessThanOrEqual(128);
   });
 
-  test('answers the same bytes while nothing changes', () => {
+  test('returns the same bytes while nothing changes', () => {
     const pages = new SortedPages<string>((value) => value);
     pages.set('a', 'x');
     const first = textOf(pages);

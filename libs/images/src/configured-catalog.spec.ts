@@ -11,7 +11,7 @@ describe('ConfiguredCatalog', () => {
     expect(catalog.find('debian-12').containerDisk).toBe('registry.example.org/containerdisks/debian:12');
   });
 
-  test('offers no image of which it does not know where it is', () => {
+  test('omits the images of a registry that is not configured', () => {
     expect(new ConfiguredCatalog({ tiny: false, images: [] }).entries()).toEqual([]);
   });
 
@@ -21,7 +21,7 @@ describe('ConfiguredCatalog', () => {
     expect(catalog.entries()).toHaveLength(1);
   });
 
-  test('names what there is when asked for what there is not', () => {
+  test('lists the known names when it does not know one', () => {
     expect(() => new ConfiguredCatalog({ tiny: true, images: [] }).find('none')).toThrow(
       expect.objectContaining({ code: 'UNKNOWN_CATALOG_ENTRY', message: expect.stringContaining('(tiny)') }),
     );

@@ -1,6 +1,6 @@
 import { DomainError, ImageCatalog, type CatalogEntry } from '@headgate/domain-contracts';
 
-/** The image that Headgate builds on the machine itself; it boots where there is nothing to download from. */
+/** The image that Headgate builds on this machine, so that a VM can boot without a download. */
 const TINY: CatalogEntry = {
   name: 'tiny',
   description: 'A tiny Linux, built on this machine: serial and graphical console, DHCP, guest agent, cloud-init.',
@@ -9,7 +9,7 @@ const TINY: CatalogEntry = {
   builtLocally: 'tiny',
 };
 
-/** Container disks that the KubeVirt project keeps current, as repository and tag; the host is the operator's choice. */
+/** Container disks that the KubeVirt project maintains, as repository and tag. The operator chooses the registry. */
 const WELL_KNOWN: readonly (Omit<CatalogEntry, 'containerDisk'> & { readonly repository: string })[] = [
   {
     name: 'debian-12',
@@ -39,15 +39,15 @@ const WELL_KNOWN: readonly (Omit<CatalogEntry, 'containerDisk'> & { readonly rep
 ];
 
 export interface CatalogOptions {
-  /** Whether a backend can take the tiny guest. */
+  /** Whether to offer the image that is built on this machine. */
   readonly tiny: boolean;
-  /** Host (and port) of a registry that carries the KubeVirt project's container disks; without it they are not offered. */
+  /** Host and optional port of a registry with the KubeVirt project's container disks; without it they are not offered. */
   readonly registry?: string;
-  /** The operator's own entries; one of the same name replaces a built-in one. */
+  /** The operator's own entries. They replace built-in ones of the same name. */
   readonly images: readonly CatalogEntry[];
 }
 
-/** The built-in images, then those of the configuration. */
+/** The built-in images, followed by those of the configuration. */
 export class ConfiguredCatalog extends ImageCatalog {
   private readonly byName: ReadonlyMap<string, CatalogEntry>;
 

@@ -7,7 +7,7 @@ import {
   type InstanceRef,
 } from '@headgate/domain-contracts';
 
-/** Writes down who did what to which instance, and how it went. */
+/** Records each change of an instance in the audit log, with its caller and outcome. */
 export class Audit {
   constructor(
     private readonly log: AuditLog,

@@ -11,7 +11,7 @@ import {
 import type { Audit } from './audit.js';
 import type { PlaceInstance } from './place-instance.js';
 
-/** A request to make a container; quantities in Kubernetes notation. */
+/** A request to create a container. Quantities are in Kubernetes notation. */
 export interface CreateContainerRequest {
   readonly name: string;
   readonly image: string;
@@ -24,10 +24,10 @@ export interface CreateContainerRequest {
   readonly privileged?: boolean;
 }
 
-/** What a container gets where the request is silent. */
+/** The defaults of a container. */
 const DEFAULTS = { cpu: 1, mem: '512Mi', disk: '5Gi' } as const;
 
-/** Makes a container with its data volume. */
+/** Creates a container with its data volume. */
 export class CreateContainer extends Change<[request: CreateContainerRequest], { readonly ref: InstanceRef }> {
   constructor(
     private readonly place: PlaceInstance,

@@ -15,7 +15,7 @@ import type { Audit } from './audit.js';
 import type { PlaceInstance } from './place-instance.js';
 import { chooseSource, type SourceFields } from './vm-source.js';
 
-/** A request to make a VM; quantities in Kubernetes notation. */
+/** A request to create a VM. Quantities are in Kubernetes notation. */
 export interface CreateVmRequest extends SourceFields {
   readonly name: string;
   readonly namespace?: string;
@@ -36,10 +36,10 @@ export interface CreatedVm {
   readonly task?: string;
 }
 
-/** What a VM gets where the request is silent. Source: the API contract. */
+/** The defaults of a VM. Source: the API contract. */
 const DEFAULTS = { cpu: 2, mem: '4G', disk: '20G' } as const;
 
-/** Makes a VM. */
+/** Creates a VM. */
 export class CreateVm extends Change<[request: CreateVmRequest], CreatedVm> {
   constructor(
     private readonly place: PlaceInstance,
@@ -69,8 +69,8 @@ export class CreateVm extends Change<[request: CreateVmRequest], CreatedVm> {
   private prepare(request: CreateVmRequest): { backend: Backend; spec: VmSpec } {
     const source = chooseSource(request, this.catalog);
     const { backend, ref } = this.place.place({ kind: 'vm', ...request });
-    const possible = backend.require('provisioning').sources()[source.kind];
-    if (possible !== true) throw new DomainError('NOT_SUPPORTED', possible);
+    const availability = backend.require('provisioning').sources()[source.kind];
+    if (availability !== true) throw new DomainError('NOT_SUPPORTED', availability);
     const { node, cloudInit, instancetype, preference, start = false, cpu = DEFAULTS.cpu } = request;
     const memoryBytes = parseBytes(request.mem ?? DEFAULTS.mem, 'mem');
     const diskBytes = parseBytes(request.disk ?? DEFAULTS.disk, 'disk');

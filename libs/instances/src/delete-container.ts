@@ -8,7 +8,7 @@ import {
 } from '@headgate/domain-contracts';
 import type { Audit } from './audit.js';
 
-/** Removes a container with its data volume. */
+/** Deletes a container and its data volume. */
 export class DeleteContainer extends Change<[query: InstanceQuery]> {
   constructor(
     private readonly directory: InstanceDirectory,

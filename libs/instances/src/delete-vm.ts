@@ -11,7 +11,7 @@ import {
 } from '@headgate/domain-contracts';
 import type { Audit } from './audit.js';
 
-/** Removes a VM with everything that belongs to it. */
+/** Deletes a VM with everything that belongs to it. */
 export class DeleteVm extends Change<[query: InstanceQuery]> {
   constructor(
     private readonly directory: InstanceDirectory,
@@ -40,7 +40,7 @@ export class DeleteVm extends Change<[query: InstanceQuery]> {
   private find(query: InstanceQuery): InstanceRef {
     const vm = this.directory.resolve(query);
     if (isVm(vm) && vm.protected) {
-      throw new DomainError('WRONG_STATE', `${vm.ref.name} is protected from deletion; take the protection off first.`);
+      throw new DomainError('WRONG_STATE', `${vm.ref.name} is protected from deletion; remove the protection first.`);
     }
     return vm.ref;
   }

@@ -48,7 +48,7 @@ class OneImage extends ImageCatalog {
   }
 }
 
-/** Two backends that write down what they are asked; `lab` is a cluster, `local` a libvirt host. */
+/** Two backends that record their calls: `lab` has namespaces, `local` has only one. */
 function house() {
   const done: string[] = [];
   const specs: VmSpec[] = [];
@@ -163,7 +163,7 @@ const web = { kind: 'vm', namespace: 'default', name: 'web' } as const;
 describe('CreateVm', () => {
   const request: CreateVmRequest = { name: 'web', image: 'tiny' };
 
-  test('fills in what the request leaves open', async () => {
+  test('fills in the defaults', async () => {
     const { createVm, specs, entries } = house();
     await expect(createVm.run(request, ann)).resolves.toEqual({
       ref: { kind: 'vm', context: 'lab', namespace: 'tailvm', name: 'web' },
@@ -179,7 +179,7 @@ describe('CreateVm', () => {
     expect(entries).toMatchObject([{ caller: 'ann', action: 'create', ref: 'vm/lab/tailvm/web', outcome: 'ok' }]);
   });
 
-  test('goes on as a task while the disk is being filled', async () => {
+  test('continues as a task while the disk is filled', async () => {
     const { createVm, goesOn, started } = house();
     const work: BackgroundWork = async () => undefined;
     goesOn(work);
@@ -189,7 +189,7 @@ describe('CreateVm', () => {
     expect(started).toEqual([work]);
   });
 
-  test('takes the one namespace of a libvirt host, and no other', async () => {
+  test('accepts the only namespace of a backend and refuses any other', async () => {
     const { createVm } = house();
     await expect(createVm.run({ ...request, context: 'local' }, ann)).resolves.toMatchObject({
       ref: { namespace: 'local' },
@@ -215,7 +215,7 @@ describe('CreateVm', () => {
     expect(done).toEqual([]);
   });
 
-  test('refuses a name that is taken, but not by a container', async () => {
+  test('refuses the name of another VM, but not the name of a container', async () => {
     const { createVm, known } = house();
     known.push(buildContainer({ ref: { namespace: 'tailvm', name: 'web' } }));
     await createVm.plan(request);
@@ -223,14 +223,14 @@ describe('CreateVm', () => {
     await expect(createVm.run(request, ann)).rejects.toEqual(code('ALREADY_EXISTS'));
   });
 
-  test('writes down a create that failed, and for whom', async () => {
+  test('records a failed creation with its caller', async () => {
     const { createVm, fails, entries } = house();
     fails(new DomainError('INSUFFICIENT_STORAGE', 'The disk is full.'));
     await expect(createVm.run(request, ann)).rejects.toEqual(code('INSUFFICIENT_STORAGE'));
     expect(entries).toMatchObject([{ outcome: 'error', message: 'The disk is full.', caller: 'ann' }]);
   });
 
-  test('changes nothing when it is rehearsed', async () => {
+  test('changes nothing in a dry run', async () => {
     const { createVm, done, entries } = house();
     await expect(createVm.plan(request)).resolves.toEqual(buildPlan([{ name: 'define', detail: 'web' }]));
     expect([done, entries]).toEqual([[], []]);
@@ -238,7 +238,7 @@ describe('CreateVm', () => {
 });
 
 describe('DeleteVm', () => {
-  test('removes the one it was asked to, and says so', async () => {
+  test('deletes the named VM and records it', async () => {
     const { deleteVm, known, done, entries } = house();
     known.push(buildVm({ ref: { name: 'web-2' } }), buildVm());
     await deleteVm.run(web, ann);
@@ -246,7 +246,7 @@ describe('DeleteVm', () => {
     expect(entries).toMatchObject([{ action: 'delete', ref: 'vm/lab/default/web' }]);
   });
 
-  test('leaves a protected VM alone, when rehearsed too', async () => {
+  test('refuses to delete a protected VM, in a dry run as well', async () => {
     const { deleteVm, known, done } = house();
     known.push(buildVm({ protected: true }));
     await expect(deleteVm.run(web, ann)).rejects.toEqual(code('WRONG_STATE'));
@@ -256,7 +256,7 @@ describe('DeleteVm', () => {
 });
 
 describe('ApplyPower, TagVm and MigrateVm', () => {
-  test('act on the backend of the instance, with the caller written down', async () => {
+  test('act on the backend of the instance and record the caller', async () => {
     const { power, tag, migrate, known, done, entries } = house();
     known.push(buildVm({ status: 'Running' }));
     await power.run(web, 'stop', {}, ann);
@@ -280,7 +280,7 @@ describe('ApplyPower, TagVm and MigrateVm', () => {
     ]);
   });
 
-  test('do nothing when rehearsed', async () => {
+  test('change nothing in a dry run', async () => {
     const { power, tag, migrate, known, done } = house();
     known.push(buildVm({ status: 'Running', tags: ['prod'] }));
     await power.plan(web, 'start', {});
@@ -290,7 +290,7 @@ describe('ApplyPower, TagVm and MigrateVm', () => {
     expect(done).toEqual([]);
   });
 
-  test('say what a backend lacks, and that only a running VM can be migrated', async () => {
+  test('refuse an unavailable ability with its reason, and the migration of a stopped VM', async () => {
     const { migrate, known } = house();
     known.push(buildVm(), buildVm({ status: 'Running', ref: { context: 'local', namespace: 'local' } }));
     await expect(migrate.run(web, undefined, ann)).rejects.toEqual(code('WRONG_STATE'));
@@ -302,7 +302,7 @@ describe('CreateContainer, ApplyContainerPower and DeleteContainer', () => {
   const box = { kind: 'ct', namespace: 'default', name: 'box' } as const;
   const request = { name: 'box', image: 'debian:12', namespace: 'default' };
 
-  test('make, stop, start and remove, and touch no VM of the same name', async () => {
+  test('create, stop, start and delete, and leave a VM of the same name alone', async () => {
     const { createContainer, containerPower, deleteContainer, known, done, entries } = house();
     known.push(buildVm({ ref: { name: 'box' } }));
     await createContainer.run(request, ann);
@@ -315,7 +315,7 @@ describe('CreateContainer, ApplyContainerPower and DeleteContainer', () => {
     expect(entries).toEqual(acts.map((action) => expect.objectContaining({ action, caller: 'ann', outcome: 'ok' })));
   });
 
-  test('do nothing when rehearsed', async () => {
+  test('change nothing in a dry run', async () => {
     const { createContainer, containerPower, deleteContainer, known, done, entries } = house();
     await createContainer.plan(request);
     known.push(buildContainer());
@@ -324,7 +324,7 @@ describe('CreateContainer, ApplyContainerPower and DeleteContainer', () => {
     expect([done, entries]).toEqual([[], []]);
   });
 
-  test('refuse a name that is taken', async () => {
+  test('refuse the name of another container', async () => {
     const { createContainer, known } = house();
     known.push(buildContainer());
     await expect(createContainer.run(request, ann)).rejects.toEqual(code('ALREADY_EXISTS'));
@@ -332,7 +332,7 @@ describe('CreateContainer, ApplyContainerPower and DeleteContainer', () => {
 });
 
 describe('Audit', () => {
-  test('does not write down as failed what was done but could not be written down', async () => {
+  test('does not report a change as failed when only its audit entry could not be written', async () => {
     const outcomes: string[] = [];
     const log = {
       append: ({ outcome }: AuditEntry) => {

@@ -14,7 +14,7 @@ import {
 } from '@headgate/domain-contracts';
 import type { Audit } from './audit.js';
 
-/** Moves a running VM to another node of its backend, without stopping it. */
+/** Migrates a running VM to another node of its backend. */
 export class MigrateVm extends Change<[query: InstanceQuery, targetNode: string | undefined], string> {
   constructor(
     private readonly directory: InstanceDirectory,
@@ -31,7 +31,7 @@ export class MigrateVm extends Change<[query: InstanceQuery, targetNode: string 
     return buildPlan([{ name: 'migrate', detail: `${ref.name} to ${targetNode || 'a node of the same CPU vendor'}` }]);
   }
 
-  /** @returns the id of the task that follows it */
+  /** @returns the ID of the task that tracks the migration */
   override async run(query: InstanceQuery, targetNode: string | undefined, caller: Caller): Promise<string> {
     const ref = this.find(query);
     return this.audit.of(caller, 'migrate', ref, async () => {

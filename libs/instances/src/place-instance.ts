@@ -17,7 +17,7 @@ export interface Placement {
   readonly context?: string;
 }
 
-/** Decides where a new instance goes: which backend, which namespace. */
+/** Chooses the backend and the namespace of a new instance. */
 export class PlaceInstance {
   constructor(
     private readonly backends: BackendDirectory,
@@ -25,7 +25,7 @@ export class PlaceInstance {
   ) {}
 
   /**
-   * Without a context the first configured one is taken, without a namespace its default.
+   * The default context is the first configured one, and the default namespace is that of its backend.
    * @throws DomainError CONTEXT_NOT_FOUND, INVALID_INPUT for a namespace that the backend can't have, ALREADY_EXISTS
    */
   place({ kind, name, namespace, context }: Placement): { backend: Backend; ref: InstanceRef } {
@@ -36,7 +36,7 @@ export class PlaceInstance {
       namespace: expectInstanceName(chooseNamespace(backend.traits, backend.context, namespace), 'namespace'),
       name: expectInstanceName(name),
     };
-    if (this.directory.get(ref)) throw new DomainError('ALREADY_EXISTS', `${formatRef(ref)} is there already.`);
+    if (this.directory.get(ref)) throw new DomainError('ALREADY_EXISTS', `${formatRef(ref)} already exists.`);
     return { backend, ref };
   }
 

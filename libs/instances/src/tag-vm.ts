@@ -9,7 +9,7 @@ import {
 } from '@headgate/domain-contracts';
 import type { Audit } from './audit.js';
 
-/** Adds a tag to a VM, or takes it away. */
+/** Adds a tag to a VM or removes it. */
 export class TagVm extends Change<[query: InstanceQuery, tag: string, on: boolean]> {
   constructor(
     private readonly directory: InstanceDirectory,

@@ -47,7 +47,7 @@ describe('TaskBoard', () => {
     for (let turn = 0; turn < 5; turn++) await Promise.resolve();
   };
 
-  test('journals the task before the work begins, and each step before it is done', async () => {
+  test('journals the task before its work starts, and each step before it starts', async () => {
     const seen: (string | undefined)[] = [];
     const id = board.start('create', ref, ann, async (report) => {
       seen.push(store.get(id)?.status);
@@ -62,7 +62,7 @@ describe('TaskBoard', () => {
     expect(logged).toEqual([{ id, kind: 'create', status: 'done', error: '', message: 'task ended' }]);
   });
 
-  test('gives ids that sort by time and say what they are about', () => {
+  test('assigns IDs that sort by time and name the instance', () => {
     const first = board.start('migrate', ref, ann, async () => undefined);
     clock.advance(1);
     const second = board.start('migrate', ref, ann, async () => undefined);
@@ -70,7 +70,7 @@ describe('TaskBoard', () => {
     expect(second > first).toBe(true);
   });
 
-  test('ends as an error with the sentence of what went wrong', async () => {
+  test('ends a task whose work throws with the error message', async () => {
     const id = board.start('create', ref, ann, async (report) => {
       report.progress(0.5);
       throw new Error('The disk is full.');
@@ -84,7 +84,7 @@ describe('TaskBoard', () => {
     });
   });
 
-  test('answers progress at once and writes it to the store now and then', async () => {
+  test('reports progress at once and writes it to the store at intervals', async () => {
     const gate = Promise.withResolvers<void>();
     const id = board.start('create', ref, ann, async (report) => {
       for (let line = 0; line < 100; line++) report.log(`line ${line}`);
@@ -101,7 +101,7 @@ describe('TaskBoard', () => {
     await settled();
   });
 
-  test('forgets the oldest lines of a log that grows without end', async () => {
+  test('drops the oldest lines of a long log', async () => {
     const id = board.start('create', ref, ann, async (report) => {
       for (let line = 0; line < 40_000; line++) report.log(`line ${line}`);
     });
@@ -112,7 +112,7 @@ describe('TaskBoard', () => {
     expect(log).toMatch(/^line \d+\n/);
   });
 
-  test('says of what a restart cut short that it was', () => {
+  test('marks tasks that a restart interrupted', () => {
     store.put({
       ...board.get(board.start('create', ref, ann, () => new Promise(() => undefined))),
       id: 'old',
@@ -123,7 +123,7 @@ describe('TaskBoard', () => {
     expect(store.running()).toEqual([]);
   });
 
-  test('asks all work to end, waits for it, and tells why it ended', async () => {
+  test('cancels all work on shutdown, waits for it, and gives the reason', async () => {
     const id = board.start('create', ref, ann, (report) => {
       return new Promise((_resolve, reject) =>
         report.signal.addEventListener('abort', () => reject(new Error('aborted'))),
@@ -134,7 +134,7 @@ describe('TaskBoard', () => {
     expect(board.get(id)).toMatchObject({ status: 'error', error: INTERRUPTED });
   });
 
-  test('goes on while the store can not be written to, says so, and answers how it ended', async () => {
+  test('continues while the store cannot be written, logs that, and reports the outcome', async () => {
     const gate = Promise.withResolvers<void>();
     const id = board.start('create', ref, ann, async (report) => {
       store.full = true;
@@ -143,14 +143,14 @@ describe('TaskBoard', () => {
     });
     await settled();
     clock.advance(1000);
-    expect(logged).toEqual([{ id, reason: 'database or disk is full', message: 'task not written' }]);
+    expect(logged).toEqual([{ id, reason: 'database or disk is full', message: 'writing the task failed' }]);
     gate.resolve();
     await settled();
     expect(board.get(id)).toMatchObject({ status: 'done', log: 'half of it' });
     expect(store.get(id)).toMatchObject({ status: 'running' });
   });
 
-  test('ends as an error what can not journal its next step', async () => {
+  test('fails a task that cannot journal its next step', async () => {
     const id = board.start('create', ref, ann, async (report) => {
       store.full = true;
       report.step('download');
@@ -159,7 +159,7 @@ describe('TaskBoard', () => {
     expect(board.get(id)).toMatchObject({ status: 'error', error: 'database or disk is full' });
   });
 
-  test('knows no other task', () => {
+  test('throws for an unknown task', () => {
     expect(() => board.get('none')).toThrow(expect.objectContaining({ code: 'TASK_NOT_FOUND' }));
   });
 });

@@ -64,7 +64,7 @@ export async function chooseContexts({
 const SIMULATED = 'This is a sandbox: its cluster and its guests are simulated.';
 
 interface Notes {
-  /** What was found when nothing was configured. */
+  /** The engines that were found without a configuration. */
   readonly found: readonly string[];
   readonly hints: readonly string[];
 }

@@ -66,7 +66,7 @@ describe('a registered kind of backend', () => {
     expect((await send('/api/vms')).json).toMatchObject([
       { name: 'web', context: 'nine', backend: 'hypervisor-nine', namespace: 'lobby' },
     ]);
-    expect((await send('/api/nodes')).json).toMatchObject([{ context: 'nine' }]);
+    expect((await send('/api/nodes')).json).toMatchObject([{ context: 'nine' }, { context: 'nine' }]);
   });
 
   test('appears in the capabilities, with everything that the page needs to know of it', async () => {

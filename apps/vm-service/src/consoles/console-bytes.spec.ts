@@ -10,16 +10,18 @@ import { buildVm, FixedClock } from '@headgate/testing';
 import { WebSocket, WebSocketServer } from 'ws';
 import { SocketViewer } from './socket-viewer.js';
 
-/** More than all that stands between a guest and a browser that reads nothing can hold. */
+/** On a busy machine 96 MiB take longer than the default timeout of a test. */
+const TEST_TIMEOUT_MS = 30_000;
+/** More than all buffers between a guest and a browser that does not read can hold. */
 const BYTES = 16 * 1_048_576;
 const GUESTS = 5;
 
-/** What a guest prints: words of its number and a counter. No two places and no two guests have the same. */
+/** The output of a guest: words of its number and a counter, so that no two positions and no two guests have the same bytes. */
 const printed = (guest: number): Buffer =>
   Buffer.from(Uint32Array.from({ length: BYTES / 4 }, (_, index) => guest * 0x1000000 + index).buffer);
 
-/** Serial lines that print as fast as they are read, once somebody typed the guest's number. */
-class PouringLines extends ConsoleSource {
+/** Serial lines that print as fast as they are read, after they received the number of the guest. */
+class FastLines extends ConsoleSource {
   override readonly vncViewers = 'many';
 
   constructor(private readonly path: string) {
@@ -39,10 +41,10 @@ class PouringLines extends ConsoleSource {
   }
 }
 
-/** A browser that compares each byte with what its guest prints. */
+/** A browser that compares each byte with the output of its guest. */
 class Browser {
   private position = 0;
-  /** Where the first wrong byte was. */
+  /** Position of the first wrong byte. */
   wrongAt: number | undefined;
 
   private constructor(
@@ -69,7 +71,7 @@ class Browser {
   }
 }
 
-describe('the bytes of many consoles', () => {
+describe('the output of many consoles', () => {
   let folder: string;
   let guests: Server;
   let service: WebSocketServer;
@@ -83,7 +85,7 @@ describe('the bytes of many consoles', () => {
       line.once('data', (number) => line.write(expected[Number(String(number))] ?? ''));
     }).listen(join(folder, 'line'));
     await once(guests, 'listening');
-    const source = new PouringLines(join(folder, 'line'));
+    const source = new FastLines(join(folder, 'line'));
     broker = new ConsoleBroker({ get: () => buildVm({ status: 'Running' }) } as never, new FixedClock());
     service = new WebSocketServer({ host: '127.0.0.1', port: 0, perMessageDeflate: false });
     service.on('connection', (socket, { url = '' }) => {
@@ -101,20 +103,24 @@ describe('the bytes of many consoles', () => {
     rmSync(folder, { recursive: true });
   });
 
-  test('reach each browser unmixed and in order, also one that takes nothing for long', async () => {
-    const { port } = service.address() as AddressInfo;
-    const open = (guest: number): Promise<Browser> => Browser.open(port, guest, expected[guest] as Buffer);
-    const browsers = await Promise.all(expected.map((_, guest) => open(guest)));
-    // Two look at the first guest: its buffers are needed until they have left for both.
-    const second = await open(0);
-    // Each but the last takes nothing until the next one has all: what is under way to it piles up meanwhile.
-    for (const { socket } of browsers.slice(0, -1)) socket.pause();
-    for (const [guest, { socket }] of browsers.entries()) socket.send(String(guest));
-    for (const browser of browsers.toReversed()) {
-      browser.socket.resume();
-      await browser.all();
-    }
-    await second.all();
-    expect([...browsers, second].map(({ wrongAt }) => wrongAt)).toEqual(Array(GUESTS + 1).fill(undefined));
-  });
+  test(
+    'reaches each browser unmixed and in order, even one that stops reading for a while',
+    async () => {
+      const { port } = service.address() as AddressInfo;
+      const open = (guest: number): Promise<Browser> => Browser.open(port, guest, expected[guest] as Buffer);
+      const browsers = await Promise.all(expected.map((_, guest) => open(guest)));
+      // The first guest has two viewers: its buffers are in use until both have them.
+      const second = await open(0);
+      // Each one but the last starts to read when the next one is done, so that its data piles up until then.
+      for (const { socket } of browsers.slice(0, -1)) socket.pause();
+      for (const [guest, { socket }] of browsers.entries()) socket.send(String(guest));
+      for (const browser of browsers.toReversed()) {
+        browser.socket.resume();
+        await browser.all();
+      }
+      await second.all();
+      expect([...browsers, second].map(({ wrongAt }) => wrongAt)).toEqual(Array(GUESTS + 1).fill(undefined));
+    },
+    TEST_TIMEOUT_MS,
+  );
 });

@@ -26,7 +26,7 @@ describe('a console', () => {
     tty.close();
   });
 
-  test('keeps what is typed before the guest answers, and hands it on', async () => {
+  test('keeps input that arrives before the guest answers, and delivers it', async () => {
     const consoles = edge.lab.require('consoles');
     const openSerial = consoles.openSerial.bind(consoles);
     let answer = (): void => undefined;
@@ -51,11 +51,11 @@ describe('a console', () => {
     ['/api/spice/default/db', {}, 404],
     ['/api/vnc/default/db', { origin: 'http://evil.example.org' }, 403],
     ['/api/vnc/default/db', { host: 'evil.example.org' }, 403],
-  ])('at %s with %j is refused before it is opened with %i', async (path, headers, status) => {
+  ])('at %s with %j is refused with %i before it is opened', async (path, headers, status) => {
     expect(await refusalOf(edge.socket(path, headers))).toBe(status);
   });
 
-  test('outlives no service', async () => {
+  test('closes with the service', async () => {
     const tty = edge.socket('/api/tty/default/db');
     await once(tty, 'open');
     const closed = once(tty, 'close');

@@ -10,7 +10,7 @@ describe('GET /metrics', () => {
 
   afterEach(() => edge.close());
 
-  test('tells every instance at /metrics with the option, and at once when a context goes', async () => {
+  test('exposes every instance with the option, and a lost context at once', async () => {
     await edge.reopen({}, ['--metrics']);
     const metrics = async (): Promise<string> => (await edge.send('GET', '/metrics')).body;
     const until = async (pattern: RegExp): Promise<string> => {
@@ -34,7 +34,7 @@ describe('GET /metrics', () => {
     await until(/^svc_backend_up\{context="lab",backend="memory"\} 0$/m);
   });
 
-  test('answers /metrics without the option, and a partial answer where one context is lost', async () => {
+  test('answers without the option, and marks an answer as partial while a context is lost', async () => {
     expect((await edge.send('GET', '/metrics')).body).toMatch(/^svc_collection_success 0$/m);
     edge.lab.engine.disconnect(away);
     const nodes = await edge.send('GET', '/api/nodes');

@@ -56,7 +56,7 @@ describe('GET /api/vms', () => {
     expect(await names(`sort=name&limit=3&cursor=${String(first.headers['svc-cursor'])}`)).toEqual(['web']);
   });
 
-  test('shows what is known of a lost context as stale, and says so', async () => {
+  test('shows the entries of a lost context as stale and marks the answer as partial', async () => {
     edge.lab.engine.disconnect(away);
     const answer = await edge.send('GET', '/api/vms');
     expect([answer.status, answer.headers['svc-partial']]).toEqual([200, 'true']);

@@ -15,7 +15,7 @@ describe('CallerIdentity', () => {
     });
   const ann = { 'tailscale-user-login': 'Ann@Example.org', 'tailscale-user-name': 'Ann' };
 
-  test('believes a trusted proxy and nobody else', () => {
+  test('trusts the headers of a trusted proxy only', () => {
     const list = identity(['ann@example.org']);
     expect(list.of(from('127.0.0.1', ann))).toEqual({ login: 'Ann@Example.org', name: 'Ann', admin: true });
     expect(list.of(from('::ffff:127.0.0.1', ann)).admin).toBe(true);
@@ -27,12 +27,12 @@ describe('CallerIdentity', () => {
     expect(identity([]).enforced).toBe(false);
   });
 
-  test('believes no header that is there twice', () => {
+  test('ignores a header that occurs twice', () => {
     expect(identity(['ann']).of(from('127.0.0.1', { 'tailscale-user-login': ['bob', 'ann'] })).admin).toBe(false);
     expect(identity(['ann']).of(from('127.0.0.1', { 'tailscale-user-login': 'bob, ann' })).admin).toBe(false);
   });
 
-  test('reads a name beyond ASCII', () => {
+  test('decodes a name beyond ASCII', () => {
     expect(identity([]).of(from('127.0.0.1', { 'tailscale-user-name': '=?utf-8?q?J=C3=B6rg_M.?=' })).name).toBe(
       'Jörg M.',
     );
@@ -53,7 +53,7 @@ describe('EdgePolicy', () => {
     'console.example.org',
     'CONSOLE.example.org:443',
     'other.example.org:444',
-  ])('takes the Host %s', (host) => expect(() => policy.checkHost({ host })).not.toThrow());
+  ])('accepts the Host %s', (host) => expect(() => policy.checkHost({ host })).not.toThrow());
 
   test.each([
     undefined,
@@ -67,7 +67,7 @@ describe('EdgePolicy', () => {
     expect(() => policy.checkHost({ host })).toThrow(expect.objectContaining({ code: 'UNKNOWN_HOST' })),
   );
 
-  test('takes its own page and what is no page, and refuses any other', () => {
+  test('accepts its own page and clients that are not pages, and refuses any other page', () => {
     const host = 'localhost:8006';
     for (const origin of [undefined, 'http://localhost:8006', 'https://localhost:8006'])
       policy.checkOrigin({ host, origin });
@@ -82,7 +82,7 @@ describe('EdgePolicy', () => {
       expect(() => policy.checkOrigin({ host, origin })).toThrow(expect.objectContaining({ code: 'FOREIGN_ORIGIN' }));
   });
 
-  test('knows no name of its own when it listens everywhere', () => {
+  test('has no name of its own when it listens on every address', () => {
     expect(() =>
       new EdgePolicy({ listen: '0.0.0.0:8006', allowedHosts: [] }).checkHost({ host: '0.0.0.0:8006' }),
     ).toThrow();

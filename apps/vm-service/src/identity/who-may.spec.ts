@@ -11,7 +11,7 @@ describe('the edge', () => {
 
   afterEach(() => edge.close());
 
-  describe('who may', () => {
+  describe('with an allowlist', () => {
     const ann = { 'tailscale-user-login': 'Ann@example.org' };
     const bob = { 'tailscale-user-login': 'bob@example.org' };
 
@@ -19,7 +19,7 @@ describe('the edge', () => {
       await edge.reopen({ SVC_ADMINS: 'ann@example.org' });
     });
 
-    test('change something: administrators, while there is an allowlist', async () => {
+    test('lets only administrators change anything', async () => {
       for (const [method, path, body] of [
         ['POST', '/api/vms', { name: 'new', image: 'tiny' }],
         ['POST', '/api/vms/default/web/start'],
@@ -41,7 +41,7 @@ describe('the edge', () => {
       });
     });
 
-    test('read: everyone, without secrets', async () => {
+    test('lets everyone read, without secrets', async () => {
       expect((await edge.send('GET', '/api/vms', undefined, bob)).status).toBe(200);
       expect((await edge.send('GET', '/api/vms/default/web', undefined, bob)).json).toMatchObject({ userData: '***' });
       expect((await edge.send('GET', '/api/vms/default/web', undefined, ann)).json).toMatchObject({
@@ -49,7 +49,7 @@ describe('the edge', () => {
       });
     });
 
-    test('type into a console: administrators; the others look', async () => {
+    test('lets only administrators type into a console', async () => {
       const tty = edge.socket('/api/tty/default/db', bob);
       let seen = '';
       tty.on('message', (data: Buffer) => (seen += String(data)));
@@ -66,7 +66,7 @@ describe('the edge', () => {
   });
 
   test.each(['http://evil.example.org', 'null', 'http://localhost:9999'])(
-    'refuses a change from the page %s, and no read',
+    'refuses a change from the page %s, but no read',
     async (origin) => {
       const change = await edge.send('POST', '/api/vms/default/web/start', undefined, { origin });
       expect([change.status, change.json.code]).toEqual([403, 'FOREIGN_ORIGIN']);
@@ -74,7 +74,7 @@ describe('the edge', () => {
     },
   );
 
-  test('refuses every request under a name that is not its own', async () => {
+  test('refuses every request for a host name that is not its own', async () => {
     for (const path of ['/api/vms', '/api/whoami', '/metrics', '/']) {
       const answer = await edge.send('GET', path, undefined, { host: 'rebound.example.org' });
       expect([path, answer.status, answer.json.code]).toEqual([path, 403, 'UNKNOWN_HOST']);

@@ -10,9 +10,12 @@ describe('a VM', () => {
 
   afterEach(() => edge.close());
 
-  test('is made, tagged, started, looked at, stopped and removed', async () => {
-    const made = await edge.send('POST', '/api/vms', { name: 'new', image: 'tiny', mem: '1G' });
-    expect([made.status, made.json]).toEqual([201, { name: 'new', namespace: 'tailvm', ref: 'vm/lab/tailvm/new' }]);
+  test('is created, tagged, started, read, stopped and deleted', async () => {
+    const created = await edge.send('POST', '/api/vms', { name: 'new', image: 'tiny', mem: '1G' });
+    expect([created.status, created.json]).toEqual([
+      201,
+      { name: 'new', namespace: 'tailvm', ref: 'vm/lab/tailvm/new' },
+    ]);
     expect((await edge.send('POST', '/api/vms/tailvm/new/tags', { tag: 'prod', on: true })).json).toEqual({
       tag: 'prod',
       on: true,
@@ -30,10 +33,10 @@ describe('a VM', () => {
     expect((await edge.send('GET', '/api/vms/tailvm/new')).status).toBe(404);
   });
 
-  test('that is imported answers the task that fills its disk', async () => {
-    const made = await edge.send('POST', '/api/vms', { name: 'new', import: 'https://example.org/a.qcow2' });
-    expect(made.status).toBe(201);
-    const task = await edge.send('GET', `/api/tasks/${String(made.json['task'])}`);
+  test('that is imported returns the task that fills its disk', async () => {
+    const created = await edge.send('POST', '/api/vms', { name: 'new', import: 'https://example.org/a.qcow2' });
+    expect(created.status).toBe(201);
+    const task = await edge.send('GET', `/api/tasks/${String(created.json['task'])}`);
     expect(task.json).toMatchObject({
       status: 'done',
       kind: 'create',
@@ -48,14 +51,14 @@ describe('a VM', () => {
     ['DELETE', '/api/vms/default/web?dryRun=true', undefined],
     ['POST', '/api/vms/default/web/start?dryRun=true', undefined],
     ['POST', '/api/vms/default/web/tags?dryRun=true', { tag: 'a', on: true }],
-  ])('is left as it is by %s %s', async (method, path, body) => {
+  ])('is left alone by %s %s', async (method, path, body) => {
     const before = (await edge.send('GET', '/api/vms')).body;
     const answer = await edge.send(method, path, body);
     expect([answer.status, Object.keys(answer.json)]).toEqual([200, ['steps', 'warnings', 'refusals']]);
     expect((await edge.send('GET', '/api/vms')).body).toBe(before);
   });
 
-  test('of a name that several contexts have is picked by its context', async () => {
+  test('whose name exists in several contexts is chosen by its context', async () => {
     const several = await edge.send('GET', '/api/vms/default/twin');
     expect(several.json).toMatchObject({
       code: 'AMBIGUOUS_INSTANCE',

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Edge } from '../testing/edge.js';
 
 describe('the page', () => {
-  test('is a few files at four paths, served with a policy that lets nothing else in', async () => {
+  test('consists of four paths, with a policy that allows nothing else', async () => {
     const edge = new Edge();
     const page = join(edge.folder, 'page');
     mkdirSync(page);

@@ -6,7 +6,7 @@ describe('every error', () => {
   let before: string;
   const list = async (): Promise<string> => (await edge.send('GET', '/api/vms')).body;
 
-  // One service for all of them: after everything that was refused nothing may have changed.
+  // One service for all tests: refused requests must not change anything.
   beforeAll(async () => {
     edge = await new Edge().open();
     before = await list();
@@ -40,7 +40,7 @@ describe('every error', () => {
     ['POST', '/api/vms/default/w_b/migrate', {}, 400, 'INVALID_NAME'],
     ['POST', `/api/cts/default/${'a'.repeat(64)}/start`, undefined, 400, 'INVALID_NAME'],
     ['DELETE', '/api/cts/default/..%2Fx', undefined, 400, 'INVALID_NAME'],
-    // what is not there
+    // unknown objects
     ['GET', '/api/vms/default/none', undefined, 404, 'INSTANCE_NOT_FOUND'],
     ['DELETE', '/api/vms/default/none', undefined, 404, 'INSTANCE_NOT_FOUND'],
     ['POST', '/api/vms/default/none/start', undefined, 404, 'INSTANCE_NOT_FOUND'],
@@ -65,7 +65,7 @@ describe('every error', () => {
     ['POST', '/api/vms', { name: 'new', image: 'tiny', cpu: '2' }, 400, 'INVALID_INPUT'],
     ['POST', '/api/vms', { name: 'new', image: 'tiny', cpu: 1.5 }, 400, 'INVALID_INPUT'],
     ['POST', '/api/vms', { name: 'new', image: 'tiny', cpu: null }, 400, 'INVALID_INPUT'],
-    ['POST', '/api/vms', { name: 'new', image: 'tiny', colour: 'red' }, 400, 'INVALID_INPUT'],
+    ['POST', '/api/vms', { name: 'new', image: 'tiny', color: 'red' }, 400, 'INVALID_INPUT'],
     ['POST', '/api/vms', { name: 'new', image: 'tiny', context: 'nowhere' }, 400, 'CONTEXT_NOT_FOUND'],
     ['POST', '/api/vms', { name: 'new', pvc: 'no-such' }, 400, 'VOLUME_NOT_FOUND'],
     ['POST', '/api/vms', { name: 'new', bootc: 'a/b' }, 501, 'NOT_SUPPORTED'],
@@ -87,13 +87,13 @@ describe('every error', () => {
     // queries
     ['GET', '/api/vms?limit=0', undefined, 400, 'INVALID_INPUT'],
     ['GET', '/api/vms?limit=10001', undefined, 400, 'INVALID_INPUT'],
-    ['GET', '/api/vms?sort=colour', undefined, 400, 'INVALID_INPUT'],
+    ['GET', '/api/vms?sort=color', undefined, 400, 'INVALID_INPUT'],
     ['GET', '/api/vms?cursor=x', undefined, 400, 'INVALID_INPUT'],
     ['GET', '/api/vms?context=a&context=b', undefined, 400, 'INVALID_INPUT'],
     ['POST', '/api/vms/default/web/start?force=yes', undefined, 400, 'INVALID_INPUT'],
     ['DELETE', '/api/vms/default/web?dryRun=1', undefined, 400, 'INVALID_INPUT'],
   ] as [string, string, unknown, number, string][])(
-    'of %s %s %j answers %i %s in one form',
+    'of %s %s %j is %i %s with the error body',
     async (method, path, body, status, code) => {
       const answer = await edge.send(method, path, body);
       expect([answer.status, answer.json.code]).toEqual([status, code]);

@@ -9,7 +9,7 @@ export const errorCodesPage = (): string =>
   [
     '# Error codes',
     '',
-    'Every error answers `{error, code, details?}`. Printed from the code; do not edit.',
+    'The body of every error is `{error, code, details?}`. Generated from the code; do not edit.',
     '',
     row('code', 'status'),
     row('---', '---'),
@@ -34,8 +34,8 @@ export async function metricsPage(): Promise<string> {
   return [
     '# Metrics',
     '',
-    'The series at `/metrics` when the service was started with `--metrics`, beside those of the process that prom-client',
-    'collects. Printed from the code; do not edit.',
+    'The series at `/metrics` when the service was started with `--metrics`, besides those of the process that prom-client',
+    'collects. Generated from the code; do not edit.',
     '',
     row('series', 'type', 'labels', 'meaning'),
     row('---', '---', '---', '---'),

@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { DomainError, isRunningStatus, type InstanceRef } from '@headgate/domain-contracts';
-import { MEMORY_TRAITS, withStatus } from '@headgate/testing';
+import { MEMORY_TRAITS, MemoryBackend } from '@headgate/testing';
 import { pino } from 'pino';
 import { parseCommandLine } from '../../config/command-line.js';
 import { loadSettings } from '../../config/load-config.js';
 import { createService, type Service } from '../../create-app.js';
-import { DevBackend } from './dev-backend.js';
 import { devContainer, devVm } from './dev-fleet.js';
+import { DevScreen } from './dev-screen.js';
 
 export const USAGE = `The real VM service over instances in memory, to develop, photograph and measure the web console.
 
@@ -24,6 +24,9 @@ export const USAGE = `The real VM service over instances in memory, to develop, 
 `;
 
 const CONTAINERS = 4;
+const NODES = 12;
+/** Failed checks of the doctor. */
+const FAULTS = { namespace: 'The namespace tailvm does not exist.' };
 /** Every seventh VM is in the context lab. */
 const LAB_SHARE = 7;
 const SECOND_MS = 1000;
@@ -64,10 +67,17 @@ export async function startDevService(args: readonly string[]): Promise<DevServi
   });
   if (values.help) return void process.stdout.write(USAGE);
   const [count, changes] = [wholeNumber('--count', values.count), wholeNumber('--changes', values.changes)];
-  const prod = new DevBackend('prod', CLUSTER_TRAITS, { canMigrate: true });
-  const lab = new DevBackend('lab', HOST_TRAITS, { canMigrate: false });
+  const openScreen = (): DevScreen => new DevScreen();
+  const prod = new MemoryBackend('prod', { traits: CLUSTER_TRAITS, nodeCount: NODES, openScreen });
+  const lab = new MemoryBackend('lab', {
+    traits: HOST_TRAITS,
+    nodeCount: 1,
+    openScreen,
+    unavailable: { migration: 'A single host has no other node.', containers: 'libvirt has no containers.' },
+  });
+  for (const [name, message] of Object.entries(FAULTS)) prod.engine.faults.set(name, message);
   const lost = { ok: [], simulated: [], partial: [lab], unreachable: [lab, prod] }[values.state] as
-    DevBackend[] | undefined;
+    MemoryBackend[] | undefined;
   if (!lost) throw new Error('--state must be ok, simulated, partial or unreachable.');
   const vms: DevVm[] = [];
   for (let index = 1; index <= count; index++) {
@@ -117,7 +127,7 @@ export async function startDevService(args: readonly string[]): Promise<DevServi
 }
 
 interface DevVm {
-  readonly backend: DevBackend;
+  readonly backend: MemoryBackend;
   readonly ref: InstanceRef;
 }
 
@@ -129,7 +139,7 @@ function churn(vms: readonly DevVm[], changesPerSecond: number): () => void {
     if (!backend || !ref || !backend.engine.has(ref)) return;
     const vm = backend.engine.vm(ref);
     const isPausable = isRunningStatus(vm.status) && vm.status !== 'Paused';
-    backend.engine.put(withStatus(vm, isPausable ? 'Paused' : 'Running'));
+    backend.engine.setStatus(vm, isPausable ? 'Paused' : 'Running');
   }, SECOND_MS / changesPerSecond);
   return () => clearInterval(timer);
 }
