@@ -13,13 +13,14 @@ import { LibvirtConsoles } from './consoles/libvirt-consoles.js';
 import { LibvirtDiagnostics } from './diagnostics/libvirt-diagnostics.js';
 import { DomainFinder } from './domains/domain-finder.js';
 import { DomainReader } from './domains/domain-reader.js';
-import type { HttpGet } from './fetching/http-get.js';
+import { EgressPolicy } from './fetching/egress-policy.js';
+import { SpaceGuard, type FreeSpace } from './fetching/limits.js';
 import { LibvirtInventory } from './inventory/libvirt-inventory.js';
 import { LIBVIRT_TRAITS } from './libvirt-traits.js';
 import { GuestNetwork } from './network/guest-network.js';
 import { LibvirtPower } from './power/libvirt-power.js';
 import { StopRequests } from './power/stop-requests.js';
-import { BootDiskBuilder } from './provisioning/boot-disk-builder.js';
+import { BootDiskBuilder, type Downloads } from './provisioning/boot-disk-builder.js';
 import { DomainEditor } from './provisioning/domain-editor.js';
 import { DomainRemover } from './provisioning/domain-remover.js';
 import { describeHost, isRemote, reportedAccelerator, type Accelerator } from './host/host.js';
@@ -48,9 +49,12 @@ export interface LibvirtBackendOptions {
   readonly tinyGuest?: () => Promise<string>;
   /** The result of a probe; defaults to the capabilities that libvirt reports. */
   readonly accelerator?: () => Promise<Accelerator>;
-  readonly fetch?: typeof fetch;
+  /** Exceptions from the ranges to which downloads may not connect: addresses, ranges and host names. */
+  readonly importAllow?: readonly string[];
   /** The location of the storage pool if it has to be created. */
   readonly poolPath?: string;
+  /** Replaces the measurement of free space in tests. */
+  readonly freeSpace?: FreeSpace;
   /** Replaces virsh and qemu-img in tests. */
   readonly run?: RunProgram;
 }
@@ -80,7 +84,8 @@ export class LibvirtBackend extends Backend {
     const editor = new DomainEditor(virsh);
     const localImage = tinyGuest && sharedBuild(tinyGuest, clock);
     const writer = (): Promise<string | undefined> => findDiscWriter(run);
-    const http: HttpGet = { fetch: options.fetch ?? fetch, clock };
+    const egress = new EgressPolicy({ allow: options.importAllow });
+    const downloads: Downloads = { http: { egress, clock }, space: new SpaceGuard(folder, options.freeSpace) };
     const network = new GuestNetwork(virsh);
     const provisioning = new LibvirtProvisioning({
       virsh,
@@ -92,9 +97,11 @@ export class LibvirtBackend extends Backend {
       clock,
       log,
       remover: new DomainRemover(virsh, finder, pool, editor),
-      disks: new BootDiskBuilder(pool, new QemuImg(run), http, localImage?.path),
+      disks: new BootDiskBuilder(pool, new QemuImg(run), downloads, localImage?.path),
       describeHost: () => describeHost(virsh, network, accelerator),
       network,
+      egress,
+      hasSpaceForDownloads: () => downloads.space.isAvailable(),
       hasTinyGuest: localImage !== undefined,
       isTinyGuestBuilt: localImage?.isBuilt ?? (() => Promise.resolve(false)),
       findDiscWriter: writer,

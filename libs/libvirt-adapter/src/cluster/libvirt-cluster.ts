@@ -34,8 +34,10 @@ export class LibvirtCluster extends ClusterInventory {
   }
 
   /** This adapter neither grows disks nor takes snapshots. */
-  override storage(): Promise<StorageCapabilities> {
-    return Promise.resolve({ storageClass: this.poolName, canExpand: false, canSnapshot: false });
+  override async storage(): Promise<StorageCapabilities> {
+    // Fails if libvirt can't be reached.
+    await this.virsh.run(['hostname']);
+    return { storageClass: this.poolName, canExpand: false, canSnapshot: false };
   }
 
   override instancetypes(): Promise<InstancetypeNames> {

@@ -1,19 +1,24 @@
 import { createHash } from 'node:crypto';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { FixedClock } from '@headgate/testing';
 import { HttpServer } from '../testing/http-server.js';
 import { downloadImage, parseImageUrl } from './download-image.js';
+import { EgressPolicy } from './egress-policy.js';
+import { SpaceGuard } from './limits.js';
 
 const IMAGE = Buffer.alloc(300_000, 'disk');
+const MAX_BYTES = 32 * 1024 ** 2;
 
 describe('downloadImage', () => {
   let server: HttpServer;
   let folder: string;
   let file: string;
   const clock = new FixedClock();
+  const egress = new EgressPolicy({ allow: ['127.0.0.1'] });
+  let freeBytes: number;
   const seen: [number, number | undefined][] = [];
 
   beforeEach(async () => {
@@ -21,6 +26,7 @@ describe('downloadImage', () => {
     folder = await mkdtemp(join(tmpdir(), 'download-spec-'));
     file = join(folder, 'image');
     seen.length = 0;
+    freeBytes = 100 * 1024 ** 3;
   });
   afterEach(async () => {
     await server.close();
@@ -29,7 +35,12 @@ describe('downloadImage', () => {
   });
 
   const download = (url: string, signal = new AbortController().signal) =>
-    downloadImage({ fetch, clock }, url, file, { signal, onBytes: (...bytes) => void seen.push(bytes) });
+    downloadImage({ egress, clock }, url, file, {
+      signal,
+      onBytes: (...bytes) => void seen.push(bytes),
+      maxBytes: MAX_BYTES,
+      space: new SpaceGuard(folder, () => Promise.resolve(freeBytes)),
+    });
 
   test('stores the response body and reports progress', async () => {
     server.serve('/a.img', IMAGE);
@@ -112,6 +123,82 @@ describe('downloadImage', () => {
 
   test("reports a server that can't be reached", async () => {
     await expect(download('http://127.0.0.1:1/a.img')).rejects.toMatchObject({ code: 'BACKEND_UNREACHABLE' });
+  });
+
+  test('stops an endless body at the limit', async () => {
+    server.routes.set('/endless.img', (_request, response) => {
+      response.writeHead(200);
+      const chunk = Buffer.alloc(1024 ** 2, 'x');
+      const send = (): void => {
+        if (response.write(chunk)) setImmediate(send);
+        else response.once('drain', send);
+      };
+      send();
+    });
+    await expect(download(server.url('/endless.img'))).rejects.toMatchObject({
+      code: 'INVALID_SOURCE',
+      message: expect.stringContaining('larger than 32Mi'),
+    });
+  });
+
+  test('stops a decompression bomb', async () => {
+    server.serve('/bomb.gz', gzipSync(Buffer.alloc(20 * 1024 ** 2)));
+    await expect(download(server.url('/bomb.gz'))).rejects.toMatchObject({
+      code: 'INVALID_SOURCE',
+      message: expect.stringContaining('bomb'),
+    });
+    expect((await stat(file)).size).toBeLessThan(18 * 1024 ** 2);
+  });
+
+  test('refuses to begin when the disk does not have enough space, and stops when it runs low', async () => {
+    server.serve('/a.img', IMAGE);
+    freeBytes = 1024 ** 3;
+    await expect(download(server.url('/a.img'))).rejects.toMatchObject({ code: 'INSUFFICIENT_STORAGE' });
+    freeBytes = 2 * 1024 ** 3;
+    server.routes.set('/large.img', (_request, response) => {
+      response.writeHead(200);
+      freeBytes = 1024 ** 2;
+      response.end(Buffer.alloc(16 * 1024 ** 2, 'x'));
+    });
+    await expect(download(server.url('/large.img'))).rejects.toMatchObject({ code: 'INSUFFICIENT_STORAGE' });
+  });
+
+  test('refuses private addresses, also behind a redirect', async () => {
+    server.serve('/a.img', IMAGE);
+    const strict = new EgressPolicy();
+    const options = {
+      signal: new AbortController().signal,
+      onBytes: () => undefined,
+      maxBytes: MAX_BYTES,
+      space: new SpaceGuard(folder),
+    };
+    await expect(downloadImage({ egress: strict, clock }, server.url('/a.img'), file, options)).rejects.toMatchObject({
+      code: 'INVALID_SOURCE',
+      message: expect.stringContaining('SVC_IMPORT_ALLOW'),
+    });
+    expect(server.requests).toEqual([]);
+    server.routes.set('/r.img', (_request, response) => {
+      response.writeHead(302, { location: 'http://169.254.169.254/latest/meta-data' }).end();
+    });
+    await expect(download(server.url('/r.img'))).rejects.toMatchObject({
+      code: 'INVALID_SOURCE',
+      message: expect.stringContaining('169.254.169.254'),
+    });
+  });
+
+  test('does not send credentials to another server after a redirect', async () => {
+    const other = await HttpServer.listen();
+    let received: string | undefined = 'none';
+    other.routes.set('/b.img', (request, response) => {
+      received = request.headers.authorization;
+      response.end(IMAGE);
+    });
+    server.routes.set('/a.img', (_request, response) => {
+      response.writeHead(302, { location: other.url('/b.img') }).end();
+    });
+    await download(`http://u:s3cret@${server.host}/a.img`);
+    expect(received).toBeUndefined();
+    await other.close();
   });
 
   test('stops when it is canceled', async () => {

@@ -2,19 +2,24 @@ import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { DomainError } from '@headgate/domain-contracts';
 import { decompress } from './decompress.js';
-import { HttpFailure, httpGet, type HttpGet } from './http-get.js';
+import { HttpFailure, httpGet, isHttp, type HttpClient, type HttpRequest } from './http-get.js';
+import { chain, limitBytes, limitRatio, type SpaceGuard } from './limits.js';
 import { countBytes, type BytesListener } from './progress.js';
 import { isDigest, verifyDigest } from './verify-digest.js';
 
 export interface DownloadOptions {
   readonly signal: AbortSignal;
   readonly onBytes: BytesListener;
+  /** The limit for the download, and for the file after decompression. */
+  readonly maxBytes: number;
+  /** The space of the folder with the file. */
+  readonly space: SpaceGuard;
 }
 
 interface ImageUrl {
   /** Without user, password and checksum. */
   readonly url: URL;
-  /** Credentials of the URL as a header: fetch rejects URLs with a password and quotes them in its error. */
+  /** Credentials of the URL as a header, so that no error message quotes them. */
   readonly authorization?: string;
   readonly digest?: string;
 }
@@ -25,7 +30,7 @@ interface ImageUrl {
  */
 export function parseImageUrl(text: string): ImageUrl {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (!url || !['http:', 'https:'].includes(url.protocol)) {
+  if (!url || !isHttp(url)) {
     throw new DomainError('INVALID_SOURCE', 'The image must be an http:// or https:// URL.');
   }
   const digest = url.hash.slice(1).replace('=', ':');
@@ -47,13 +52,13 @@ export function parseImageUrl(text: string): ImageUrl {
  * @throws DomainError INVALID_SOURCE, BACKEND_UNREACHABLE, BACKEND_FAILED, INSUFFICIENT_STORAGE, CONFLICT when it is canceled
  */
 export async function downloadImage(
-  http: HttpGet,
+  http: HttpClient,
   source: string,
   file: string,
-  { signal, onBytes }: DownloadOptions,
+  { signal, onBytes, maxBytes, space }: DownloadOptions,
 ): Promise<void> {
   const { url, authorization, digest } = parseImageUrl(source);
-  const request = { signal, headers: authorization === undefined ? {} : { authorization } };
+  const request = { signal, ...(authorization !== undefined && { headers: { authorization } }) };
   const { body, bytes, headers } = await open(http, url, request);
   if (/^text\/html\b/.test(headers.get('content-type') ?? '')) {
     body.destroy();
@@ -63,20 +68,28 @@ export async function downloadImage(
     );
   }
   await translateWriteErrors(async () => {
-    const counted = body.pipe(countBytes(bytes, onBytes));
-    body.on('error', (error) => counted.destroy(error));
-    const verified = digest === undefined ? counted : counted.pipe(verifyDigest(digest));
-    counted.on('error', (error) => verified.destroy(error));
-    await pipeline(await decompress(verified), createWriteStream(file, { mode: 0o600 }), { signal });
+    const release = await space.reserve(bytes ?? 0).catch((error: unknown) => {
+      body.destroy();
+      throw error;
+    });
+    try {
+      const ratio = limitRatio();
+      const verified = digest === undefined ? [] : [verifyDigest(digest)];
+      const compressed = chain(body, limitBytes(maxBytes), countBytes(bytes, onBytes), ...verified, ratio.compressed);
+      const content = chain(await decompress(compressed), ratio.decompressed, limitBytes(maxBytes), space.watch());
+      await pipeline(content, createWriteStream(file, { mode: 0o600 }), { signal });
+    } finally {
+      release();
+    }
   }, signal);
 }
 
-async function open(http: HttpGet, url: URL, request: RequestInit & { signal: AbortSignal }) {
+async function open(http: HttpClient, url: URL, request: HttpRequest) {
   try {
     return await httpGet(http, url, request);
   } catch (error) {
     if (!(error instanceof HttpFailure)) throw error;
-    const code = error.response.status >= 500 ? 'BACKEND_FAILED' : 'INVALID_SOURCE';
+    const code = error.status >= 500 ? 'BACKEND_FAILED' : 'INVALID_SOURCE';
     throw new DomainError(code, `The image can't be downloaded: ${error.message}.`, { cause: error });
   }
 }

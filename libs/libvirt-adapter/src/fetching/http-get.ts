@@ -1,10 +1,17 @@
+import { request as requestHttp, type IncomingMessage } from 'node:http';
+import { request as requestHttps } from 'node:https';
 import { Readable } from 'node:stream';
-import type { ReadableStream } from 'node:stream/web';
 import { DomainError, messageOf, type Clock } from '@headgate/domain-contracts';
+import type { EgressPolicy } from './egress-policy.js';
 
-export interface HttpGet {
-  readonly fetch: typeof fetch;
+export interface HttpClient {
+  readonly egress: EgressPolicy;
   readonly clock: Clock;
+}
+
+export interface HttpRequest {
+  readonly signal: AbortSignal;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 export interface HttpBody {
@@ -16,89 +23,147 @@ export interface HttpBody {
 
 /** A transfer without any data for this long has stalled. */
 const STALL_TIMEOUT_MS = 60_000;
+/** The longest time for one download. */
+const TOTAL_TIMEOUT_MS = 6 * 60 * 60_000;
+const MAX_REDIRECTS = 10;
 
 /** An HTTP response other than a success. */
 export class HttpFailure extends Error {
-  constructor(
-    readonly response: Response,
-    url: URL,
-  ) {
-    super(`${url.host} returned ${response.status} ${response.statusText}`.trimEnd());
+  readonly status: number;
+  readonly headers: Headers;
+
+  constructor(response: IncomingMessage, url: URL) {
+    super(`${url.host} returned ${response.statusCode} ${response.statusMessage ?? ''}`.trimEnd());
+    this.status = response.statusCode ?? 0;
+    this.headers = headersOf(response);
   }
 }
 
 /**
- * Opens the body of a URL and follows redirects.
+ * Opens the body of a URL and follows redirects. Every connection is subject to the egress policy.
  * @throws HttpFailure when the status is not a success
- * @throws DomainError BACKEND_UNREACHABLE when the server does not respond, CONFLICT when the signal is aborted
+ * @throws DomainError INVALID_SOURCE when the policy refuses the address, BACKEND_UNREACHABLE when the server does not
+ *   respond, BACKEND_TIMEOUT when it stops sending or takes too long, CONFLICT when the signal is aborted
  */
-export async function httpGet(
-  { fetch, clock }: HttpGet,
-  url: URL,
-  init: RequestInit & { signal: AbortSignal },
-): Promise<HttpBody> {
+export async function httpGet({ egress, clock }: HttpClient, url: URL, request: HttpRequest): Promise<HttpBody> {
   const end = new AbortController();
-  let hasStalled = false;
-  const startStallTimer = (): (() => void) =>
-    clock.after(STALL_TIMEOUT_MS, () => {
-      hasStalled = true;
+  let timeout: string | undefined;
+  const endAfter = (ms: number, reason: string): (() => void) =>
+    clock.after(ms, () => {
+      timeout = reason;
       end.abort();
     });
+  const startStallTimer = (): (() => void) => endAfter(STALL_TIMEOUT_MS, 'stopped sending');
+  const cancelTotalTimer = endAfter(TOTAL_TIMEOUT_MS, 'takes too long to send the file');
   let cancelStallTimer = startStallTimer();
+  const cancelTimers = (): void => {
+    cancelStallTimer();
+    cancelTotalTimer();
+  };
   const onChunk = (): void => {
     cancelStallTimer();
     cancelStallTimer = startStallTimer();
   };
   const translate = (error: unknown): DomainError => {
-    if (init.signal.aborted) return new DomainError('CONFLICT', 'The operation was canceled.', { cause: error });
-    if (hasStalled) return new DomainError('BACKEND_TIMEOUT', `${url.host} stopped sending.`, { cause: error });
-    return new DomainError('BACKEND_UNREACHABLE', `The download from ${url.host} was interrupted: ${causeOf(error)}.`, {
-      cause: error,
-    });
+    if (error instanceof DomainError) return error;
+    if (request.signal.aborted) return new DomainError('CONFLICT', 'The operation was canceled.', { cause: error });
+    if (timeout !== undefined) return new DomainError('BACKEND_TIMEOUT', `${url.host} ${timeout}.`, { cause: error });
+    return new DomainError(
+      'BACKEND_UNREACHABLE',
+      `The download from ${url.host} was interrupted: ${reasonOf(error)}.`,
+      {
+        cause: error,
+      },
+    );
   };
   try {
-    const response = await fetch(url, { ...init, signal: AbortSignal.any([init.signal, end.signal]) });
-    if (!response.ok || response.body === null) {
-      await response.body?.cancel();
-      throw new HttpFailure(response, url);
-    }
-    const length = response.headers.get('content-length');
-    // With a content encoding, the decoded body has a different length than the header.
-    const isUnencoded = response.headers.get('content-encoding') === null;
-    const body = Readable.from(readChunks(response.body as ReadableStream<Uint8Array>, onChunk, translate), {
-      objectMode: false,
-    });
+    const signal = AbortSignal.any([request.signal, end.signal]);
+    const response = await follow(egress, url, { ...request, signal });
+    const length = response.headers['content-length'];
+    const body = Readable.from(readChunks(response, onChunk, translate), { objectMode: false });
     // Runs even if the body was never read.
     body.once('close', () => {
-      cancelStallTimer();
-      end.abort();
+      cancelTimers();
+      response.destroy();
     });
-    return { body, headers: response.headers, ...(length !== null && isUnencoded && { bytes: Number(length) }) };
+    return { body, headers: headersOf(response), ...(length !== undefined && { bytes: Number(length) }) };
   } catch (error) {
-    cancelStallTimer();
+    cancelTimers();
     throw error instanceof HttpFailure ? error : translate(error);
   }
 }
 
+async function follow(
+  egress: EgressPolicy,
+  start: URL,
+  { headers = {}, signal }: HttpRequest,
+): Promise<IncomingMessage> {
+  let url = start;
+  let sentHeaders = headers;
+  for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
+    const response = await send(egress, url, { headers: sentHeaders, signal });
+    const { statusCode = 0 } = response;
+    if (statusCode >= 200 && statusCode < 300) return response;
+    response.destroy();
+    const { location } = response.headers;
+    if (![301, 302, 303, 307, 308].includes(statusCode) || location === undefined) throw new HttpFailure(response, url);
+    if (!URL.canParse(location, url.href))
+      throw new DomainError('BACKEND_FAILED', `${url.host} redirects to an invalid URL.`);
+    const next = new URL(location, url);
+    if (!isHttp(next))
+      throw new DomainError('INVALID_SOURCE', `${url.host} redirects to a URL that is not http or https.`);
+    // Credentials are for the server that they were meant for.
+    if (next.origin !== url.origin) sentHeaders = withoutCredentials(sentHeaders);
+    [next.username, next.password] = ['', ''];
+    url = next;
+  }
+  throw new DomainError('BACKEND_FAILED', `${start.host} redirects more than ${MAX_REDIRECTS} times.`);
+}
+
+function send(egress: EgressPolicy, url: URL, { headers, signal }: HttpRequest): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    egress.checkLiteral(url.hostname);
+    const request = url.protocol === 'https:' ? requestHttps : requestHttp;
+    // A connection of its own for each request: a pooled one could have been opened under another policy.
+    const options = {
+      agent: false,
+      lookup: egress.lookup,
+      signal,
+      headers: { ...headers, 'accept-encoding': 'identity' },
+    };
+    request(url, options).once('response', resolve).once('error', reject).end();
+  });
+}
+
+export const isHttp = ({ protocol }: URL): boolean => protocol === 'http:' || protocol === 'https:';
+
+const withoutCredentials = (headers: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => name.toLowerCase() !== 'authorization'));
+
+const headersOf = ({ headersDistinct }: IncomingMessage): Headers =>
+  new Headers(
+    Object.entries(headersDistinct).flatMap(([name, values]) =>
+      (values ?? []).map((value): [string, string] => [name, value]),
+    ),
+  );
+
 async function* readChunks(
-  body: ReadableStream<Uint8Array>,
+  body: IncomingMessage,
   onChunk: () => void,
   translate: (error: unknown) => DomainError,
 ): AsyncGenerator<Buffer> {
   try {
-    for await (const chunk of body) {
+    for await (const chunk of body as AsyncIterable<Buffer>) {
       onChunk();
-      yield Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+      yield chunk;
     }
   } catch (error) {
     throw translate(error);
   }
 }
 
-/** undici reports only "fetch failed" or "terminated"; the reason is in the cause. */
-function causeOf(error: unknown): string {
-  const cause = (error as Error).cause;
-  return cause === undefined
-    ? messageOf(error)
-    : messageOf(cause) || ((cause as NodeJS.ErrnoException).code ?? messageOf(error));
+/** Errors of connection attempts to several addresses have no message of their own. */
+function reasonOf(error: unknown): string {
+  const [first] = error instanceof AggregateError ? (error.errors as unknown[]) : [];
+  return messageOf(first ?? error) || ((error as NodeJS.ErrnoException).code ?? 'no connection');
 }

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { DomainError } from '@headgate/domain-contracts';
-import { HttpFailure, httpGet, type HttpBody, type HttpGet } from './http-get.js';
+import { HttpFailure, httpGet, isHttp, type HttpBody, type HttpClient } from './http-get.js';
 import { registryUrl, type ImageReference } from './image-reference.js';
 import { isDigest, verifyDigest } from './verify-digest.js';
 
@@ -32,7 +32,7 @@ export class OciRegistry {
   private token?: string;
 
   constructor(
-    private readonly http: HttpGet,
+    private readonly http: HttpClient,
     private readonly image: ImageReference,
     private readonly signal: AbortSignal,
   ) {}
@@ -71,16 +71,11 @@ export class OciRegistry {
     const { body } = await this.get(`manifests/${reference}`, ACCEPT);
     const verified = isDigest(reference) ? body.pipe(verifyDigest(reference)) : body;
     body.on('error', (error) => verified.destroy(error));
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    for await (const chunk of verified as AsyncIterable<Buffer>) {
-      bytes += chunk.length;
-      if (bytes > MAX_MANIFEST_BYTES)
-        throw new DomainError('INVALID_SOURCE', `The manifest of ${this.image.repository} is too large.`);
-      chunks.push(chunk);
-    }
+    const text = await readText(verified, () => {
+      throw new DomainError('INVALID_SOURCE', `The manifest of ${this.image.repository} is too large.`);
+    });
     try {
-      return JSON.parse(Buffer.concat(chunks).toString('utf8')) as Manifest;
+      return JSON.parse(text) as Manifest;
     } catch (cause) {
       throw new DomainError('INVALID_SOURCE', `${this.image.registry} returned something other than a manifest.`, {
         cause,
@@ -94,8 +89,7 @@ export class OciRegistry {
     try {
       return await this.request(url, accept);
     } catch (error) {
-      const challenge =
-        error instanceof HttpFailure && error.response.status === 401 && error.response.headers.get('www-authenticate');
+      const challenge = error instanceof HttpFailure && error.status === 401 && error.headers.get('www-authenticate');
       // A rejected token is not requested again.
       if (!challenge || this.token !== undefined) throw this.translate(error);
       this.token = await this.anonymousToken(challenge);
@@ -106,8 +100,8 @@ export class OciRegistry {
   }
 
   private request(url: URL, accept: string): Promise<HttpBody> {
-    const authorization = this.token === undefined ? {} : { authorization: `Bearer ${this.token}` };
-    return httpGet(this.http, url, { headers: { accept, ...authorization }, signal: this.signal });
+    const headers = { accept, ...(this.token !== undefined && { authorization: `Bearer ${this.token}` }) };
+    return httpGet(this.http, url, { headers, signal: this.signal });
   }
 
   /** Source: https://distribution.github.io/distribution/spec/auth/token/ */
@@ -115,24 +109,30 @@ export class OciRegistry {
     const part = (name: string): string | undefined => new RegExp(`${name}="([^"]*)"`).exec(challenge)?.[1];
     const realm = part('realm');
     const url = realm !== undefined && URL.canParse(realm) ? new URL(realm) : undefined;
-    if (!/^bearer /i.test(challenge) || !url || !['http:', 'https:'].includes(url.protocol)) throw this.notPublic();
+    if (!/^bearer /i.test(challenge) || !url || !this.isTrustedRealm(url)) throw this.notPublic();
     const service = part('service');
     if (service !== undefined) url.searchParams.set('service', service);
     url.searchParams.set('scope', part('scope') ?? `repository:${this.image.repository}:pull`);
     try {
-      const response = await this.http.fetch(url, { signal: this.signal });
-      const answer = (await response.json()) as { token?: string; access_token?: string };
+      const { body } = await httpGet(this.http, url, { signal: this.signal });
+      const answer = JSON.parse(await readText(body, () => { throw this.notPublic(); })) as TokenAnswer; // prettier-ignore
       const token = answer.token ?? answer.access_token;
-      if (!response.ok || typeof token !== 'string') throw this.notPublic();
+      if (typeof token !== 'string') throw this.notPublic();
       return token;
     } catch (error) {
       throw error instanceof DomainError ? error : this.notPublic();
     }
   }
 
+  /** A registry may delegate to a token service on another host, but only over TLS: the URL is of the registry's choosing. */
+  private isTrustedRealm(url: URL): boolean {
+    if (!isHttp(url) || url.username !== '') return false;
+    return url.protocol === 'https:' || url.origin === new URL(registryUrl(this.image.registry)).origin;
+  }
+
   private translate(error: unknown): unknown {
     if (!(error instanceof HttpFailure)) return error;
-    const { status } = error.response;
+    const { status } = error;
     if (status === 401 || status === 403) return this.notPublic();
     if (status === 404)
       return new DomainError(
@@ -148,4 +148,20 @@ export class OciRegistry {
       `${this.image.registry} requires a login for ${this.image.repository}: the image must be public.`,
     );
   }
+}
+
+interface TokenAnswer {
+  readonly token?: string;
+  readonly access_token?: string;
+}
+
+async function readText(body: Readable, onTooLarge: () => never): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > MAX_MANIFEST_BYTES) onTooLarge();
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
 }

@@ -5,6 +5,8 @@ import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { FixedClock } from '@headgate/testing';
 import { HttpServer } from '../testing/http-server.js';
 import { digestOf, layerOf, serveImage } from '../testing/oci-image.js';
+import { EgressPolicy } from './egress-policy.js';
+import { SpaceGuard } from './limits.js';
 import { parseImageReference } from './image-reference.js';
 import { pullContainerDisk } from './pull-container-disk.js';
 
@@ -27,8 +29,18 @@ describe('pullContainerDisk', () => {
 
   const pull = (image: string) =>
     pullContainerDisk(
-      { http: { fetch, clock: new FixedClock() }, image, arch: 'x86_64', file },
-      { signal: new AbortController().signal, onBytes: () => undefined },
+      {
+        http: { egress: new EgressPolicy({ allow: ['127.0.0.1'] }), clock: new FixedClock() },
+        image,
+        arch: 'x86_64',
+        file,
+      },
+      {
+        signal: new AbortController().signal,
+        onBytes: () => undefined,
+        maxBytes: 1024 ** 2,
+        space: new SpaceGuard(folder),
+      },
     );
 
   test.each([
@@ -67,6 +79,26 @@ describe('pullContainerDisk', () => {
     server.serve('/token', JSON.stringify({ token: 't0ken' }));
     await pull(`${server.host}/tiny`);
     expect(server.requests.filter((path) => path === '/token')).toHaveLength(1);
+  });
+
+  test.each([
+    ['a token service on another host without TLS', 'http://auth.example/token'],
+    ['a token service that is a private address', 'https://10.0.0.1/token'],
+    ['a token service that is no URL', 'file:///etc/passwd'],
+  ])('does not contact %s', async (_title, realm) => {
+    server.routes.set(
+      '/v2/tiny/manifests/latest',
+      (_request, response) => void response.writeHead(401, { 'www-authenticate': `Bearer realm="${realm}"` }).end(),
+    );
+    await expect(pull(`${server.host}/tiny`)).rejects.toMatchObject({ code: 'INVALID_SOURCE' });
+  });
+
+  test('rejects a layer that is larger than the disk', async () => {
+    serveImage(server, 'tiny', [await layerOf({ 'disk/a.img': Buffer.alloc(3 * 1024 ** 2) })]);
+    await expect(pull(`${server.host}/tiny`)).rejects.toMatchObject({
+      code: 'INVALID_SOURCE',
+      message: expect.stringContaining('larger than'),
+    });
   });
 
   test('rejects an image that is not public', async () => {

@@ -5,13 +5,17 @@ import { DomainError } from '@headgate/domain-contracts';
 import { extract } from 'tar-stream';
 import { decompress } from './decompress.js';
 import { translateWriteErrors, type DownloadOptions } from './download-image.js';
-import type { HttpGet } from './http-get.js';
+import type { HttpClient } from './http-get.js';
 import { parseImageReference } from './image-reference.js';
+import { chain, limitBytes, limitRatio } from './limits.js';
 import { OciRegistry } from './oci-registry.js';
 import { countBytes } from './progress.js';
 
 /** Path of the disk image in a container disk. Source: https://kubevirt.io/user-guide/storage/disks_and_volumes/#containerdisk */
 const DISK_FOLDER = /^(?:\.?\/)?disk\/([^/]+)$/;
+
+/** The most that a layer may contain besides its disk image. */
+const OTHER_FILES_BYTES = 1024 ** 3;
 
 /** Go's architecture names by libvirt's. */
 const GO_ARCHITECTURES: Record<string, string> = {
@@ -24,7 +28,7 @@ const GO_ARCHITECTURES: Record<string, string> = {
 const goArchitecture = (arch: string): string => GO_ARCHITECTURES[arch] ?? arch;
 
 export interface ContainerDiskPull {
-  readonly http: HttpGet;
+  readonly http: HttpClient;
   /** Reference of the container image. */
   readonly image: string;
   /** The guest architecture as libvirt names it. */
@@ -39,7 +43,7 @@ export interface ContainerDiskPull {
  */
 export async function pullContainerDisk(
   { http, image, arch, file }: ContainerDiskPull,
-  { signal, onBytes }: DownloadOptions,
+  { signal, onBytes, maxBytes, space }: DownloadOptions,
 ): Promise<void> {
   const registry = new OciRegistry(http, parseImageReference(image), signal);
   const layers = await registry.layers(goArchitecture(arch));
@@ -47,10 +51,21 @@ export async function pullContainerDisk(
   for (const layer of [...layers].reverse()) {
     let found = false;
     await translateWriteErrors(async () => {
-      const blob = await registry.blob(layer);
-      const counted = blob.pipe(countBytes(layer.size, onBytes));
-      blob.on('error', (error) => counted.destroy(error));
-      found = await extractDisk(await decompress(counted), file, signal);
+      const release = await space.reserve(Math.min(layer.size, maxBytes));
+      try {
+        const ratio = limitRatio();
+        const blob = await registry.blob(layer);
+        const compressed = chain(blob, limitBytes(maxBytes), countBytes(layer.size, onBytes), ratio.compressed);
+        const content = chain(
+          await decompress(compressed),
+          ratio.decompressed,
+          limitBytes(maxBytes + OTHER_FILES_BYTES),
+          space.watch(),
+        );
+        found = await extractDisk(content, file, signal);
+      } finally {
+        release();
+      }
     }, signal);
     if (found) return;
   }

@@ -1,9 +1,9 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DomainError, formatBytes, type VmSpec } from '@headgate/domain-contracts';
-import { downloadImage } from '../fetching/download-image.js';
-import type { HttpGet } from '../fetching/http-get.js';
-import type { BytesListener } from '../fetching/progress.js';
+import { downloadImage, type DownloadOptions } from '../fetching/download-image.js';
+import type { HttpClient } from '../fetching/http-get.js';
+import { MAX_ISO_BYTES, maxImageBytes, type SpaceGuard } from '../fetching/limits.js';
 import { pullContainerDisk } from '../fetching/pull-container-disk.js';
 import { checkIso, inspectImage } from '../storage/disk-image.js';
 import type { QemuImg } from '../storage/qemu-img.js';
@@ -29,6 +29,12 @@ export interface DiskRequest {
   readonly cdrom: string;
 }
 
+export interface Downloads {
+  readonly http: HttpClient;
+  /** The space for downloads. */
+  readonly space: SpaceGuard;
+}
+
 interface ImageToStore {
   /** Path of the image. */
   readonly image: string;
@@ -43,7 +49,7 @@ export class BootDiskBuilder {
   constructor(
     private readonly pool: StoragePool,
     private readonly images: QemuImg,
-    private readonly http: HttpGet,
+    private readonly downloads: Downloads,
     private readonly tinyGuest: (() => Promise<string>) | undefined,
   ) {}
 
@@ -54,7 +60,7 @@ export class BootDiskBuilder {
     if (source.kind === 'iso') {
       const disc = join(folder, 'disc.iso');
       report.step('Downloading the ISO');
-      await downloadImage(this.http, source.url, disc, this.downloadOptions(report));
+      await downloadImage(this.downloads.http, source.url, disc, this.downloadOptions(report, MAX_ISO_BYTES));
       await checkIso(disc);
       report.step('Storing the ISO');
       await this.pool.createFrom(cdrom, disc, report);
@@ -66,11 +72,13 @@ export class BootDiskBuilder {
   }
 
   /** @returns the path of the downloaded image */
-  private async fetch({ spec: { source }, arch, folder }: DiskRequest, report: DiskProgress): Promise<string> {
+  private async fetch({ spec, arch, folder }: DiskRequest, report: DiskProgress): Promise<string> {
+    const { source } = spec;
     const file = join(folder, 'source');
+    const options = this.downloadOptions(report, maxImageBytes(spec.diskBytes));
     if (source.kind === 'import') {
       report.step('Downloading the image');
-      await downloadImage(this.http, source.url, file, this.downloadOptions(report));
+      await downloadImage(this.downloads.http, source.url, file, options);
       return file;
     }
     if (source.kind === 'image' && source.entry.builtLocally !== undefined && this.tinyGuest) {
@@ -81,7 +89,7 @@ export class BootDiskBuilder {
       throw new DomainError('NOT_SUPPORTED', "A disk can't be created from this source.");
     report.step('Pulling the container disk');
     const image = containerDiskOf(source);
-    await pullContainerDisk({ http: this.http, image, arch, file }, this.downloadOptions(report));
+    await pullContainerDisk({ http: this.downloads.http, image, arch, file }, options);
     return file;
   }
 
@@ -105,9 +113,11 @@ export class BootDiskBuilder {
     await this.pool.createFrom(disk, converted, report);
   }
 
-  private downloadOptions(report: DiskProgress): { signal: AbortSignal; onBytes: BytesListener } {
+  private downloadOptions(report: DiskProgress, maxBytes: number): DownloadOptions {
     return {
       signal: report.signal,
+      maxBytes,
+      space: this.downloads.space,
       onBytes: (received, total) => {
         if (total !== undefined && total > 0) report.progress(Math.min(received / total, 1));
         if (total === undefined || received >= total) report.log(`${formatBytes(received)} received.`);

@@ -5,6 +5,7 @@ import { ownDomainXml } from '../testing/domain-xml.js';
 import { FakeLibvirt } from '../testing/fake-libvirt.js';
 import { TINY_ENTRY } from '../testing/tiny-guest.js';
 import { planCreation, type CreationPlanDeps } from './creation-plan.js';
+import { EgressPolicy } from '../fetching/egress-policy.js';
 import type { Host } from '../host/host.js';
 
 const HOST: Host = {
@@ -38,6 +39,8 @@ describe('planCreation', () => {
     finder: new DomainFinder('local', libvirt.virsh()),
     pool: new StoragePool(libvirt.virsh(), 'headgate', '/images/headgate'),
     describeHost: () => Promise.resolve(HOST),
+    egress: new EgressPolicy(),
+    hasSpaceForDownloads: () => Promise.resolve(true),
     hasTinyGuest: true,
     findDiscWriter: () => Promise.resolve('xorrisofs'),
     findClaim: (claim) => Promise.reject(new DomainError('VOLUME_NOT_FOUND', `There is no volume ${claim}.`)),
@@ -67,6 +70,7 @@ describe('planCreation', () => {
     ['a bootc image', { source: { kind: 'bootc', image: 'registry.example/a' } }, 'NOT_SUPPORTED'],
     ['a volume that does not exist', { source: { kind: 'pvc', claim: 'gone' } }, 'VOLUME_NOT_FOUND'],
     ['a URL with an unsupported scheme', { source: { kind: 'import', url: 'file:///etc/passwd' } }, 'INVALID_SOURCE'],
+    ['a URL of this machine', { source: { kind: 'iso', url: 'http://127.0.0.1:8006/api' } }, 'INVALID_SOURCE'],
     ['an image without a registry', { source: { kind: 'containerDisk', image: 'debian' } }, 'INVALID_SOURCE'],
   ])('refuses %s', async (_title, overrides, code) => {
     libvirt.add(ownDomainXml());
@@ -95,6 +99,13 @@ describe('planCreation', () => {
     expect((await planCreation(spec(), deps())).warnings).toEqual([expect.stringContaining('may grow')]);
     pool.availableBytes = 1024 ** 2;
     expect(await codes(spec())).toEqual(['INSUFFICIENT_STORAGE']);
+  });
+
+  test('refuses a download when the disk is almost full', async () => {
+    const full = { hasSpaceForDownloads: () => Promise.resolve(false) };
+    const url = 'https://host.example/a.img';
+    expect(await codes(spec({ source: { kind: 'import', url } }), full)).toEqual(['INSUFFICIENT_STORAGE']);
+    expect(await codes(spec(), full)).toEqual([]);
   });
 
   test('refuses user data when no ISO writer is installed, and otherwise skips the seed', async () => {

@@ -1,9 +1,13 @@
 import { DomainError, type ErrorCode, type VmSpec } from '@headgate/domain-contracts';
 import { parseImageUrl } from '../fetching/download-image.js';
+import type { EgressPolicy } from '../fetching/egress-policy.js';
 import { parseImageReference } from '../fetching/image-reference.js';
 import type { ExistingVolume } from '../storage/find-volume.js';
 
 export interface SourcePlanDeps {
+  readonly egress: EgressPolicy;
+  /** Whether there is enough free space to begin a download. */
+  readonly hasSpaceForDownloads: () => Promise<boolean>;
   readonly hasTinyGuest: boolean;
   readonly findClaim: (claim: string) => Promise<ExistingVolume>;
   /** Names of the domains that use a disk. */
@@ -23,6 +27,14 @@ export async function planSource(
   deps: SourcePlanDeps,
   refuse: Refuse,
 ): Promise<ExistingVolume | undefined> {
+  const isLocal = source.kind === 'pvc' || (source.kind === 'image' && source.entry.builtLocally !== undefined);
+  if (!isLocal && source.kind !== 'bootc' && !(await deps.hasSpaceForDownloads())) {
+    refuse(
+      'INSUFFICIENT_STORAGE',
+      'The disk of this machine is almost full, so no image can be downloaded.',
+      'Free some space on this machine.',
+    );
+  }
   switch (source.kind) {
     case 'bootc':
       refuse('NOT_SUPPORTED', BOOTC_REFUSAL, 'Use a container disk, a catalog image or a URL.');
@@ -42,7 +54,7 @@ export async function planSource(
       return undefined;
     case 'import':
     case 'iso':
-      check(() => parseImageUrl(source.url), refuse);
+      check(() => deps.egress.checkLiteral(parseImageUrl(source.url).url.hostname), refuse);
       return undefined;
     case 'pvc':
       return planClaim(source.claim, deps, refuse);

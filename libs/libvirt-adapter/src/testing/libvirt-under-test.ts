@@ -52,6 +52,8 @@ export class LibvirtUnderTest {
       dataDir: this.dataDir,
       clock: new SystemClock(),
       accelerator: () => Promise.resolve('tcg'),
+      // The tests download from their own servers.
+      importAllow: ['127.0.0.0/8'],
       ...options,
     });
     this.backends.push(backend);
