@@ -8,6 +8,9 @@ import { processesWith } from './processes.js';
 import { RunningService } from './running-service.js';
 import { until } from './until.js';
 
+/** The image comes from this machine, which imports do not reach otherwise. */
+const IMPORTS = { SVC_IMPORT_ALLOW: '127.0.0.1' };
+
 describeIf(noGuestsBecause(), 'a service that is killed during an import', () => {
   const name = `hgtest-${randomBytes(4).toString('hex')}`;
   let image: Server;
@@ -22,7 +25,7 @@ describeIf(noGuestsBecause(), 'a service that is killed during an import', () =>
       asked.push(response);
     }).listen(0, '127.0.0.1');
     await new Promise((resolve) => image.once('listening', resolve));
-    service = await RunningService.start(['--local']);
+    service = await RunningService.start(['--local'], { env: IMPORTS });
   }, 600_000);
 
   afterAll(async () => {
@@ -56,7 +59,7 @@ describeIf(noGuestsBecause(), 'a service that is killed during an import', () =>
       process.kill(Number.parseInt(line, 10), 'SIGKILL');
     await service.interrupt();
 
-    service = await RunningService.start(['--local'], { dataDir });
+    service = await RunningService.start(['--local'], { dataDir, env: IMPORTS });
     const after = new Api(service.url);
     await after.untilVm(name, 'is gone', (vm) => vm === undefined);
     expect(await after.untilTask(created.body.task)).toMatchObject({

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { LibvirtBackend } from '@headgate/libvirt-adapter';
+import type { Settings } from '../config/load-config.js';
 import type { BackendDeps, OpenedBackend } from './backend-factory.js';
 
 export const LOCAL_URI = 'qemu:///system';
@@ -11,10 +12,19 @@ export async function openLibvirt({ section, options, settings, clock, log }: Ba
     context: section.name,
     uri: section.uri ?? LOCAL_URI,
     dataDir: join(settings.dataDir, 'fetch', encodeURIComponent(section.name)),
+    // The operator has chosen the image registry, wherever it is.
+    importAllow: [...settings.importAllow, ...registryOf(settings)],
     clock,
     log,
     tinyGuest: tinyGuest === undefined ? undefined : async () => tinyGuest,
     accelerator: accelerator === undefined ? undefined : async () => accelerator,
   });
   return { backend };
+}
+
+/** The image registry with its port. */
+function registryOf({ imageRegistry }: Settings): string[] {
+  const host = imageRegistry?.split('/')[0];
+  if (host === undefined) return [];
+  return [/:\d+$/.test(host) ? host : `${host}:443`];
 }

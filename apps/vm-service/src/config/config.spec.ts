@@ -50,6 +50,14 @@ describe('loadSettings', () => {
     expect(settings.contexts[0]).toMatchObject({ name: 'a/b' });
   });
 
+  test('reads the exceptions for imports from the file and the environment', () => {
+    expect(load('importAllow: [mirror.lan]').importAllow).toEqual(['mirror.lan']);
+    expect(load('importAllow: [mirror.lan]', { SVC_IMPORT_ALLOW: '10.0.0.0/8, a.lan:5000' }).importAllow).toEqual([
+      '10.0.0.0/8',
+      'a.lan:5000',
+    ]);
+  });
+
   test('treats an empty SVC_ADMINS as no allowlist', () => {
     expect(load('{}', { SVC_ADMINS: ' , ' }).admins).toEqual([]);
   });

@@ -19,6 +19,7 @@ export function loadSettings(options: CommandLine, env: Environment): Settings {
     ...(env['SVC_ADMINS'] === undefined ? {} : { admins: words(env['SVC_ADMINS']) }),
     ...(env['SVC_TRUSTED_PROXIES'] === undefined ? {} : { trustedProxies: words(env['SVC_TRUSTED_PROXIES']) }),
     ...(env['SVC_ALLOWED_HOSTS'] === undefined ? {} : { allowedHosts: words(env['SVC_ALLOWED_HOSTS']) }),
+    ...(env['SVC_IMPORT_ALLOW'] === undefined ? {} : { importAllow: words(env['SVC_IMPORT_ALLOW']) }),
     ...(options.listen === undefined ? {} : { listen: options.listen }),
     ...(options.dataDir === undefined ? {} : { dataDir: options.dataDir }),
     ...(options.metrics ? { metrics: true } : {}),

@@ -81,6 +81,8 @@ export class ServiceConfig {
   @IsProxyList() trustedProxies: string[] = [...TrustedProxies.loopback];
   /** Host headers besides the loopback names and the listen address. SVC_ALLOWED_HOSTS overrides it. */
   @IsArray() @IsString({ each: true }) allowedHosts: string[] = [];
+  /** Private addresses, ranges and hosts from which images may be imported. SVC_IMPORT_ALLOW overrides it. */
+  @IsArray() @IsString({ each: true }) importAllow: string[] = [];
   @IsString() @Matches(/^[A-Za-z0-9-]+$/) loginHeader = 'Tailscale-User-Login';
   @IsString() @Matches(/^[A-Za-z0-9-]+$/) nameHeader = 'Tailscale-User-Name';
   /** Host and port of a registry that carries the KubeVirt project's container disks. */

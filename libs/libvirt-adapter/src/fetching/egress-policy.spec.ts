@@ -35,21 +35,23 @@ describe('EgressPolicy', () => {
   );
 
   test.each(['127.0.0.1', '[::1]', '[::ffff:127.0.0.1]'])('refuses the literal %s', (host) =>
-    expect(() => policy().checkLiteral(new URL(`http://${host}/`).hostname)).toThrow('SVC_IMPORT_ALLOW'),
+    expect(() => policy().checkLiteral(new URL(`http://${host}/`))).toThrow('SVC_IMPORT_ALLOW'),
   );
 
   test.each(['http://0x7f.1/', 'http://2130706433/', 'http://127.1/'])(
     'refuses %s, another notation of loopback',
-    (url) => expect(() => policy().checkLiteral(new URL(url).hostname)).toThrow('SVC_IMPORT_ALLOW'),
+    (url) => expect(() => policy().checkLiteral(new URL(url))).toThrow('SVC_IMPORT_ALLOW'),
   );
 });
 
 describe('the lookup of an EgressPolicy', () => {
   const answers = (...addresses: string[]): LookupAddress[] =>
     addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
-  const lookUp = (policy: EgressPolicy, host: string) =>
+  const lookUp = (policy: EgressPolicy, host: string, url = `http://${host}/`) =>
     new Promise((resolve, reject) =>
-      policy.lookup(host, { all: true }, (error, addresses) => (error ? reject(error) : resolve(addresses))),
+      policy.lookupFor(new URL(url))(host, { all: true }, (error, addresses) =>
+        error ? reject(error) : resolve(addresses),
+      ),
     );
 
   test('returns only the allowed addresses of a name', async () => {
@@ -68,6 +70,13 @@ describe('the lookup of an EgressPolicy', () => {
   test('allows private addresses of a host name that the operator allows', async () => {
     const options = { allow: ['mirror.lan'], resolve: () => Promise.resolve(answers('10.0.0.1')) };
     expect(await lookUp(new EgressPolicy(options), 'Mirror.lan')).toEqual(answers('10.0.0.1'));
+    const withPort = { ...options, allow: ['mirror.lan:5000', '127.0.0.1:5000'] };
+    expect(await lookUp(new EgressPolicy(withPort), 'mirror.lan', 'https://mirror.lan:5000/')).toEqual(
+      answers('10.0.0.1'),
+    );
+    await expect(lookUp(new EgressPolicy(withPort), 'mirror.lan')).rejects.toMatchObject({ code: 'INVALID_SOURCE' });
+    new EgressPolicy(withPort).checkLiteral(new URL('http://127.0.0.1:5000/'));
+    expect(() => new EgressPolicy(withPort).checkLiteral(new URL('http://127.0.0.1:8006/'))).toThrow('private');
     await expect(lookUp(new EgressPolicy(options), 'other.lan')).rejects.toMatchObject({ code: 'INVALID_SOURCE' });
   });
 });

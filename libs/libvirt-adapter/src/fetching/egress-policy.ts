@@ -16,10 +16,14 @@ const PRIVATE_IPV6 = [
   '5f00::/16', 'fc00::/7', 'fe80::/10', 'fec0::/10', 'ff00::/8',
 ]; // prettier-ignore
 
+/** A host name, or any host with a port. An address without a port is a range of one. */
+const HOST =
+  /^(?:(?![\d.]+$)[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:]+\]):\d{1,5})$/i;
+
 type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>;
 
 export interface EgressOptions {
-  /** Exceptions: addresses, ranges such as `10.0.0.0/8`, and host names. */
+  /** Exceptions: addresses, ranges such as `10.0.0.0/8`, and hosts such as `mirror.lan` or `mirror.lan:5000`. */
   readonly allow?: readonly string[];
   readonly resolve?: Resolve;
   /** The addresses of this machine. */
@@ -43,13 +47,13 @@ export class EgressPolicy {
     for (const range of [...PRIVATE_IPV4, ...PRIVATE_IPV6]) addRange(this.refused, range);
     for (const entry of allow) {
       if (isRange(entry)) addRange(this.allowed, entry);
-      else if (/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i.test(entry) && !/^[\d.]+$/.test(entry))
-        this.allowedHosts.add(entry.toLowerCase());
-      else
+      else if (HOST.test(entry)) this.allowedHosts.add(entry.toLowerCase());
+      else {
         throw new DomainError(
           'INVALID_INPUT',
-          `${entry} is not an address, a range such as 10.0.0.0/8, or a host name.`,
+          `${entry} is not an address, a range such as 10.0.0.0/8, or a host such as mirror.lan:5000.`,
         );
+      }
     }
     this.resolve = resolve;
     this.ownAddresses = ownAddresses;
@@ -67,31 +71,38 @@ export class EgressPolicy {
   }
 
   /**
-   * Checks a host that is an address, for which no lookup takes place.
+   * Checks a URL whose host is an address, for which no lookup takes place.
    * @throws DomainError INVALID_SOURCE
    */
-  checkLiteral(hostname: string): void {
-    const address = hostname.replace(/^\[|\]$/g, '');
-    if (isIP(address) !== 0 && !this.isAllowed(address)) throw refusal(hostname);
+  checkLiteral(url: URL): void {
+    const address = url.hostname.replace(/^\[|\]$/g, '');
+    if (isIP(address) !== 0 && !this.isTrusted(url) && !this.isAllowed(address)) throw refusal(url.hostname);
   }
 
-  /** The `lookup` of a connection: resolves a name to those of its addresses that are allowed. */
-  readonly lookup: LookupFunction = (hostname, options, callback) => {
-    this.resolve(hostname).then(
-      (addresses) => {
-        const isTrusted = this.allowedHosts.has(hostname.toLowerCase());
-        const usable = addresses.filter(
-          ({ address, family }) =>
-            (isTrusted || this.isAllowed(address)) && (!options.family || Number(options.family) === family),
-        );
-        const [first] = usable;
-        if (!first) return callback(refusal(hostname), '', 0);
-        if (options.all) return callback(null, [...usable]);
-        return callback(null, first.address, first.family);
-      },
-      (error: NodeJS.ErrnoException) => callback(error, '', 0),
-    );
-  };
+  /** The `lookup` of a connection: resolves the name to those of its addresses that are allowed. */
+  lookupFor(url: URL): LookupFunction {
+    const isTrusted = this.isTrusted(url);
+    return (hostname, options, callback) => {
+      this.resolve(hostname).then(
+        (addresses) => {
+          const usable = addresses.filter(
+            ({ address, family }) =>
+              (isTrusted || this.isAllowed(address)) && (!options.family || Number(options.family) === family),
+          );
+          const [first] = usable;
+          if (!first) return callback(refusal(hostname), '', 0);
+          if (options.all) return callback(null, [...usable]);
+          return callback(null, first.address, first.family);
+        },
+        (error: NodeJS.ErrnoException) => callback(error, '', 0),
+      );
+    };
+  }
+
+  private isTrusted({ hostname, port, protocol }: URL): boolean {
+    const effectivePort = port || (protocol === 'https:' ? '443' : '80');
+    return this.allowedHosts.has(hostname) || this.allowedHosts.has(`${hostname}:${effectivePort}`);
+  }
 }
 
 const refusal = (host: string): DomainError =>

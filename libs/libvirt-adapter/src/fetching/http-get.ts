@@ -122,12 +122,12 @@ async function follow(
 
 function send(egress: EgressPolicy, url: URL, { headers, signal }: HttpRequest): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    egress.checkLiteral(url.hostname);
+    egress.checkLiteral(url);
     const request = url.protocol === 'https:' ? requestHttps : requestHttp;
     // A connection of its own for each request: a pooled one could have been opened under another policy.
     const options = {
       agent: false,
-      lookup: egress.lookup,
+      lookup: egress.lookupFor(url),
       signal,
       headers: { ...headers, 'accept-encoding': 'identity' },
     };

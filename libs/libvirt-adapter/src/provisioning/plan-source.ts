@@ -54,7 +54,7 @@ export async function planSource(
       return undefined;
     case 'import':
     case 'iso':
-      check(() => deps.egress.checkLiteral(parseImageUrl(source.url).url.hostname), refuse);
+      check(() => deps.egress.checkLiteral(parseImageUrl(source.url).url), refuse);
       return undefined;
     case 'pvc':
       return planClaim(source.claim, deps, refuse);
