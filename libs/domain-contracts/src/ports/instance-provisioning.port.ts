@@ -31,7 +31,7 @@ export interface VmSpec {
 }
 
 export interface Creation {
-  /** Present when the disk still has to be filled after the VM was accepted: run it as a task. A failure removes what was made. */
+  /** Present when the disk is filled after the VM was accepted: run it as a task. A VM whose disk could not be filled stays, with a reason. */
   readonly remaining?: BackgroundWork;
 }
 

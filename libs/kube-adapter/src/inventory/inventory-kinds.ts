@@ -1,8 +1,16 @@
 import { keyOf, type KubeObject } from '../api/kube-object.js';
-import type { ClaimObject, InstancetypeObject, PodObject, VmiObject, VmObject } from '../api/object-types.js';
+import type {
+  ClaimObject,
+  DataVolumeObject,
+  InstancetypeObject,
+  PodObject,
+  VmiObject,
+  VmObject,
+} from '../api/object-types.js';
 import {
   CLAIMS,
   CLUSTER_INSTANCETYPES,
+  DATA_VOLUMES,
   VM_INSTANCES,
   INSTANCETYPES,
   PODS,
@@ -13,6 +21,7 @@ import { LABEL } from '../labels.js';
 import type { KindSink } from '../watch/kind-watch.js';
 import { containerClaimFacts, containerPodFacts } from './container-facts.js';
 import type { ContainerTable } from './container-table.js';
+import { dataVolumeFacts } from './data-volume-facts.js';
 import { bytesOf } from './guest-size.js';
 import { vmFacts, vmiFacts } from './vm-facts.js';
 import type { VmTable } from './vm-table.js';
@@ -31,6 +40,7 @@ export function inventoryKinds(vms: VmTable, containers: ContainerTable): readon
     { resource: INSTANCETYPES, required: false, sink: instancetypeSink(vms, (key) => !key.startsWith('/')) },
     { resource: CLUSTER_INSTANCETYPES, required: false, sink: instancetypeSink(vms, (key) => key.startsWith('/')) },
     { resource: CLAIMS, required: false, sink: claimSink(vms, containers) },
+    { resource: DATA_VOLUMES, required: false, sink: dataVolumeSink(vms) },
     { resource: PODS, labelSelector: `${LABEL.kind}=ct`, required: false, sink: podSink(containers) },
     { resource: VM_INSTANCES, required: true, sink: vmiSink(vms) },
     { resource: VIRTUAL_MACHINES, required: true, sink: vmSink(vms) },
@@ -54,6 +64,12 @@ const instancetypeSink = (vms: VmTable, isOfKind: (key: string) => boolean): Kin
     vms.setInstancetype(keyOf(type), { cpu: type.spec?.cpu?.guest, memoryBytes: bytesOf(type.spec?.memory?.guest) }),
   remove: (key) => vms.setInstancetype(key, undefined),
   keys: () => [...vms.instancetypeKeys()].filter(isOfKind),
+});
+
+const dataVolumeSink = (vms: VmTable): KindSink<DataVolumeObject> => ({
+  upsert: (dataVolume) => vms.setDataVolume(keyOf(dataVolume), dataVolumeFacts(dataVolume)),
+  remove: (key) => vms.setDataVolume(key, undefined),
+  keys: () => vms.dataVolumeKeys(),
 });
 
 function claimSink(vms: VmTable, containers: ContainerTable): KindSink<ClaimObject> {

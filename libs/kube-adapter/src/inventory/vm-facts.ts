@@ -6,7 +6,7 @@ import {
   type VmStatus,
 } from '@headgate/domain-contracts';
 import { conditionOf, isTrue, type Condition } from '../api/kube-object.js';
-import type { Matcher, VmiObject, VmObject } from '../api/object-types.js';
+import type { GuestSpec, Matcher, VmiObject, VmObject } from '../api/object-types.js';
 import { KUBEVIRT_TRAITS } from '../kubevirt-traits.js';
 import { LABEL, tagsOf } from '../labels.js';
 import { bootDiskBytes, bootDiskOf, type BootDisk } from './boot-disk.js';
@@ -21,6 +21,8 @@ export interface VmFacts {
   /** Key of the instancetype that defines the size: `/<name>`, or `<namespace>/<name>` of a namespaced one. */
   readonly instancetype?: string;
   readonly disk: BootDisk;
+  /** Names of the DataVolumes among its volumes. */
+  readonly dataVolumes: readonly string[];
   readonly tags: readonly string[];
   readonly createdAt?: string;
   readonly isTemplate: boolean;
@@ -41,10 +43,12 @@ export interface VmiFacts {
 
 const STATUSES: ReadonlySet<string> = new Set(VM_STATUSES);
 
-/** Sizes that objects other than the VM define. */
-export interface RelatedSizes {
+/** Facts about a VM from objects other than the VM and its live instance. */
+export interface RelatedFacts {
   readonly claimBytes?: number;
   readonly instancetype?: GuestSize;
+  /** Why a DataVolume of the VM is not filled. */
+  readonly diskReason?: string;
 }
 
 /** Statuses that need a reason. */
@@ -58,6 +62,13 @@ const PROBLEM_STATUSES: ReadonlySet<VmStatus> = new Set<VmStatus>([
   'DataVolumeError',
 ]);
 
+/** Statuses that the VM's DataVolumes explain. */
+const DISK_STATUSES: ReadonlySet<VmStatus> = new Set<VmStatus>([
+  'DataVolumeError',
+  'Provisioning',
+  'WaitingForVolumeBinding',
+]);
+
 export function vmFacts(vm: VmObject): VmFacts {
   const { metadata, spec, status } = vm;
   const printed = status?.printableStatus ?? 'Stopped';
@@ -69,6 +80,7 @@ export function vmFacts(vm: VmObject): VmFacts {
     size: sizeOfSpec(spec?.template?.spec),
     instancetype: instancetypeKey(spec?.instancetype, metadata.namespace ?? ''),
     disk: bootDiskOf(vm),
+    dataVolumes: dataVolumesOf(spec?.template?.spec),
     tags: tagsOf(metadata.labels),
     createdAt: metadata.creationTimestamp,
     isTemplate: metadata.labels?.[LABEL.template] === 'true',
@@ -118,16 +130,27 @@ function instancetypeKey(matcher: Matcher | undefined, namespace: string): strin
   return `${namespaced ? namespace : ''}/${matcher.name}`;
 }
 
-/** Builds the record of a VM from the VM, its live instance and the sizes that other objects define. */
+/** One array for the many VMs without DataVolumes. */
+const NO_DATA_VOLUMES: readonly string[] = Object.freeze([]);
+
+function dataVolumesOf(spec: GuestSpec | undefined): readonly string[] {
+  const names = spec?.volumes?.flatMap(({ dataVolume }) => (dataVolume ? [dataVolume.name] : [])) ?? [];
+  return names.length === 0 ? NO_DATA_VOLUMES : names;
+}
+
+/** Builds the record of a VM from the VM, its live instance and the facts that other objects define. */
 export function vmRecord(
   ref: InstanceRef & { readonly kind: 'vm' },
   vm: VmFacts,
   vmi: VmiFacts | undefined,
-  { claimBytes, instancetype }: RelatedSizes,
+  { claimBytes, instancetype, diskReason }: RelatedFacts,
 ): VirtualMachine {
   const running = isRunningStatus(vm.status);
   const live = running ? vmi : undefined;
-  const reason = vm.reason ?? (vm.status === 'ErrorUnschedulable' ? vmi?.reason : undefined);
+  const reason =
+    (DISK_STATUSES.has(vm.status) ? diskReason : undefined) ??
+    vm.reason ??
+    (vm.status === 'ErrorUnschedulable' ? vmi?.reason : undefined);
   return {
     ref,
     backend: KUBEVIRT_TRAITS.kind,

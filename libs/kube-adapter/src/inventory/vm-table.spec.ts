@@ -135,6 +135,22 @@ describe('VmTable', () => {
     expect(record()).toMatchObject({ status: 'ErrorUnschedulable', reason: '0/3 nodes are available' });
   });
 
+  test('explains a status that concerns the disks by the DataVolumes of the VM, and no other status', () => {
+    const { table, record } = open();
+    const reason = 'The disk web-root is being filled.';
+    table.setDataVolume('lab/web-root', { reason });
+    table.setVm('lab/web', vmFacts(vm({ status: { printableStatus: 'Provisioning' } })));
+    expect(record()?.reason).toBe(reason);
+    table.setDataVolume('lab/web-root', { reason: 'The disk web-root is gone.' });
+    expect(record()?.reason).toBe('The disk web-root is gone.');
+    table.setVm('lab/web', vmFacts(vm({ status: { printableStatus: 'Stopped' } })));
+    expect(record()?.reason).toBeUndefined();
+    table.setVm('lab/web', vmFacts(vm({ status: { printableStatus: 'DataVolumeError' } })));
+    table.setDataVolume('lab/web-root', undefined);
+    expect(record()?.reason).toBeUndefined();
+    expect([...table.dataVolumeKeys()]).toEqual([]);
+  });
+
   test('maps a status that it does not know to Unknown, and names it', () => {
     const { table, record } = open();
     table.setVm('lab/web', vmFacts(vm({ status: { printableStatus: 'Levitating' } })));

@@ -1,4 +1,5 @@
 import { isSameInstance, type InstanceRef, type VirtualMachine } from '@headgate/domain-contracts';
+import type { DataVolumeFacts } from './data-volume-facts.js';
 import type { GuestSize } from './guest-size.js';
 import { vmRecord, type VmFacts, type VmiFacts } from './vm-facts.js';
 
@@ -22,7 +23,9 @@ interface Row {
 export class VmTable {
   private readonly rows = new Map<string, Row>();
   private readonly claimBytes = new Map<string, number>();
-  private readonly vmsByClaim = new Map<string, Set<string>>();
+  private readonly dataVolumes = new Map<string, DataVolumeFacts>();
+  /** VMs by the keys of their claims and DataVolumes, which have the same names. */
+  private readonly vmsByVolume = new Map<string, Set<string>>();
   private readonly instancetypes = new Map<string, GuestSize>();
 
   constructor(
@@ -51,7 +54,14 @@ export class VmTable {
     if (this.claimBytes.get(key) === bytes) return;
     if (bytes === undefined) this.claimBytes.delete(key);
     else this.claimBytes.set(key, bytes);
-    for (const vm of this.vmsByClaim.get(key) ?? []) this.refresh(vm, this.row(vm));
+    this.refreshUsers(key);
+  }
+
+  setDataVolume(key: string, facts: DataVolumeFacts | undefined): void {
+    if (this.dataVolumes.get(key)?.reason === facts?.reason) return;
+    if (facts === undefined) this.dataVolumes.delete(key);
+    else this.dataVolumes.set(key, facts);
+    this.refreshUsers(key);
   }
 
   setInstancetype(key: string, size: GuestSize | undefined): void {
@@ -66,6 +76,10 @@ export class VmTable {
 
   *vmiKeys(): Generator<string> {
     for (const [key, { vmi }] of this.rows) if (vmi) yield key;
+  }
+
+  dataVolumeKeys(): Iterable<string> {
+    return this.dataVolumes.keys();
   }
 
   claimKeys(): Iterable<string> {
@@ -92,19 +106,31 @@ export class VmTable {
   }
 
   private index(key: string, row: Row, vm: VmFacts | undefined): void {
-    const before = claimKey(row, row.vm);
-    const after = claimKey(row, vm);
-    if (before === after) return;
-    if (before !== undefined) {
-      const vms = this.vmsByClaim.get(before);
+    const before = volumeKeys(row, row.vm);
+    const after = volumeKeys(row, vm);
+    for (const volume of before) {
+      if (after.has(volume)) continue;
+      const vms = this.vmsByVolume.get(volume);
       vms?.delete(key);
-      if (vms?.size === 0) this.vmsByClaim.delete(before);
+      if (vms?.size === 0) this.vmsByVolume.delete(volume);
     }
-    if (after !== undefined) {
-      const vms = this.vmsByClaim.get(after);
+    for (const volume of after) {
+      const vms = this.vmsByVolume.get(volume);
       if (vms) vms.add(key);
-      else this.vmsByClaim.set(after, new Set([key]));
+      else this.vmsByVolume.set(volume, new Set([key]));
     }
+  }
+
+  private refreshUsers(volume: string): void {
+    for (const vm of this.vmsByVolume.get(volume) ?? []) this.refresh(vm, this.row(vm));
+  }
+
+  private diskReason({ ref }: Row, { dataVolumes }: VmFacts): string | undefined {
+    for (const name of dataVolumes) {
+      const facts = this.dataVolumes.get(`${ref.namespace}/${name}`);
+      if (facts) return facts.reason;
+    }
+    return undefined;
   }
 
   private refresh(key: string, row: Row): void {
@@ -119,11 +145,17 @@ export class VmTable {
     const record = vmRecord(ref, vm, vmi, {
       claimBytes: claim === undefined ? undefined : this.claimBytes.get(claim),
       instancetype: vm.instancetype === undefined ? undefined : this.instancetypes.get(vm.instancetype),
+      diskReason: this.diskReason(row, vm),
     });
     if (row.record && isSameInstance(row.record, record)) return;
     row.record = record;
     this.listener.changed(record);
   }
+}
+
+function volumeKeys({ ref }: Row, vm: VmFacts | undefined): ReadonlySet<string> {
+  const names = vm?.disk.claim === undefined ? (vm?.dataVolumes ?? []) : [vm.disk.claim, ...vm.dataVolumes];
+  return new Set(names.map((name) => `${ref.namespace}/${name}`));
 }
 
 const claimKey = ({ ref }: Row, vm: VmFacts | undefined): string | undefined =>

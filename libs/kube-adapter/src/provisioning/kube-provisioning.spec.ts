@@ -1,7 +1,7 @@
-import type { InstanceRef, VmSpec } from '@headgate/domain-contracts';
+import { SystemClock, type InstanceRef, type VmSpec } from '@headgate/domain-contracts';
 import { recordingReporter } from '@headgate/testing';
 import type { VmObject } from '../api/object-types.js';
-import { NAMESPACE, SandboxHarness } from '../testing/sandbox-harness.contract.js';
+import { NAMESPACE, SandboxHarness, type SandboxHarnessOptions } from '../testing/sandbox-harness.contract.js';
 
 const GIB = 1024 ** 3;
 
@@ -268,24 +268,141 @@ describe('KubeProvisioning', () => {
   });
 });
 
-describe('KubeProvisioning and a failed import', () => {
-  test('removes the VM and reports the reason', async () => {
-    const harness = await SandboxHarness.open({ simulation: { timeScale: 0.1 } });
-    const { store } = harness.sandbox;
+/** A system clock whose timers of half a minute and five minutes, the limits of an import, run when the test says so. */
+class HeldClock extends SystemClock {
+  private readonly held = new Map<number, Set<() => void>>();
+
+  override after(ms: number, callback: () => void): () => void {
+    if (ms !== 30_000 && ms !== 300_000) return super.after(ms, callback);
+    const timers = this.held.get(ms) ?? new Set();
+    this.held.set(ms, timers.add(callback));
+    return () => void timers.delete(callback);
+  }
+
+  expire(ms: number): void {
+    for (const callback of this.held.get(ms) ?? []) callback();
+  }
+}
+
+describe('KubeProvisioning and imports', () => {
+  let harness: SandboxHarness;
+  let clock: HeldClock;
+
+  const open = async (settings: SandboxHarnessOptions = {}): Promise<void> => {
+    clock = new HeldClock();
+    harness = await SandboxHarness.open({ ...settings, backend: { clock } });
+  };
+  afterEach(() => harness.close());
+
+  /** Makes the class whose volumes wait for their first consumer the default one. */
+  const useLocalStorage = (): void => {
+    harness.sandbox.store.patch('storageclasses.storage.k8s.io', { name: 'local-path' }, ({ metadata }) => {
+      metadata.annotations = { ...metadata.annotations, 'storageclass.kubevirt.io/is-default-virt-class': 'true' };
+    });
+  };
+  const importing = async ({ start = false, url = 'https://images.example/a.qcow2' } = {}) => {
     const ref = harness.freshRef();
-    const source = { kind: 'import', url: 'https://images.example/wrong.qcow2' } as const;
-    const size = { cpu: 1, memoryBytes: GIB, diskBytes: 2 * GIB, start: false };
+    const size = { cpu: 1, memoryBytes: GIB, diskBytes: 2 * GIB, start };
+    const source = { kind: 'import', url } as const;
     const { remaining } = await harness.backend.require('provisioning').create({ ref, source, ...size });
+    const report = recordingReporter();
+    const done = remaining?.(report) ?? Promise.reject(new Error('nothing remains to be done'));
+    done.catch(() => undefined);
+    const logged = async (line: RegExp): Promise<void> => {
+      while (!report.lines.some((each) => line.test(each))) await new Promise((resolve) => setImmediate(resolve));
+    };
+    return { ref, report, done, logged };
+  };
+  const shownReason = (ref: InstanceRef, reason: RegExp) =>
+    harness.recorder.untilVm(ref, (vm) => reason.test(vm.reason ?? ''));
+
+  test('leaves the VM of a failed import in the list, with the reason, until it is deleted', async () => {
+    await open({ simulation: { timeScale: 0.1 } });
+    const { store } = harness.sandbox;
+    const { ref, done } = await importing({ url: 'https://images.example/wrong.qcow2' });
     const vm = store.get('virtualmachines.kubevirt.io', ref) as unknown as VmObject;
     const [volume] = vm.spec?.dataVolumeTemplates ?? [];
     harness.simulation.faults.inject('import-fatal', { namespace: NAMESPACE, name: volume?.metadata.name ?? '' });
-    await expect(remaining?.(recordingReporter())).rejects.toMatchObject({
+    await expect(done).rejects.toMatchObject({
       code: 'BACKEND_FAILED',
-      message: expect.stringMatching(/import of the disk/),
+      message: expect.stringMatching(/import of the disk of .* failed: checksum mismatch/),
     });
+    const { reason } = await harness.recorder.untilVm(ref, ({ status }) => status === 'DataVolumeError');
+    expect(reason).toMatch(/can't be filled: checksum mismatch/);
+    await harness.backend.require('provisioning').delete(ref);
     await harness.recorder.until(() => harness.recorder.vm(ref) === undefined);
     expect(store.list('datavolumes.cdi.kubevirt.io')).toEqual([]);
-    await harness.close();
+  });
+
+  test('ends early on storage that waits for its first consumer when the VM is not to be started', async () => {
+    await open();
+    useLocalStorage();
+    const { ref, done, report } = await importing();
+    await done;
+    expect(report.lines).toEqual([expect.stringMatching(/will be filled when the VM is started/)]);
+    await harness.recorder.untilVm(ref, ({ status, reason }) => status === 'Stopped' && reason === undefined);
+  });
+
+  test('follows the import on such storage to its end when the VM is to be started', async () => {
+    await open();
+    useLocalStorage();
+    const { ref, done, report } = await importing({ start: true });
+    await done;
+    expect(report.lines).toEqual([expect.stringMatching(/is ready/)]);
+    await harness.recorder.untilVm(ref, ({ status }) => status === 'Running');
+  });
+
+  test('reports a dead URL on such storage as a failure', async () => {
+    await open({ simulation: { timeScale: 0.001 } });
+    useLocalStorage();
+    const { ref, done } = await importing({ start: true, url: 'https://images.invalid/a.qcow2' });
+    await expect(done).rejects.toMatchObject({ message: expect.stringMatching(/got 404/) });
+    expect(harness.recorder.vm(ref)).toBeDefined();
+  });
+
+  test('explains an import that cannot begin, and fails when the problem lasts', async () => {
+    await open({ simulation: { cluster: { storage: false } } });
+    const { ref, done, logged } = await importing();
+    await logged(/no storageClass to choose profile/);
+    await shownReason(ref, /can't be filled: .*no storageClass/);
+    clock.expire(30_000);
+    await expect(done).rejects.toMatchObject({ message: expect.stringMatching(/no storageClass to choose profile/) });
+    expect(harness.recorder.vm(ref)?.status).toBe('Provisioning');
+  });
+
+  test('fails after five minutes when an import does not begin for an unknown reason', async () => {
+    await open();
+    // Without a watch, the DataVolume never appears.
+    harness.sandbox.faults.forbid({ resource: 'datavolumes.cdi.kubevirt.io', verb: 'list' });
+    const { done } = await importing();
+    clock.expire(300_000);
+    await expect(done).rejects.toMatchObject({ message: expect.stringMatching(/has not begun after 5 minutes/) });
+  });
+
+  test('says that a disk is being filled', async () => {
+    await open({ simulation: { timeScale: 5 } });
+    const { ref, done } = await importing();
+    await shownReason(ref, /^The disk .* is being filled\.$/);
+    expect(harness.recorder.vm(ref)?.status).toBe('Provisioning');
+    await harness.backend.require('provisioning').delete(ref);
+    await expect(done).rejects.toThrow();
+  });
+
+  test('ends at once when the VM is deleted', async () => {
+    await open({ simulation: { cluster: { storage: false } } });
+    const { ref, done } = await importing();
+    await harness.deleteExternally(ref);
+    await expect(done).rejects.toMatchObject({ message: expect.stringMatching(/was deleted/) });
+  });
+
+  test('is not affected by failed reads', async () => {
+    await open();
+    for (const resource of ['datavolumes.cdi.kubevirt.io', 'virtualmachines.kubevirt.io']) {
+      harness.sandbox.faults.failNext({ resource, verb: 'get' }, 500, 3);
+    }
+    const { ref, done } = await importing();
+    await done;
+    await harness.recorder.untilVm(ref, ({ status }) => status === 'Stopped');
   });
 });
 

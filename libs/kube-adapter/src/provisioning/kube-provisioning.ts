@@ -68,10 +68,9 @@ export class KubeProvisioning extends InstanceProvisioning {
     throwFirstRefusal({ refusals });
     await ensureNamespace(api, spec.ref.namespace);
     const vm = await this.creation.create(draftOf(spec, facts, node));
-    const dataVolume = importedVolume(spec, vm);
-    if (dataVolume === undefined) return {};
-    const removeVm = (): Promise<void> => this.deletion.deleteVm(spec.ref, vm.metadata.uid);
-    return { remaining: followImport(this.deps, { ref: spec.ref, dataVolume, removeVm }) };
+    const dataVolumes = (vm.spec?.dataVolumeTemplates ?? []).map(({ metadata }) => metadata.name ?? '');
+    if (dataVolumes.length === 0) return {};
+    return { remaining: followImport(this.deps, { ref: spec.ref, vm, dataVolumes, start: spec.start }) };
   }
 
   override async planDelete(ref: InstanceRef): Promise<Plan> {
@@ -124,13 +123,6 @@ function draftOf(spec: VmSpec, facts: ClusterFacts, node: NodeObject | undefined
     disks: bootVolumes(spec, createId, architecture),
     nodeSelector: node && nodeSelectorFor(node),
   };
-}
-
-/** The DataVolume that CDI fills from a URL, if there is one. With an ISO the first is the empty disk. */
-function importedVolume({ source }: VmSpec, vm: VmObject): string | undefined {
-  if (!['import', 'image', 'iso'].includes(source.kind)) return undefined;
-  const [first, second] = vm.spec?.dataVolumeTemplates ?? [];
-  return (source.kind === 'iso' ? (second ?? first) : first)?.metadata.name;
 }
 
 function createSteps(spec: VmSpec, namespaceMissing: boolean): PlanStep[] {

@@ -4,7 +4,7 @@ import { KindWatch, type WatchDeps } from './kind-watch.js';
 
 export interface FollowOptions<T extends KubeObject> extends WatchDeps {
   readonly resource: Resource;
-  /** The object that was created or read; only the one with its uid is followed. */
+  /** The object that was created or read; only the one with its uid is followed. Without a uid, the first of its name. */
   readonly object: KubeObject;
   readonly signal: AbortSignal;
   /** Called for each version of the object. Returns true to end; an error that it throws ends it too. */
@@ -16,9 +16,10 @@ export interface FollowOptions<T extends KubeObject> extends WatchDeps {
 /** Follows one object until a callback ends it or the signal is aborted, over any number of lost connections. */
 export async function followObject<T extends KubeObject>(options: FollowOptions<T>): Promise<void> {
   const { api, clock, reachability, resource, signal, onChange, onRemoved } = options;
-  const { namespace = '', name = '', uid } = options.object.metadata;
+  const { namespace = '', name = '' } = options.object.metadata;
+  let { uid } = options.object.metadata;
   signal.throwIfAborted();
-  let present = true;
+  let present = uid !== undefined;
   let watch: KindWatch<T> | undefined;
   let onAbort = (): void => undefined;
   try {
@@ -31,6 +32,7 @@ export async function followObject<T extends KubeObject>(options: FollowOptions<
           .then((done) => done && resolve(), reject);
       const sink = {
         upsert: (object: T) => {
+          uid ??= object.metadata.uid;
           // Another object, created later under the same name.
           if (object.metadata.uid !== uid) return settle(onRemoved);
           present = true;
