@@ -1,6 +1,6 @@
 import { CONTAINER_PHASES, type ContainerPhase } from '@headgate/domain-contracts';
 import { IsArray, IsBoolean, IsIn, IsInt, IsISO8601, IsString, Matches, Max, MaxLength, Min } from 'class-validator';
-import { IsByteQuantity, IsContextName, IsInstanceName, Optional } from './fields.js';
+import { IsContextName, IsDiskSize, IsInstanceName, IsMemorySize, Optional } from './fields.js';
 
 /** POST /api/cts */
 export class CreateContainerDto {
@@ -11,9 +11,9 @@ export class CreateContainerDto {
   @Optional() @IsInstanceName() namespace?: string;
   @Optional() @IsContextName() context?: string;
   @Optional() @IsInt() @Min(1) @Max(512) cpu?: number;
-  @Optional() @IsByteQuantity() mem?: string;
+  @Optional() @IsMemorySize() mem?: string;
   /** Size of the data volume. */
-  @Optional() @IsByteQuantity() disk?: string;
+  @Optional() @IsDiskSize() disk?: string;
   /** Empty: the cluster's default. */
   @Optional()
   @Matches(/^$|^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/, { message: '$property must be the name of a storage class.' })

@@ -1,5 +1,6 @@
 import {
-  isByteQuantity,
+  isDiskSize,
+  isMemorySize,
   isContextName,
   isInstanceName,
   isKubernetesName,
@@ -58,12 +59,20 @@ export const IsContextName = textField('isContextName', isContextName, 'the name
   examples: ['local'],
 });
 
-/** An amount of bytes in Kubernetes notation. */
-export const IsByteQuantity = textField(
-  'isByteQuantity',
-  isByteQuantity,
-  'a quantity such as 4Gi, 20G or 512Mi, more than 0 and less than 8Pi',
-  { examples: ['4Gi'] },
+/** `4G` and `4Gi` mean the same. */
+export const IsMemorySize = textField(
+  'isMemorySize',
+  isMemorySize,
+  'a size such as 4Gi or 512Mi, a whole number of bytes from 1Mi to 64Ti',
+  { maxLength: 40, examples: ['4Gi'] },
+);
+
+/** `20G` and `20Gi` mean the same. */
+export const IsDiskSize = textField(
+  'isDiskSize',
+  isDiskSize,
+  'a size such as 20Gi or 512Mi, a whole number of bytes from 1Mi to 1Pi',
+  { maxLength: 40, examples: ['20Gi'] },
 );
 
 /** The name of a tag, without the prefix of its label. */

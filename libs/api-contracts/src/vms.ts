@@ -13,7 +13,15 @@ import {
   MaxLength,
   Min,
 } from 'class-validator';
-import { IsByteQuantity, IsContextName, IsInstanceName, IsKubernetesName, IsTag, Optional } from './fields.js';
+import {
+  IsContextName,
+  IsDiskSize,
+  IsInstanceName,
+  IsKubernetesName,
+  IsMemorySize,
+  IsTag,
+  Optional,
+} from './fields.js';
 
 /** An http(s) URL without credentials, which would end up in logs and manifests. */
 const HTTP_URL = /^https?:\/\/[^\s/@]+(\/\S*)?$/;
@@ -29,8 +37,8 @@ export class CreateVmDto {
   /** The context of the new VM; the first configured one by default. */
   @Optional() @IsContextName() context?: string;
   @Optional() @IsInt() @Min(1) @Max(512) cpu?: number;
-  @Optional() @IsByteQuantity() mem?: string;
-  @Optional() @IsByteQuantity() disk?: string;
+  @Optional() @IsMemorySize() mem?: string;
+  @Optional() @IsDiskSize() disk?: string;
 
   @Optional() @Matches(IMAGE_REFERENCE, { message: IMAGE_RULE }) @MaxLength(512) containerDisk?: string;
   @Optional() @IsString() @IsNotEmpty() @MaxLength(253) image?: string;

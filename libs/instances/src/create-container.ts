@@ -1,6 +1,7 @@
 import {
   Change,
-  parseBytes,
+  parseDiskSize,
+  parseMemory,
   type Backend,
   type Caller,
   type ContainerSpec,
@@ -52,8 +53,8 @@ export class CreateContainer extends Change<[request: CreateContainerRequest], {
   private prepare(request: CreateContainerRequest): { backend: Backend; spec: ContainerSpec } {
     const { backend, ref } = this.place.place({ kind: 'ct', ...request });
     const { image, cpu = DEFAULTS.cpu, storageClass = '', privileged = false } = request;
-    const memoryBytes = parseBytes(request.mem ?? DEFAULTS.mem, 'mem');
-    const diskBytes = parseBytes(request.disk ?? DEFAULTS.disk, 'disk');
+    const memoryBytes = parseMemory(request.mem ?? DEFAULTS.mem);
+    const diskBytes = parseDiskSize(request.disk ?? DEFAULTS.disk);
     return { backend, spec: { ref, image, cpu, memoryBytes, diskBytes, storageClass, privileged } };
   }
 }

@@ -1,7 +1,8 @@
 import {
   Change,
   DomainError,
-  parseBytes,
+  parseDiskSize,
+  parseMemory,
   type Backend,
   type Caller,
   type ImageCatalog,
@@ -72,8 +73,8 @@ export class CreateVm extends Change<[request: CreateVmRequest], CreatedVm> {
     const availability = backend.require('provisioning').sources()[source.kind];
     if (availability !== true) throw new DomainError('NOT_SUPPORTED', availability);
     const { node, cloudInit, instancetype, preference, start = false, cpu = DEFAULTS.cpu } = request;
-    const memoryBytes = parseBytes(request.mem ?? DEFAULTS.mem, 'mem');
-    const diskBytes = parseBytes(request.disk ?? DEFAULTS.disk, 'disk');
+    const memoryBytes = parseMemory(request.mem ?? DEFAULTS.mem);
+    const diskBytes = parseDiskSize(request.disk ?? DEFAULTS.disk);
     return {
       backend,
       spec: { ref, cpu, memoryBytes, diskBytes, source, node, cloudInit, instancetype, preference, start },

@@ -171,8 +171,8 @@ describe('CreateVm', () => {
     });
     expect(specs[0]).toMatchObject({
       cpu: 2,
-      memoryBytes: 4e9,
-      diskBytes: 20e9,
+      memoryBytes: 4 * 1024 ** 3,
+      diskBytes: 20 * 1024 ** 3,
       start: false,
       source: { kind: 'image', entry: tiny },
     });

@@ -21,7 +21,7 @@ const TRAITS = {
 };
 
 function createBackend(context: string): MemoryBackend {
-  const backend = new MemoryBackend(context, { traits: TRAITS });
+  const backend = new MemoryBackend(context, { traits: TRAITS, nodeCount: 1 });
   backend.engine.put(buildVm({ ref: { context, namespace: 'lobby', name: 'web' }, backend: TRAITS.kind }));
   return backend;
 }

@@ -1,4 +1,4 @@
-import { parseBytes } from '@headgate/domain-contracts';
+import { parseKubernetesBytes } from '@headgate/domain-contracts';
 import type * as kubeAdapter from '@headgate/kube-adapter';
 import type { FleetSeedOptions } from '@headgate/kubevirt-sandbox';
 
@@ -23,8 +23,8 @@ export const sandboxFleet = ({ dataClaim, TAG_PREFIX }: Conventions): FleetSeedO
       ref: { kind: 'ct', context: '', namespace, name },
       image,
       cpu,
-      memoryBytes: parseBytes(seed.memory, 'memory'),
-      diskBytes: parseBytes(seed.disk, 'disk'),
+      memoryBytes: parseKubernetesBytes(seed.memory, 'memory'),
+      diskBytes: parseKubernetesBytes(seed.disk, 'disk'),
       storageClass: '',
       privileged,
     });

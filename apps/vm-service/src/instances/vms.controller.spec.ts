@@ -23,7 +23,7 @@ describe('a VM', () => {
     expect((await edge.send('POST', '/api/vms/tailvm/new/start')).json).toEqual({ status: 'ok' });
     expect((await edge.send('POST', '/api/vms/tailvm/new/start')).json).toEqual({ status: 'ok' });
     const list = (await edge.send('GET', '/api/vms?q=new')).json as unknown as unknown[];
-    expect(list).toMatchObject([{ name: 'new', tags: ['prod'], status: 'Running', mem: '1000000000' }]);
+    expect(list).toMatchObject([{ name: 'new', tags: ['prod'], status: 'Running', mem: '1Gi' }]);
     expect((await edge.send('GET', '/api/vms/tailvm/new')).json).toMatchObject({
       kind: 'MemoryVm',
       userData: 'password: secret',

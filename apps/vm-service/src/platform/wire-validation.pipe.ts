@@ -4,7 +4,8 @@ import { DomainError, type ErrorCode } from '@headgate/domain-contracts';
 /** Codes that are more specific than INVALID_INPUT, by the validator that failed. */
 const CODES: Readonly<Record<string, ErrorCode>> = {
   isInstanceName: 'INVALID_NAME',
-  isByteQuantity: 'INVALID_QUANTITY',
+  isMemorySize: 'INVALID_QUANTITY',
+  isDiskSize: 'INVALID_QUANTITY',
 };
 
 const OPTIONS = { transform: true, whitelist: true, exceptionFactory: refusalOf };

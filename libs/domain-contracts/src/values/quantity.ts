@@ -1,13 +1,29 @@
 import { DomainError } from './domain-error.js';
 
-/**
- * Quantities in Kubernetes notation, computed with integers only.
- * Source: https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity/
- */
-const QUANTITY = /^([+-]?)(\d+(?:\.\d*)?|\.\d+)(?:([KMGTPE]i)|([numkMGTPE])|[eE]([+-]?\d{1,3}))?$/;
+/** Amounts of bytes and CPU as text, computed with integers only. */
 
-const BINARY: Record<string, bigint> = { Ki: 1n, Mi: 2n, Gi: 3n, Ti: 4n, Pi: 5n, Ei: 6n };
-const DECIMAL: Record<string, number> = { n: -9, u: -6, m: -3, '': 0, k: 3, M: 6, G: 9, T: 12, P: 15, E: 18 };
+/** Kubernetes notation. Source: https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity/ */
+const KUBERNETES = /^([+-]?)(\d+(?:\.\d*)?|\.\d+)(?:([KMGTPE]i)|([numkMGTPE])|[eE]([+-]?\d{1,3}))?$/;
+/** The notation of this API: `4G` means the same as `4Gi`, as in QEMU and Proxmox. Source: the API contract. */
+const SIZE = /^(\d+(?:\.\d*)?|\.\d+)(?:([KMGTP])i?)?$/;
+
+const BINARY_POWERS: Record<string, bigint> = { K: 1n, M: 2n, G: 3n, T: 4n, P: 5n, E: 6n };
+const DECIMAL_POWERS: Record<string, number> = { n: -9, u: -6, m: -3, '': 0, k: 3, M: 6, G: 9, T: 12, P: 15, E: 18 };
+const MIB = 1024 ** 2;
+/** Longer texts are no amounts, and would only keep the arithmetic busy. */
+const MAX_TEXT_LENGTH = 40;
+
+/** The limits of one field, in bytes. */
+export interface SizeRule {
+  readonly minBytes: number;
+  readonly maxBytes: number;
+  /** Sizes are rounded up to a multiple of this. */
+  readonly stepBytes: number;
+}
+
+/** KubeVirt refuses memory that is not a multiple of 2 MiB. */
+export const MEMORY_RULE: SizeRule = { minBytes: MIB, maxBytes: 64 * 1024 ** 4, stepBytes: 2 * MIB };
+export const DISK_RULE: SizeRule = { minBytes: MIB, maxBytes: 1024 ** 5, stepBytes: MIB };
 
 /** An exact fraction: `numerator / denominator`, both whole. */
 interface Fraction {
@@ -15,12 +31,47 @@ interface Fraction {
   readonly denominator: bigint;
 }
 
+/** @throws DomainError INVALID_QUANTITY, naming the field */
+export const parseMemory = (text: string, field = 'mem'): number => parseSize(text, MEMORY_RULE, field);
+
+/** @throws DomainError INVALID_QUANTITY, naming the field */
+export const parseDiskSize = (text: string, field = 'disk'): number => parseSize(text, DISK_RULE, field);
+
 /**
- * Bytes of a quantity such as `4Gi`, `20G`, `1.5Gi`, `1e9`. A part of a byte is rounded up, as Kubernetes does.
+ * Bytes of a size such as `4Gi`, `4G`, `1.5Gi` or `1073741824`, rounded up to the step of the rule.
+ * @throws DomainError INVALID_QUANTITY for other text, a fraction of a byte, or a size outside of the limits
+ */
+export function parseSize(text: string, { minBytes, maxBytes, stepBytes }: SizeRule, field: string): number {
+  const bytes = exactBytes(text);
+  if (bytes === undefined || bytes < BigInt(minBytes) || bytes > BigInt(maxBytes)) {
+    const limits = `from ${formatBytes(minBytes)} to ${formatBytes(maxBytes)}`;
+    throw invalid(text, field, `must be a size such as 4Gi or 512Mi, ${limits}`);
+  }
+  const step = BigInt(stepBytes);
+  return Number(((bytes + step - 1n) / step) * step);
+}
+
+export const isMemorySize = (text: string): boolean => isAccepted(() => parseMemory(text));
+export const isDiskSize = (text: string): boolean => isAccepted(() => parseDiskSize(text));
+
+/** Whole bytes in the largest binary unit that is exact: 4294967296 is `4Gi`, 4000000000 is `3906250Ki`, 1000 is `1000`. */
+export function formatBytes(bytes: number): string {
+  let rest = BigInt(bytes);
+  const units = Object.keys(BINARY_POWERS);
+  let power = 0;
+  while (rest !== 0n && rest % 1024n === 0n && power < units.length) {
+    rest /= 1024n;
+    power++;
+  }
+  return `${rest}${power === 0 ? '' : `${units[power - 1]}i`}`;
+}
+
+/**
+ * Bytes of a quantity in a Kubernetes object, where `20G` is decimal. A fraction of a byte is rounded up, as Kubernetes does.
  * @returns a whole number of bytes, below 2^53
  * @throws DomainError INVALID_QUANTITY when it is no quantity, not positive, or too large
  */
-export function parseBytes(text: string, field = 'quantity'): number {
+export function parseKubernetesBytes(text: string, field = 'quantity'): number {
   const bytes = roundUp(parseFraction(text, field));
   if (bytes <= 0n || bytes > BigInt(Number.MAX_SAFE_INTEGER)) {
     throw invalid(text, field, 'must be more than 0 and less than 8Pi');
@@ -29,7 +80,7 @@ export function parseBytes(text: string, field = 'quantity'): number {
 }
 
 /**
- * CPU of a quantity such as `2`, `500m`, `0.1`.
+ * CPU of a Kubernetes quantity such as `2`, `500m`, `0.1`.
  * @returns millicores, rounded up as Kubernetes does
  * @throws DomainError INVALID_QUANTITY
  */
@@ -40,22 +91,20 @@ export function parseMillicores(text: string, field = 'cpu'): number {
   return Number(milli);
 }
 
-/** Whole bytes as the shortest exact binary quantity: 4294967296 is `4Gi`, 4000000000 is `3906250Ki`, 1000 is `1000`. */
-export function formatBytes(bytes: number): string {
-  let rest = BigInt(bytes);
-  const suffixes = Object.keys(BINARY);
-  let power = 0;
-  while (rest !== 0n && rest % 1024n === 0n && power < suffixes.length) {
-    rest /= 1024n;
-    power++;
-  }
-  return `${rest}${power === 0 ? '' : suffixes[power - 1]}`;
+/** Undefined when the text is no size, or not a whole number of bytes. */
+function exactBytes(text: string): bigint | undefined {
+  const match = text.length <= MAX_TEXT_LENGTH ? SIZE.exec(text) : null;
+  if (!match) return undefined;
+  const [, digits = '', unit] = match;
+  const { mantissa, decimals } = readDecimal(digits);
+  const numerator = mantissa * 1024n ** (unit === undefined ? 0n : (BINARY_POWERS[unit] ?? 0n));
+  const denominator = 10n ** BigInt(decimals);
+  return numerator % denominator === 0n ? numerator / denominator : undefined;
 }
 
-/** Whether the text is a quantity of bytes that `parseBytes` takes. */
-export function isByteQuantity(text: string): boolean {
+function isAccepted(parse: () => number): boolean {
   try {
-    parseBytes(text);
+    parse();
     return true;
   } catch {
     return false;
@@ -63,17 +112,23 @@ export function isByteQuantity(text: string): boolean {
 }
 
 function parseFraction(text: string, field: string): Fraction {
-  const match = QUANTITY.exec(text);
+  const match = text.length <= MAX_TEXT_LENGTH ? KUBERNETES.exec(text) : null;
   if (!match) throw invalid(text, field, 'must be a quantity such as 4Gi, 20G or 512Mi');
   const [, sign = '', digits = '', binary, decimal, exponent] = match;
-  const [whole = '', part = ''] = digits.split('.');
-  const mantissa = BigInt(`${whole}${part}` || '0') * (sign === '-' ? -1n : 1n);
-  const power = (exponent === undefined ? (DECIMAL[decimal ?? ''] ?? 0) : Number(exponent)) - part.length;
+  const { mantissa, decimals } = readDecimal(digits);
+  const signed = sign === '-' ? -mantissa : mantissa;
+  const power = (exponent === undefined ? (DECIMAL_POWERS[decimal ?? ''] ?? 0) : Number(exponent)) - decimals;
   const scale = 10n ** BigInt(Math.abs(power));
-  const base = binary === undefined ? 1n : 1024n ** (BINARY[binary] ?? 0n);
+  const base = binary === undefined ? 1n : 1024n ** (BINARY_POWERS[binary[0] ?? ''] ?? 0n);
   return power < 0
-    ? { numerator: mantissa * base, denominator: scale }
-    : { numerator: mantissa * base * scale, denominator: 1n };
+    ? { numerator: signed * base, denominator: scale }
+    : { numerator: signed * base * scale, denominator: 1n };
+}
+
+/** `1.50` is 150 with two decimals. */
+function readDecimal(digits: string): { mantissa: bigint; decimals: number } {
+  const [whole = '', fraction = ''] = digits.split('.');
+  return { mantissa: BigInt(`${whole}${fraction}` || '0'), decimals: fraction.length };
 }
 
 function roundUp({ numerator, denominator }: Fraction): bigint {
@@ -82,4 +137,4 @@ function roundUp({ numerator, denominator }: Fraction): bigint {
 }
 
 const invalid = (text: string, field: string, rule: string): DomainError =>
-  new DomainError('INVALID_QUANTITY', `${field} ${rule}; "${text.slice(0, 40)}" is not.`);
+  new DomainError('INVALID_QUANTITY', `${field} ${rule}; "${text.slice(0, MAX_TEXT_LENGTH)}" is not.`);

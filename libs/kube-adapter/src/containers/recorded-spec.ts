@@ -1,4 +1,4 @@
-import { formatBytes, parseBytes, type ContainerSpec } from '@headgate/domain-contracts';
+import { formatBytes, parseKubernetesBytes, type ContainerSpec } from '@headgate/domain-contracts';
 
 /** The spec of a container, stored on its claim, so that a stopped container can be started again. */
 export interface RecordedSpec {
@@ -27,7 +27,7 @@ export function readRecordedSpec(text: string | undefined): RecordedSpec | undef
     return {
       image,
       cpu: typeof cpu === 'number' && cpu > 0 ? cpu : 1,
-      memoryBytes: parseBytes(typeof mem === 'string' ? mem : '512Mi', 'mem'),
+      memoryBytes: parseKubernetesBytes(typeof mem === 'string' ? mem : '512Mi', 'mem'),
       privileged: privileged === true,
     };
   } catch {

@@ -1,4 +1,4 @@
-import { parseBytes, parseMillicores } from '@headgate/domain-contracts';
+import { parseKubernetesBytes, parseMillicores } from '@headgate/domain-contracts';
 import type { CpuTopology, GuestSpec } from '../api/object-types.js';
 
 /** CPU and memory of a guest; undefined where the object does not define them. */
@@ -27,7 +27,7 @@ export function sizeOfSpec(spec: GuestSpec | undefined): GuestSize {
 export function bytesOf(quantity: string | undefined): number | undefined {
   if (quantity === undefined) return undefined;
   try {
-    return parseBytes(String(quantity));
+    return parseKubernetesBytes(String(quantity));
   } catch {
     return undefined;
   }

@@ -2,7 +2,7 @@ import type { CreateContainerDto } from '@headgate/api-contracts';
 import type { FieldErrors } from '../../shared/api/field-errors.js';
 import type { Identity, Sizes } from '../../shared/creation/form-fields.js';
 import { cpuProblem, onlyProblems } from '../../shared/creation/form-problems.js';
-import { quantityProblem } from '../../shared/quantity/quantity.js';
+import { diskProblem, memoryProblem } from '../../shared/quantity/quantity.js';
 
 /** The contents of the form, as the user typed them. */
 export interface ContainerForm extends Identity, Sizes {
@@ -41,8 +41,8 @@ export const containerProblems = (form: ContainerForm): FieldErrors<ContainerFie
   onlyProblems<ContainerField>({
     image: form.image.trim() === '' ? 'Enter an image reference.' : undefined,
     cpu: cpuProblem(form.cpu),
-    mem: quantityProblem(form.mem),
-    disk: quantityProblem(form.disk),
+    mem: memoryProblem(form.mem),
+    disk: diskProblem(form.disk),
   });
 
 /** The request: only the fields with a value, so that the service's defaults apply to the rest. */

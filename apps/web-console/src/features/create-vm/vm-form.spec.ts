@@ -17,7 +17,7 @@ describe('vmProblems', () => {
 
   test('reports each field', () => {
     const wrong = { ...form, source: 'import', cpu: '0', mem: '4', disk: 'big' } as const;
-    expect(Object.keys(vmProblems(wrong))).toEqual(['import', 'disk', 'cpu']);
+    expect(Object.keys(vmProblems(wrong))).toEqual(['import', 'disk', 'cpu', 'mem']);
   });
 
   test('skips CPU and memory with an instance type, and the disk with an existing volume', () => {

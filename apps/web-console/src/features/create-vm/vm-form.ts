@@ -2,7 +2,7 @@ import type { CreateVmDto } from '@headgate/api-contracts';
 import type { FieldErrors } from '../../shared/api/field-errors.js';
 import type { Identity, Sizes } from '../../shared/creation/form-fields.js';
 import { cpuProblem, onlyProblems } from '../../shared/creation/form-problems.js';
-import { quantityProblem } from '../../shared/quantity/quantity.js';
+import { diskProblem, memoryProblem } from '../../shared/quantity/quantity.js';
 import { cloudInitText, type CloudInit, NO_CLOUD_INIT } from './cloud-init.js';
 import type { SourceKind } from './sources.js';
 
@@ -95,8 +95,8 @@ export function changeVm(form: VmForm, change: Partial<VmForm>): VmForm {
 export function vmProblems(form: VmForm): FieldErrors<VmField> {
   return onlyProblems<VmField>({
     [form.source]: form[form.source].trim() === '' ? MISSING_SOURCE[form.source] : undefined,
-    disk: form.source === 'pvc' ? undefined : quantityProblem(form.disk),
-    ...(form.instancetype === '' ? { cpu: cpuProblem(form.cpu), mem: quantityProblem(form.mem) } : {}),
+    disk: form.source === 'pvc' ? undefined : diskProblem(form.disk),
+    ...(form.instancetype === '' ? { cpu: cpuProblem(form.cpu), mem: memoryProblem(form.mem) } : {}),
   });
 }
 

@@ -1,36 +1,44 @@
-/** Amounts of bytes in Kubernetes notation, as far as users type and read them. */
-const QUANTITY = /^(\d+(?:\.\d*)?|\.\d+)(?:([KMGTPE]i)|([kMGTPE])|[eE](\d{1,2}))?$/;
-const BINARY = ['Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
-const DECIMAL = ['k', 'M', 'G', 'T', 'P', 'E'];
+/** Sizes as users type them and the service writes them. `4G` means the same as `4Gi`. */
+const SIZE = /^(\d+(?:\.\d*)?|\.\d+)(?:([KMGTP])i?)?$/;
+const UNITS = ['K', 'M', 'G', 'T', 'P'];
+const BINARY = UNITS.map((unit) => `${unit}i`);
 
-/** The bytes of `4Gi`, `20G`, `1.5Gi`; NaN for other text. For comparison and display, not for arithmetic. */
+/** The limits of the service. */
+const MIN_BYTES = 1024 ** 2;
+const MAX_MEMORY_BYTES = 64 * 1024 ** 4;
+const MAX_DISK_BYTES = 1024 ** 5;
+
+/** The bytes of `4Gi`, `4G`, `1.5Gi`; NaN for other text. For comparison and display, not for arithmetic. */
 export function bytesOf(quantity: string): number {
-  const match = QUANTITY.exec(quantity);
+  const match = SIZE.exec(quantity);
   if (!match) return NaN;
-  const [, digits = '', binary, decimal, exponent] = match;
-  const factor = binary
-    ? 1024 ** (BINARY.indexOf(binary) + 1)
-    : decimal
-      ? 1000 ** (DECIMAL.indexOf(decimal) + 1)
-      : 10 ** Number(exponent ?? 0);
-  return Number(digits) * factor;
+  const [, digits = '', unit] = match;
+  return Number(digits) * 1024 ** (unit === undefined ? 0 : UNITS.indexOf(unit) + 1);
 }
 
-/** The problem with a quantity, as a sentence; undefined when the quantity is valid. */
-export function quantityProblem(quantity: string): string | undefined {
+/** The problem with an amount of memory, as a sentence; undefined when the service accepts it. */
+export const memoryProblem = (quantity: string): string | undefined =>
+  sizeProblem(quantity, MAX_MEMORY_BYTES, 'Enter at most 64Ti.');
+
+/** The problem with the size of a disk, as a sentence; undefined when the service accepts it. */
+export const diskProblem = (quantity: string): string | undefined =>
+  sizeProblem(quantity, MAX_DISK_BYTES, 'Enter at most 1Pi.');
+
+function sizeProblem(quantity: string, maxBytes: number, tooLarge: string): string | undefined {
   const bytes = bytesOf(quantity);
   if (Number.isNaN(bytes)) return 'Enter a number with a unit, such as 4Gi or 512Mi.';
-  if (bytes <= 0) return 'Enter more than 0.';
-  if (bytes > Number.MAX_SAFE_INTEGER) return 'Enter less than 8Pi.';
+  if (bytes < MIN_BYTES) return 'Enter at least 1Mi.';
+  if (bytes > maxBytes) return tooLarge;
+  if (!Number.isInteger(bytes)) return 'Enter a whole number of bytes: use a smaller unit.';
   return undefined;
 }
 
-/** A short text for tables: `4 GiB`, `1.5 GiB`, and `20 GB` stay exact; uneven amounts are rounded. */
+/** A short text for tables: `4 GiB` and `1.5 GiB` stay exact; uneven amounts are rounded. */
 export function readableQuantity(quantity: string): string {
   const bytes = bytesOf(quantity);
   if (Number.isNaN(bytes)) return quantity;
-  const written = /^(\d+(?:\.\d+)?)([KMGTPE]i|[kMGTPE])$/.exec(quantity);
-  if (written && Number(written[1]) < 1024) return `${written[1]} ${written[2]}B`;
+  const written = /^(\d+(?:\.\d+)?)([KMGTP])i?$/.exec(quantity);
+  if (written && Number(written[1]) < 1024) return `${written[1]} ${written[2]}iB`;
   return readableBytes(bytes);
 }
 
