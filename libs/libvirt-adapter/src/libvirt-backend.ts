@@ -73,14 +73,14 @@ export class LibvirtBackend extends Backend {
 
   static open(options: LibvirtBackendOptions): LibvirtBackend {
     const { context, uri, clock, log = SILENT_LOG, run, dataDir, tinyGuest } = options;
-    const virsh = new Virsh({ uri, run });
+    const folder = join(dataDir, 'libvirt', encodeURIComponent(context));
+    const progress = new WorkInProgress(folder);
+    const virsh = new Virsh({ uri, run, createTemporaryFolder: () => progress.createTemporaryFolder() });
     const accelerator = options.accelerator ?? reportedAccelerator(virsh);
     const finder = new DomainFinder(context, virsh);
     const stops = new StopRequests(clock);
     const lock = new KeyedLock();
-    const folder = join(dataDir, 'libvirt', encodeURIComponent(context));
     const pool = new StoragePool(virsh, POOL_NAME, options.poolPath ?? defaultPoolPath(uri, folder));
-    const progress = new WorkInProgress(folder);
     const editor = new DomainEditor(virsh);
     const localImage = tinyGuest && sharedBuild(tinyGuest, clock);
     const writer = (): Promise<string | undefined> => findDiscWriter(run);
@@ -117,6 +117,7 @@ export class LibvirtBackend extends Backend {
       stops,
       clock,
       log,
+      onFirstWatch: () => void progress.sweep(),
       onDiscovered: (domain) => void provisioning.removeInterrupted(domain),
     });
     const abilities = {

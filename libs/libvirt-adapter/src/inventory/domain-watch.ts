@@ -24,6 +24,8 @@ export interface DomainWatchDeps {
   readonly stops: StopRequests;
   readonly clock: Clock;
   readonly log: Log;
+  /** Called when the inventory is watched for the first time. */
+  readonly onFirstWatch?: () => void;
   /** Called with each domain when a connection is established. */
   readonly onDiscovered: (domain: DomainDescription) => void;
   /** Returns 0 to 1; spreads the reconnections of many clients. */

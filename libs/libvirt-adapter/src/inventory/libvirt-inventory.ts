@@ -11,6 +11,7 @@ import { DomainWatch, type DomainWatchDeps } from './domain-watch.js';
 import { maskSecrets } from './mask-secrets.js';
 
 export class LibvirtInventory extends InstanceInventory {
+  private isStarted = false;
   private readonly watches = new Set<InventoryWatch>();
 
   constructor(private readonly deps: DomainWatchDeps) {
@@ -18,6 +19,8 @@ export class LibvirtInventory extends InstanceInventory {
   }
 
   override watch(listener: InventoryListener): InventoryWatch {
+    if (!this.isStarted) this.deps.onFirstWatch?.();
+    this.isStarted = true;
     const watch = new DomainWatch(this.deps, listener);
     this.watches.add(watch);
     return {

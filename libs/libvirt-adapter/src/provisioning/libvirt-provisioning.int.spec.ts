@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { access, copyFile, readFile } from 'node:fs/promises';
+import { access, copyFile, mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
@@ -198,10 +198,13 @@ describeWithLibvirt(`LibvirtProvisioning on libvirt${missing === undefined ? '' 
     await stranger.stop();
     expect(await libvirt.domains()).toEqual([wanted.ref.name]);
 
+    const downloads = join(libvirt.dataDir, 'libvirt/local/fetching');
+    await mkdir(join(downloads, 'image-killed'), { recursive: true });
     const restarted = InventoryRecorder.over(libvirt.backend().require('inventory'));
     await restarted.whenListed();
     await restarted.until(() => restarted.vm(wanted.ref) === undefined);
     await restarted.stop();
+    expect(await readdir(downloads)).toEqual([]);
     await expectNothingLeft();
   });
 

@@ -1,8 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { mkdir, mkdtemp } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import type { InstanceMetadata } from '../domain-xml/instance-metadata.js';
+
+/** Subfolders of the private folder. */
+const DOWNLOADS = 'fetching';
+const TEMPORARY_FILES = 'temporary';
 
 interface Work {
   readonly cancel: AbortController;
@@ -17,6 +21,8 @@ interface Work {
 export class WorkInProgress {
   private readonly running = new Map<string, Work>();
   private identity?: string;
+  /** Names of the folders that this run created. */
+  private readonly ownFolders = new Set<string>();
 
   /** @param folder private to one context of one service */
   constructor(private readonly folder: string) {}
@@ -65,15 +71,31 @@ export class WorkInProgress {
   }
 
   /** Creates a private folder for one download. */
-  async createFolder(): Promise<string> {
-    const parent = join(this.folder, 'fetching');
-    await mkdir(parent, { recursive: true, mode: 0o700 });
-    return mkdtemp(join(parent, 'image-'));
+  createFolder(): Promise<string> {
+    return this.create(DOWNLOADS, 'image-');
   }
 
-  /** Removes downloads of an earlier run. */
-  clearFolders(): void {
-    rmSync(join(this.folder, 'fetching'), { recursive: true, force: true });
+  /** Removes the downloads and temporary files that an earlier run left behind when it was killed. */
+  async sweep(): Promise<void> {
+    for (const kind of [DOWNLOADS, TEMPORARY_FILES]) {
+      const parent = join(this.folder, kind);
+      const names = await readdir(parent).catch(() => []);
+      const leftovers = names.filter((name) => !this.ownFolders.has(name));
+      await Promise.all(leftovers.map((name) => rm(join(parent, name), { recursive: true, force: true })));
+    }
+  }
+
+  /** Creates a private folder for temporary files. The caller removes it. */
+  createTemporaryFolder(): Promise<string> {
+    return this.create(TEMPORARY_FILES, 'xml-');
+  }
+
+  private async create(kind: string, prefix: string): Promise<string> {
+    const parent = join(this.folder, kind);
+    await mkdir(parent, { recursive: true, mode: 0o700 });
+    const created = await mkdtemp(join(parent, prefix));
+    this.ownFolders.add(basename(created));
+    return created;
   }
 
   private get identityFile(): string {

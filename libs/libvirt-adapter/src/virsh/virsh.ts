@@ -11,6 +11,8 @@ import { translateFailure } from './virsh-errors.js';
 export interface VirshOptions {
   readonly uri: string;
   readonly run?: RunProgram;
+  /** Creates the private folders for temporary files; by default in the system's folder for them. */
+  readonly createTemporaryFolder?: () => Promise<string>;
   /** Maximum number of concurrent virsh processes. */
   readonly maxConcurrent?: number;
 }
@@ -25,9 +27,11 @@ export class Virsh {
   readonly uri: string;
   private readonly program: RunProgram;
   private readonly slots: Slots;
+  private readonly createTemporaryFolder: () => Promise<string>;
 
-  constructor({ uri, run = runProgram, maxConcurrent = 6 }: VirshOptions) {
+  constructor({ uri, run = runProgram, maxConcurrent = 6, createTemporaryFolder = inSystemFolder }: VirshOptions) {
     this.uri = uri;
+    this.createTemporaryFolder = createTemporaryFolder;
     this.program = run;
     this.slots = new Slots(maxConcurrent);
   }
@@ -60,7 +64,7 @@ export class Virsh {
 
   /** Runs a command with an XML document in a temporary file that only this user can read. */
   async withXml(xml: string, command: (file: string) => readonly string[], options?: CallOptions): Promise<string> {
-    const folder = await mkdtemp(join(tmpdir(), 'headgate-xml-'));
+    const folder = await this.createTemporaryFolder();
     try {
       const file = join(folder, 'document.xml');
       await writeFile(file, xml, { mode: 0o600 });
@@ -101,6 +105,8 @@ export class Virsh {
     return ['--quiet', '--connect', this.uri];
   }
 }
+
+const inSystemFolder = (): Promise<string> => mkdtemp(join(tmpdir(), 'headgate-xml-'));
 
 const CALL_TIMEOUT_MS = 30_000;
 /** Linux limits one argument to 128 KiB. */
