@@ -4,7 +4,6 @@
  */
 export const ICONS = {
   play: { path: 'M7 4.5v15l12-7.5z', solid: true },
-  stop: { path: 'M6 6h12v12H6z', solid: true },
   pause: { path: 'M7 5h3.5v14H7zM13.5 5H17v14h-3.5z', solid: true },
   power: { path: 'M12 3v9M6.5 7a8 8 0 1 0 11 0', solid: false },
   plug: { path: 'M9 3v5M15 3v5M6 8h12v3a6 6 0 0 1-12 0zM12 17v4', solid: false },
@@ -62,9 +61,6 @@ export const ICONS = {
     path: 'M2.5 12S6 5.5 12 5.5 21.5 12 21.5 12 18 18.5 12 18.5 2.5 12 2.5 12zM12 9.5a2.5 2.5 0 1 0 0 5 2.5 2.5 0 0 0 0-5z',
     solid: false,
   },
-  more: { path: 'M12 5.5v.2M12 12v.2M12 18.5v.2', solid: false },
-  up: { path: 'M12 19V5M6 11l6-6 6 6', solid: false },
-  down: { path: 'M12 5v14M6 13l6 6 6-6', solid: false },
   next: { path: 'M9.5 6l6 6-6 6', solid: false },
   expandDown: { path: 'M6.5 9.5l5.5 5.5 5.5-5.5', solid: false },
   info: { path: 'M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18zM12 11v5.5M12 7.5v.4', solid: false },

@@ -9,7 +9,7 @@ export function TaskBar({ task }: { task: TaskView }) {
   const percent = status === 'done' ? 100 : Math.round((progress ?? 0) * 100);
   const failed = status === 'error';
   return (
-    <div className="hg-task">
+    <div>
       <Progress
         title={title}
         percent={percent}

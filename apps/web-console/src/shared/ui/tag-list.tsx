@@ -17,7 +17,7 @@ export function TagList({ tags }: { tags: readonly string[] }) {
           {tag}
         </span>
       ))}
-      {rest > 0 && <span className="hg-tag hg-tag--rest">+{rest}</span>}
+      {rest > 0 && <span className="hg-tag">+{rest}</span>}
     </span>
   );
 }
