@@ -171,6 +171,17 @@ describe('the consoles of a VM', () => {
       expect(localStorage.getItem('headgate.terminal-font')).toBe('14');
     });
 
+    test('does not answer replayed queries that are parsed after live output has arrived', async () => {
+      const { receive } = await connecting(path);
+      await receive(() => service.socket.open());
+      terminal().isBusy = true;
+      await receive(() => service.socket.deliver('booted\u001b[6n'));
+      await receive(() => service.socket.deliver('now'));
+      await receive(() => terminal().parse());
+      expect(terminal().written).toBe('booted\u001b[6nnow');
+      expect(service.socket.typed).toBe('');
+    });
+
     test('explains how to paste when the browser has no clipboard for the page', async () => {
       const { user, receive } = await connecting(path);
       await receive(() => service.socket.open());

@@ -124,7 +124,9 @@ describe('the create dialog', () => {
     const { user, dialog } = await open();
     await user.type(dialog.getByRole('textbox', { name: 'Name' }), 'web');
     await user.click(dialog.getByRole('button', { name: 'Create' }));
-    expect((await dialog.findByRole('alert')).textContent).toContain('The context prod is unreachable.');
+    const alert = await dialog.findByRole('alert');
+    expect(alert.textContent).toContain('The context prod is unreachable.');
+    await waitFor(() => expect(scrollIntoView.mock.contexts.at(-1)).toBe(alert));
   });
 
   test('offers only available sources, and explains the others', async () => {

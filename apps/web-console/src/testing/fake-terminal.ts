@@ -26,13 +26,20 @@ export class Terminal {
   loadAddon = (): void => undefined;
   open = (element: HTMLElement): void => void (element.textContent = 'terminal');
   focus = (): void => undefined;
-  /** Like xterm, answers the query for the cursor's position while it parses the output. */
+  /** Whether output waits for `parse`, as in xterm while it is busy. */
+  isBusy = false;
+  private readonly unparsed: (() => void)[] = [];
   write = (data: Uint8Array | string, parsed?: () => void): void => {
     const text = typeof data === 'string' ? data : new TextDecoder().decode(data);
-    this.written += text;
-    if (text.includes('\u001b[6n')) this.type('\u001b[1;1R');
-    parsed?.();
+    this.unparsed.push(() => {
+      this.written += text;
+      if (text.includes('\u001b[6n')) this.type('\u001b[1;1R');
+      parsed?.();
+    });
+    if (!this.isBusy) this.parse();
   };
+  /** Like xterm, answers the query for the cursor's position. */
+  parse = (): void => this.unparsed.splice(0).forEach((run) => run());
   onData = (listener: (data: string) => void) => {
     this.onDataListeners.push(listener);
     return { dispose: () => undefined };

@@ -43,12 +43,15 @@ export function useTty(
     });
     // The first frame of a serial console is its recent output. The terminal would answer the queries in it (such as ESC[6n
     // for the cursor's position) a second time, as if the user had typed the answers.
+    // Without any recent output, the first frame is live; a guest that gets no answer continues after a timeout.
     let isReplay = !shell;
     let isMuted = false;
     socket.addEventListener('message', ({ data }: MessageEvent<ArrayBuffer | string>) => {
-      isMuted = isReplay;
+      const output = typeof data === 'string' ? data : new Uint8Array(data);
+      if (!isReplay) return terminal.write(output);
       isReplay = false;
-      terminal.write(typeof data === 'string' ? data : new Uint8Array(data), () => {
+      isMuted = true;
+      terminal.write(output, () => {
         isMuted = false;
       });
     });

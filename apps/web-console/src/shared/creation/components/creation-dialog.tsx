@@ -21,11 +21,13 @@ export function CreationDialog<F extends object, Field extends string>(props: Cr
   const body = useRef<HTMLDivElement>(null);
   const attempts = useRef(0);
   const handledAttempts = useRef(0);
-  // After a failed attempt, the focus goes to the first invalid field.
+  // After a failed attempt, the first invalid field gets the focus, or the error message is scrolled into view.
   useEffect(() => {
     if (busy || handledAttempts.current === attempts.current) return;
     handledAttempts.current = attempts.current;
-    body.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
+    const invalid = body.current?.querySelector<HTMLElement>('[aria-invalid="true"]');
+    if (invalid) invalid.focus();
+    else body.current?.querySelector('[role="alert"]')?.scrollIntoView({ block: 'nearest' });
   }, [busy, problems]);
   const attempt = (run: () => void) => (): void => {
     attempts.current++;
