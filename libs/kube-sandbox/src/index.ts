@@ -2,6 +2,7 @@ export * from './apiserver/admission.js';
 export * from './apiserver/api-error.js';
 export * from './apiserver/auth/default-roles.js';
 export { builtInResources } from './apiserver/builtin/built-in-resources.js';
+export type { PodDisruptionBudget } from './apiserver/builtin/pod-disruption-budget.js';
 export * from './apiserver/clock.js';
 export * from './apiserver/deep-copy.js';
 export * from './apiserver/event-recorder.js';

@@ -9,6 +9,7 @@ import { builtInResources } from './apiserver/builtin/built-in-resources.js';
 import { registerBuiltInSubresources } from './apiserver/builtin/built-in-subresources.js';
 import { RealClock, type SandboxClock } from './apiserver/clock.js';
 import { CustomResourceDefinitions } from './apiserver/controllers/custom-resource-definitions.js';
+import { DisruptionController } from './apiserver/controllers/disruption-controller.js';
 import { GarbageCollector } from './apiserver/controllers/garbage-collector.js';
 import { NamespaceLifecycle } from './apiserver/controllers/namespace-lifecycle.js';
 import { EventRecorder } from './apiserver/event-recorder.js';
@@ -184,6 +185,7 @@ export class KubeSandbox implements SandboxContext {
     this.closers.push(new CustomResourceDefinitions(this.store, this.registry, this.clock).start());
     this.closers.push(new NamespaceLifecycle(this.store, this.registry).start());
     this.closers.push(new GarbageCollector(this.store).start());
+    this.closers.push(new DisruptionController(this.store, this.clock).start());
     let previous = 0;
     const cancel = this.clock.repeat(() => {
       this.store.compact(previous);

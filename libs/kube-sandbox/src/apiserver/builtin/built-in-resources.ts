@@ -4,6 +4,7 @@ import { clusterResources } from './cluster.js';
 import { configMaps, secrets } from './config-map-and-secret.js';
 import { namespaces } from './namespace.js';
 import { nodes } from './node.js';
+import { podDisruptionBudgets } from './pod-disruption-budget.js';
 import { quotas } from './quota.js';
 import { endpoints, services } from './service.js';
 import { serviceAccounts } from './service-account.js';
@@ -25,6 +26,7 @@ export const builtInResources: ResourceDefinition[] = [
   persistentVolumeClaims,
   persistentVolumes,
   ...quotas,
+  podDisruptionBudgets,
   deployments,
   replicaSets,
   controllerRevisions,

@@ -1,9 +1,9 @@
-import { notFound } from '../api-error.js';
 import type { AdmissionChain } from '../admission.js';
 import { serviceAccountUser, type Authenticator } from '../auth/authenticator.js';
 import type { SandboxClock } from '../clock.js';
 import type { ObjectStore } from '../object-store.js';
 import type { SubresourceRegistry } from '../subresources.js';
+import { registerEviction } from './eviction.js';
 
 export interface BuiltInSubresourceDeps {
   store: ObjectStore;
@@ -42,25 +42,5 @@ export function registerBuiltInSubresources(
     },
   );
 
-  subresources.handle(
-    { group: '', resource: 'pods', subresource: 'eviction' },
-    ['POST'],
-    ({ namespace = '', name, body, user }) => {
-      const pod = store.get('pods', { namespace, name });
-      if (!pod) throw notFound({ group: '', resource: 'pods', name });
-      admission.validate({
-        operation: 'CREATE',
-        resource: 'pods',
-        subresource: 'eviction',
-        namespace,
-        name,
-        object: pod,
-        user,
-        dryRun: false,
-      });
-      const { deleteOptions } = (body ?? {}) as { deleteOptions?: { gracePeriodSeconds?: number } };
-      store.delete('pods', { namespace, name }, { gracePeriodSeconds: deleteOptions?.gracePeriodSeconds });
-      return { code: 201, body: { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 } };
-    },
-  );
+  registerEviction(subresources, { store, admission });
 }

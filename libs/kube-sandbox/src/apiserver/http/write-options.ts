@@ -30,7 +30,8 @@ export function parseWriteOptions({ info, request }: RequestContext): WriteReque
   };
 }
 
-function parseDryRun(values: string[]): boolean {
+/** @throws ApiError 400 */
+export function parseDryRun(values: string[]): boolean {
   const given = values.filter(Boolean);
   if (given.some((value) => value !== 'All'))
     throw badRequest(`dryRun: Unsupported value: "${given[0]}": supported values: "All"`);

@@ -1,0 +1,89 @@
+import type { PodDisruptionBudget } from '../builtin/pod-disruption-budget.js';
+import type { SandboxClock } from '../clock.js';
+import type { KubeObject } from '../kube-object.js';
+import { labelSelectorOf } from '../label-selector.js';
+import type { ObjectStore } from '../object-store.js';
+
+export const BUDGETS = 'poddisruptionbudgets.policy';
+
+interface Pod extends KubeObject {
+  status?: { phase?: string; conditions?: { type: string; status: string }[] };
+}
+
+/** Whether a pod counts as available for a budget. */
+export const isHealthy = ({ metadata, status }: Pod): boolean =>
+  metadata.deletionTimestamp === undefined &&
+  status?.conditions?.some(({ type, status: value }) => type === 'Ready' && value === 'True') === true;
+
+/** Whether a budget selects a pod. */
+export const selectsPod = ({ metadata, spec }: PodDisruptionBudget, pod: KubeObject): boolean =>
+  spec?.selector !== undefined &&
+  metadata.namespace === pod.metadata.namespace &&
+  labelSelectorOf(spec.selector)(pod.metadata.labels);
+
+/** Keeps the status of pod disruption budgets up to date, synchronously with the change that affects it. */
+export class DisruptionController {
+  constructor(
+    private readonly store: ObjectStore,
+    private readonly clock: SandboxClock,
+  ) {}
+
+  /** @returns a function that stops it */
+  start(): () => void {
+    const stops = [
+      this.store.subscribe(BUDGETS, ({ type, object }) => {
+        if (type !== 'DELETED') this.update(object as PodDisruptionBudget);
+      }),
+      this.store.subscribe('pods', ({ object, previous }) => {
+        if (this.store.count(BUDGETS, object.metadata.namespace) === 0) return;
+        for (const budget of this.store.list<PodDisruptionBudget>(BUDGETS, { namespace: object.metadata.namespace })) {
+          if (selectsPod(budget, object) || (previous && selectsPod(budget, previous))) this.update(budget);
+        }
+      }),
+    ];
+    return () => stops.forEach((stop) => stop());
+  }
+
+  private update(budget: PodDisruptionBudget): void {
+    if (!this.store.get(BUDGETS, budget.metadata)) return;
+    const pods = this.store
+      .list<Pod>('pods', { namespace: budget.metadata.namespace, where: (pod) => selectsPod(budget, pod) })
+      .filter(({ status }) => !['Succeeded', 'Failed'].includes(status?.phase ?? ''));
+    const expectedPods = pods.length;
+    const currentHealthy = pods.filter(isHealthy).length;
+    const desiredHealthy = desiredOf(budget, expectedPods);
+    const disruptionsAllowed = expectedPods === 0 ? 0 : Math.max(0, currentHealthy - desiredHealthy);
+    const allowed = disruptionsAllowed > 0;
+    this.store.patch<PodDisruptionBudget>(BUDGETS, budget.metadata, (draft) => {
+      const { generation } = draft.metadata;
+      const known = (draft.status?.conditions?.[0] ?? {}) as { status?: string; lastTransitionTime?: string };
+      const status = allowed ? 'True' : 'False';
+      draft.status = {
+        observedGeneration: generation,
+        disruptionsAllowed,
+        currentHealthy,
+        desiredHealthy,
+        expectedPods,
+        conditions: [
+          {
+            type: 'DisruptionAllowed',
+            status,
+            reason: allowed ? 'SufficientPods' : 'InsufficientPods',
+            message: '',
+            observedGeneration: generation,
+            lastTransitionTime: known.status === status ? known.lastTransitionTime : this.clock.timestamp(),
+          },
+        ],
+      };
+    });
+  }
+}
+
+/** The pods that must stay healthy. A real server takes the expected number from the pods' controllers. */
+function desiredOf({ spec }: PodDisruptionBudget, expectedPods: number): number {
+  if (spec?.minAvailable !== undefined) return scaled(spec.minAvailable, expectedPods);
+  return Math.max(0, expectedPods - scaled(spec?.maxUnavailable ?? 1, expectedPods));
+}
+
+const scaled = (value: number | string, total: number): number =>
+  typeof value === 'string' && value.endsWith('%') ? Math.ceil((parseInt(value, 10) * total) / 100) : Number(value);
