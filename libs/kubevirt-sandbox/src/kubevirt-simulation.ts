@@ -1,6 +1,7 @@
 import type { KubeObject, SandboxContext, SandboxExtension } from '@headgate/kube-sandbox';
 import { admitClaims } from './admission/claim-admission.js';
 import { admitDataVolumes } from './admission/data-volume-admission.js';
+import { admitEvictions } from './admission/eviction-admission.js';
 import { admitInstances } from './admission/instance-admission.js';
 import { admitMigrations } from './admission/migration-admission.js';
 import { admitSnapshots } from './admission/snapshot-admission.js';
@@ -8,6 +9,8 @@ import { admitVirtualMachines } from './admission/virtual-machine-admission.js';
 import type { Controller } from './controllers/controller.js';
 import { GuestRegistry } from './controllers/instance/guest-registry.js';
 import { InstanceController } from './controllers/instance/instance-controller.js';
+import { DisruptionBudgetController } from './controllers/migration/disruption-budget-controller.js';
+import { EvacuationController } from './controllers/migration/evacuation-controller.js';
 import { MigrationController } from './controllers/migration/migration-controller.js';
 import { WorkloadUpdater } from './controllers/migration/workload-updater.js';
 import { CloneController } from './controllers/snapshots/clone-controller.js';
@@ -166,6 +169,8 @@ function startControllers(context: SimulationContext, guests: GuestRegistry): Ru
       instances,
       new MigrationController(context),
       new WorkloadUpdater(context),
+      new EvacuationController(context),
+      new DisruptionBudgetController(context),
       new SnapshotController(context),
       new RestoreController(context),
       new CloneController(context),
@@ -174,6 +179,7 @@ function startControllers(context: SimulationContext, guests: GuestRegistry): Ru
     admitVirtualMachines(context);
     admitInstances(context);
     admitMigrations(context);
+    admitEvictions(context);
     admitSnapshots(context);
   }
   const proxies = kubevirt ? registerProxies(context, dataVolumes) : undefined;

@@ -24,6 +24,7 @@ export const RESOURCES = {
   nad: 'network-attachment-definitions.k8s.cni.cncf.io',
   storageClass: 'storageclasses.storage.k8s.io',
   controllerRevision: 'controllerrevisions.apps',
+  disruptionBudget: 'poddisruptionbudgets.policy',
   pod: 'pods',
   node: 'nodes',
   claim: 'persistentvolumeclaims',

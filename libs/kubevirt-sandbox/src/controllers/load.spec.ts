@@ -1,4 +1,5 @@
 import { ApiError, type Cancel, ManualClock, type StoreEvent } from '@headgate/kube-sandbox';
+import { isProtected } from '../eviction-strategy.js';
 import { RESOURCES } from '../resources.js';
 import { LOCAL_CLASS, SHARED_CLASS } from '../seeds/seed-cluster.js';
 import { buildVirtualMachine, simulatedCluster } from '../testing/simulated-cluster.js';
@@ -35,7 +36,7 @@ function openCluster(seed: number) {
   const random = randomNumbers(seed);
   const nodes = ['node-a', 'node-b', 'node-c'].map((name) => ({ name, memory: '72Gi', cpus: 32 }));
   const cluster = simulatedCluster({ cluster: { nodes } }, new UnevenClock(random));
-  const { store, create, clock } = cluster;
+  const { store, create, clock, simulation } = cluster;
   const vmName = (): string => `vm-${random(VM_NAMES)}`;
   const setRunStrategy = (name: string, runStrategy: 'Always' | 'Halted'): void => {
     if (!cluster.vm(name)) return;
@@ -115,6 +116,17 @@ function openCluster(seed: number) {
         }
       },
     ],
+    // A launcher pod that is to be evicted.
+    [
+      2,
+      () => {
+        const vmi = cluster.vmi(vmName());
+        if (vmi?.status?.phase !== 'Running' || !isProtected(simulation.context, vmi)) return;
+        store.patch<VirtualMachineInstance>(RESOURCES.vmi, vmi.metadata, ({ status }) => {
+          status!.evacuationNodeName = status!.nodeName;
+        });
+      },
+    ],
     [2, () => setUnschedulable(true, `node-${'abc'[random(3)]}`)],
     [2, () => setUnschedulable(false, `node-${'abc'[random(3)]}`)],
   ];
@@ -136,6 +148,7 @@ function openCluster(seed: number) {
 function vmWithDisk(name: string, random: (limit: number) => number): VirtualMachine {
   const runStrategy = (['Always', 'Halted', 'RerunOnFailure'] as const)[random(3)]!;
   const vm = buildVirtualMachine(name, { runStrategy });
+  vm.spec.template.spec.evictionStrategy = (['None', 'LiveMigrate', 'LiveMigrateIfPossible'] as const)[random(3)]!;
   if (random(3) === 0) return vm;
   const storageClassName = random(2) === 0 ? SHARED_CLASS : LOCAL_CLASS;
   const disk = `${name}-disk`;

@@ -29,6 +29,7 @@ export interface Preference extends KubeObject {
 export interface KubeVirt extends KubeObject {
   spec: {
     configuration?: {
+      evictionStrategy?: string;
       vmRolloutStrategy?: string;
       developerConfiguration?: { featureGates?: string[]; disabledFeatureGates?: string[]; useEmulation?: boolean };
       liveUpdateConfiguration?: { maxHotplugRatio?: number };

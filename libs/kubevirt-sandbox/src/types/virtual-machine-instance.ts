@@ -161,6 +161,8 @@ export interface VmiStatus {
   launcherContainerImageVersion?: string;
   virtualMachineRevisionName?: string;
   phaseTransitionTimestamps?: { phase: string; phaseTransitionTimestamp: string }[];
+  /** The node that the VMI has to leave after an eviction of its pod. */
+  evacuationNodeName?: string;
   fsFreezeStatus?: string;
 }
 

@@ -10,6 +10,7 @@ export function handOver(vmi: VirtualMachineInstance, target: Pod, now: string):
   const status = vmi.status!;
   const node = target.spec.nodeName!;
   status.nodeName = node;
+  delete status.evacuationNodeName;
   status.activePods = { [target.metadata.uid!]: node };
   vmi.metadata.labels = { ...vmi.metadata.labels, 'kubevirt.io/nodeName': node };
   const { sockets, cores, threads } = vmi.spec.domain.cpu ?? {};
