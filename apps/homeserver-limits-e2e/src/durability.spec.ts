@@ -306,6 +306,24 @@ describe('the configuration', () => {
     await limits.dispose();
   });
 
+  test.each(['embedded', 'gateway'] as const)(
+    'survives a reload of values that are out of range, and reports all of them (%s)',
+    async (mode) => {
+      const upstream = mode === 'gateway' ? '[gateway]\nupstream = "http://127.0.0.1:1"\n' : '';
+      const limits = await LimitsProcess.start(SERVER + upstream);
+      await limits.configure(
+        `${SERVER}${upstream}[ratelimit]\nrings_per_minute = 2000000\n[limits]\npushers_per_user = 7\nfilters_per_user = 0\n`,
+      );
+      expect(await limits.reload()).toContain('the previous settings stay in force');
+      const line = JSON.stringify(limits.log.at(-1));
+      expect(line).toContain('ratelimit.rings_per_minute must be at most');
+      expect(line).toContain('limits.filters_per_user must be at least 1');
+      await limits.configure(SERVER + upstream);
+      expect(await limits.reload()).toContain('was reloaded');
+      await limits.dispose();
+    },
+  );
+
   test.each([
     ['[limits]\npushers_per_user = 0', 'limits.pushers_per_user must be at least 1'],
     ['[limits]\npusher_per_user = 5', 'limits.pusher_per_user is not a known key'],

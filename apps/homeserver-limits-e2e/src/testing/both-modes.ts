@@ -16,7 +16,7 @@ const RTC = '[rtc]\nurl = "wss://sfu.example"\nkey = "key"\nsecret = "secret"\n'
 const UNBOUNDED = `[ratelimit]\nenabled = false
 [limits]\nfilters_per_user = 1000000\naccount_data_per_user = 1000000
 one_time_keys_per_device = 1000000\npushers_per_user = 1000000
-[delayed_events]\nmax_per_room = 1000000\nmax_delay_ms = 999999999999\n`;
+[delayed_events]\nmax_per_room = 1000000\nmax_delay_ms = 31622400000\n`;
 
 async function open(mode: Mode, bounds: string): Promise<System> {
   if (mode === 'embedded') {

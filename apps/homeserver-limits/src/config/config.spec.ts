@@ -1,4 +1,8 @@
+import { CapLedger, MemoryRateLimiter } from '@headgate/limits-core';
+import { Caps } from '../rules/caps.js';
+import { Rates } from '../rules/rates.js';
 import { parseConfig } from './config.js';
+import { LiveConfig } from './live-config.js';
 
 describe('parseConfig', () => {
   test('defaults to the numbers of the contract', () => {
@@ -28,6 +32,46 @@ describe('parseConfig', () => {
     expect(() => parseConfig(`[${section}]\n${key} = -5`)).toThrow(`${section}.${key} must be at least 1`);
     expect(() => parseConfig(`[${section}]\n${key} = 1.5`)).toThrow(`${section}.${key} must be an integer`);
     expect(() => parseConfig(`[${section}]\n${key} = "9"`)).toThrow(`${section}.${key} must be an integer`);
+  });
+
+  test.each([
+    ['ratelimit', 'rings_per_minute', 1_000_000],
+    ['limits', 'filters_per_user', 1_000_000_000],
+    ['limits', 'account_data_per_user', 1_000_000_000],
+    ['limits', 'one_time_keys_per_device', 1_000_000_000],
+    ['limits', 'pushers_per_user', 1_000_000_000],
+    ['delayed_events', 'max_per_room', 1_000_000_000],
+    ['delayed_events', 'max_delay_ms', 31_622_400_000],
+    ['gateway', 'timeout_ms', 86_400_000],
+    ['gateway', 'whoami_ttl_ms', 86_400_000],
+    ['gateway', 'reconcile_ms', 604_800_000],
+  ])('accepts a %s.%s of at most %i', (section, key, max) => {
+    expect(() => parseConfig(`[${section}]\n${key} = ${max}`)).not.toThrow();
+    expect(() => parseConfig(`[${section}]\n${key} = ${max + 1}`)).toThrow(`${section}.${key} must be at most ${max}`);
+    expect(() => parseConfig(`[${section}]\n${key} = 9e15`)).toThrow(`${section}.${key} must be at most ${max}`);
+  });
+
+  test('defines every rate and cap with the largest settings that it accepts', () => {
+    const config = parseConfig(
+      '[ratelimit]\nrings_per_minute = 1000000\n[limits]\nfilters_per_user = 1000000000\npushers_per_user = 1000000000\n' +
+        'account_data_per_user = 1000000000\none_time_keys_per_device = 1000000000\n[delayed_events]\nmax_per_room = 1000000000\n',
+    );
+    expect(() => new Rates(new MemoryRateLimiter(), new LiveConfig(config))).not.toThrow();
+    expect(() => new Caps(new CapLedger(), new LiveConfig(config), { maxAgeMs: 0, maxRefusalAgeMs: 0 })).not.toThrow();
+  });
+
+  test('reports the problems of all sections at once, each with its key', () => {
+    const toml =
+      '[limit]\na = 1\n[limits]\npushers_per_user = 0\n[ratelimit]\nenabled = 1\n[rtc]\nurl = "wss://x.example"\n';
+    expect(() => parseConfig(toml)).toThrow(
+      expect.objectContaining({
+        problems: [
+          '[limit] is not a known section',
+          'ratelimit.enabled must be true or false',
+          'limits.pushers_per_user must be at least 1',
+        ],
+      }),
+    );
   });
 
   test.each([

@@ -27,25 +27,30 @@ export type Config = { readonly [Name in keyof typeof sections]: Readonly<Instan
 /**
  * Parses the whole configuration. Every setting has a default, so an empty text is valid.
  * @param source the name of the file, for error messages
- * @throws ConfigError that names the invalid settings
+ * @throws ConfigError that names every invalid setting, of all sections
  */
 export function parseConfig(toml: string, source = 'configuration'): Config {
   const document = parseToml(toml, source);
-  const unknown = Object.keys(document).filter((name) => !Object.hasOwn(sections, name));
-  if (unknown.length > 0) {
-    throw new ConfigError(
-      source,
-      unknown.map((name) => `[${name}] is not a known section`),
-    );
-  }
-  const entries = Object.entries(sections).map(([name, section]) => [
-    name,
-    parseSection<object>(section, document[name], name, source),
-  ]);
-  const config = Object.freeze(Object.fromEntries(entries)) as Config;
-  const problems = crossSectionProblems(config);
+  const problems = Object.keys(document)
+    .filter((name) => !Object.hasOwn(sections, name))
+    .map((name) => `[${name}] is not a known section`);
+  const entries = Object.entries(sections).map(([name, section]) => [name, parseOrReport(section, name)]);
   if (problems.length > 0) throw new ConfigError(source, problems);
+  const config = Object.freeze(Object.fromEntries(entries)) as Config;
+  const conflicts = crossSectionProblems(config);
+  if (conflicts.length > 0) throw new ConfigError(source, conflicts);
   return config;
+
+  /** One run reports the problems of every section. */
+  function parseOrReport(section: new () => object, name: string): object | undefined {
+    try {
+      return parseSection(section, document[name], name, source);
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      problems.push(...error.problems);
+      return undefined;
+    }
+  }
 }
 
 function parseToml(toml: string, source: string): Record<string, unknown> {

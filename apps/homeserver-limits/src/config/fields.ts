@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { applyDecorators } from '@nestjs/common';
 import { isServerName } from '@headgate/matrix-protocol';
-import { IsBoolean, IsIn, IsInt, Min, ValidateBy, type ValidationOptions } from 'class-validator';
+import { IsBoolean, IsIn, IsInt, Max, Min, ValidateBy, type ValidationOptions } from 'class-validator';
 
 /** A validation rule for a setting, with the end of its error message. */
 const rule = (name: string, sentence: string, check: (value: unknown) => boolean, options: ValidationOptions = {}) =>
@@ -13,12 +13,17 @@ const rule = (name: string, sentence: string, check: (value: unknown) => boolean
 const textRule = (name: string, sentence: string, check: (value: string) => boolean, options?: ValidationOptions) =>
   rule(name, sentence, (value) => typeof value === 'string' && check(value), options);
 
-/** An integer of at least 1. Zero is refused, because it is a typo with consequences. */
-export const AtLeastOne = () =>
+/** An integer from 1 to `max`. Zero is refused, because it is a typo with consequences. */
+export const WholeNumber = (max: number) =>
   applyDecorators(
+    Max(max, { message: `$property must be at most ${max}` }),
     Min(1, { message: '$property must be at least 1' }),
     IsInt({ message: '$property must be an integer' }),
   );
+
+/** More than any account holds. */
+export const MAX_CAP = 1_000_000_000;
+export const MAX_TIMEOUT_MS = 24 * 60 * 60 * 1000;
 
 export const Flag = () => IsBoolean({ message: '$property must be true or false' });
 

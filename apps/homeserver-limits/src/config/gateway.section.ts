@@ -1,5 +1,8 @@
 import { IsArray, IsOptional } from 'class-validator';
-import { AtLeastOne, FilledText, HttpOrigin } from './fields.js';
+import { FilledText, HttpOrigin, MAX_TIMEOUT_MS, WholeNumber } from './fields.js';
+
+/** 7 days. */
+const MAX_COUNT_AGE_MS = 7 * 24 * 60 * 60 * 1000;
 
 export class GatewaySection {
   /** The homeserver behind the gateway. Absent: the embedded mode. */
@@ -9,9 +12,9 @@ export class GatewaySection {
   /** Registration files of application services, YAML. */
   @IsArray() @FilledText({ each: true }) appservices: string[] = [];
   /** How long the upstream may be idle before the caller gets a 504. A long poll adds its own timeout. */
-  @AtLeastOne() timeout_ms = 60_000;
+  @WholeNumber(MAX_TIMEOUT_MS) timeout_ms = 60_000;
   /** How long the owner of a token is cached. */
-  @AtLeastOne() whoami_ttl_ms = 60_000;
+  @WholeNumber(MAX_TIMEOUT_MS) whoami_ttl_ms = 60_000;
   /** How long a count of a user's holdings is cached. */
-  @AtLeastOne() reconcile_ms = 300_000;
+  @WholeNumber(MAX_COUNT_AGE_MS) reconcile_ms = 300_000;
 }

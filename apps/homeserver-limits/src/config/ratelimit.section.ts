@@ -1,5 +1,8 @@
 import { IsArray } from 'class-validator';
-import { AtLeastOne, Flag, OneOf } from './fields.js';
+import { Flag, OneOf, WholeNumber } from './fields.js';
+
+/** The highest limit that a rate can count to. */
+const MAX_RATE = 1_000_000;
 
 /** The names of the rates in the metrics and the operator's API. */
 export const RATE_NAMES = [
@@ -14,7 +17,7 @@ export const RATE_NAMES = [
 export class RatelimitSection {
   /** Off: no rate is applied. The caps stay on. */
   @Flag() enabled = true;
-  @AtLeastOne() rings_per_minute = 10;
+  @WholeNumber(MAX_RATE) rings_per_minute = 10;
   /** Also count the ring's names of the previous draft (m.call.notify). */
   @Flag() count_old_ring_names = false;
   /** Off: a successful login resets its account only, so that an attacker with an account cannot reset their address. */

@@ -1,5 +1,8 @@
 import { IsOptional } from 'class-validator';
-import { AtLeastOne, FilledText, KeyPrefix, RedisUrl } from './fields.js';
+import { FilledText, KeyPrefix, RedisUrl, WholeNumber } from './fields.js';
+
+/** Every bounded request waits this long for a server that does not respond. */
+const MAX_DECISION_MS = 60_000;
 
 /** Windows that several gateways in front of one homeserver share. */
 export class SharedSection {
@@ -12,7 +15,7 @@ export class SharedSection {
   /** The prefix of every key. Gateways with the same prefix count together. */
   @KeyPrefix() prefix = 'limits';
   /** How long a response may take before this gateway counts on its own. */
-  @AtLeastOne() timeout_ms = 100;
+  @WholeNumber(MAX_DECISION_MS) timeout_ms = 100;
 }
 
 export function sharedProblems({ url, password_file, ca_file }: Readonly<SharedSection>): string[] {
