@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { call } from './testing/http-client.js';
 import { LimitsProcess } from './testing/limits-process.js';
 import { RecordingUpstream } from './testing/recording-upstream.js';
+import { PREFLIGHTS } from './testing/preflights.js';
 
 const WHOAMI = '/_matrix/client/v3/account/whoami';
 const RING = '/_matrix/client/v3/rooms/!r:b.example/send/m.rtc.notification/';
@@ -149,6 +150,13 @@ describe('the gateway', () => {
         void setTimeout(() => answer(response, 200, { next_batch: 's1' }), 1_200);
       const reply = await call(limits.url, 'GET', '/_matrix/client/v3/sync?timeout=2000', { token: 'poll' });
       expect(reply.body).toEqual({ next_batch: 's1' });
+    });
+
+    test.each(PREFLIGHTS)('the preflight of %s, with the response of the upstream', async (path) => {
+      upstream.respond = (_request, response) => response.writeHead(204, { 'X-Preflight': 'own' }).end();
+      const { status, headers } = await call(limits.url, 'OPTIONS', path);
+      expect([status, headers['x-preflight']]).toEqual([204, 'own']);
+      expect(upstream.last).toMatchObject({ method: 'OPTIONS', target: path });
     });
 
     test('upgraded connections in both directions', async () => {

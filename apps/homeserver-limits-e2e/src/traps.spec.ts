@@ -4,6 +4,7 @@ import { inBothModes } from './testing/both-modes.js';
 import { call } from './testing/http-client.js';
 import { freshAddress, MatrixUser } from './testing/matrix-user.js';
 import { rawExchange } from './testing/raw-exchange.js';
+import { PREFLIGHTS } from './testing/preflights.js';
 
 inBothModes('the traps of the stack', '[limits]\naccount_data_per_user = 3\n', (system) => {
   const url = () => system().url;
@@ -117,6 +118,23 @@ inBothModes('the traps of the stack', '[limits]\naccount_data_per_user = 3\n', (
 
   test('a success is 200, never 201', async () => {
     expect((await user.call('POST', user.path('filter'), {})).status).toBe(200);
+  });
+
+  test.each(PREFLIGHTS)('a browser may ask before %s', async (path) => {
+    const headers = { Origin: 'https://call.example', 'Access-Control-Request-Method': 'POST' };
+    const { status, headers: received } = await call(url(), 'OPTIONS', path, { headers });
+    expect(status).toBe(200);
+    expect(received).toMatchObject({
+      'access-control-allow-origin': '*',
+      'access-control-allow-methods': expect.stringContaining('POST'),
+      'access-control-allow-headers': expect.stringContaining('Authorization'),
+    });
+  });
+
+  test('GET of an endpoint that only has POST is 405', async () => {
+    const path = '/_matrix/client/v3/user/@a:b/openid/request_token';
+    const { status, body } = await call(url(), 'GET', path);
+    expect([status, body.errcode]).toEqual([405, 'M_UNRECOGNIZED']);
   });
 
   test('OPTIONS runs nothing and counts nothing', async () => {

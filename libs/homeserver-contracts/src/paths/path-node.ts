@@ -8,14 +8,14 @@ export interface PathNode<Operation> {
   readonly leaves: Map<string, Leaf<Operation>>;
   /** This node or a descendant has an open-ended operation. */
   leadsToOpenEnded: boolean;
-  /** The literals from here that end an open-ended operation. */
-  readonly openLiterals: string[];
+  /** The literals from here that end an open-ended operation, by its methods. */
+  readonly openLiterals: Map<string, string[]>;
 }
 
 const VERSION = /^(?:api\/v[0-9]+|v[0-9]+(?:_alpha)?|r[0-9]+|unstable(?:\/.+)?)$/;
 
 export function newNode<Operation>(): PathNode<Operation> {
-  return { literals: new Map(), leaves: new Map(), leadsToOpenEnded: false, openLiterals: [] };
+  return { literals: new Map(), leaves: new Map(), leadsToOpenEnded: false, openLiterals: new Map() };
 }
 
 export function childOf<Operation>(node: PathNode<Operation>, segment: string): PathNode<Operation> {
@@ -84,7 +84,7 @@ export function beginsOpenEnded<Operation>(
   if (node.param && beginsOpenEnded(node.param, method, segments, at + 1)) return true;
   if (node.version && VERSION.test(segment) && beginsOpenEnded(node.version, method, segments, at + 1)) return true;
   if (segment === '' && beginsOpenEnded(node, method, segments, at + 1)) return true;
-  return node.openLiterals.some((end) => segment.startsWith(end));
+  return node.openLiterals.get(method)?.some((end) => segment.startsWith(end)) ?? false;
 }
 
 /** The operation of the most literal node that has the method. */

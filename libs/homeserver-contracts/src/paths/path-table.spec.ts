@@ -177,6 +177,18 @@ describe('PathTable over the bounded operations', () => {
     expect(operationOf(method, target)).toBe('unknown'),
   );
 
+  test.each([['OPTIONS'], ['GET'], ['PUT']])(
+    'classifies %s of an open-ended path as unknown, with its method',
+    (method) => {
+      const classified = table.classify(method, '/_matrix/client/v3/user/@a:b/openid/request_token');
+      expect(classified.kind === 'unknown' && table.methodsOf(classified.target)).toEqual(['POST']);
+    },
+  );
+
+  test('leaves other methods of paths that begin like an open-ended one to the homeserver', () => {
+    expect(operationOf('GET', '/_matrix/client/v3/user/@a:b/openid/request_tokens')).toBe('unknown');
+  });
+
   test('lists the methods of a path when only the method is wrong', () => {
     const classified = table.classify('PATCH', '/_matrix/client/v3/login');
     expect(classified.kind === 'unknown' && table.methodsOf(classified.target)).toEqual(['POST']);

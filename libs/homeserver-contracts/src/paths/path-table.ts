@@ -60,7 +60,10 @@ export class PathTable<Operation extends string> {
         names.push([segment.slice(1), index]);
         node = node.param ??= newNode();
       } else {
-        if (openEnded && index === segments.length - 1) node.openLiterals.push(segment);
+        if (openEnded && index === segments.length - 1) {
+          for (const method of methods)
+            node.openLiterals.set(method, [...(node.openLiterals.get(method) ?? []), segment]);
+        }
         node = childOf(node, segment);
       }
       node.leadsToOpenEnded ||= openEnded;
