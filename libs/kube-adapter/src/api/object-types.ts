@@ -14,6 +14,8 @@ export interface VmObject extends KubeObject {
     readonly printableStatus?: string;
     readonly ready?: boolean;
     readonly created?: boolean;
+    /** Requests of the action endpoints that are not done yet. */
+    readonly stateChangeRequests?: readonly { readonly action: 'Start' | 'Stop' }[];
     readonly conditions?: readonly Condition[];
   };
 }

@@ -7,6 +7,7 @@ import {
 } from '@headgate/domain-contracts';
 import { instanceNotFound, isNotFound, KubeApiError } from '../api/kube-api-error.js';
 import type { KubeApi } from '../api/kube-api.js';
+import type { VmObject } from '../api/object-types.js';
 import { subresourcePath, VIRTUAL_MACHINES } from '../api/resources.js';
 
 type ActionTarget = 'virtualmachines' | 'virtualmachineinstances';
@@ -29,12 +30,23 @@ export class KubePower extends InstancePower {
   override async apply(ref: InstanceRef, action: PowerAction, { force = false }: PowerOptions = {}): Promise<void> {
     const target: ActionTarget =
       action === 'pause' || action === 'unpause' ? 'virtualmachineinstances' : 'virtualmachines';
+    if (action === 'stop') await this.expectNoPendingStart(ref);
     try {
       await this.api.invoke(subresourcePath(ref.namespace, target, ref.name, action), bodyOf(action, force));
     } catch (error) {
       if (isNotFound(error)) throw await this.explainNotFound(ref, action);
       if (error instanceof KubeApiError && ALREADY_DONE[action]?.test(error.message)) return;
       throw explain(error, ref, action);
+    }
+    // A restart may have been requested at the same time.
+    if (action === 'stop') await this.expectNoPendingStart(ref);
+  }
+
+  /** KubeVirt keeps the start request of a restart when the VM is stopped meanwhile, and starts the VM again. */
+  private async expectNoPendingStart(ref: InstanceRef): Promise<void> {
+    const vm = await this.api.find<VmObject>(VIRTUAL_MACHINES, ref);
+    if (vm?.status?.stateChangeRequests?.some(({ action }) => action === 'Start')) {
+      throw new DomainError('BUSY', `${ref.name} is being restarted; stop it again when that is done.`);
     }
   }
 

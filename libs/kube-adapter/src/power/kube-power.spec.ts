@@ -1,0 +1,38 @@
+import type { InstanceRef } from '@headgate/domain-contracts';
+import { SandboxHarness } from '../testing/sandbox-harness.contract.js';
+
+describe('KubePower', () => {
+  let harness: SandboxHarness;
+
+  beforeEach(async () => {
+    // The grace period of a guest that ignores its power button is 60 s; here it takes 1.2 s.
+    harness = await SandboxHarness.open({ simulation: { timeScale: 0.02 } });
+  });
+  afterEach(() => harness.close());
+
+  const power = () => harness.backend.require('power');
+  const runStrategyOf = (ref: InstanceRef): unknown =>
+    (harness.sandbox.store.get('virtualmachines.kubevirt.io', ref) as { spec?: { runStrategy?: string } } | undefined)
+      ?.spec?.runStrategy;
+  /** The uid of the live instance, which changes with each start. */
+  const uidOf = ({ namespace, name }: InstanceRef): string | undefined =>
+    harness.sandbox.store.get('virtualmachineinstances.kubevirt.io', { namespace, name })?.metadata.uid;
+
+  test('refuses to stop a VM that is being restarted, whose pending start would start it again', async () => {
+    const ref = await harness.givenVm('Running');
+    harness.simulation.faults.inject('ignores-power-button', ref);
+    const uid = uidOf(ref);
+    await power().apply(ref, 'restart');
+    for (const force of [false, true]) {
+      await expect(power().apply(ref, 'stop', { force })).rejects.toMatchObject({
+        code: 'BUSY',
+        message: `${ref.name} is being restarted; stop it again when that is done.`,
+      });
+    }
+    expect(runStrategyOf(ref)).toBe('Always');
+    await harness.recorder.untilVm(ref, ({ status }) => status === 'Running' && ![uid, undefined].includes(uidOf(ref)));
+    await power().apply(ref, 'stop', { force: true });
+    await harness.recorder.untilVm(ref, ({ status }) => status === 'Stopped');
+    expect(runStrategyOf(ref)).toBe('Halted');
+  });
+});
