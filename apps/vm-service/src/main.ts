@@ -6,6 +6,8 @@ import { chooseContexts } from './composition/choose-contexts.js';
 import { parseCommandLine, USAGE } from './config/command-line.js';
 import { loadSettings } from './config/load-config.js';
 import { createService } from './create-app.js';
+import { describeTrust } from './identity/describe-trust.js';
+import { LocalTrust } from './identity/local-trust.js';
 
 /** The Kubernetes client and the embedded store need this version of Node. */
 const MIN_NODE_VERSION = 24;
@@ -28,7 +30,9 @@ async function main(): Promise<void> {
   await service.start();
   runUntilSignal(service, { log: (line) => log.info(line) });
   for (const note of contexts.notes) print(note);
-  print(`Headgate serves ${ListenAddress.parse(settings.listen).urlOn(service.port())}`);
+  const url = ListenAddress.parse(settings.listen).urlOn(service.port());
+  for (const sentence of describeTrust(service.app.get(LocalTrust), url)) print(sentence);
+  print(`Headgate serves ${url}`);
 }
 
 /** One sentence for a known cause of a failed start, a stack trace for any other. */

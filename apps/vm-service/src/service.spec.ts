@@ -13,7 +13,13 @@ describe('vm-service', () => {
   test('answers probes, identity, capabilities, nodes and instancetypes', async () => {
     expect((await edge.send('GET', '/readyz')).json).toEqual({ status: 'ready' });
     expect((await edge.send('GET', '/healthz', undefined, { host: '10.0.0.7:8006' })).body).toBe('ok\n');
-    expect((await edge.send('GET', '/api/whoami')).json).toEqual({ login: '', name: '', admin: true, enforced: false });
+    expect((await edge.send('GET', '/api/whoami')).json).toEqual({
+      login: '',
+      name: '',
+      admin: true,
+      enforced: false,
+      trust: 'users',
+    });
     expect((await edge.send('GET', '/api/nodes')).json).toMatchObject([
       { name: 'memory-1', context: 'lab' },
       { context: 'other' },

@@ -50,6 +50,13 @@ export class PlanView {
   @IsArray() @Nested(() => RefusalView, { each: true }) refusals!: RefusalView[];
 }
 
+/**
+ * Which callers on this machine are let in: `users` are certain users by the ID that the kernel reports, `token` is a browser with
+ * the one-time token of the start, and `open` is everyone.
+ */
+export const TRUST_KINDS = ['users', 'token', 'open'] as const;
+export type TrustKind = (typeof TRUST_KINDS)[number];
+
 /** GET /api/whoami */
 export class WhoamiView {
   @IsString() login!: string;
@@ -57,6 +64,8 @@ export class WhoamiView {
   @IsBoolean() admin!: boolean;
   /** Whether an allowlist of administrators exists. */
   @IsBoolean() enforced!: boolean;
+  /** Which callers on this machine are let in. */
+  @IsIn(TRUST_KINDS) trust!: TrustKind;
 }
 
 /** An element of GET /api/nodes. */

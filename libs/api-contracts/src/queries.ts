@@ -34,6 +34,12 @@ export class ConsoleQuery extends ContextQuery {
   @Optional() @IsIn(INSTANCE_KINDS) kind?: InstanceKind;
 }
 
+/** The query of the web console's page. */
+export class PageQuery {
+  /** The one-time token that signs a browser in, where the system does not report the users of connections. */
+  @Optional() @IsString() @MaxLength(64) token?: string;
+}
+
 /** The query of the web console's script. */
 export class ScriptQuery {
   /** The part that draws consoles, which is loaded when one is opened. */

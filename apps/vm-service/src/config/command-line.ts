@@ -7,6 +7,8 @@ export interface CommandLine {
   readonly listen?: string;
   readonly dataDir?: string;
   readonly metrics: boolean;
+  /** Trust every user of this machine. */
+  readonly open: boolean;
   /** Serve this machine's libvirt. */
   readonly local: boolean;
   /** Serve a simulated cluster with this number of instances. */
@@ -23,6 +25,7 @@ export const USAGE = `headgate vm-service: virtual machines and containers on Ku
   --config FILE         configuration (YAML)
   --listen HOST:PORT    where to listen; default 127.0.0.1:8006
   --data-dir DIR        directory of the registry file
+  --open                let every user and program on this machine in
   --metrics             expose all series at /metrics
   --local               serve this machine's libvirt
   --sandbox[=N]         serve a simulated cluster with N instances
@@ -52,6 +55,7 @@ export function parseCommandLine(argv: readonly string[]): CommandLine {
     listen: values.listen,
     dataDir: values['data-dir'],
     metrics: values.metrics ?? false,
+    open: values.open ?? false,
     local: values.local ?? false,
     sandbox: instances,
     tinyGuest: values['tiny-guest'],
@@ -69,6 +73,7 @@ function read(args: string[]) {
         listen: { type: 'string' },
         'data-dir': { type: 'string' },
         metrics: { type: 'boolean' },
+        open: { type: 'boolean' },
         local: { type: 'boolean' },
         sandbox: { type: 'string' },
         'tiny-guest': { type: 'string' },

@@ -18,11 +18,13 @@ export function loadSettings(options: CommandLine, env: Environment): Settings {
     ...file,
     ...(env['SVC_ADMINS'] === undefined ? {} : { admins: words(env['SVC_ADMINS']) }),
     ...(env['SVC_TRUSTED_PROXIES'] === undefined ? {} : { trustedProxies: words(env['SVC_TRUSTED_PROXIES']) }),
+    ...(env['SVC_TRUSTED_UIDS'] === undefined ? {} : { trustedUids: words(env['SVC_TRUSTED_UIDS']).map(toUid) }),
     ...(env['SVC_ALLOWED_HOSTS'] === undefined ? {} : { allowedHosts: words(env['SVC_ALLOWED_HOSTS']) }),
     ...(env['SVC_IMPORT_ALLOW'] === undefined ? {} : { importAllow: words(env['SVC_IMPORT_ALLOW']) }),
     ...(options.listen === undefined ? {} : { listen: options.listen }),
     ...(options.dataDir === undefined ? {} : { dataDir: options.dataDir }),
     ...(options.metrics ? { metrics: true } : {}),
+    ...(options.open ? { open: true } : {}),
   };
   const config = parseServiceConfig(raw, source);
   return Object.freeze({ ...config, dataDir: config.dataDir ?? defaultDataDir(env) });
@@ -30,6 +32,9 @@ export function loadSettings(options: CommandLine, env: Environment): Settings {
 
 /** Splits at commas or white space, as the contract defines for SVC_ADMINS. */
 export const words = (text: string): string[] => text.split(/[\s,]+/).filter(Boolean);
+
+/** A word that is not a number stays one, so that the validation names it. */
+const toUid = (word: string): number | string => (/^\d+$/.test(word) ? Number(word) : word);
 
 function defaultDataDir(env: Environment): string {
   if (process.getuid?.() === 0) return '/var/lib/headgate';

@@ -79,6 +79,10 @@ export class ServiceConfig {
   @IsArray() @IsString({ each: true }) admins: string[] = [];
   /** Proxies whose identity headers are trusted. SVC_TRUSTED_PROXIES overrides it. */
   @IsProxyList() trustedProxies: string[] = [...TrustedProxies.loopback];
+  /** User IDs on this machine that are trusted besides root's and the service's own. SVC_TRUSTED_UIDS overrides it. */
+  @IsArray() @IsInt({ each: true }) @Min(0, { each: true }) trustedUids: number[] = [];
+  /** Whether every user of this machine is trusted. */
+  @IsBoolean() open = false;
   /** Host headers besides the loopback names and the listen address. SVC_ALLOWED_HOSTS overrides it. */
   @IsArray() @IsString({ each: true }) allowedHosts: string[] = [];
   /** Private addresses, ranges and hosts from which images may be imported. SVC_IMPORT_ALLOW overrides it. */

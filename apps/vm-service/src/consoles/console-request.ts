@@ -12,6 +12,7 @@ import {
   type ConsoleSource,
   type Instance,
 } from '@headgate/domain-contracts';
+import type { PeerRequest } from '../identity/local-trust.js';
 import { CallerResolver } from '../identity/caller-resolver.js';
 import { WireValidationPipe } from '../platform/wire-validation.pipe.js';
 
@@ -22,7 +23,7 @@ export interface AdmittedConsole {
   readonly caller: Caller;
 }
 
-type UpgradeRequest = Pick<IncomingMessage, 'url' | 'headers' | 'socket'>;
+type UpgradeRequest = Pick<IncomingMessage, 'url'> & PeerRequest;
 
 const PATH = /^\/api\/(vnc|tty)\/([^/]+)\/([^/]+)$/;
 const pipe = new WireValidationPipe();
@@ -49,6 +50,7 @@ export class ConsoleRequests {
   }
 
   private async decide(request: UpgradeRequest): Promise<AdmittedConsole> {
+    const caller = this.callers.of(request);
     const url = new URL(request.url ?? '/', 'http://localhost');
     const [, console = '', ns = '', name = ''] = PATH.exec(url.pathname) ?? [];
     if (console === '') throw new DomainError('PATH_NOT_FOUND', 'There is nothing at this path.');
@@ -57,7 +59,7 @@ export class ConsoleRequests {
     const instance = this.find(console, path, query);
     const source = this.backends.get(instance.ref.context).require('consoles');
     expectRunning(instance);
-    return { instance, source, caller: this.callers.of(request) };
+    return { instance, source, caller };
   }
 
   /** The VM when a container has the same name. Only the serial path leads to containers. */

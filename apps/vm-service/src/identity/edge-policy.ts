@@ -36,14 +36,24 @@ export class EdgePolicy {
   }
 
   /** A request without an Origin is not from a page. @throws DomainError FOREIGN_ORIGIN */
-  checkOrigin({ origin, host }: IncomingHttpHeaders): void {
+  checkOrigin({ origin, host, 'sec-fetch-site': site }: IncomingHttpHeaders): void {
+    // Browsers set it themselves, also where they send no Origin. `none` is a request of the user, such as a bookmark.
+    if (site !== undefined && site !== 'same-origin' && site !== 'none') throw foreignOrigin();
     if (origin === undefined) return;
     const own = (host ?? '').toLowerCase();
     const given = origin.toLowerCase();
     if (given === `http://${own}` || given === `https://${own}`) return;
-    throw new DomainError('FOREIGN_ORIGIN', 'The Origin header is not the page of this service.');
+    throw foreignOrigin();
+  }
+
+  /** Links to this service are fine, but no other site may load anything from it. @throws DomainError FOREIGN_ORIGIN */
+  checkRead({ 'sec-fetch-site': site, 'sec-fetch-mode': mode }: IncomingHttpHeaders): void {
+    if (site === 'cross-site' && mode !== 'navigate') throw foreignOrigin();
   }
 }
 
 /** `example.org:80` → `example.org`, `[::1]:80` → `[::1]` */
 const hostName = (host: string): string => host.replace(/:\d+$/, '');
+
+const foreignOrigin = (): DomainError =>
+  new DomainError('FOREIGN_ORIGIN', 'The request comes from a page that is not the page of this service.');

@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { EdgePolicy } from './edge-policy.js';
 
 /** Probes are sent to an IP address by the platform, and their answers hold no data. */
-const PROBES = ['/healthz', '/readyz'];
+export const PROBES: readonly string[] = ['/healthz', '/readyz'];
 export const READS: readonly string[] = ['GET', 'HEAD'];
 
 /** Refuses requests from the pages of other sites and requests for other host names. */
@@ -15,7 +15,8 @@ export class EdgeGuard implements CanActivate {
     const { headers, method, routeOptions } = context.switchToHttp().getRequest<FastifyRequest>();
     if (PROBES.includes(routeOptions.url ?? '')) return true;
     this.policy.checkHost(headers);
-    if (!READS.includes(method)) this.policy.checkOrigin(headers);
+    if (READS.includes(method)) this.policy.checkRead(headers);
+    else this.policy.checkOrigin(headers);
     return true;
   }
 }

@@ -1,18 +1,36 @@
 import type { IncomingMessage } from 'node:http';
 import { CallerIdentity } from './caller-identity.js';
+import { LocalTrust } from './local-trust.js';
+import { PeerUsers } from './peer-users.js';
 import { EdgePolicy } from './edge-policy.js';
+
+class StubPeers extends PeerUsers {
+  constructor(
+    private readonly uid: number | undefined,
+    override readonly isSupported = true,
+  ) {
+    super();
+  }
+
+  override userOf(): number | undefined {
+    return this.uid;
+  }
+}
 
 const from = (address: string, headers: Record<string, string | string[]> = {}) =>
   ({ headers, socket: { remoteAddress: address } }) as unknown as IncomingMessage;
 
 describe('CallerIdentity', () => {
   const identity = (admins: string[]) =>
-    new CallerIdentity({
-      admins,
-      trustedProxies: ['127.0.0.0/8', '::1'],
-      loginHeader: 'Tailscale-User-Login',
-      nameHeader: 'Tailscale-User-Name',
-    });
+    new CallerIdentity(
+      {
+        admins,
+        trustedProxies: ['127.0.0.0/8', '::1'],
+        loginHeader: 'Tailscale-User-Login',
+        nameHeader: 'Tailscale-User-Name',
+      },
+      new LocalTrust({ open: true, trustedUids: [] }, new StubPeers(0)),
+    );
   const ann = { 'tailscale-user-login': 'Ann@Example.org', 'tailscale-user-name': 'Ann' };
 
   test('trusts the headers of a trusted proxy only', () => {
@@ -30,6 +48,18 @@ describe('CallerIdentity', () => {
   test('ignores a header that occurs twice', () => {
     expect(identity(['ann']).of(from('127.0.0.1', { 'tailscale-user-login': ['bob', 'ann'] })).admin).toBe(false);
     expect(identity(['ann']).of(from('127.0.0.1', { 'tailscale-user-login': 'bob, ann' })).admin).toBe(false);
+    const twice = ['Tailscale-User-Name', 'Ann', 'tailscale-user-login', 'ann', 'Tailscale-User-NAME', 'Bob'];
+    const request = { ...from('127.0.0.1', { 'tailscale-user-login': 'ann' }), rawHeaders: twice };
+    expect(identity(['ann']).of(request)).toEqual({ login: '', name: '', admin: false });
+  });
+
+  test('decodes no encoded word in a login', () => {
+    const encoded = { 'tailscale-user-login': '=?utf-8?q?ann?=', 'tailscale-user-name': '=?utf-8?q?ann?=' };
+    expect(identity(['ann']).of(from('127.0.0.1', encoded))).toEqual({
+      login: '=?utf-8?q?ann?=',
+      name: 'ann',
+      admin: false,
+    });
   });
 
   test('decodes a name beyond ASCII', () => {
@@ -80,6 +110,21 @@ describe('EdgePolicy', () => {
       'http://localhost:8006.evil.example.org',
     ])
       expect(() => policy.checkOrigin({ host, origin })).toThrow(expect.objectContaining({ code: 'FOREIGN_ORIGIN' }));
+  });
+
+  test.each([
+    ['POST', 'same-origin', 'cors', true],
+    ['POST', 'none', 'navigate', true],
+    ['POST', 'same-site', 'cors', false],
+    ['POST', 'cross-site', 'no-cors', false],
+    ['GET', 'same-origin', 'cors', true],
+    ['GET', 'cross-site', 'navigate', true],
+    ['GET', 'cross-site', 'no-cors', false],
+  ])('judges a %s with Sec-Fetch-Site %s and Sec-Fetch-Mode %s', (method, site, mode, isAllowed) => {
+    const headers = { host: 'localhost:8006', 'sec-fetch-site': site, 'sec-fetch-mode': mode };
+    const check = (): void => (method === 'GET' ? policy.checkRead(headers) : policy.checkOrigin(headers));
+    if (isAllowed) expect(check).not.toThrow();
+    else expect(check).toThrow(expect.objectContaining({ code: 'FOREIGN_ORIGIN' }));
   });
 
   test('has no name of its own when it listens on every address', () => {

@@ -38,6 +38,7 @@ describe('the edge', () => {
         name: '',
         admin: false,
         enforced: true,
+        trust: 'users',
       });
     });
 

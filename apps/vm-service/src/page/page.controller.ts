@@ -1,5 +1,5 @@
 import { Controller, Get, Query, Req, Res } from '@nestjs/common';
-import { ScriptQuery } from '@headgate/api-contracts';
+import { PageQuery, ScriptQuery } from '@headgate/api-contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { answer, Describe } from '../platform/answers.decorator.js';
 import { PageAssets, type AssetName } from './page-assets.js';
@@ -23,7 +23,13 @@ export class PageController {
 
   @Get()
   @Describe('The web console.', answer(200, 'text/html'))
-  index(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+  async index(
+    @Query() { token }: PageQuery,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    // The guard has redeemed the token; it must not stay in the address bar.
+    if (token !== undefined) return void reply.status(303).header('location', '/').send();
     return this.answer('index.html', request, reply);
   }
 

@@ -1,9 +1,10 @@
 import { Global, Module, type DynamicModule } from '@nestjs/common';
 import { APP_FILTER, APP_PIPE } from '@nestjs/core';
 import { Clock, SystemClock } from '@headgate/domain-contracts';
+import { ProcPeerUsers } from '../identity/peer-users.js';
 import { DomainErrorFilter } from './domain-error.filter.js';
 import { HttpListener } from './http-listener.js';
-import { CONTEXTS, LOGGER, PAGE_DIR, SETTINGS, type AppDeps } from './tokens.js';
+import { CONTEXTS, LOGGER, PAGE_DIR, PEER_USERS, SETTINGS, type AppDeps } from './tokens.js';
 import { WireValidationPipe } from './wire-validation.pipe.js';
 
 /**
@@ -13,7 +14,7 @@ import { WireValidationPipe } from './wire-validation.pipe.js';
 @Global()
 @Module({})
 export class PlatformModule {
-  static forRoot({ settings, contexts, log, pageDir }: AppDeps): DynamicModule {
+  static forRoot({ settings, contexts, log, pageDir, peerUsers = new ProcPeerUsers() }: AppDeps): DynamicModule {
     return {
       module: PlatformModule,
       providers: [
@@ -21,12 +22,13 @@ export class PlatformModule {
         { provide: CONTEXTS, useValue: contexts },
         { provide: LOGGER, useValue: log },
         { provide: PAGE_DIR, useValue: pageDir },
+        { provide: PEER_USERS, useValue: peerUsers },
         { provide: Clock, useClass: SystemClock },
         HttpListener,
         { provide: APP_PIPE, useClass: WireValidationPipe },
         { provide: APP_FILTER, useClass: DomainErrorFilter },
       ],
-      exports: [SETTINGS, CONTEXTS, LOGGER, PAGE_DIR, Clock],
+      exports: [SETTINGS, CONTEXTS, LOGGER, PAGE_DIR, PEER_USERS, Clock],
     };
   }
 }

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { ChosenContexts } from '../composition/choose-contexts.js';
 import type { Settings } from '../config/load-config.js';
+import type { PeerUsers } from '../identity/peer-users.js';
 
 /** The inputs of the application. */
 export interface AppDeps {
@@ -9,6 +10,8 @@ export interface AppDeps {
   readonly log: Logger;
   /** Folder of the built console. */
   readonly pageDir: string;
+  /** Identifies the users of loopback connections; by default those that the kernel reports. */
+  readonly peerUsers?: PeerUsers;
 }
 
 /** Injects `AppDeps['settings']`. */
@@ -19,3 +22,5 @@ export const CONTEXTS = Symbol('CONTEXTS');
 export const LOGGER = Symbol('LOGGER');
 /** Injects `AppDeps['pageDir']`. */
 export const PAGE_DIR = Symbol('PAGE_DIR');
+/** Injects `AppDeps['peerUsers']`. */
+export const PEER_USERS = Symbol('PEER_USERS');

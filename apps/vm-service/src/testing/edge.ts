@@ -10,6 +10,7 @@ import { WebSocket } from 'ws';
 import { parseCommandLine } from '../config/command-line.js';
 import { loadSettings } from '../config/load-config.js';
 import { createService, type Service } from '../create-app.js';
+import { ProcPeerUsers, type PeerSocket, type PeerUsers } from '../identity/peer-users.js';
 
 const silent = pino({ level: 'silent' });
 export const away = new DomainError('BACKEND_UNREACHABLE', 'lab does not answer.');
@@ -34,6 +35,13 @@ const LIMITED: MemoryBackendOptions = {
   },
 };
 
+/** The users of real connections; requests that tests inject have none and count as the service's own. */
+class TestPeers extends ProcPeerUsers {
+  override userOf(socket: PeerSocket): number | undefined {
+    return socket.remotePort === undefined ? process.getuid?.() : super.userOf(socket);
+  }
+}
+
 /**
  * The whole service over two memory backends, on a free loopback port: `lab` has the VMs `web`, `db` (running) and `twin` and
  * the container `box`; `other` has another `twin`.
@@ -43,6 +51,7 @@ export class Edge {
   readonly other = new MemoryBackend('other', LIMITED);
   readonly folder = mkdtempSync(join(tmpdir(), 'headgate-service-'));
   service!: Service;
+  peerUsers: PeerUsers = new TestPeers();
 
   constructor() {
     for (const known of [vm('web'), vm('db', 'lab', 'Running'), vm('twin'), buildContainer()])
@@ -63,7 +72,7 @@ export class Edge {
       notes: [],
       close: async () => undefined,
     };
-    this.service = await createService({ settings, contexts, log: silent, pageDir: page });
+    this.service = await createService({ settings, contexts, log: silent, pageDir: page, peerUsers: this.peerUsers });
     await this.service.start();
     return this;
   }

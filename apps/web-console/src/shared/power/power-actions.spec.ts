@@ -21,7 +21,7 @@ describe('actionRefusal', () => {
   ])('allows the actions that make sense for a %s VM', (status, actions) => expect(able(status)).toEqual(actions));
 
   test('refuses everything to users without rights', () => {
-    const whoami = { login: 'bob', name: 'Bob', admin: false, enforced: true };
+    const whoami = { login: 'bob', name: 'Bob', admin: false, enforced: true, trust: 'users' as const };
     expect(actionRefusal('stop', buildVm(), { whoami })).toBe(
       'Only administrators can do this. You have view-only access.',
     );
