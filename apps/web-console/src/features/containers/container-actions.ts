@@ -1,6 +1,6 @@
 import type { ContainerView } from '@headgate/api-contracts';
 import type { BulkOperation, RowAction } from '../../shared/list/list-kind.js';
-import { removeInstance } from '../../shared/instances/remove-instance.js';
+import { removeInstance } from '../../shared/instances/instance-requests.js';
 import { CONTAINER_POWER } from '../../shared/power/power-wording.js';
 import { runPowerAction } from '../../shared/power/run-power-action.js';
 import type { ActionRefusal } from '../../shared/power/use-action-refusal.js';

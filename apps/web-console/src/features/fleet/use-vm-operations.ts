@@ -1,8 +1,6 @@
 import type { VmView } from '@headgate/api-contracts';
 import { useMemo } from 'react';
-import { migrateVm } from '../../shared/instances/migrate-vm.js';
-import { removeInstance } from '../../shared/instances/remove-instance.js';
-import { setTag } from '../../shared/instances/set-tag.js';
+import { migrateVm, removeInstance, setTag } from '../../shared/instances/instance-requests.js';
 import type { BulkOperation } from '../../shared/list/list-kind.js';
 import { tagProblem } from '../../shared/names/name-rule.js';
 import { POWER_ACTIONS } from '../../shared/power/power-actions.js';

@@ -1,7 +1,7 @@
 import type { PlanView } from '@headgate/api-contracts';
 import { instancePath, type InstanceAddress, type InstanceCollection } from '../api/instance-path.js';
 import { deleteJson } from '../api/request.js';
-import { removeInstance } from './remove-instance.js';
+import { removeInstance } from './instance-requests.js';
 import { PlanDialog } from '../plans/plan-dialog.js';
 
 interface RemoveDialogProps {

@@ -1,7 +1,9 @@
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
-import { rememberScroll, rememberedScroll } from './scroll-memory.js';
 import { poolSize, ROW_HEIGHT_PX, rowWindow, scrollTo } from './row-window.js';
+
+/** The scroll position of each list by its address, for the way back from an instance. */
+const scrollPositions = new Map<string, number>();
 
 interface VisibleRows {
   /** The first visible row. */
@@ -19,14 +21,14 @@ const ASSUMED_ROWS = 40;
 export function useRowWindow(count: number, address: string) {
   const scroller = useRef<HTMLDivElement>(null);
   const [visible, setVisible] = useState<VisibleRows>(() => ({
-    top: Math.floor(rememberedScroll(address) / ROW_HEIGHT_PX),
+    top: Math.floor((scrollPositions.get(address) ?? 0) / ROW_HEIGHT_PX),
     rows: ASSUMED_ROWS,
   }));
 
   const shown = useRef<string>(undefined);
   useLayoutEffect(() => {
     if (!scroller.current || shown.current === address) return;
-    scroller.current.scrollTop = shown.current === undefined ? rememberedScroll(address) : 0;
+    scroller.current.scrollTop = shown.current === undefined ? (scrollPositions.get(address) ?? 0) : 0;
     shown.current = address;
   }, [address]);
 
@@ -42,7 +44,7 @@ export function useRowWindow(count: number, address: string) {
     };
     // Rendered within the frame that scrolls; otherwise rows would be missing in that frame.
     const onScroll = (): void => {
-      rememberScroll(address, element.scrollTop);
+      scrollPositions.set(address, element.scrollTop);
       flushSync(measure);
     };
     const observer = new ResizeObserver(measure);

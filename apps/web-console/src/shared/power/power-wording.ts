@@ -30,7 +30,8 @@ export const VM_POWER: Readonly<Record<PowerAction, PowerWording>> = {
     label: 'Restart',
     icon: 'restart',
     done: 'is restarting',
-    consequence: 'The guest operating system is asked to restart. Users of the VM will be disconnected meanwhile.',
+    consequence:
+      'The guest operating system is asked to restart. Users of the VM will be disconnected until it is back.',
   },
   pause: { label: 'Pause', icon: 'pause', done: 'is paused' },
   unpause: { label: 'Resume', icon: 'play', done: 'is running again' },

@@ -2,7 +2,7 @@ import { useMutation } from '@tanstack/react-query';
 import type { VmView } from '@headgate/api-contracts';
 import { useState } from 'react';
 import { messageOf } from '../../../shared/api/api-error.js';
-import { migrateVm } from '../../../shared/instances/migrate-vm.js';
+import { migrateVm } from '../../../shared/instances/instance-requests.js';
 import { useNodes } from '../../../shared/queries/use-nodes.js';
 import { useTrackTask } from '../../../shared/tasks/track-task.js';
 import { Button } from '../../../shared/ui/button.js';

@@ -2,7 +2,7 @@ import { useMutation } from '@tanstack/react-query';
 import type { TagDto, VmView } from '@headgate/api-contracts';
 import { useState } from 'react';
 import { messageOf } from '../../../shared/api/api-error.js';
-import { setTag } from '../../../shared/instances/set-tag.js';
+import { setTag } from '../../../shared/instances/instance-requests.js';
 import { tagProblem } from '../../../shared/names/name-rule.js';
 import { Button } from '../../../shared/ui/button.js';
 import { Icon } from '../../../shared/ui/icon.js';
