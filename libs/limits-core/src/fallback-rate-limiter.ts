@@ -43,14 +43,14 @@ export class FallbackRateLimiter extends RateLimiter {
     return this.own.define(name, options);
   }
 
-  override count(rate: Rate, key: string): Promise<RateRefusal | undefined> {
+  override count(rate: Rate, key: string, limit?: number): Promise<RateRefusal | undefined> {
     return this.withFallback(
       async () => {
-        const refusal = await this.shared.count(rate, key);
-        if (!refusal) this.own.count(rate, key);
+        const refusal = await this.shared.count(rate, key, limit);
+        if (!refusal) this.own.count(rate, key, limit);
         return refusal;
       },
-      () => this.own.count(rate, key),
+      () => this.own.count(rate, key, limit),
     );
   }
 
@@ -102,7 +102,7 @@ export class FallbackRateLimiter extends RateLimiter {
     if (answer.granted) return answer;
     return {
       granted: true,
-      commit: () => keys.forEach(({ rate, key }) => void this.own.count(rate, key)),
+      commit: () => keys.forEach(({ rate, key, limit }) => void this.own.count(rate, key, limit)),
       reset: () => keys.forEach(({ rate, key }) => void this.own.reset(rate, key)),
       release: () => undefined,
     };

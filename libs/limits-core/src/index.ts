@@ -6,6 +6,14 @@ export { FallbackRateLimiter, type FallbackRateLimiterOptions } from './fallback
 export { CapExceeded, RateExceeded } from './limit-errors.js';
 export { MemoryRateLimiter, type MemoryRateLimiterOptions } from './memory-rate-limiter.js';
 export { RateLimiter, SharedRateLimiter } from './rate-limiter.port.js';
-export type { Rate, RateKey, RateOptions, RateRefusal, Reservation, WindowState } from './rate.js';
+export {
+  MAX_LIMIT,
+  type Rate,
+  type RateKey,
+  type RateOptions,
+  type RateRefusal,
+  type Reservation,
+  type WindowState,
+} from './rate.js';
 export { SnapshotError } from './snapshot-format.js';
 export type { TableStats } from './window-table.js';

@@ -91,6 +91,15 @@ describe('MemoryRateLimiter.count', () => {
     expect(() => open().windows.define('ring', options)).toThrow(message);
   });
 
+  test('applies a limit given for one event instead of that of its rate', () => {
+    const { windows, account } = open();
+    for (let event = 0; event < 2; event++) expect(windows.count(account, 'alice', 2)).toBeUndefined();
+    expect(windows.count(account, 'alice', 2)).toMatchObject({ limit: 2 });
+    expect(windows.reserve([{ rate: account, key: 'alice', limit: 2 }])).toMatchObject({ granted: false, limit: 2 });
+    for (let event = 2; event < 7; event++) expect(windows.count(account, 'alice', 7)).toBeUndefined();
+    expect(windows.count(account, 'alice')).toMatchObject({ limit: 5 });
+  });
+
   test('refuses a rate that another limiter defined', () => {
     const { windows } = open();
     expect(() => windows.count(open().account, 'alice')).toThrow('login.account was not defined by this limiter.');

@@ -58,7 +58,7 @@ export class MemoryRateLimiter extends RateLimiter {
     return rate;
   }
 
-  override count(rate: Rate, key: string): RateRefusal | undefined {
+  override count(rate: Rate, key: string, limit = rate.limit): RateRefusal | undefined {
     const own = this.ownRate(rate);
     const now = this.now();
     const table = this.table;
@@ -66,7 +66,7 @@ export class MemoryRateLimiter extends RateLimiter {
     let at = table.find(own.index, hash, now);
     if (at === -1) at = table.open(own.index, hash, now);
     const { slots } = table;
-    if (used(slots, at) >= own.limit) return refusal(own, closesAt(slots, at) - now);
+    if (used(slots, at) >= limit) return refusal(own, limit, closesAt(slots, at) - now);
     addCounted(slots, at);
     if (counted(slots, at) === 1) table.setClosing(at, now + own.windowMs);
     return undefined;
@@ -161,12 +161,12 @@ export class MemoryRateLimiter extends RateLimiter {
     });
   }
 
-  private check({ rate, key }: RateKey, now: number): RateRefusal | undefined {
+  private check({ rate, key, limit = rate.limit }: RateKey, now: number): RateRefusal | undefined {
     const at = this.find(rate, key, now);
     if (at === -1) return undefined;
     const { slots } = this.table;
-    const fits = used(slots, at) < rate.limit && inFlight(slots, at) < MAX_IN_FLIGHT;
-    return fits ? undefined : refusal(rate, closesAt(slots, at) - now);
+    const fits = used(slots, at) < limit && inFlight(slots, at) < MAX_IN_FLIGHT;
+    return fits ? undefined : refusal(rate, limit, closesAt(slots, at) - now);
   }
 
   private reserveKey(rateKey: RateKey, now: number): ReservedKey {
@@ -230,6 +230,6 @@ class DuplicateKeyError extends RangeError {
   }
 }
 
-function refusal(rate: Rate, retryAfterMs: number): RateRefusal {
-  return { granted: false, rate: rate.name, limit: rate.limit, retryAfterMs };
+function refusal(rate: Rate, limit: number, retryAfterMs: number): RateRefusal {
+  return { granted: false, rate: rate.name, limit, retryAfterMs };
 }

@@ -5,8 +5,11 @@ export abstract class RateLimiter {
   /** Creates the rate, or changes the options of an existing one. @throws RangeError when the options are invalid. */
   abstract define(name: string, options: RateOptions): Rate;
 
-  /** Counts one event now. Returns the refusal, or undefined if the event was counted. */
-  abstract count(rate: Rate, key: string): RateRefusal | undefined | Promise<RateRefusal | undefined>;
+  /**
+   * Counts one event now. Returns the refusal, or undefined if the event was counted.
+   * @param limit overrides the rate's limit for this event
+   */
+  abstract count(rate: Rate, key: string, limit?: number): RateRefusal | undefined | Promise<RateRefusal | undefined>;
 
   /** Reserves one event under every key or under none. If several keys refuse, returns the one whose window closes last. */
   abstract reserve(keys: readonly RateKey[]): Reservation | RateRefusal | Promise<Reservation | RateRefusal>;
@@ -22,7 +25,7 @@ export abstract class RateLimiter {
  * server can't be reached or does not answer in time; none waits long.
  */
 export abstract class SharedRateLimiter {
-  abstract count(rate: Rate, key: string): Promise<RateRefusal | undefined>;
+  abstract count(rate: Rate, key: string, limit?: number): Promise<RateRefusal | undefined>;
   abstract reserve(keys: readonly RateKey[]): Promise<Reservation | RateRefusal>;
   abstract peek(rate: Rate, key: string): Promise<WindowState>;
   abstract reset(rate: Rate, key: string): Promise<boolean>;

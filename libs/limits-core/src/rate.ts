@@ -8,6 +8,7 @@ export interface RateOptions {
 
 /** The longest window: 24 days. */
 export const MAX_WINDOW_MS = 2 ** 31 - 1;
+/** The highest limit of a rate. */
 export const MAX_LIMIT = MAX_COUNTED;
 
 /** A named rate, created by `define`. Its limit and window change when the name is defined again. */
@@ -19,6 +20,8 @@ export interface Rate extends RateOptions {
 export interface RateKey {
   readonly rate: Rate;
   readonly key: string;
+  /** Overrides the rate's limit for this event. */
+  readonly limit?: number;
 }
 
 /** A refusal: the rate that refused, and the whole milliseconds (at least 1) until its window closes. */

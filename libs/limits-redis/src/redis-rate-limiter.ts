@@ -42,14 +42,14 @@ export class RedisRateLimiter extends SharedRateLimiter {
     await this.connection.run(['PING']);
   }
 
-  override async count(rate: Rate, key: string): Promise<RateRefusal | undefined> {
-    const [refusing, wait] = await this.acquire('count', [{ rate, key }]);
-    return refusing === 0 ? undefined : refusal(rate, wait as number);
+  override async count(rate: Rate, key: string, limit = rate.limit): Promise<RateRefusal | undefined> {
+    const [refusing, wait] = await this.acquire('count', [{ rate, key, limit }]);
+    return refusing === 0 ? undefined : refusal({ rate, key, limit }, wait as number);
   }
 
   override async reserve(keys: readonly RateKey[]): Promise<Reservation | RateRefusal> {
     const [refusing, timeOrWait, ...openings] = await this.acquire('reserve', keys);
-    if (refusing !== 0) return refusal(keys[(refusing as number) - 1]!.rate, timeOrWait as number);
+    if (refusing !== 0) return refusal(keys[(refusing as number) - 1]!, timeOrWait as number);
     let open = true;
     const settle = async (settlement: 'commit' | 'reset' | 'release'): Promise<void> => {
       if (!open) return;
@@ -80,7 +80,7 @@ export class RedisRateLimiter extends SharedRateLimiter {
     if (new Set(redisKeys).size < redisKeys.length) {
       throw new RangeError('A reservation must not name the same key of a rate twice.');
     }
-    const options = keys.flatMap(({ rate }) => [String(rate.limit), String(rate.windowMs)]);
+    const options = keys.flatMap(({ rate, limit = rate.limit }) => [String(limit), String(rate.windowMs)]);
     const opening = randomBytes(9).toString('base64url');
     return (await this.connection.script(ACQUIRE, redisKeys, [mode, opening, ...options])) as unknown[];
   }
@@ -94,6 +94,6 @@ export class RedisRateLimiter extends SharedRateLimiter {
   }
 }
 
-function refusal(rate: Rate, retryAfterMs: number): RateRefusal {
-  return { granted: false, rate: rate.name, limit: rate.limit, retryAfterMs };
+function refusal({ rate, limit = rate.limit }: RateKey, retryAfterMs: number): RateRefusal {
+  return { granted: false, rate: rate.name, limit, retryAfterMs };
 }

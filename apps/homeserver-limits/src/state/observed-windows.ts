@@ -21,8 +21,8 @@ export class ObservedWindows extends RateLimiter {
     return this.windows.define(name, options);
   }
 
-  override count(rate: Rate, key: string): RateRefusal | undefined | Promise<RateRefusal | undefined> {
-    const result = this.windows.count(rate, key);
+  override count(rate: Rate, key: string, limit?: number): RateRefusal | undefined | Promise<RateRefusal | undefined> {
+    const result = this.windows.count(rate, key, limit);
     if (result instanceof Promise) return result.then((refusal) => this.reportCount(refusal));
     return this.reportCount(result);
   }

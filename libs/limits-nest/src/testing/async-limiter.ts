@@ -10,9 +10,9 @@ export class AsyncLimiter extends RateLimiter {
     return this.limiter.define(name, options);
   }
 
-  override async count(rate: Rate, key: string) {
+  override async count(rate: Rate, key: string, limit?: number) {
     await this.delay();
-    return this.limiter.count(rate, key);
+    return this.limiter.count(rate, key, limit);
   }
 
   override async reserve(keys: readonly RateKey[]) {
