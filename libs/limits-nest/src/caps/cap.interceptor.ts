@@ -1,9 +1,16 @@
-import { CapExceeded, type CapReservation } from '@headgate/limits-core';
-import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
+import { CapExceeded, type CapReservation, type CapWrite } from '@headgate/limits-core';
+import {
+  BadRequestException,
+  type CallHandler,
+  type ExecutionContext,
+  Injectable,
+  type NestInterceptor,
+} from '@nestjs/common';
 import type { Observable } from 'rxjs';
+import { CapExceededException } from '../errors/limit-exceptions.js';
 import { type LimitedRequest, httpRoute } from '../http/http-route.js';
 import { type Outcome, reportOutcome } from '../http/outcome.js';
-import type { NamedCapRule } from '../rules/cap-rule.js';
+import type { HeldCounter, NamedCapRule } from '../rules/cap-rule.js';
 import { LimitRules } from '../rules/limit-rules.js';
 import { capRulesOf } from '../rules/rule-metadata.js';
 import { HeldCounters } from './held-counters.js';
@@ -19,7 +26,7 @@ export class CapInterceptor implements NestInterceptor {
     private readonly counters: HeldCounters,
   ) {}
 
-  /** @throws CapExceeded */
+  /** @throws CapExceededException */
   async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
     const { request, response } = httpRoute(context);
     const reserved: Settle[] = [];
@@ -34,15 +41,15 @@ export class CapInterceptor implements NestInterceptor {
   }
 
   private async reserve(rule: NamedCapRule, request: LimitedRequest): Promise<Settle[]> {
-    const write = rule.write(request);
+    const counter = this.counters.get(rule.counter);
+    const write = await readWrite(rule, request, counter);
     if (!write) return [];
     const { ledger } = this.rules;
     const cap = this.rules.cap(rule);
-    const counter = this.counters.get(rule.counter);
     const answer = await ledger.reserve(cap, write, () => counter.count(write.holder));
     const shadow = this.rules.isShadow(rule.name);
     this.rules.metrics.recordDecision(rule.name, answer.granted ? 'granted' : shadow ? 'shadow_refused' : 'refused');
-    if (!answer.granted && !shadow) throw new CapExceeded(answer);
+    if (!answer.granted && !shadow) throw new CapExceededException(new CapExceeded(answer));
     const reservation = answer.granted ? answer : this.reserveBeyondCap(rule, write.holder, answer.requested);
     return [
       (outcome) => {
@@ -62,3 +69,32 @@ export class CapInterceptor implements NestInterceptor {
     return { granted: true, commit, release: () => undefined };
   }
 }
+
+/** Writes often come from a body that a caller controls: a malformed one is refused. An item that the holder has is a rewrite. */
+async function readWrite(
+  rule: NamedCapRule,
+  request: LimitedRequest,
+  counter: HeldCounter,
+): Promise<CapWrite | undefined> {
+  let write: CapWrite | undefined;
+  try {
+    write = await rule.write(request);
+  } catch (cause) {
+    // The function tried to read a member of a missing or malformed body.
+    if (cause instanceof TypeError) throw malformed(rule, cause);
+    throw cause;
+  }
+  if (!write) return undefined;
+  const { holder, amount = 1, id, rewrite } = write;
+  const isValid =
+    typeof holder === 'string' &&
+    Number.isInteger(amount) &&
+    amount >= 0 &&
+    (id === undefined || typeof id === 'string');
+  if (!isValid) throw malformed(rule);
+  if (rewrite || id === undefined || !counter.has) return write;
+  return (await counter.has(holder, id)) ? { ...write, rewrite: true } : write;
+}
+
+const malformed = ({ name }: NamedCapRule, cause?: unknown): BadRequestException =>
+  new BadRequestException(`The request is not a valid write for ${name}.`, { cause });

@@ -7,7 +7,7 @@ import { CapInterceptor } from './cap.interceptor.js';
 /**
  * Limits how many items a route may create. The amount of a write is reserved while the handler runs, counts if the handler
  * succeeds, and is released if it fails. With several caps on a route, a write must fit under all of them.
- * @throws CapExceeded, from the route, when the write does not fit.
+ * @throws CapExceededException, from the route, when the write does not fit.
  */
 export function Capped<Request extends LimitedRequest = LimitedRequest>(
   name: string,

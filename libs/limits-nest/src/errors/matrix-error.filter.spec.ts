@@ -8,8 +8,10 @@ import {
   Get,
   Header,
   HttpException,
+  NotFoundException,
   Post,
   Res,
+  ServiceUnavailableException,
 } from '@nestjs/common';
 import type { ServerResponse } from 'node:http';
 import { nodeResponse } from '../http/http-route.js';
@@ -89,6 +91,27 @@ describe('toMatrixError', () => {
       error: 'gone',
     });
     expect(toMatrixError('thrown text')).toMatchObject({ status: 500, errcode: 'M_UNKNOWN' });
+  });
+
+  test('keeps the status, message and additional members of exceptions that the application throws', () => {
+    expect(toMatrixError(new NotFoundException('There is no such pusher.')).body()).toEqual({
+      errcode: 'M_NOT_FOUND',
+      error: 'There is no such pusher.',
+    });
+    expect(toMatrixError(new ServiceUnavailableException('Back at noon.'))).toMatchObject({
+      status: 503,
+      message: 'Back at noon.',
+    });
+    const own = new HttpException({ errcode: 'M_CUSTOM', error: 'Custom.', retry_after_ms: 5, soft_logout: true }, 401);
+    expect(toMatrixError(own).body()).toEqual({
+      errcode: 'M_CUSTOM',
+      error: 'Custom.',
+      retry_after_ms: 5,
+      soft_logout: true,
+    });
+    const conflict = new HttpException({ message: 'Conflict.', statusCode: 409, current: 'b' }, 409);
+    expect(toMatrixError(conflict).body()).toEqual({ errcode: 'M_UNKNOWN', error: 'Conflict.', current: 'b' });
+    expect(toMatrixError(new NotFoundException('Cannot GET /nowhere'))).toMatchObject({ errcode: 'M_UNRECOGNIZED' });
   });
 
   test('returns a Matrix error unchanged', () => {

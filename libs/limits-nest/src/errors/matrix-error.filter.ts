@@ -1,17 +1,7 @@
-import type { ServerResponse } from 'node:http';
 import { type ArgumentsHost, Catch, type ExceptionFilter, Logger } from '@nestjs/common';
 import { nodeResponse } from '../http/http-route.js';
-import { retryAfterSeconds, toMatrixError } from './to-matrix-error.js';
-
-/** The common part of Fastify's reply and Express's response. */
-interface Reply {
-  readonly raw?: ServerResponse;
-  getHeader(name: string): unknown;
-  header(name: string, value: string): unknown;
-  status(code: number): { send(body: unknown): unknown };
-}
-
-const EXPOSE_HEADERS = 'Access-Control-Expose-Headers';
+import { type Reply, retryAfterSeconds, setExposedHeaders } from '../http/reply.js';
+import { toMatrixError } from './to-matrix-error.js';
 
 /** Converts every error of a route, a guard, a parser or the router into the standard Matrix error response. */
 @Catch()
@@ -32,9 +22,7 @@ export class MatrixErrorFilter implements ExceptionFilter {
     }
     const waitMs = error.extra['retry_after_ms'];
     if (error.status === 429 && typeof waitMs === 'number') {
-      reply.header('Retry-After', retryAfterSeconds(waitMs));
-      // Otherwise browsers hide the header from scripts.
-      reply.header(EXPOSE_HEADERS, [reply.getHeader(EXPOSE_HEADERS) ?? [], 'Retry-After'].flat().join(', '));
+      setExposedHeaders(reply, { 'Retry-After': retryAfterSeconds(waitMs) });
     }
     reply.status(error.status).send(error.body());
   }

@@ -11,15 +11,17 @@ import {
   tap,
 } from 'rxjs';
 
-/** The outcome of a request. `unknown`: it ended without a result. */
+/** The outcome of a request. `result` is the last value that the handler returned. `unknown`: it ended without an outcome. */
 export type Outcome =
-  { readonly kind: 'succeeded' } | { readonly kind: 'failed'; readonly error: unknown } | { readonly kind: 'unknown' };
+  | { readonly kind: 'succeeded'; readonly result?: unknown }
+  | { readonly kind: 'failed'; readonly error: unknown }
+  | { readonly kind: 'unknown' };
 
 const UNKNOWN: Outcome = { kind: 'unknown' };
 
 /** The outcome of a response that was sent without an error being thrown. */
-const outcomeOfStatus = (status: number): Outcome =>
-  status < 400 ? { kind: 'succeeded' } : { kind: 'failed', error: new HttpException('', status) };
+const outcomeOfStatus = (status: number, result?: unknown): Outcome =>
+  status < 400 ? { kind: 'succeeded', result } : { kind: 'failed', error: new HttpException('', status) };
 
 /** The outcome of a closed response; unknown if the connection was lost before its end. */
 export const outcomeOfClosed = (response: ServerResponse): Outcome =>
@@ -47,7 +49,7 @@ export function reportOutcome<Value>(
         if (result === undefined && !response.headersSent) {
           reported = true;
           onceClosed(response, () => void report(outcomeOfClosed(response)));
-        } else await end(outcomeOfStatus(response.statusCode));
+        } else await end(outcomeOfStatus(response.statusCode, result));
       };
       const fail = async (error: unknown): Promise<never> => {
         await end({ kind: 'failed', error });

@@ -2,7 +2,9 @@ import { isIP } from 'node:net';
 import type { LimitedRequest } from './http-route.js';
 
 /** Returns the key that a request counts under; undefined means that the rule does not apply to it. */
-export type RequestKey<Request extends LimitedRequest = LimitedRequest> = (request: Request) => string | undefined;
+export type RequestKey<Request extends LimitedRequest = LimitedRequest> = (
+  request: Request,
+) => string | undefined | Promise<string | undefined>;
 
 /** Callers without a known address share one key, so that hiding the address gains nothing. */
 const UNKNOWN_ADDRESS = 'unknown';
@@ -16,7 +18,7 @@ const DEFAULT_IPV6_PREFIX_BITS = 64;
  * @param ipv6Prefix bits of an IPv6 address that identify one caller
  * @throws RangeError
  */
-export function bySource(ipv6Prefix = DEFAULT_IPV6_PREFIX_BITS): RequestKey {
+export function bySource(ipv6Prefix = DEFAULT_IPV6_PREFIX_BITS): (request: LimitedRequest) => string {
   if (!Number.isInteger(ipv6Prefix) || ipv6Prefix < 1 || ipv6Prefix > 128) {
     throw new RangeError(`The IPv6 prefix must be a whole number from 1 to 128, not ${ipv6Prefix}.`);
   }

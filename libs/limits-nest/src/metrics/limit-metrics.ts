@@ -1,10 +1,34 @@
 import { MemoryRateLimiter, type RateLimiter, type TableStats } from '@headgate/limits-core';
-import { Counter, Gauge, type Metric, type Registry } from 'prom-client';
 
 export type LimitOutcome = 'granted' | 'refused' | 'shadow_refused';
 
 /** Called for each decision of a rule, rate or cap. */
 export type DecisionListener = (rule: string, outcome: LimitOutcome) => void;
+
+interface Sample {
+  readonly value: number;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/** A metric as prom-client's registry reads it. */
+interface RegistryMetric {
+  readonly name: string;
+  readonly help: string;
+  readonly type: 'counter' | 'gauge';
+  readonly aggregator: 'sum';
+  get(): Promise<{ name: string; help: string; type: string; aggregator: string; values: Sample[] }>;
+  reset(): void;
+}
+
+/**
+ * The part of prom-client's `Registry` that metrics need. Declared here, so that applications without metrics do not need
+ * prom-client.
+ */
+export interface MetricsRegistry {
+  getSingleMetric(name: string): unknown;
+  // prom-client's own parameter is a class; this interface only has to accept its registry.
+  registerMetric(metric: never): void;
+}
 
 const GAUGES = {
   limits_keys: ['Keys that have a window in memory.', ({ keys }) => keys],
@@ -13,62 +37,76 @@ const GAUGES = {
   limits_shared_windows: ['Windows opened in a coarse shared bucket since the start.', ({ shared }) => shared],
 } as const satisfies Record<string, readonly [help: string, read: (stats: TableStats) => number]>;
 
-/** The limiters that a registry reports on: several applications in one process may share it. */
-const limitersOf = new WeakMap<Registry, Map<LimitMetrics, MemoryRateLimiter>>();
+const DECISIONS = 'limits_decisions_total';
+const DECISIONS_HELP = 'Decisions of rates and caps, by rule and outcome (granted, refused, shadow_refused).';
+
+/** The metrics of one registry: several applications in one process may share it. */
+interface Shared {
+  readonly limiters: Map<LimitMetrics, MemoryRateLimiter>;
+  /** Decisions by rule and outcome. */
+  readonly decisions: Map<string, Map<LimitOutcome, number>>;
+}
+
+const sharedBy = new WeakMap<MetricsRegistry, Shared>();
 
 /** The metrics of rates and caps. Without a registry, nothing is recorded. */
 export class LimitMetrics {
-  private readonly registry: Registry | undefined;
-  private readonly decisions: Counter<'rule' | 'outcome'> | undefined;
+  private readonly shared: Shared | undefined;
 
   /** @param limiter its memory is reported if it is in this process */
-  constructor(registry?: Registry, limiter?: RateLimiter) {
+  constructor(registry?: MetricsRegistry, limiter?: RateLimiter) {
     if (!registry) return;
-    this.registry = registry;
-    this.decisions = getOrCreate(
+    const shared = sharedBy.get(registry) ?? { limiters: new Map(), decisions: new Map() };
+    sharedBy.set(registry, shared);
+    this.shared = shared;
+    const counter = { name: DECISIONS, help: DECISIONS_HELP, type: 'counter' } as const;
+    register(
       registry,
-      'limits_decisions_total',
-      (name) =>
-        new Counter({
-          name,
-          help: 'Decisions of rates and caps, by rule and outcome (granted, refused, shadow_refused).',
-          labelNames: ['rule', 'outcome'],
-          registers: [registry],
-        }),
+      counter,
+      () => samplesOf(shared),
+      () => shared.decisions.clear(),
     );
-    if (limiter instanceof MemoryRateLimiter) this.addGauges(registry, limiter);
+    if (!(limiter instanceof MemoryRateLimiter)) return;
+    shared.limiters.set(this, limiter);
+    for (const [name, [help, read]] of Object.entries(GAUGES)) {
+      register(registry, { name, help, type: 'gauge' }, () => [
+        { value: [...new Set(shared.limiters.values())].reduce((sum, { stats }) => sum + read(stats), 0), labels: {} },
+      ]);
+    }
   }
 
   readonly recordDecision: DecisionListener = (rule, outcome) => {
-    this.decisions?.inc({ rule, outcome });
+    if (!this.shared) return;
+    const { decisions } = this.shared;
+    const outcomes = decisions.get(rule) ?? new Map<LimitOutcome, number>();
+    decisions.set(rule, outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1));
   };
 
   /** Stops reporting on the limiter of this application. */
   close(): void {
-    if (this.registry) limitersOf.get(this.registry)?.delete(this);
-  }
-
-  private addGauges(registry: Registry, limiter: MemoryRateLimiter): void {
-    const limiters = limitersOf.get(registry) ?? new Map<LimitMetrics, MemoryRateLimiter>();
-    limitersOf.set(registry, limiters.set(this, limiter));
-    for (const [gauge, [help, read]] of Object.entries(GAUGES)) {
-      getOrCreate(
-        registry,
-        gauge,
-        (name) =>
-          new Gauge({
-            name,
-            help,
-            registers: [registry],
-            collect() {
-              this.set([...new Set(limiters.values())].reduce((sum, { stats }) => sum + read(stats), 0));
-            },
-          }),
-      );
-    }
+    this.shared?.limiters.delete(this);
   }
 }
 
-function getOrCreate<Kind extends Metric>(registry: Registry, name: string, create: (name: string) => Kind): Kind {
-  return (registry.getSingleMetric(name) as Kind | undefined) ?? create(name);
+const samplesOf = ({ decisions }: Shared): Sample[] =>
+  [...decisions].flatMap(([rule, outcomes]) =>
+    [...outcomes].map(([outcome, value]) => ({ value, labels: { rule, outcome } })),
+  );
+
+function register(
+  registry: MetricsRegistry,
+  { name, help, type }: Pick<RegistryMetric, 'name' | 'help' | 'type'>,
+  samples: () => Sample[],
+  reset: () => void = () => undefined,
+): void {
+  if (registry.getSingleMetric(name)) return;
+  const metric: RegistryMetric = {
+    name,
+    help,
+    type,
+    aggregator: 'sum',
+    get: async () => ({ name, help, type, aggregator: 'sum', values: samples() }),
+    reset,
+  };
+  registry.registerMetric(metric as never);
 }

@@ -15,6 +15,7 @@ import {
 } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { jest } from '@jest/globals';
 import { Test } from '@nestjs/testing';
 import { Registry } from 'prom-client';
 import { Capped } from '../caps/capped.decorator.js';
@@ -211,8 +212,29 @@ describe('LimitsModule', () => {
     const providers = [Shelf, { provide: APP_FILTER, useClass: OwnFilter }];
     const app = await TestApp.start('Fastify', { ...metadata, providers }, { matrixErrors: false });
     for (let i = 0; i < 2; i++) await app.send('GET', '/ring');
-    expect((await app.send('GET', '/ring')).body).toEqual({ own: 'RateExceeded' });
+    expect((await app.send('GET', '/ring')).body).toEqual({ own: 'RateExceededException' });
     await app.close();
+  });
+
+  test('uses the status of a refusal without a filter of the application', async () => {
+    const app = await TestApp.start('Express', metadata, { matrixErrors: false, capLimits: { things: 1 } });
+    for (let i = 0; i < 2; i++) await app.send('GET', '/ring');
+    expect(await app.send('GET', '/ring')).toMatchObject({ status: 429, headers: { 'retry-after': '60' } });
+    await app.send('GET', '/things');
+    const refusal = await app.send('GET', '/things');
+    expect(refusal).toMatchObject({ status: 400, body: { statusCode: 400 } });
+    expect(refusal.headers).not.toHaveProperty('retry-after');
+    await app.close();
+  });
+
+  test('starts no timers', async () => {
+    const timers = [jest.spyOn(globalThis, 'setTimeout'), jest.spyOn(globalThis, 'setInterval')];
+    const module = await Test.createTestingModule({ ...metadata, imports: [LimitsModule.forRoot()] }).compile();
+    await module.init();
+    await module.get(LimitRules).reset('ring', 'all');
+    for (const timer of timers) expect(timer).not.toHaveBeenCalled();
+    for (const timer of timers) timer.mockRestore();
+    await module.close();
   });
 
   test('lets an operator inspect and reset a key', async () => {

@@ -4,14 +4,15 @@ import {
   type DynamicModule,
   Module,
 } from '@nestjs/common';
-import { APP_FILTER, DiscoveryModule } from '@nestjs/core';
+import { APP_FILTER, APP_GUARD, DiscoveryModule } from '@nestjs/core';
 import { HeldCounters } from '../caps/held-counters.js';
 import { MatrixErrorFilter } from '../errors/matrix-error.filter.js';
+import { DefaultRateGuard } from '../rates/default-rate.guard.js';
 import { LimitRules } from '../rules/limit-rules.js';
 import { LIMITS_OPTIONS, type LimitsModuleExtras, type LimitsOptions } from '../rules/limits-options.js';
 import { RuleDiscovery } from './rule-discovery.js';
 
-const errorFilter = { provide: APP_FILTER, useClass: MatrixErrorFilter };
+const matrixFilter = { provide: APP_FILTER, useClass: MatrixErrorFilter };
 
 const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<LimitsOptions>({
   optionsInjectionToken: LIMITS_OPTIONS,
@@ -21,14 +22,14 @@ const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<LimitsOptions>
   .setExtras<LimitsModuleExtras>({ matrixErrors: true }, ({ providers = [], ...module }, { matrixErrors }) => ({
     ...module,
     global: true,
-    providers: matrixErrors ? [...providers, errorFilter] : providers,
+    providers: matrixErrors ? [...providers, matrixFilter] : providers,
   }))
   .build();
 
 /** Enables `@RateLimit` and `@Capped` in all modules, and converts every error into a Matrix error response. */
 @Module({
   imports: [DiscoveryModule],
-  providers: [LimitRules, HeldCounters, RuleDiscovery],
+  providers: [LimitRules, HeldCounters, RuleDiscovery, { provide: APP_GUARD, useClass: DefaultRateGuard }],
   exports: [LimitRules, HeldCounters],
 })
 export class LimitsModule extends ConfigurableModuleClass {

@@ -4,7 +4,7 @@ import { HeldCounters } from '../caps/held-counters.js';
 import { LimitRules } from '../rules/limit-rules.js';
 import { LIMITS_OPTIONS, type LimitsOptions } from '../rules/limits-options.js';
 import { capRulesOf, rateRulesOf } from '../rules/rule-metadata.js';
-import { requireNoRules, validateRoute } from './validate-route.js';
+import { requireNoRules, validateReferences, validateRoute } from './validate-route.js';
 
 /** Defines the rules of all routes at startup, so that a mistake that would leave a route unlimited prevents the start. */
 @Injectable()
@@ -19,10 +19,13 @@ export class RuleDiscovery implements OnModuleInit {
 
   /** @throws RangeError naming the invalid route or rule. */
   onModuleInit(): void {
-    const [rates, caps] = [new Set<string>(), new Set<string>()];
+    const defaultRates = this.rules.defaultRates.map((rule) => this.rules.rate(rule).name);
+    const [rates, caps] = [new Set(defaultRates), new Set<string>()];
+    const routes: [Type, string][] = [];
     for (const controller of classesOf(this.discovery.getControllers())) {
       for (const method of this.methodsOf(controller)) {
-        if (!validateRoute(controller, method)) continue;
+        if (!validateRoute(controller, method, defaultRates)) continue;
+        routes.push([controller, method]);
         const handler = controller.prototype[method] as object;
         for (const rule of [...rateRulesOf(controller), ...rateRulesOf(handler)]) rates.add(this.rules.rate(rule).name);
         for (const rule of capRulesOf(handler)) {
@@ -31,6 +34,7 @@ export class RuleDiscovery implements OnModuleInit {
         }
       }
     }
+    for (const [controller, method] of routes) validateReferences(controller, method, { rates, caps });
     for (const provider of classesOf(this.discovery.getProviders())) {
       for (const method of this.methodsOf(provider)) requireNoRules(provider, method);
     }

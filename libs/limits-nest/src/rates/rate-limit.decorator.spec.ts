@@ -106,7 +106,10 @@ describe.each(PLATFORMS)('@RateLimit on %s', (platform) => {
     app.clock.advance(1_001);
     const refusal = await login('right');
     expect(refusal.status).toBe(429);
-    expect(refusal.headers).toMatchObject({ 'retry-after': '59', 'access-control-expose-headers': 'Retry-After' });
+    expect(refusal.headers).toMatchObject({
+      'retry-after': '59',
+      'access-control-expose-headers': 'RateLimit, RateLimit-Policy, Retry-After',
+    });
     expect(refusal.headers['content-type']).toContain('application/json');
     expect(refusal.body).toEqual({
       errcode: 'M_LIMIT_EXCEEDED',

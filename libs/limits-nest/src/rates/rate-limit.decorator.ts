@@ -11,7 +11,7 @@ import { RateGuard } from './rate.guard.js';
  *
  * Rules run as a guard, in Nest's order: after the global guards and those of the controller, and after the guards listed
  * below `@RateLimit` on the same route.
- * @throws RateExceeded, from the route, when a rule refuses.
+ * @throws RateExceededException, from the route, when a rule refuses.
  */
 export function RateLimit<Request extends LimitedRequest = LimitedRequest>(
   name: string,

@@ -27,8 +27,8 @@ export class RateEnforcer {
   ) {}
 
   /** Counts one event. Throws or rejects with RateExceeded. */
-  count(rate: Rate, key: string): void | Promise<void> {
-    return then(this.limiter.count(rate, key), (refusal) => {
+  count(rate: Rate, key: string, limit?: number): void | Promise<void> {
+    return then(this.limiter.count(rate, key, limit), (refusal) => {
       const shadow = this.isShadow(rate.name);
       this.onDecision(rate.name, refusal ? (shadow ? 'shadow_refused' : 'refused') : 'granted');
       if (refusal && !shadow) throw new RateExceeded(refusal);

@@ -41,7 +41,7 @@ export class TestApp {
     options: LimitsOptions & LimitsModuleExtras = {},
   ): Promise<TestApp> {
     const clock = new ManualClock();
-    const registry = options.registry ?? new Registry();
+    const registry = (options.registry as Registry | undefined) ?? new Registry();
     const limits = LimitsModule.forRoot({ limiter: new MemoryRateLimiter({ clock }), registry, ...options });
     const module = await Test.createTestingModule({ ...metadata, imports: [...imports, limits] }).compile();
     const app = module.createNestApplication(adapters[platform](), { logger: false });
