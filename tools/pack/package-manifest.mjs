@@ -2,11 +2,13 @@
 const NODE = '>=22.19';
 
 /**
- * Packages that an application must have only once: the framework, the metrics library, and our own libraries, which share
- * classes. They become peer dependencies; all others stay dependencies.
+ * Packages that an application must have only once: the framework and our own libraries, which share classes. They become peer
+ * dependencies; all others stay dependencies.
  */
-const isPeer = (name) =>
-  /^@(?:nestjs|headgate)\//.test(name) || ['reflect-metadata', 'rxjs', 'prom-client'].includes(name);
+const isPeer = (name) => /^@(?:nestjs|headgate)\//.test(name) || ['reflect-metadata', 'rxjs'].includes(name);
+
+/** An older major version that the libraries also work with, by package. */
+const ALSO_SUPPORTED = { '@nestjs/common': '^11.0.0', '@nestjs/core': '^11.0.0' };
 
 /**
  * The package.json of a packed library: built files instead of sources, version ranges instead of the workspace's `*` and
@@ -14,7 +16,7 @@ const isPeer = (name) =>
  */
 export function packageManifest(library, workspace, versions) {
   const ranges = Object.entries(library.dependencies ?? {}).map(([name, range]) => {
-    if (range !== '*') return [name, `^${range}`];
+    if (range !== '*') return [name, [ALSO_SUPPORTED[name], `^${range}`].filter(Boolean).join(' || ')];
     if (!versions[name]) throw new Error(`${library.name} depends on ${name}, which is not packed.`);
     return [name, `^${versions[name]}`];
   });

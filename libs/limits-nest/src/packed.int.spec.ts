@@ -1,8 +1,7 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { CONSUMER, PRINTED } from './testing/consumer-program.js';
+import { MIGRATED, runExample } from './testing/readme-examples.js';
 import { type CompilerOptions, PackedProject } from './testing/packed-project.js';
 
 const LIBRARIES = ['limits-core', 'limits-nest', 'limits-redis', 'matrix-protocol'];
@@ -27,6 +26,7 @@ describe('the packed libraries, installed in a project outside the workspace', (
     for (const own of ['private', 'nx', 'devDependencies']) expect(manifest).not.toHaveProperty(own);
     for (const ranges of [manifest['dependencies'], manifest['peerDependencies']]) {
       for (const range of Object.values(ranges ?? {})) expect(range).toMatch(/^\^\d/);
+      expect(ranges ?? {}).not.toHaveProperty('prom-client');
     }
   });
 
@@ -71,14 +71,7 @@ describe('the packed libraries, installed in a project outside the workspace', (
   });
 
   test('run the example of the README', async () => {
-    const [, example] = /```ts\n(.*?)```/s.exec(project.read('node_modules/@headgate/limits-nest/README.md'))!;
-    project.write('package.json', { name: 'consumer', private: true, type: 'module' });
-    project.write('main.ts', example!);
-    expect(project.compile('main.ts', { module: 'nodenext' })).toBe('');
-    const env = { ...process.env, NODE_OPTIONS: '', PORT: '0', NO_COLOR: '1' };
-    const program = spawn(process.execPath, ['built/main.js'], { cwd: project.folder, env });
-    try {
-      const call = await client(program.stdout);
+    await runExample(project, 0, async (call) => {
       const login = (password: string) => call('POST', 'login', { user: 'nora', password });
       expect(await login('right')).toMatchObject({ status: 200, body: { access_token: 'token-of-nora' } });
       for (let attempt = 0; attempt < 5; attempt++) expect((await login('wrong')).status).toBe(403);
@@ -89,30 +82,14 @@ describe('the packed libraries, installed in a project outside the workspace', (
       const pushers = [];
       for (const pushkey of ['a', 'b', 'c']) pushers.push((await call('POST', 'pushers/set', { pushkey })).status);
       expect(pushers).toEqual([200, 200, 400]);
+      expect((await call('POST', 'pushers/delete', { pushkey: 'a' })).status).toBe(200);
+      expect((await call('POST', 'pushers/set', { pushkey: 'c' })).status).toBe(200);
       const { text } = await call('GET', '../../../metrics');
       expect(text).toContain('limits_decisions_total{rule="login.account",outcome="refused"} 1');
-    } finally {
-      program.kill();
-      await once(program, 'exit');
-    }
+    });
+  });
+
+  test('run the migrated example of the README', async () => {
+    await runExample(project, 1, async (call) => expect(await MIGRATED.try(call)).toEqual(MIGRATED.expected));
   });
 });
-
-/** A client for the program, at the address that it prints. */
-async function client(output: NodeJS.ReadableStream) {
-  let printed = '';
-  let url: string | undefined;
-  for await (const chunk of output) {
-    printed += String(chunk);
-    url = /^http:\S+$/m.exec(printed)?.[0];
-    if (url) break;
-  }
-  if (!url) throw new Error(`The program exited without printing an address: ${printed}`);
-  return async (method: string, path: string, body?: object) => {
-    const headers = { 'content-type': 'application/json', authorization: 'Bearer token-of-nora' };
-    const target = new URL(path, `${url}/_matrix/client/v3/`);
-    const answer = await fetch(target, { method, headers, ...(body ? { body: JSON.stringify(body) } : {}) });
-    const text = await answer.text();
-    return { status: answer.status, text, body: text.startsWith('{') ? (JSON.parse(text) as object) : {} };
-  };
-}

@@ -105,7 +105,7 @@ describe.each(PLATFORMS)('@Frees on %s', (platform) => {
     ]);
   });
 
-  test('lets a handler free places by itself', async () => {
+  test('lets a handler free places explicitly', async () => {
     expect([await put('1'), await put('2'), await put('3')]).toEqual([200, 200, 400]);
     app.get(LimitRules).free('things', 'a', 2);
     expect([await put('3'), await put('4')]).toEqual([200, 200]);

@@ -43,7 +43,7 @@ describe.each(PLATFORMS)('RateLimit headers on %s', (platform) => {
     });
   });
 
-  test('report what is left of each quota with every response, if asked to', async () => {
+  test('report the remaining quotas with every response, if enabled', async () => {
     await start({ headers: 'all' });
     expect(await headersOf('/ring')).toMatchObject({
       'ratelimit-policy': '"ring";q=2;w=60',

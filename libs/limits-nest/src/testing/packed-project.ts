@@ -1,5 +1,14 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -23,7 +32,8 @@ export class PackedProject {
   private readonly root = mkdtempSync(join(tmpdir(), 'limits-packed-'));
   readonly folder = join(this.root, 'project');
 
-  constructor() {
+  /** @param registryPackages installed from the registry instead of being linked from the workspace */
+  constructor(registryPackages: readonly string[] = []) {
     const packages = join(this.root, 'packages');
     mkdirSync(this.folder);
     this.write('package.json', { name: 'consumer', private: true });
@@ -36,16 +46,16 @@ export class PackedProject {
     );
     const tarballs = readdirSync(packages).map((file) => join(packages, file));
     const options = [
-      '--offline',
+      registryPackages.length > 0 ? '--prefer-offline' : '--offline',
       '--no-audit',
       '--no-fund',
       '--ignore-scripts',
       '--legacy-peer-deps',
       '--loglevel=error',
     ];
-    run('npm', ['install', ...options, ...tarballs], this.folder);
-    mkdirSync(join(this.folder, 'node_modules/@types'));
-    for (const peer of PEERS) {
+    run('npm', ['install', ...options, ...tarballs, ...registryPackages], this.folder);
+    mkdirSync(join(this.folder, 'node_modules/@types'), { recursive: true });
+    for (const peer of PEERS.filter((name) => !existsSync(join(this.folder, 'node_modules', name)))) {
       symlinkSync(join(workspace, 'node_modules', peer), join(this.folder, 'node_modules', peer));
     }
   }
@@ -69,6 +79,11 @@ export class PackedProject {
 
   run(file: string): string {
     return run(process.execPath, [file], this.folder);
+  }
+
+  /** The version of an installed package. */
+  versionOf(name: string): string {
+    return (JSON.parse(this.read(join('node_modules', name, 'package.json'))) as { version: string }).version;
   }
 
   remove(): void {
