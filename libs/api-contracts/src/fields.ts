@@ -5,6 +5,7 @@ import {
   isInstanceName,
   isKubernetesName,
   isTag,
+  isVolumeName,
   MAX_NAME_LENGTH,
 } from '@headgate/domain-contracts';
 import { Type } from 'class-transformer';
@@ -51,6 +52,14 @@ export const IsKubernetesName = textField(
   isKubernetesName,
   'a Kubernetes name: at most 253 characters of a-z, 0-9, "-" and "."',
   { maxLength: 253, examples: ['u1.medium'] },
+);
+
+/** An existing volume. Backends may accept fewer names. */
+export const IsVolumeName = textField(
+  'isVolumeName',
+  isVolumeName,
+  'the name of a volume, or of a libvirt storage pool and a volume such as default/data.qcow2',
+  { maxLength: 511, examples: ['data'] },
 );
 
 /** A configured context. */

@@ -18,6 +18,7 @@ import {
   IsDiskSize,
   IsInstanceName,
   IsKubernetesName,
+  IsVolumeName,
   IsMemorySize,
   IsTag,
   Optional,
@@ -45,7 +46,7 @@ export class CreateVmDto {
   @Optional() @Matches(HTTP_URL, { message: HTTP_URL_RULE }) @MaxLength(2048) import?: string;
   @Optional() @Matches(HTTP_URL, { message: HTTP_URL_RULE }) @MaxLength(2048) iso?: string;
   @Optional() @Matches(IMAGE_REFERENCE, { message: IMAGE_RULE }) @MaxLength(512) bootc?: string;
-  @Optional() @IsKubernetesName() pvc?: string;
+  @Optional() @IsVolumeName() pvc?: string;
 
   @Optional() @IsString() @IsNotEmpty() @MaxLength(16_384) sshKey?: string;
   @Optional() @IsKubernetesName() node?: string;

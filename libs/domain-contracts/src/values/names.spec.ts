@@ -1,4 +1,4 @@
-import { expectInstanceName, isContextName, isInstanceName, isKubernetesName, isTag } from './names.js';
+import { expectInstanceName, isContextName, isInstanceName, isKubernetesName, isTag, isVolumeName } from './names.js';
 
 describe('names', () => {
   test.each(['a', '0', 'web-1', 'a-', 'a'.repeat(63)])('takes the instance name %s', (name) => {
@@ -30,4 +30,15 @@ describe('names', () => {
     expect(isTag('Prod.eu_1')).toBe(true);
     expect(isTag('a/b')).toBe(false);
   });
+});
+
+describe('isVolumeName', () => {
+  test.each(['data', 'web-2c749204.qcow2', 'Win 10_data.img', 'default/a.qcow2', 'größer'])('accepts %j', (name) =>
+    expect(isVolumeName(name)).toBe(true),
+  );
+
+  test.each(['', '-rf', '--pool', 'a/b/c', '/a', 'a/', '..', '../a', 'a\nb', 'a\0', 'x'.repeat(256)])(
+    'rejects %j',
+    (name) => expect(isVolumeName(name)).toBe(false),
+  );
 });

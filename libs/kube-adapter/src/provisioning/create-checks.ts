@@ -1,4 +1,11 @@
-import { VM_SOURCES, type ErrorCode, type Refusal, type VmSourceKind, type VmSpec } from '@headgate/domain-contracts';
+import {
+  isKubernetesName,
+  VM_SOURCES,
+  type ErrorCode,
+  type Refusal,
+  type VmSourceKind,
+  type VmSpec,
+} from '@headgate/domain-contracts';
 import type { KubeApi } from '../api/kube-api.js';
 import type { KubeObject } from '../api/kube-object.js';
 import type { NodeObject, VmObject } from '../api/object-types.js';
@@ -57,7 +64,9 @@ export async function checkCreate(api: KubeApi, facts: ClusterFacts, spec: VmSpe
     spec.instancetype === undefined ? undefined : api.find(CLUSTER_INSTANCETYPES, { name: spec.instancetype }),
     spec.preference === undefined ? undefined : api.find(CLUSTER_PREFERENCES, { name: spec.preference }),
     spec.node === undefined ? undefined : api.find<NodeObject>(NODES, { name: spec.node }),
-    source.kind === 'pvc' ? api.find(CLAIMS, { namespace, name: source.claim }) : undefined,
+    source.kind === 'pvc' && isKubernetesName(source.claim)
+      ? api.find(CLAIMS, { namespace, name: source.claim })
+      : undefined,
   ]);
   const refusals: Refusal[] = nameRefusals(name);
   const unavailable = unavailableReason(source.kind, facts);

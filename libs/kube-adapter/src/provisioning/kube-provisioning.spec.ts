@@ -75,6 +75,13 @@ describe('KubeProvisioning', () => {
     expect(names('persistentvolumeclaims')).toContain('golden');
   });
 
+  test.each(['Win 10.qcow2', 'default/data'])('finds no claim with the name %j of a libvirt volume', async (claim) => {
+    const spec = await specOf({ source: { kind: 'pvc', claim } });
+    expect((await provisioning().planCreate(spec)).refusals).toEqual([
+      expect.objectContaining({ code: 'VOLUME_NOT_FOUND' }),
+    ]);
+  });
+
   test('refuses a claim that another VM or a container uses, also in the plan', async () => {
     const claim = (name: string, labels = {}) =>
       put('persistentvolumeclaims', {
