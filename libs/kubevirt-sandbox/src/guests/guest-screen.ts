@@ -13,6 +13,8 @@ export class GuestScreen {
   readonly framebuffer = new Framebuffer(800, 600);
   private readonly lines: string[] = [''];
   private readonly viewers = new Set<(changed: Rectangle) => void>();
+  /** The text that was written during a batch. */
+  private batched: string[] | undefined;
 
   constructor(private readonly title: string) {
     this.redraw();
@@ -30,15 +32,29 @@ export class GuestScreen {
   }
 
   clear(): void {
+    if (this.batched) this.batched.length = 0;
     this.lines.splice(0, this.lines.length, '');
     this.redraw();
   }
 
+  /** Draws the output of many small writes once, at the end. */
+  batch(act: () => void): void {
+    if (this.batched) return act();
+    const batched: string[] = (this.batched = []);
+    try {
+      act();
+    } finally {
+      this.batched = undefined;
+      if (batched.length > 0) this.write(batched.join(''));
+    }
+  }
+
   /** Prints text at the cursor. Interprets new line, carriage return and backspace. */
   write(text: string): void {
+    if (this.batched) return void this.batched.push(text);
     const before = this.lines.length;
     for (const character of text) this.put(character);
-    while (this.lines.length > this.rows) this.lines.shift();
+    this.lines.splice(0, this.lines.length - this.rows);
     if (this.lines.length === before && !text.includes('\n')) this.redrawLine(this.lines.length - 1);
     else this.redrawBody();
   }

@@ -6,6 +6,8 @@ import type { GuestPower } from './guest-shell.js';
 import { Keyboard } from './keyboard.js';
 import { TerminalSession } from './terminal-session.js';
 
+const CLEAR_SCREEN = '\x1b[2J';
+
 /**
  * The inside of one running VM: a serial port and a graphical screen, each with a login and a shell. It is created on
  * first use, so a VM without viewers costs nothing.
@@ -117,8 +119,14 @@ export class SimulatedGuest {
   }
 
   private printScreen(text: string): void {
-    if (text.includes('\x1b[2J')) this.screen.clear();
+    const cleared = text.lastIndexOf(CLEAR_SCREEN);
+    if (cleared >= 0) this.screen.clear();
     // A deleted character arrives as backspace, blank, backspace; the screen's cursor erases as it goes back.
-    this.screen.write(text.replace(/\x1b\[[0-9;]*[A-Za-z]/g, '').replaceAll('\b \b', '\b'));
+    this.screen.write(
+      text
+        .slice(Math.max(0, cleared))
+        .replace(/\x1b\[[0-9;]*[A-Za-z]/g, '')
+        .replaceAll('\b \b', '\b'),
+    );
   }
 }

@@ -1,3 +1,4 @@
+import { StringDecoder } from 'node:string_decoder';
 import type { WebSocket } from 'ws';
 import { apiError, badRequest, type SubresourceRequest } from '@headgate/kube-sandbox';
 import type { GuestRegistry } from '../controllers/instance/guest-registry.js';
@@ -9,6 +10,8 @@ import { requireVmi, SUBRESOURCES, vmiConflict } from './subresource-support.js'
 
 const PROTOCOL = 'plain.kubevirt.io';
 const NORMAL_CLOSURE = 1000;
+/** The size of virt-api's copy buffer. */
+const MAX_FRAME_BYTES = 10_240;
 
 type Device = 'console' | 'vnc';
 
@@ -82,10 +85,14 @@ export class ConsoleSessions {
 
   private attachSerial(socket: WebSocket, vmi: VirtualMachineInstance): () => void {
     const guest = this.guests.of(vmi);
+    // A character of several bytes may be split between two messages.
+    const decoder = new StringDecoder('utf8');
     socket.on('message', (data: Buffer, isBinary) => {
-      if (isBinary) guest.typeOnSerial(bytesOf(data).toString('utf8'));
+      if (isBinary) guest.typeOnSerial(decoder.write(bytesOf(data)));
     });
-    return guest.onSerial((data) => socket.send(data));
+    return guest.onSerial((data) => {
+      for (let at = 0; at < data.length; at += MAX_FRAME_BYTES) socket.send(data.subarray(at, at + MAX_FRAME_BYTES));
+    });
   }
 
   private attachScreen(socket: WebSocket, vmi: VirtualMachineInstance): () => void {
@@ -97,7 +104,7 @@ export class ConsoleSessions {
       () => socket.close(NORMAL_CLOSURE),
     );
     socket.on('message', (data: Buffer, isBinary) => {
-      if (isBinary) session.receive(bytesOf(data));
+      if (isBinary) screen.batch(() => session.receive(bytesOf(data)));
     });
     return () => session.close();
   }

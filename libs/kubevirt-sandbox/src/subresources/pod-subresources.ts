@@ -1,3 +1,4 @@
+import { StringDecoder } from 'node:string_decoder';
 import type { WebSocket } from 'ws';
 import { type ResponseStream, badRequest, notFound, type SubresourceRequest } from '@headgate/kube-sandbox';
 import { GuestShell, type GuestPower } from '../guests/guest-shell.js';
@@ -102,9 +103,10 @@ export class PodSubresources {
   }
 
   private shell(socket: WebSocket, pod: Pod, container: Container, tty: boolean): void {
+    const decoder = new StringDecoder('utf8');
     let size: TerminalSize = { width: 80, height: 24 };
     const channels: ExecChannels = new ExecChannels(socket, {
-      stdin: (data) => session.type(data.toString('utf8')),
+      stdin: (data) => session.type(decoder.write(data)),
       stdinClosed: () => channels.exit(0),
       resize: (asked) => {
         size = asked;
