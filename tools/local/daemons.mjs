@@ -1,6 +1,6 @@
 // node tools/local/daemons.mjs start     starts libvirt's daemons on a machine without a service manager; prints JSON
 // node tools/local/daemons.mjs stop      stops the daemons that run without a service manager
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { findOrphans, recordDaemons } from './daemon-record.mjs';
 import { shareKvm } from './kvm-device.mjs';
@@ -21,6 +21,7 @@ import { startUnits } from './systemd-units.mjs';
  * @property {(pidFile: string, name: string) => RunningProcess | undefined} processOf
  * @property {(process: RunningProcess, timeoutMs: number) => Promise<boolean>} endProcess
  * @property {(folder: string) => void} createFolder
+ * @property {(socket: string) => number} countClients the number of connections to a daemon's socket
  * @property {() => void} shareKvm
  */
 
@@ -34,6 +35,8 @@ import { startUnits } from './systemd-units.mjs';
 const URI = 'qemu:///system';
 const READY_TIMEOUT_MS = 20_000;
 const STOP_TIMEOUT_MS = 10_000;
+const IDLE_ATTEMPTS = 5;
+const IDLE_PAUSE_MS = 100;
 
 // In start order: libvirtd connects to virtlogd for the log of each guest.
 const VIRTLOGD = { name: 'virtlogd', pidFile: '/run/virtlogd.pid', socket: '/run/libvirt/virtlogd-sock' };
@@ -152,7 +155,7 @@ function stateOf(ports, started, dataDir) {
 }
 
 /**
- * Stops daemons in reverse order. Guests keep running without libvirtd, which finds them again when it starts. virtlogd
+ * Stops daemons that no other program is connected to, in reverse order. Guests keep running without libvirtd, which finds them again when it starts. virtlogd
  * keeps running while there are guests: it holds the other end of their log pipes, which can't be replaced.
  * @param {DaemonPorts} ports
  * @param {RunningProcess[]} daemons
@@ -162,10 +165,26 @@ async function stopDaemons(ports, daemons) {
   const guests = daemons.length > 0 ? await runningGuests(ports) : 0;
   const left = [];
   for (const daemon of daemons.toReversed()) {
-    if (daemon.name === 'virtlogd' && guests > 0) left.push(daemon);
+    const socket = DAEMONS.find(({ name }) => name === daemon.name)?.socket;
+    // A libvirtd that keeps running needs virtlogd to start guests.
+    if (daemon.name === 'virtlogd' && (guests > 0 || left.length > 0)) left.push(daemon);
+    else if (socket && (await isInUse(ports, socket))) left.push(daemon);
     else if (!(await ports.endProcess(daemon, STOP_TIMEOUT_MS))) left.push(daemon);
   }
   return left;
+}
+
+/**
+ * Whether programs stay connected to a daemon. A connection that was closed a moment ago may still be listed.
+ * @param {DaemonPorts} ports
+ * @param {string} socket
+ */
+async function isInUse(ports, socket) {
+  for (let attempt = 1; ports.countClients(socket) > 0; attempt++) {
+    if (attempt === IDLE_ATTEMPTS) return true;
+    await new Promise((resolve) => setTimeout(resolve, IDLE_PAUSE_MS));
+  }
+  return false;
 }
 
 /** @param {DaemonPorts} ports */
@@ -203,6 +222,18 @@ export function isListening(path) {
 }
 
 /**
+ * The number of established connections to a unix socket and to those next to it, such as `libvirt-sock-ro`.
+ * @param {string} table the content of /proc/net/unix, see proc(5); state 3 is connected
+ * @param {string} socket
+ * @returns {number}
+ */
+export const countConnections = (table, socket) =>
+  table.split('\n').filter((line) => {
+    const [, , , , , state, , path = ''] = line.trim().split(/\s+/);
+    return state === '03' && path.startsWith(socket);
+  }).length;
+
+/**
  * The ports of this machine.
  * @param {(line: string) => void} log
  * @returns {Promise<DaemonPorts>}
@@ -213,6 +244,7 @@ export const daemonPorts = async (log) => ({
   machine: await describeMachine(),
   log,
   isListening,
+  countClients: (socket) => countConnections(readFileSync('/proc/net/unix', 'utf8'), socket),
   processOf,
   endProcess,
   createFolder: (folder) => mkdirSync(folder, { recursive: true }),

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { recordDaemons } from './daemon-record.mjs';
-import { ensureDaemons } from './daemons.mjs';
+import { countConnections, ensureDaemons } from './daemons.mjs';
 import type { DaemonPorts } from './daemons.mjs';
 import type { RunningProcess } from './process.mjs';
 
@@ -14,12 +14,14 @@ function buildPorts({
   running = [],
   crashes,
   guests = [],
+  clients = {},
   virsh,
   machine = {},
 }: {
   running?: string[];
   crashes?: string;
   guests?: string[];
+  clients?: Record<string, number>;
   virsh?: Partial<typeof result>;
   machine?: Partial<DaemonPorts['machine']>;
 } = {}) {
@@ -37,6 +39,7 @@ function buildPorts({
       alive.delete(name);
       return true;
     },
+    countClients: (socket) => clients[socket] ?? 0,
     createFolder: () => {},
     shareKvm: () => {},
     run: async (file, args) => {
@@ -151,6 +154,13 @@ describe('stop', () => {
     expect(ended).toEqual(['libvirtd']);
   });
 
+  test('keeps the daemons running while another program is connected to libvirtd', async () => {
+    const { ports, ended } = buildPorts({ clients: { '/run/libvirt/libvirt-sock': 1 } });
+    const state = await ensureDaemons(ports);
+    expect(await state.stop()).toEqual(['libvirtd', 'virtlogd']);
+    expect(ended).toEqual([]);
+  });
+
   test('stops nothing that it did not start', async () => {
     const { ports, ended } = buildPorts({ running: ['virtlogd', 'libvirtd'] });
     await (await ensureDaemons(ports)).stop();
@@ -163,5 +173,21 @@ describe('stop', () => {
     const { ports, ended } = buildPorts({ running: ['virtlogd', 'libvirtd'] });
     await (await ensureDaemons(ports, { dataDir })).stop();
     expect(ended).toEqual([]);
+  });
+});
+
+describe('countConnections', () => {
+  // Lines of /proc/net/unix while libvirtd listens and two clients are connected.
+  const table = `Num       RefCount Protocol Flags    Type St Inode Path
+00000000b3605c55: 00000002 00000000 00010000 0001 01 137931 /run/libvirt/libvirt-sock
+00000000911d8933: 00000003 00000000 00000000 0001 03 137950 /run/libvirt/libvirt-sock
+00000000911d8934: 00000003 00000000 00000000 0001 03 137951 /run/libvirt/libvirt-sock-ro
+00000000911d8935: 00000003 00000000 00000000 0001 03 137952
+00000000911d8936: 00000003 00000000 00000000 0001 03 137953 /run/other
+`;
+
+  test('counts the connections to a socket and to its read-only variant', () => {
+    expect(countConnections(table, '/run/libvirt/libvirt-sock')).toBe(2);
+    expect(countConnections(table, '/run/libvirt/virtlogd-sock')).toBe(0);
   });
 });
