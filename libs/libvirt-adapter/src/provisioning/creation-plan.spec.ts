@@ -63,6 +63,11 @@ describe('planCreation', () => {
       { ref: { kind: 'vm', context: 'local', namespace: 'local', name: 'web' } },
       'ALREADY_EXISTS',
     ],
+    [
+      'a name with a trailing dash',
+      { ref: { kind: 'vm', context: 'local', namespace: 'local', name: 'web-' } },
+      'INVALID_NAME',
+    ],
     ['another namespace', { ref: { kind: 'vm', context: 'local', namespace: 'lab', name: 'new' } }, 'INVALID_INPUT'],
     ['a node that is not this one', { node: 'host-2' }, 'NODE_NOT_FOUND'],
     ['an instancetype', { instancetype: 'u1.small' }, 'NOT_SUPPORTED'],

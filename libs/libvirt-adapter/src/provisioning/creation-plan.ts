@@ -1,9 +1,10 @@
-import { formatBytes, type Plan, type Refusal, type VmSpec } from '@headgate/domain-contracts';
+import { formatBytes, matchesNameRule, type Plan, type Refusal, type VmSpec } from '@headgate/domain-contracts';
 import { instanceNameOf, LOCAL_NAMESPACE } from '../domains/instance-name.js';
 import type { DomainFinder } from '../domains/domain-finder.js';
 import type { ExistingVolume } from '../storage/find-volume.js';
 import type { StoragePool } from '../storage/storage-pool.js';
 import { creationSteps } from './creation-steps.js';
+import { LIBVIRT_TRAITS } from '../libvirt-traits.js';
 import type { Host } from '../host/host.js';
 import { OWN_NETWORK } from '../network/guest-network.js';
 import { planSource, type Refuse, type SourcePlanDeps } from './plan-source.js';
@@ -40,6 +41,10 @@ export async function planCreation(spec: VmSpec, deps: CreationPlanDeps): Promis
     deps.findDiscWriter(),
   ]);
   const { name, namespace } = spec.ref;
+  const { instanceNames } = LIBVIRT_TRAITS;
+  if (!matchesNameRule(instanceNames, name)) {
+    refuse('INVALID_NAME', `name must ${instanceNames.description}; "${name}" does not.`, 'Choose another name.');
+  }
   if (namespace !== LOCAL_NAMESPACE) {
     refuse(
       'INVALID_INPUT',
