@@ -1,38 +1,41 @@
-/** Reads a protocol: yields how many bytes it needs next, and is given them. */
+import { ByteQueue } from './byte-queue.js';
+
+/** Reads a protocol: yields how many bytes it needs next, and receives them. */
 export type Parsing<T = void> = Generator<number, T, Buffer>;
 
-/** Feeds a parser with bytes however they come; it never keeps more than the parser asked for. */
+/** Feeds a parser with bytes, in whatever pieces they arrive. Its work is proportional to the number of bytes. */
 export class ByteParser {
-  private rest: Buffer = Buffer.alloc(0);
-  private need: number | undefined;
+  private readonly queue = new ByteQueue();
+  private neededBytes: number | undefined;
 
   constructor(private readonly parsing: Parsing) {
     this.advance(parsing.next());
   }
 
-  /** @throws what the parser throws; it takes nothing more then */
+  /** @throws the parser's error; the parser receives nothing after that */
   push(data: Buffer): void {
-    this.rest = this.rest.length === 0 ? data : Buffer.concat([this.rest, data]);
-    while (this.need !== undefined && this.rest.length >= this.need) {
-      const bytes = this.rest.subarray(0, this.need);
-      this.rest = this.rest.subarray(this.need);
-      this.need = undefined;
+    this.queue.push(data);
+    while (this.neededBytes !== undefined && this.queue.length >= this.neededBytes) {
+      const bytes = this.queue.take(this.neededBytes);
+      this.neededBytes = undefined;
       this.advance(this.parsing.next(bytes));
     }
-    // Bytes after the end of what is understood are not kept.
-    if (this.need === undefined) this.rest = Buffer.alloc(0);
+    // A parser that is done or failed reads no more.
+    if (this.neededBytes === undefined) this.queue.clear();
   }
 
   private advance(step: IteratorResult<number, void>): void {
-    this.need = step.done ? undefined : step.value;
+    this.neededBytes = step.done ? undefined : step.value;
   }
 }
 
-/** Passes over bytes, a little at a time. */
+const SKIP_STEP_BYTES = 65_536;
+
+/** Skips bytes without keeping them all. */
 export function* skip(length: number): Parsing {
   for (let left = length; left > 0;) {
-    const piece = Math.min(left, 65_536);
-    yield piece;
-    left -= piece;
+    const step = Math.min(left, SKIP_STEP_BYTES);
+    yield step;
+    left -= step;
   }
 }

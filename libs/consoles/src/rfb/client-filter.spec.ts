@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { RfbClientFilter } from './client-filter.js';
 
 const version = Buffer.from('RFB 003.008\n');
@@ -17,14 +18,14 @@ const xvp = Buffer.from([250, 0, 1, 2]);
 describe('RfbClientFilter', () => {
   const shared = Buffer.concat([version, Buffer.from([1, 1])]);
 
-  test('lets an operator through unchanged, except that he shares the screen', () => {
+  test('forwards the bytes of an operator unchanged, except that the screen is shared', () => {
     const filter = new RfbClientFilter(false);
     expect(filter.pass(Buffer.concat([handshake, key]))).toEqual(Buffer.concat([shared, key]));
     expect(filter.pass(pointer)).toEqual(pointer);
     expect(filter.pass(Buffer.from([99]))).toEqual(Buffer.from([99]));
   });
 
-  test('drops everything that acts on the guest for a viewer, and nothing else', () => {
+  test('drops everything by which a view-only client would act on the guest, and nothing else', () => {
     const filter = new RfbClientFilter(true);
     const sent = [
       pixelFormat,
@@ -45,7 +46,7 @@ describe('RfbClientFilter', () => {
     );
   });
 
-  test('decides the same however the bytes are cut', () => {
+  test('decides the same in whatever pieces the bytes arrive', () => {
     const bytes = Buffer.concat([handshake, encodings, key, cut, update, qemuKey, fence, pointer, update]);
     const whole = new RfbClientFilter(true).pass(bytes);
     for (let size = 1; size < bytes.length; size++) {
@@ -70,10 +71,39 @@ describe('RfbClientFilter', () => {
     ['an unknown message', Buffer.concat([handshake, Buffer.from([99])])],
     ['an unknown QEMU message', Buffer.concat([handshake, Buffer.from([255, 9])])],
     [
-      'a clipboard without end',
+      'a clipboard that is too long',
       Buffer.concat([handshake, Buffer.from([6, 0, 0, 0, 0x7f, 0xff, 0xff, 0xff]), Buffer.alloc(17_000_000)]),
     ],
-  ])('ends a view-only session that uses %s, because it can not be followed', (_what, bytes) => {
+  ])('refuses a view-only client that uses %s', (_what, bytes) => {
     expect(() => new RfbClientFilter(true).pass(bytes)).toThrow(expect.objectContaining({ code: 'INVALID_INPUT' }));
   });
+
+  test('copies a large clipboard no more than once, however small its pieces are', () => {
+    const filter = new RfbClientFilter(true);
+    filter.pass(handshake);
+    const length = 15 * 1024 ** 2;
+    const head = Buffer.from([6, 0, 0, 0, 0, 0, 0, 0]);
+    head.writeInt32BE(length, 4);
+    const copied = countCopiedBytes(() => {
+      filter.pass(head);
+      let forwarded = 0;
+      for (let sent = 0; sent < length; sent += 256) forwarded += filter.pass(Buffer.alloc(256)).length;
+      expect(forwarded).toBe(0);
+      expect(filter.pass(update)).toEqual(update);
+    });
+    expect(copied).toBeLessThan(2 * length);
+  });
 });
+
+/** The bytes that concatenation copies while the work runs. */
+function countCopiedBytes(work: () => void): number {
+  const concat = jest.spyOn(Buffer, 'concat');
+  let copied = 0;
+  try {
+    work();
+    for (const { value } of concat.mock.results) copied += (value as Buffer).length;
+  } finally {
+    concat.mockRestore();
+  }
+  return copied;
+}

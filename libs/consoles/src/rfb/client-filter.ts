@@ -1,132 +1,144 @@
 import { DomainError } from '@headgate/domain-contracts';
+import { ByteQueue } from './byte-queue.js';
 
 /**
- * Reads what an RFB client sends, in order to decide what of it goes on.
+ * Reads the messages of an RFB client and decides which of them are forwarded.
  * Source: RFC 6143, section 7; message types beyond it: https://www.iana.org/assignments/rfb/rfb.xhtml
  */
 
-/** Messages that only say how the client wants to be shown the screen, with their lengths in bytes. */
-const SHOWING = { setPixelFormat: 0, setEncodings: 2, updateRequest: 3, continuousUpdates: 150, fence: 248 } as const;
-/** Messages that act on the guest: keys, pointer, clipboard, desktop size, power (xvp), QEMU's key events. */
-const ACTING = { key: 4, pointer: 5, cutText: 6, xvp: 250, desktopSize: 251, qemu: 255 } as const;
+/** Types of the messages that only say how the client wants to see the screen. */
+const DISPLAY = { setPixelFormat: 0, setEncodings: 2, updateRequest: 3, continuousUpdates: 150, fence: 248 } as const;
+/** Types of the messages that act on the guest: keys, pointer, clipboard, desktop size, power (xvp), QEMU's key events. */
+const INPUT = { key: 4, pointer: 5, cutText: 6, xvp: 250, desktopSize: 251, qemu: 255 } as const;
+const DISPLAY_TYPES: ReadonlySet<number> = new Set(Object.values(DISPLAY));
 
 const SECURITY_NONE = 1;
 const SECURITY_VNC = 2;
 
+/** A clipboard may be large; no other message is. */
+const MAX_MESSAGE_BYTES = 16_777_216;
+/** The longest part of a message that its length depends on. */
+const MAX_HEAD_BYTES = 9;
+
 type Stage = 'version' | 'security' | 'password' | 'init' | 'messages';
 
 /**
- * Lets an RFB client's bytes through, with two changes. The client's wish to be the only viewer is taken back, so that
- * nobody ends another's session by looking. And for a view-only client everything that acts on the guest is dropped.
+ * Forwards an RFB client's bytes, with two changes. It removes the client's request to be the only viewer, so that opening a
+ * screen never closes another viewer's session. And it drops everything by which a view-only client would act on the guest.
  */
 export class RfbClientFilter {
   private stage: Stage = 'version';
-  private rest: Buffer = Buffer.alloc(0);
+  private readonly queue = new ByteQueue();
+  /** Bytes of a dropped message that have not arrived yet. */
+  private bytesToDrop = 0;
 
   constructor(private readonly viewOnly: boolean) {}
 
   /**
-   * @returns the bytes to send on
-   * @throws DomainError INVALID_INPUT when the client speaks what can't be followed, so that nothing slips through
+   * @returns the bytes to forward
+   * @throws DomainError INVALID_INPUT when the client uses a message of unknown length, so that nothing gets past the filter
    */
   pass(data: Buffer): Buffer {
     if (this.stage === 'messages' && !this.viewOnly) return data;
-    this.rest = this.rest.length === 0 ? data : Buffer.concat([this.rest, data]);
-    const out: Buffer[] = [];
-    while (this.rest.length > 0) {
+    this.queue.push(data);
+    const forwarded: Buffer[] = [];
+    while (this.queue.length > 0) {
       if (this.stage === 'messages' && !this.viewOnly) {
-        out.push(this.take(this.rest.length));
+        forwarded.push(this.queue.take(this.queue.length));
         break;
       }
-      const length = this.lengthOfNext();
-      if (length === undefined || this.rest.length < length) break;
-      const message = this.take(length);
-      if (this.keep(message)) out.push(message);
+      if (this.bytesToDrop > 0) {
+        this.bytesToDrop -= this.queue.skip(this.bytesToDrop);
+        continue;
+      }
+      const length = this.nextLength();
+      if (length === undefined) break;
+      if (this.isDropped()) {
+        this.bytesToDrop = length;
+        continue;
+      }
+      if (this.queue.length < length) break;
+      forwarded.push(this.accept(this.queue.take(length)));
     }
-    if (this.rest.length > MAX_MESSAGE) throw cannotFollow('too long a message');
-    return Buffer.concat(out);
+    return forwarded.length === 1 && forwarded[0] ? forwarded[0] : Buffer.concat(forwarded);
   }
 
-  private take(length: number): Buffer {
-    const message = this.rest.subarray(0, length);
-    this.rest = this.rest.subarray(length);
-    return message;
-  }
-
-  /** Undefined: more bytes are needed to tell. */
-  private lengthOfNext(): number | undefined {
+  /** Undefined while the next message's length is not known. */
+  private nextLength(): number | undefined {
     if (this.stage === 'version') return 12;
     if (this.stage === 'password') return 16;
     if (this.stage !== 'messages') return 1;
-    return messageLength(this.rest);
+    const length = messageLength(this.queue.peek(MAX_HEAD_BYTES));
+    if (length !== undefined && length > MAX_MESSAGE_BYTES) throw unsupported('messages that are too long');
+    return length;
   }
 
-  private keep(message: Buffer): boolean {
+  private isDropped(): boolean {
+    return this.stage === 'messages' && !DISPLAY_TYPES.has(this.queue.peek(1)[0] ?? 0);
+  }
+
+  private accept(message: Buffer): Buffer {
     const type = message[0] ?? 0;
     switch (this.stage) {
       case 'version':
-        if (!/^RFB 003\.00[78]\n$/.test(message.toString('latin1')))
-          throw cannotFollow('a protocol older than RFB 3.7');
+        if (!/^RFB 003\.00[78]\n$/.test(message.toString('latin1'))) throw unsupported('a protocol older than RFB 3.7');
         this.stage = 'security';
-        return true;
+        return message;
       case 'security':
-        if (type !== SECURITY_NONE && type !== SECURITY_VNC) throw cannotFollow(`security type ${type}`);
+        if (type !== SECURITY_NONE && type !== SECURITY_VNC) throw unsupported(`security type ${type}`);
         this.stage = type === SECURITY_VNC ? 'password' : 'init';
-        return true;
+        return message;
       case 'password':
         this.stage = 'init';
-        return true;
+        return message;
       case 'init':
         this.stage = 'messages';
-        message[0] = 1;
-        return true;
+        // The shared flag.
+        return Buffer.from([1]);
       case 'messages':
-        return (Object.values(SHOWING) as number[]).includes(type);
+        return message;
     }
   }
 }
 
-/** A clipboard may be large; nothing else is. */
-const MAX_MESSAGE = 16_777_216;
-
-function messageLength(bytes: Buffer): number | undefined {
-  const need = (count: number): boolean => bytes.length >= count;
-  switch (bytes[0]) {
-    case SHOWING.setPixelFormat:
+function messageLength(head: Buffer): number | undefined {
+  const has = (count: number): boolean => head.length >= count;
+  switch (head[0]) {
+    case DISPLAY.setPixelFormat:
       return 20;
-    case SHOWING.setEncodings:
-      return need(4) ? 4 + 4 * bytes.readUInt16BE(2) : undefined;
-    case SHOWING.updateRequest:
-    case SHOWING.continuousUpdates:
+    case DISPLAY.setEncodings:
+      return has(4) ? 4 + 4 * head.readUInt16BE(2) : undefined;
+    case DISPLAY.updateRequest:
+    case DISPLAY.continuousUpdates:
       return 10;
-    case SHOWING.fence:
-      return need(9) ? 9 + (bytes[8] ?? 0) : undefined;
-    case ACTING.key:
+    case DISPLAY.fence:
+      return has(9) ? 9 + (head[8] ?? 0) : undefined;
+    case INPUT.key:
       return 8;
-    case ACTING.pointer:
+    case INPUT.pointer:
       return 6;
-    case ACTING.cutText:
+    case INPUT.cutText:
       // A negative length marks the extended clipboard.
-      return need(8) ? 8 + Math.abs(bytes.readInt32BE(4)) : undefined;
-    case ACTING.xvp:
+      return has(8) ? 8 + Math.abs(head.readInt32BE(4)) : undefined;
+    case INPUT.xvp:
       return 4;
-    case ACTING.desktopSize:
-      return need(8) ? 8 + 16 * (bytes[6] ?? 0) : undefined;
-    case ACTING.qemu:
-      return qemuLength(bytes);
+    case INPUT.desktopSize:
+      return has(8) ? 8 + 16 * (head[6] ?? 0) : undefined;
+    case INPUT.qemu:
+      return qemuLength(head);
     default:
-      throw cannotFollow(`message type ${bytes[0]}`);
+      throw unsupported(`message type ${head[0]}`);
   }
 }
 
-/** QEMU's own messages: extended key events and audio. Source: https://www.qemu.org/docs/master/interop/vnc-ledstate-pseudo-encoding.html and rfbproto. */
-function qemuLength(bytes: Buffer): number | undefined {
-  if (bytes.length < 2) return undefined;
-  if (bytes[1] === 0) return 12;
-  if (bytes[1] !== 1) throw cannotFollow(`QEMU message ${bytes[1]}`);
-  if (bytes.length < 4) return undefined;
-  return bytes.readUInt16BE(2) === 2 ? 10 : 4;
+/** QEMU's own messages: extended key events and audio. Source: rfbproto, "QEMU Client Message". */
+function qemuLength(head: Buffer): number | undefined {
+  if (head.length < 2) return undefined;
+  if (head[1] === 0) return 12;
+  if (head[1] !== 1) throw unsupported(`QEMU message ${head[1]}`);
+  if (head.length < 4) return undefined;
+  return head.readUInt16BE(2) === 2 ? 10 : 4;
 }
 
-const cannotFollow = (what: string): DomainError =>
-  new DomainError('INVALID_INPUT', `This console can't be watched with a client that uses ${what}.`);
+const unsupported = (what: string): DomainError =>
+  new DomainError('INVALID_INPUT', `This console can't be viewed with a client that uses ${what}.`);
