@@ -1,9 +1,9 @@
-import { rm } from 'node:fs/promises';
+import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DomainError, formatBytes, type VmSpec } from '@headgate/domain-contracts';
 import { downloadImage, type DownloadOptions } from '../fetching/download-image.js';
 import type { HttpClient } from '../fetching/http-get.js';
-import { MAX_ISO_BYTES, maxImageBytes, type SpaceGuard } from '../fetching/limits.js';
+import { MAX_ISO_BYTES, maxImageBytes, SPACE_WATERMARK_BYTES, type SpaceGuard } from '../fetching/limits.js';
 import { pullContainerDisk } from '../fetching/pull-container-disk.js';
 import { checkIso, inspectImage } from '../storage/disk-image.js';
 import type { QemuImg } from '../storage/qemu-img.js';
@@ -63,6 +63,7 @@ export class BootDiskBuilder {
       await downloadImage(this.downloads.http, source.url, disc, this.downloadOptions(report, MAX_ISO_BYTES));
       await checkIso(disc);
       report.step('Storing the ISO');
+      await this.pool.checkSpace((await stat(disc)).size, SPACE_WATERMARK_BYTES);
       await this.pool.createFrom(cdrom, disc, report);
       await this.pool.createBlank(disk, spec.diskBytes);
       return;
@@ -105,11 +106,14 @@ export class BootDiskBuilder {
     }
     report.step('Converting the image');
     const converted = join(folder, 'disk.qcow2');
-    await this.images.convert(image, found, converted, report.signal);
+    // The converted image takes no more space than the original, unless that is compressed.
+    const release = await this.downloads.space.reserve(await allocatedBytes(image));
+    await this.images.convert(image, found, converted, report.signal).finally(release);
     // Makes room for the copy in the pool.
     if (image.startsWith(folder)) await rm(image, { force: true });
     if (diskBytes > found.bytes) await this.images.grow(converted, diskBytes);
     report.step('Storing the disk');
+    await this.pool.checkSpace((await stat(converted)).size, SPACE_WATERMARK_BYTES);
     await this.pool.createFrom(disk, converted, report);
   }
 
@@ -125,3 +129,6 @@ export class BootDiskBuilder {
     };
   }
 }
+
+/** The space that a file takes; stat counts blocks of 512 bytes. */
+const allocatedBytes = async (file: string): Promise<number> => (await stat(file)).blocks * 512;

@@ -106,6 +106,10 @@ describe('planCreation', () => {
     expect(await codes(spec())).toEqual(['INSUFFICIENT_STORAGE']);
   });
 
+  test('refuses a disk that is larger than the storage pool', async () => {
+    expect(await codes(spec({ diskBytes: 900 * 1024 ** 4 }))).toEqual(['INSUFFICIENT_STORAGE']);
+  });
+
   test('refuses a download when the disk is almost full', async () => {
     const full = { hasSpaceForDownloads: () => Promise.resolve(false) };
     const url = 'https://host.example/a.img';

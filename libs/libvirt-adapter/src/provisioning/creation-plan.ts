@@ -80,6 +80,12 @@ export async function planCreation(spec: VmSpec, deps: CreationPlanDeps): Promis
       `The storage pool ${deps.pool.name} has only ${formatBytes(pool.availableBytes)} free.`,
       'Free some space on this machine.',
     );
+  } else if (pool?.isActive && claim === undefined && pool.capacityBytes > 0 && spec.diskBytes > pool.capacityBytes) {
+    refuse(
+      'INSUFFICIENT_STORAGE',
+      `disk: ${formatBytes(spec.diskBytes)} is more than the whole storage pool ${deps.pool.name}, which has ${formatBytes(pool.capacityBytes)}.`,
+      'Choose a smaller disk.',
+    );
   } else if (pool?.isActive && claim === undefined && pool.availableBytes < spec.diskBytes) {
     warnings.push(
       `The disk may grow to ${formatBytes(spec.diskBytes)}, which is more than the free space in the storage pool.`,

@@ -1,10 +1,12 @@
 import { mkdir } from 'node:fs/promises';
-import { DomainError } from '@headgate/domain-contracts';
+import { DomainError, formatBytes } from '@headgate/domain-contracts';
 import type { CallOptions, Virsh } from '../virsh/virsh.js';
 
 export interface PoolState {
   readonly isActive: boolean;
   readonly availableBytes: number;
+  /** The size of the file system; 0 when it is unknown. */
+  readonly capacityBytes: number;
 }
 
 /** Uploading a disk of many gigabytes takes long. */
@@ -25,6 +27,7 @@ export class StoragePool {
       const info = await this.virsh.run(['pool-info', this.name, '--bytes']);
       return {
         isActive: /^State:\s+running$/m.test(info),
+        capacityBytes: Number(/^Capacity:\s+(\d+)$/m.exec(info)?.[1] ?? 0),
         availableBytes: Number(/^Available:\s+(\d+)$/m.exec(info)?.[1] ?? 0),
       };
     } catch (error) {
@@ -58,6 +61,19 @@ export class StoragePool {
   /** Creates a blank, thinly provisioned disk. */
   async createBlank(volume: string, bytes: number): Promise<void> {
     await this.virsh.run(['vol-create-as', this.name, volume, String(bytes), '--format', 'qcow2']);
+  }
+
+  /**
+   * Checks that a file fits into the pool and leaves space for the other volumes to grow.
+   * @throws DomainError INSUFFICIENT_STORAGE
+   */
+  async checkSpace(bytes: number, watermarkBytes: number): Promise<void> {
+    const state = await this.state();
+    if (!state?.isActive || state.availableBytes - bytes >= watermarkBytes) return;
+    throw new DomainError(
+      'INSUFFICIENT_STORAGE',
+      `The storage pool ${this.name} has ${formatBytes(state.availableBytes)} free, not enough for ${formatBytes(bytes)}: free some space on this machine.`,
+    );
   }
 
   /** Creates a volume with the content of a file. libvirt detects its format from the content. */

@@ -114,7 +114,8 @@ export class FakeLibvirt {
     'pool-info': (name) =>
       this.ofPool(
         name,
-        ({ availableBytes }) => `Name:           ${name}\nState:          running\nAvailable:      ${availableBytes}\n`,
+        ({ availableBytes }) =>
+          `Name:           ${name}\nState:          running\nCapacity:       214748364800\nAvailable:      ${availableBytes}\n`,
       ),
     'pool-dumpxml': (name) =>
       this.ofPool(name, ({ path }) => `<pool type='dir'><target><path>${path}</path></target></pool>`),
