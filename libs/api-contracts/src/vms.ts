@@ -99,6 +99,8 @@ export class VmView {
   @IsBoolean() agentConnected!: boolean;
   @IsBoolean() protected!: boolean;
   @IsBoolean() restartRequired!: boolean;
+  /** True when the guest loses the changes of its boot disk at power-off: a container disk on a cluster. */
+  @Optional() @IsBoolean() volatile?: boolean;
   /** One sentence, when the status is a problem. */
   @Optional() @IsString() reason?: string;
   /** The folder's whole path. */

@@ -36,6 +36,7 @@ function presentVm(vm: VirtualMachine, stale: boolean): VmView {
     agentConnected: vm.agentConnected,
     protected: vm.protected,
     restartRequired: vm.restartRequired,
+    volatile: vm.volatile,
     reason: vm.reason,
     createdAt: vm.createdAt,
     stale: stale || undefined,

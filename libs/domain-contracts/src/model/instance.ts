@@ -33,6 +33,8 @@ export interface VirtualMachine extends InstanceBase {
   /** Deleting it is refused by the backend's own protection flag. */
   readonly protected: boolean;
   readonly restartRequired: boolean;
+  /** Present when the guest loses the changes of its boot disk at power-off. */
+  readonly volatile?: true;
 }
 
 export interface Container extends InstanceBase {

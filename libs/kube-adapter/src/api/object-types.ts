@@ -65,6 +65,7 @@ export interface GuestVolume {
   readonly dataVolume?: { readonly name: string };
   readonly persistentVolumeClaim?: { readonly claimName: string };
   readonly containerDisk?: { readonly image: string };
+  readonly ephemeral?: unknown;
   readonly emptyDisk?: { readonly capacity?: string };
 }
 

@@ -8,6 +8,8 @@ export interface BootDisk {
   readonly claim?: string;
   /** The requested size; absent for a volume that existed before. */
   readonly requestedBytes?: number;
+  /** The guest loses its changes at power-off. */
+  readonly isVolatile: boolean;
 }
 
 /** CDI adds 5.5 % for the file system by default. A claim that is larger by at most this factor was not expanded. */
@@ -23,7 +25,7 @@ export function bootDiskOf(vm: VmObject): BootDisk {
       volume?.emptyDisk?.capacity ??
       vm.metadata.annotations?.[ANNOTATION.diskBytes],
   );
-  return { claim, requestedBytes };
+  return { claim, requestedBytes, isVolatile: volume?.containerDisk !== undefined || volume?.ephemeral !== undefined };
 }
 
 /** The disk's size as the guest sees it: the requested size, or the claim's size after it was expanded. */

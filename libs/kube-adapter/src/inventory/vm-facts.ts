@@ -166,6 +166,7 @@ export function vmRecord(
     agentConnected: live?.agentConnected ?? false,
     protected: vm.protected,
     restartRequired: vm.restartRequired,
+    ...(vm.disk.isVolatile ? { volatile: true as const } : {}),
     ...(vm.createdAt === undefined ? {} : { createdAt: vm.createdAt }),
     ...(live?.node === undefined ? {} : { node: live.node }),
     ...(live?.ip === undefined ? {} : { ip: live.ip }),

@@ -14,23 +14,30 @@ export interface BootVolumes {
 /** The size of an installer disk, which CDI needs before it has read the image: larger than a dual-layer DVD. */
 const ISO_BYTES = 10 * 1024 ** 3;
 
-/**
- * The boot disk for a source. The names end in the id of the create call, so that they never match an existing claim,
- * nor one of a VM of the same name that is still being deleted.
- * @param architecture the guest's, such as `amd64`
- */
-export function bootVolumes(spec: VmSpec, createId: string, architecture: string): BootVolumes {
+export interface BootVolumeOptions {
+  /** The names of the volumes end in it, so that they never match an existing claim or one that is still being deleted. */
+  readonly createId: string;
+  /** The guest's architecture, such as `amd64`. */
+  readonly architecture: string;
+  /** Whether the cluster has CDI. */
+  readonly canImport: boolean;
+}
+
+/** The boot disk for a source. A catalog image is imported into a volume, so that the VM keeps its data. */
+export function bootVolumes(spec: VmSpec, { createId, architecture, canImport }: BootVolumeOptions): BootVolumes {
   const { source, ref, diskBytes } = spec;
   const root = `${ref.name}-root-${createId}`;
   switch (source.kind) {
     case 'containerDisk':
       return containerDisk(source.image, diskBytes);
-    case 'image':
-      return /^https?:\/\//.test(source.entry.containerDisk)
-        ? imported(spec, root, source.entry.containerDisk)
-        : containerDisk(source.entry.containerDisk, diskBytes);
+    case 'image': {
+      const image = source.entry.containerDisk;
+      if (isUrl(image)) return imported(spec, root, { http: { url: image } });
+      const url = `docker://${withoutScheme(image)}`;
+      return canImport ? imported(spec, root, { registry: { url } }) : containerDisk(image, diskBytes);
+    }
     case 'import':
-      return imported(spec, root, source.url);
+      return imported(spec, root, { http: { url: source.url } });
     case 'iso':
       return installer(spec, {
         root,
@@ -53,16 +60,20 @@ export function bootVolumes(spec: VmSpec, createId: string, architecture: string
 /** KubeVirt refuses SATA on arm64, whose machine type has no AHCI controller. */
 const cdromBus = (architecture: string): string => (architecture === 'arm64' ? 'scsi' : 'sata');
 
+export const isUrl = (image: string): boolean => /^https?:\/\//.test(image);
+
 /** Image references may have the `docker://` scheme that CDI uses; a container disk has none. */
+const withoutScheme = (image: string): string => image.replace(/^docker:\/\//, '');
+
 const containerDisk = (image: string, diskBytes: number): BootVolumes => ({
   templates: [],
-  volumes: [{ name: 'root', containerDisk: { image: image.replace(/^docker:\/\//, '') } }],
+  volumes: [{ name: 'root', containerDisk: { image: withoutScheme(image) } }],
   disks: (disk) => [{ name: 'root', bootOrder: 1, disk }],
   annotations: { [ANNOTATION.diskBytes]: String(diskBytes) },
 });
 
-const imported = (spec: VmSpec, root: string, url: string): BootVolumes => ({
-  templates: [dataVolume(spec, { name: root, source: { http: { url } }, bytes: spec.diskBytes })],
+const imported = (spec: VmSpec, root: string, source: JsonObject): BootVolumes => ({
+  templates: [dataVolume(spec, { name: root, source, bytes: spec.diskBytes })],
   volumes: [{ name: 'root', dataVolume: { name: root } }],
   disks: (disk) => [{ name: 'root', bootOrder: 1, disk }],
   annotations: {},

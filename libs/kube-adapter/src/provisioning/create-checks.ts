@@ -13,6 +13,7 @@ import { CLAIMS, CLUSTER_INSTANCETYPES, CLUSTER_PREFERENCES, NODES, VIRTUAL_MACH
 import type { ClusterFacts } from '../discovery/cluster-facts.js';
 import { nameRefusals } from '../kubevirt-traits.js';
 import { LABEL } from '../labels.js';
+import { isUrl } from './boot-volumes.js';
 import { SECRET_LIMIT_BYTES } from './cloud-init.js';
 
 export interface CreateCheckResult {
@@ -69,7 +70,8 @@ export async function checkCreate(api: KubeApi, facts: ClusterFacts, spec: VmSpe
       : undefined,
   ]);
   const refusals: Refusal[] = nameRefusals(name);
-  const unavailable = unavailableReason(source.kind, facts);
+  const needsUrlImport = source.kind === 'image' && isUrl(source.entry.containerDisk);
+  const unavailable = unavailableReason(needsUrlImport ? 'import' : source.kind, facts);
   if (unavailable !== undefined) refusals.push(refusal('NOT_SUPPORTED', unavailable, 'Choose another source.'));
   if (vm) {
     refusals.push(

@@ -386,6 +386,22 @@ describe('KubeProvisioning and imports', () => {
     await expect(done).rejects.toMatchObject({ message: expect.stringMatching(/has not begun after 5 minutes/) });
   });
 
+  test('imports a catalog image into a volume, and marks only a VM on a container disk as volatile', async () => {
+    await open();
+    const entry = { name: 'fedora', description: '', containerDisk: 'registry.example.org/fedora:42', defaultUser: '' };
+    const size = { cpu: 1, memoryBytes: GIB, diskBytes: 2 * GIB, start: true };
+    const provisioning = harness.backend.require('provisioning');
+    const spec = { ref: harness.freshRef(), source: { kind: 'image', entry } as const, ...size };
+    expect((await provisioning.planCreate(spec)).warnings).toEqual([]);
+    await (await provisioning.create(spec)).remaining?.(recordingReporter());
+    const vm = await harness.recorder.untilVm(spec.ref, ({ status }) => status === 'Running');
+    expect(vm).not.toHaveProperty('volatile');
+    const volatile = { ...spec, ref: harness.freshRef(), source: await harness.quickSource() };
+    expect((await provisioning.planCreate(volatile)).warnings).toEqual([expect.stringMatching(/not persistent/)]);
+    await provisioning.create(volatile);
+    await harness.recorder.untilVm(volatile.ref, (shown) => shown.volatile === true);
+  });
+
   test('says that a disk is being filled', async () => {
     await open({ simulation: { timeScale: 5 } });
     const { ref, done } = await importing();
@@ -443,6 +459,12 @@ describe('KubeProvisioning without CDI', () => {
       message: expect.stringMatching(/CDI/),
     });
     expect(provisioning.sources()).toMatchObject({ import: expect.stringMatching(/CDI/), containerDisk: true });
+    const entry = { name: 'fedora', description: '', containerDisk: 'registry.example.org/fedora:42', defaultUser: '' };
+    const plan = await provisioning.planCreate({ ref, source: { kind: 'image', entry }, ...size });
+    expect(plan).toMatchObject({ refusals: [], warnings: [expect.stringMatching(/not persistent/)] });
+    const url = { ...entry, containerDisk: 'https://images.example/a.qcow2' };
+    const refused = await provisioning.planCreate({ ref, source: { kind: 'image', entry: url }, ...size });
+    expect(refused.refusals).toMatchObject([{ code: 'NOT_SUPPORTED', reason: expect.stringMatching(/CDI/) }]);
     const vm = await harness.givenVm('Stopped');
     await provisioning.delete(vm);
     await harness.recorder.until(() => harness.recorder.vm(vm) === undefined);

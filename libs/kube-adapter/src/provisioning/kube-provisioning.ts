@@ -22,7 +22,7 @@ import type { ClusterFacts } from '../discovery/cluster-facts.js';
 import { TAG_PREFIX } from '../labels.js';
 import { nodeSelectorFor } from '../migration/migration-target.js';
 import type { WatchDeps } from '../watch/kind-watch.js';
-import { bootVolumes } from './boot-volumes.js';
+import { bootVolumes, type BootVolumes } from './boot-volumes.js';
 import { fitsInline } from './cloud-init.js';
 import { checkCreate, vmSources } from './create-checks.js';
 import { followImport } from './disk-import.js';
@@ -55,8 +55,8 @@ export class KubeProvisioning extends InstanceProvisioning {
     const { refusals, node } = await checkCreate(api, facts, spec);
     const exists = await namespaceExists(api, spec.ref.namespace);
     const rejected = refusals.length === 0 && exists !== false ? await this.dryRun(draftOf(spec, facts, node)) : [];
-    return buildPlan(createSteps(spec, exists === false), {
-      warnings: createWarnings(spec),
+    return buildPlan(createSteps(spec, facts, exists === false), {
+      warnings: createWarnings(spec, facts),
       refusals: [...refusals, ...rejected],
     });
   }
@@ -120,14 +120,18 @@ function draftOf(spec: VmSpec, facts: ClusterFacts, node: NodeObject | undefined
   return {
     spec,
     createId,
-    disks: bootVolumes(spec, createId, architecture),
+    disks: bootVolumes(spec, { createId, architecture, canImport: facts.hasCdi }),
     nodeSelector: node && nodeSelectorFor(node),
   };
 }
 
-function createSteps(spec: VmSpec, namespaceMissing: boolean): PlanStep[] {
+/** The disks of a plan, whose names do not matter. */
+const plannedVolumes = (spec: VmSpec, { hasCdi, defaultArchitecture }: ClusterFacts): BootVolumes =>
+  bootVolumes(spec, { createId: 'xxxx', architecture: defaultArchitecture, canImport: hasCdi });
+
+function createSteps(spec: VmSpec, facts: ClusterFacts, namespaceMissing: boolean): PlanStep[] {
   const { name, namespace } = spec.ref;
-  const disks = bootVolumes(spec, 'xxxx', '').templates.length;
+  const disks = plannedVolumes(spec, facts).templates.length;
   return [
     ...(namespaceMissing ? [{ name: 'namespace', detail: `Create the namespace ${namespace}.` }] : []),
     { name: 'create', detail: `VirtualMachine ${name} in ${namespace}.` },
@@ -139,7 +143,7 @@ function createSteps(spec: VmSpec, namespaceMissing: boolean): PlanStep[] {
   ];
 }
 
-const createWarnings = ({ source }: VmSpec): string[] =>
-  source.kind === 'containerDisk' || source.kind === 'image'
+const createWarnings = (spec: VmSpec, facts: ClusterFacts): string[] =>
+  plannedVolumes(spec, facts).volumes.some((volume) => 'containerDisk' in volume)
     ? ['A container disk is not persistent: the guest loses its changes at power-off, and the disk size has no effect.']
     : [];

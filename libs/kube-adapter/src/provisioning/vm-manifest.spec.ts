@@ -15,18 +15,21 @@ const specOf = (overrides: Partial<VmSpec> = {}): VmSpec => ({
   ...overrides,
 });
 
-const manifest = (overrides: Partial<VmSpec> = {}, architecture = 'amd64') => {
+const CLUSTER = { createId: 'ab12', architecture: 'amd64', canImport: true };
+
+const manifest = (overrides: Partial<VmSpec> = {}, cluster: Partial<typeof CLUSTER> = {}) => {
   const spec = specOf(overrides);
   const object = vmManifest({
     spec,
     createId: 'ab12',
-    disks: bootVolumes(spec, 'ab12', architecture),
+    disks: bootVolumes(spec, { ...CLUSTER, ...cluster }),
     runStrategy: 'Halted',
   });
   return JSON.parse(JSON.stringify(object));
 };
-const domain = (overrides: Partial<VmSpec> = {}, architecture?: string) =>
-  manifest(overrides, architecture).spec.template.spec.domain;
+const domain = (overrides: Partial<VmSpec> = {}, cluster: Partial<typeof CLUSTER> = {}) =>
+  manifest(overrides, cluster).spec.template.spec.domain;
+const entry = (containerDisk: string) => ({ name: 'y', description: '', containerDisk, defaultUser: '' });
 
 describe('vmManifest', () => {
   test('writes CPUs as sockets and leaves the maximum of CPU and memory to KubeVirt, whose live scaling needs that', () => {
@@ -47,7 +50,8 @@ describe('vmManifest', () => {
     ['amd64', 'sata'],
     ['arm64', 'scsi'],
   ])('attaches an installer on %s by %s', (architecture, bus) => {
-    const { disks } = domain({ source: { kind: 'iso', url: 'https://images.example/a.iso' } }, architecture).devices;
+    const source = { kind: 'iso', url: 'https://images.example/a.iso' } as const;
+    const { disks } = domain({ source }, { architecture }).devices;
     expect(disks).toContainEqual({ name: 'installer', bootOrder: 2, cdrom: { bus } });
   });
 
@@ -72,14 +76,8 @@ describe('vmManifest', () => {
 
   test.each<[VmSource, string[], string[]]>([
     [{ kind: 'containerDisk', image: 'registry.example.org/x/y:1' }, ['containerDisk'], []],
-    [
-      {
-        kind: 'image',
-        entry: { name: 'y', description: '', containerDisk: 'docker://registry.example.org/x/y:1', defaultUser: '' },
-      },
-      ['containerDisk'],
-      [],
-    ],
+    [{ kind: 'image', entry: entry('docker://registry.example.org/x/y:1') }, ['dataVolume'], ['registry']],
+    [{ kind: 'image', entry: entry('https://images.example/y.qcow2') }, ['dataVolume'], ['http']],
     [{ kind: 'import', url: 'https://a/b' }, ['dataVolume'], ['http']],
     [{ kind: 'iso', url: 'https://a/b' }, ['dataVolume', 'dataVolume'], ['blank', 'http']],
     [{ kind: 'pvc', claim: 'old' }, ['persistentVolumeClaim'], []],
@@ -93,6 +91,18 @@ describe('vmManifest', () => {
       (spec.dataVolumeTemplates ?? []).flatMap((t: { spec: { source: object } }) => Object.keys(t.spec.source)),
     ).toEqual(templates);
   });
+
+  test.each(['registry.example.org/x/y:1', 'docker://registry.example.org/x/y:1'])(
+    'imports the catalog image %s, so that the VM keeps its data',
+    (reference) => {
+      const source = { kind: 'image', entry: entry(reference) } as const;
+      const [template] = manifest({ source }).spec.dataVolumeTemplates;
+      expect(template.spec.source).toEqual({ registry: { url: 'docker://registry.example.org/x/y:1' } });
+      expect(template.spec.storage.resources.requests.storage).toBe('20Gi');
+      const { volumes } = manifest({ source }, { canImport: false }).spec.template.spec;
+      expect(volumes).toEqual([{ name: 'root', containerDisk: { image: 'registry.example.org/x/y:1' } }]);
+    },
+  );
 
   test('does not label an existing claim, which stays when the VM is deleted', () => {
     const { spec } = manifest({ source: { kind: 'pvc', claim: 'old' } });
@@ -108,7 +118,7 @@ describe('vmManifest', () => {
     const object = vmManifest({
       spec,
       createId: 'a',
-      disks: bootVolumes(spec, 'a', 'amd64'),
+      disks: bootVolumes(spec, CLUSTER),
       cloudInit: cloudInitInline('#x'),
       runStrategy: 'Halted',
     });
