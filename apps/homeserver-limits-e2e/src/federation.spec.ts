@@ -48,9 +48,15 @@ describe('PUT /_matrix/federation/v1/send (embedded)', () => {
     expect((await call(limits.url, 'PUT', path('bare'), { body })).status).toBe(401);
   });
 
+  test('does not parse the body of a server without a known key', async () => {
+    const body = '{"origin":"a.example","pdus":[],"n":1.0}';
+    expect((await call(limits.url, 'PUT', path('unparsed'), { body })).status).toBe(401);
+  });
+
   test('refuses numbers that canonical JSON excludes', async () => {
     const body = '{"origin":"a.example","pdus":[],"n":1.0}';
-    expect((await call(limits.url, 'PUT', path('float'), { body })).body.errcode).toBe('M_BAD_JSON');
+    const headers = { Authorization: peer.authorization(path('float'), JSON.parse(body)) };
+    expect((await call(limits.url, 'PUT', path('float'), { body, headers })).body.errcode).toBe('M_BAD_JSON');
   });
 
   test.each([

@@ -14,6 +14,8 @@ export * from './requests/one-time-keys.js';
 export * from './requests/pusher-request.js';
 export * from './requests/sfu-request.js';
 export * from './requests/size-limits.js';
+export * from './requests/transaction-scanner.js';
+export * from './wire/body-budget.js';
 export * from './wire/matrix-response.js';
 export * from './wire/matrix-request.js';
 export * from './wire/request-body.js';

@@ -44,10 +44,15 @@ export class Peer {
   }
 
   send(url: string, { uri, pdus = [], edus = [], ...odd }: Transaction): Promise<Reply> {
-    const { origin = this.name, bodyOrigin = origin, destination = 'b.example', signedUri = uri } = odd;
+    const { origin = this.name, bodyOrigin = origin, destination, signedUri = uri } = odd;
     const content = { origin: bodyOrigin, origin_server_ts: 1, pdus, edus };
-    const Authorization = signXMatrix({ method: 'PUT', uri: signedUri, origin, destination, content }, this.key);
+    const Authorization = this.authorization(signedUri, content, { origin, ...(destination && { destination }) });
     return call(url, 'PUT', uri, { body: content, headers: { Authorization } });
+  }
+
+  /** The signature of a PUT with this content. */
+  authorization(uri: string, content: JsonObject, { origin = this.name, destination = 'b.example' } = {}): string {
+    return signXMatrix({ method: 'PUT', uri, origin, destination, content }, this.key);
   }
 
   /** A signed event of a room on another server. */

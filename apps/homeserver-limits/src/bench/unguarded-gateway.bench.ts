@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { PathTable } from '@headgate/homeserver-contracts';
+import { BodyBudget, PathTable } from '@headgate/homeserver-contracts';
 import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -34,7 +34,14 @@ const homeserver = new GatewayHomeserver({
   timeoutMs: TIMEOUT_MS,
   log,
 });
-const dispatcher = new Dispatcher({ table: new PathTable([]), bounds: new Bounds([]), homeserver, addresses, log });
+const dispatcher = new Dispatcher({
+  table: new PathTable([]),
+  bounds: new Bounds([]),
+  homeserver,
+  addresses,
+  bodies: new BodyBudget(),
+  log,
+});
 
 @Module({ controllers: [MatrixController], providers: [{ provide: Dispatcher, useValue: dispatcher }] })
 class UnguardedModule {}

@@ -1,10 +1,11 @@
 import {
-  exactMembers,
   type MatrixRequest,
   type MatrixResponse,
   MAX_PDUS,
   MAX_TRANSACTION_ID_BYTES,
+  TooManyPdus,
   TRANSACTION_LIMIT_BYTES,
+  TransactionScanner,
 } from '@headgate/homeserver-contracts';
 import type { DecisionListener } from '@headgate/limits-nest';
 import { MatrixError, parseXMatrix, utf8Length } from '@headgate/matrix-protocol';
@@ -32,16 +33,21 @@ export class SendTransactionBound extends Bound {
       throw this.refusal(request, 'federation_transaction_id', message);
     }
     this.watch('federation_transaction_id', 'granted');
-    const body = await request.json(TRANSACTION_LIMIT_BYTES);
-    exactMembers(body, ['pdus', 'origin']);
-    const { pdus } = body;
-    if (!Array.isArray(pdus)) throw MatrixError.badJson('pdus must be a list.');
-    if (pdus.length > MAX_PDUS) {
-      const message = `A transaction has at most ${MAX_PDUS} PDUs; this one has ${pdus.length}.`;
-      throw this.refusal(request, 'federation_pdus', message);
-    }
+    await this.countPdus(request);
     this.watch('federation_pdus', 'granted');
     return next();
+  }
+
+  /** Counts while the body arrives, so that a large transaction does not block the process. */
+  private async countPdus(request: MatrixRequest): Promise<void> {
+    const scanner = new TransactionScanner(MAX_PDUS);
+    try {
+      await request.bytes(TRANSACTION_LIMIT_BYTES, (chunk) => scanner.push(chunk));
+      scanner.end();
+    } catch (error) {
+      if (!(error instanceof TooManyPdus)) throw error;
+      throw this.refusal(request, 'federation_pdus', `A transaction has at most ${MAX_PDUS} PDUs.`);
+    }
   }
 
   private refusal(request: MatrixRequest, rule: string, message: string): MatrixError {

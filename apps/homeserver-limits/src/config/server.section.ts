@@ -1,6 +1,6 @@
-import { IsArray } from 'class-validator';
+import { IsArray, Min } from 'class-validator';
 import { IsListenAddress } from '@headgate/nest-kit';
-import { Flag, Network, OneOf, RegistrationToken, ServerName } from './fields.js';
+import { Flag, Network, OneOf, RegistrationToken, ServerName, WholeNumber } from './fields.js';
 
 export class ServerSection {
   /** The server's name in user IDs, and the destination in the signatures of peers. */
@@ -10,6 +10,8 @@ export class ServerSection {
   @IsArray() @Network({ each: true }) trusted_proxies: string[] = [];
   /** The prefix length of the IPv6 network that counts as one caller. */
   @OneOf([64, 56, 48]) ipv6_prefix = 64;
+  /** The memory in MiB that request bodies share while they are read. Slow senders are refused first when it is exhausted. */
+  @WholeNumber(65_536) @Min(16, { message: '$property must be at least 16' }) body_memory_mib = 64;
   /** Embedded mode: whether users can register. */
   @Flag() registration = true;
   /** Embedded mode: registering requires one of these tokens. Empty: no token is required. */

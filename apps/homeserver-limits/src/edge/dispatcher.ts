@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
+  type BodyBudget,
   type Classified,
   ClientGone,
   drain,
@@ -20,6 +21,8 @@ export interface DispatcherDeps {
   bounds: Bounds;
   homeserver: Homeserver;
   addresses: CallerAddress;
+  /** The memory that buffered request bodies share. */
+  bodies: BodyBudget;
   log: Logger;
 }
 
@@ -64,13 +67,17 @@ export class Dispatcher {
   ): MatrixRequest {
     const { address, source } = this.deps.addresses.of(raw);
     const params = classified.kind === 'matched' ? classified.match.params : {};
-    return new MatrixRequest({ raw, response, target, params, queryText: classified.target.query, address, source });
+    const { query: queryText } = classified.target;
+    const { bodies: budget } = this.deps;
+    return new MatrixRequest({ raw, response, target, params, queryText, address, source, budget });
   }
 
   private refusal(error: unknown, raw: IncomingMessage, target: string): MatrixResponse | undefined {
     if (error instanceof ClientGone || (raw.destroyed && !raw.complete)) return undefined;
     const response = errorResponse(error);
-    if (response.status >= 500) this.logFailure(error, response.status, withoutSecrets(target));
+    // Refused bodies are counted by their budget: a log line for each would serve an attacker.
+    if (response.status >= 500 && response.status !== 503)
+      this.logFailure(error, response.status, withoutSecrets(target));
     return response;
   }
 

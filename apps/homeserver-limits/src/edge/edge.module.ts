@@ -1,25 +1,39 @@
-import { Homeserver, PathTable } from '@headgate/homeserver-contracts';
+import { BodyBudget, Homeserver, PathTable } from '@headgate/homeserver-contracts';
 import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import type { Logger } from 'pino';
 import { Bounds } from '../bounds/bounds.js';
+import { LiveConfig } from '../config/live-config.js';
 import { LOGGER } from '../config/settings.module.js';
+import { LimitsMetrics } from '../metrics/limits-metrics.js';
+import { MetricsModule } from '../metrics/metrics.module.js';
 import { CallerAddress } from './caller-address.js';
 import { CallerAddressModule } from './caller-address.module.js';
 import { ConnectionDrain } from './connection-drain.js';
 import { Dispatcher } from './dispatcher.js';
 import { MatrixController } from './matrix.controller.js';
 
+const MIB = 1024 * 1024;
+
 /** Takes requests in and writes responses. */
 @Module({})
 export class EdgeModule {
+  constructor(metrics: LimitsMetrics, bodies: BodyBudget) {
+    metrics.showBodies(bodies);
+  }
+
   /** @param homeserver exports `Homeserver` and the `PathTable` of its operations; @param bounds exports `Bounds` */
   static over(homeserver: Type, bounds: DynamicModule): DynamicModule {
     return {
       module: EdgeModule,
-      imports: [homeserver, bounds, CallerAddressModule],
+      imports: [homeserver, bounds, CallerAddressModule, MetricsModule],
       controllers: [MatrixController],
       providers: [
         ConnectionDrain,
+        {
+          provide: BodyBudget,
+          useFactory: ({ current: { server } }: LiveConfig) => new BodyBudget(server.body_memory_mib * MIB),
+          inject: [LiveConfig],
+        },
         {
           provide: Dispatcher,
           useFactory: (
@@ -27,9 +41,10 @@ export class EdgeModule {
             registry: Bounds,
             backend: Homeserver,
             addresses: CallerAddress,
+            bodies: BodyBudget,
             log: Logger,
-          ) => new Dispatcher({ table, bounds: registry, homeserver: backend, addresses, log }),
-          inject: [PathTable, Bounds, Homeserver, CallerAddress, LOGGER],
+          ) => new Dispatcher({ table, bounds: registry, homeserver: backend, addresses, bodies, log }),
+          inject: [PathTable, Bounds, Homeserver, CallerAddress, BodyBudget, LOGGER],
         },
       ],
     };

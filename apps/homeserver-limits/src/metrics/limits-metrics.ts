@@ -32,6 +32,26 @@ export class LimitsMetrics {
     });
   }
 
+  /** @param bodies the memory of buffered request bodies */
+  showBodies(bodies: { readonly usedBytes: number; readonly refused: number }): void {
+    new Gauge({
+      name: 'limits_buffered_body_bytes',
+      help: 'Memory of the request bodies that are read before they are handled.',
+      registers: [this.registry],
+      collect() {
+        this.set(bodies.usedBytes);
+      },
+    });
+    new Gauge({
+      name: 'limits_refused_bodies',
+      help: 'Request bodies refused with 503 since the start, because the memory for all of them was exhausted.',
+      registers: [this.registry],
+      collect() {
+        this.set(bodies.refused);
+      },
+    });
+  }
+
   /** @param verifications the number of passwords verified since the start */
   showPasswords(verifications: () => number): void {
     new Gauge({

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { type JsonObject, MatrixError, parseJsonObject } from '@headgate/matrix-protocol';
 import { DEFAULT_JSON_LIMIT_BYTES } from '../requests/size-limits.js';
+import { BodyBudget } from './body-budget.js';
 import { LengthLimit } from './length-limit.js';
 import { ClientGone, declaredLength, readBody, requireClient, tooLarge, requestBody } from './request-body.js';
 
@@ -15,6 +16,8 @@ export interface MatrixRequestInit {
   readonly queryText: string;
   /** The caller's address, behind trusted proxies. */
   readonly address: string;
+  /** The memory of buffered bodies; a budget of its own when left out. */
+  readonly budget?: BodyBudget;
   /** The key of the per-address rates: the address, or the network that belongs to one IPv6 caller. */
   readonly source: string;
 }
@@ -28,11 +31,12 @@ export class MatrixRequest {
   readonly address: string;
   readonly source: string;
   private readonly queryText: string;
+  private readonly budget: BodyBudget;
   private body?: Promise<Buffer>;
   private parsedQuery?: URLSearchParams;
   private maxStreamBytes?: number;
 
-  constructor({ raw, response, target, params, queryText, address, source }: MatrixRequestInit) {
+  constructor({ raw, response, target, params, queryText, address, source, budget }: MatrixRequestInit) {
     this.raw = raw;
     this.response = response;
     this.target = target;
@@ -40,6 +44,7 @@ export class MatrixRequest {
     this.queryText = queryText;
     this.address = address;
     this.source = source;
+    this.budget = budget ?? new BodyBudget();
   }
 
   get method(): string {
@@ -70,9 +75,14 @@ export class MatrixRequest {
     return [...tokens][0];
   }
 
-  /** The whole body; later calls return the same bytes. @throws MatrixError M_TOO_LARGE beyond `limit` bytes */
-  bytes(limit: number): Promise<Buffer> {
-    return (this.body ??= readBody(this.raw, this.response, limit));
+  /**
+   * The whole body; later calls return the same bytes.
+   * @param inspect receives each chunk as it arrives, and may throw to refuse the body
+   * @throws MatrixError M_TOO_LARGE beyond `limit` bytes, 503 when the budget of all bodies is exhausted
+   */
+  bytes(limit: number, inspect?: (chunk: Buffer) => void): Promise<Buffer> {
+    const { budget } = this;
+    return (this.body ??= readBody(this.raw, this.response, { limit, budget, inspect }));
   }
 
   /**

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { MatrixError } from '@headgate/matrix-protocol';
+import type { BodyBudget } from './body-budget.js';
 
 /** How much of a refused body is discarded so that the client receives the refusal, before the connection is closed. */
 const DRAIN_BYTES = 64 * 1024 * 1024;
@@ -18,31 +19,95 @@ export function requestBody(request: IncomingMessage, response: ServerResponse):
   if (/^100-continue$/i.test(request.headers.expect ?? '')) response.writeContinue();
 }
 
-/** Reads a body of at most `limit` bytes. @throws MatrixError M_TOO_LARGE, from the declared length or while reading */
-export async function readBody(request: IncomingMessage, response: ServerResponse, limit: number): Promise<Buffer> {
-  if ((declaredLength(request) ?? 0) > limit) throw tooLarge(limit);
+export interface ReadBodyOptions {
+  readonly limit: number;
+  readonly budget: BodyBudget;
+  /** Receives each chunk as it arrives. An error that it throws refuses the body. */
+  readonly inspect?: ((chunk: Buffer) => void) | undefined;
+}
+
+const BLOCK_BYTES = 64 * 1024;
+
+/** Collects chunks into blocks, so that many small chunks take no more memory than a few large ones. */
+class BlockBuffer {
+  private readonly blocks: Buffer[] = [];
+  private block = Buffer.alloc(0);
+  private filled = 0;
+
+  constructor(private readonly onGrow: (bytes: number) => void) {}
+
+  append(chunk: Buffer, expectedBytes: number): void {
+    for (let at = 0; at < chunk.length;) {
+      if (this.filled === this.block.length)
+        this.addBlock(Math.min(BLOCK_BYTES, Math.max(expectedBytes, chunk.length - at)));
+      const copied = chunk.copy(this.block, this.filled, at);
+      this.filled += copied;
+      at += copied;
+    }
+  }
+
+  /** Everything that was appended. */
+  take(): Buffer {
+    const last = this.block.subarray(0, this.filled);
+    if (this.blocks.length === 0) return last;
+    return Buffer.concat([...this.blocks, last]);
+  }
+
+  private addBlock(bytes: number): void {
+    this.onGrow(bytes);
+    if (this.filled > 0) this.blocks.push(this.block);
+    this.block = Buffer.allocUnsafeSlow(bytes);
+    this.filled = 0;
+  }
+}
+
+/**
+ * Reads a body of at most `limit` bytes. Its memory counts for the budget until the response has ended.
+ * @throws MatrixError M_TOO_LARGE, from the declared length or while reading; 503 when the budget is exhausted
+ */
+export async function readBody(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { limit, budget, inspect }: ReadBodyOptions,
+): Promise<Buffer> {
+  const declared = declaredLength(request);
+  if ((declared ?? 0) > limit) throw tooLarge(limit);
   requireClient(request);
   requestBody(request, response);
-  const chunks: Buffer[] = [];
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const refuse = (error: unknown) => {
+    request.pause();
+    request.removeAllListeners('data');
+    reject(error);
+  };
+  const body = budget.open(refuse);
+  const buffer = new BlockBuffer((bytes) => body.grow(bytes));
   let length = 0;
-  await new Promise<void>((resolve, reject) => {
-    request.on('data', (chunk: Buffer) => {
-      length += chunk.length;
-      if (length <= limit) chunks.push(chunk);
-      else {
-        request.pause();
-        request.removeAllListeners('data');
-        reject(tooLarge(limit));
-      }
-    });
-    request.once('end', resolve);
-    request.once('error', reject);
-    // Every request closes; it is an error only before the end of the body.
-    request.once('close', () => {
-      if (!request.readableEnded) reject(new ClientGone());
-    });
+  request.on('data', (chunk: Buffer) => {
+    length += chunk.length;
+    if (length > limit) return refuse(tooLarge(limit));
+    try {
+      inspect?.(chunk);
+      buffer.append(chunk, declared === undefined ? length : declared - (length - chunk.length));
+    } catch (error) {
+      refuse(error);
+    }
   });
-  return Buffer.concat(chunks);
+  request.once('end', resolve);
+  request.once('error', reject);
+  // Every request closes; it is an error only before the end of the body.
+  request.once('close', () => {
+    if (!request.readableEnded) reject(new ClientGone());
+  });
+  try {
+    await promise;
+  } catch (error) {
+    body.release();
+    throw error;
+  }
+  body.complete();
+  response.once('close', () => body.release());
+  return buffer.take();
 }
 
 /** The caller hung up, so there is no one to respond to. */

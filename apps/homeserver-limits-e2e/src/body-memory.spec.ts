@@ -1,0 +1,98 @@
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { connect, type Socket } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
+import type { Mode } from './testing/both-modes.js';
+import { call } from './testing/http-client.js';
+import { LimitsProcess } from './testing/limits-process.js';
+import { RecordingUpstream } from './testing/recording-upstream.js';
+
+const MIB = 1024 * 1024;
+const BUDGET_MIB = 16;
+const SEND = '/_matrix/federation/v1/send/';
+
+describe.each<Mode>(['embedded', 'gateway'])('the memory of request bodies (%s)', (mode) => {
+  let upstream: RecordingUpstream;
+  let limits: LimitsProcess;
+  const sockets = new Set<Socket>();
+  beforeAll(async () => {
+    upstream = await RecordingUpstream.listen();
+    const gateway = mode === 'gateway' ? `[gateway]\nupstream = "${upstream.url}"\n` : '';
+    limits = await LimitsProcess.start(`[server]\nname = "b.example"\nbody_memory_mib = ${BUDGET_MIB}\n${gateway}`);
+    // The first requests load code and grow the heap.
+    for (let i = 0; i < 20; i++) await call(limits.url, 'PUT', `${SEND}warm${i}`, { body: { pdus: [] } });
+  });
+  afterEach(() => {
+    for (const socket of sockets) socket.destroy();
+    sockets.clear();
+  });
+  afterAll(async () => {
+    await limits.dispose();
+    await upstream.close();
+  });
+
+  async function residentMib(): Promise<number> {
+    const status = await readFile(`/proc/${limits.pid}/status`, 'utf8');
+    return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024;
+  }
+
+  async function metric(name: string): Promise<number> {
+    const text = (await call(limits.url, 'GET', '/metrics')).bytes.toString('utf8');
+    return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]);
+  }
+
+  async function open(head: string): Promise<Socket> {
+    const { hostname, port } = new URL(limits.url);
+    const socket = connect(Number(port), hostname);
+    sockets.add(socket.on('error', () => undefined));
+    await once(socket, 'connect');
+    socket.write(`${head}\r\nHost: b.example\r\n`);
+    return socket;
+  }
+
+  async function write(socket: Socket, bytes: Buffer | string): Promise<void> {
+    if (!socket.write(bytes) && !socket.destroyed) await Promise.race([once(socket, 'drain'), once(socket, 'close')]);
+  }
+
+  async function until(met: () => Promise<boolean>, what: string): Promise<void> {
+    const end = Date.now() + 30_000;
+    while (!(await met())) {
+      if (Date.now() > end) throw new Error(`timed out: ${what}`);
+      await setImmediate();
+    }
+  }
+
+  test('is that of its bytes, even in chunks of one byte', async () => {
+    const before = await residentMib();
+    const socket = await open(`PUT ${SEND}chunks HTTP/1.1`);
+    await write(socket, 'Transfer-Encoding: chunked\r\n\r\n');
+    const chunks = '1\r\n \r\n'.repeat(16_384);
+    for (let sent = 0; sent < MIB; sent += 16_384) await write(socket, chunks);
+    await until(async () => (await metric('limits_buffered_body_bytes')) >= MIB - 65_536, 'all chunks arrived');
+    expect(await metric('limits_buffered_body_bytes')).toBeLessThan(1.2 * MIB);
+    expect((await residentMib()) - before).toBeLessThan(100);
+  });
+
+  test('has one budget, from which slow senders are refused first, and others are served', async () => {
+    const part = Buffer.alloc(2 * MIB, ' ');
+    let refused = 0;
+    for (let i = 0; i < 20; i++) {
+      const socket = await open(`PUT ${SEND}slow${i} HTTP/1.1`);
+      socket.on('data', (data: Buffer) => (refused += Number(data.toString('latin1').startsWith('HTTP/1.1 503'))));
+      await write(socket, `Content-Length: ${12 * MIB}\r\n\r\n`);
+      await write(socket, part);
+    }
+    await until(async () => refused >= 12, 'slow senders were refused');
+    expect(await metric('limits_buffered_body_bytes')).toBeLessThanOrEqual(BUDGET_MIB * MIB);
+    expect(await metric('limits_refused_bodies')).toBeGreaterThanOrEqual(12);
+    const body = JSON.stringify({ origin: 'a.example', pdus: [], x: 'x'.repeat(4 * MIB) });
+    expect((await call(limits.url, 'PUT', `${SEND}fast`, { body })).status).toBe(mode === 'gateway' ? 200 : 401);
+  });
+
+  test('is free again when the callers have gone', async () => {
+    await until(async () => (await metric('limits_buffered_body_bytes')) === 0, 'all bodies were released');
+    expect((await call(limits.url, 'PUT', `${SEND}later`, { body: { pdus: [] } })).status).toBe(
+      mode === 'gateway' ? 200 : 401,
+    );
+  });
+});
