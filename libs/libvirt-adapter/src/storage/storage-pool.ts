@@ -79,7 +79,11 @@ export class StoragePool {
   /** Creates a volume with the content of a file. libvirt detects its format from the content. */
   async createFrom(volume: string, file: string, { signal }: CallOptions = {}): Promise<void> {
     await this.virsh.run(['vol-create-as', this.name, volume, '0', '--format', 'raw'], { signal });
-    await this.virsh.run(['vol-upload', volume, file, '--pool', this.name], { signal, timeoutMs: COPY_TIMEOUT_MS });
+    await this.virsh.run(['vol-upload', volume, file, '--pool', this.name], {
+      signal,
+      timeoutMs: COPY_TIMEOUT_MS,
+      isTransfer: true,
+    });
   }
 
   /** Removes a volume; a missing volume is not an error. */

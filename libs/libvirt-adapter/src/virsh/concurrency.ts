@@ -7,9 +7,10 @@ export class Slots {
     this.free = size;
   }
 
-  async run<T>(task: () => Promise<T>): Promise<T> {
+  /** @param signal ends the wait for a slot; the task itself has to observe the signal as well */
+  async run<T>(task: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     if (this.free > 0) this.free--;
-    else await new Promise<void>((resolve) => this.waiting.push(resolve));
+    else await this.wait(signal);
     try {
       return await task();
     } finally {
@@ -18,6 +19,22 @@ export class Slots {
       if (next) next();
       else this.free++;
     }
+  }
+
+  private wait(signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const start = (): void => {
+        signal?.removeEventListener('abort', cancel);
+        resolve();
+      };
+      const cancel = (): void => {
+        this.waiting.splice(this.waiting.indexOf(start), 1);
+        reject(signal?.reason as Error);
+      };
+      if (signal?.aborted) return reject(signal.reason as Error);
+      signal?.addEventListener('abort', cancel, { once: true });
+      this.waiting.push(start);
+    });
   }
 }
 

@@ -4,6 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { DomainError } from '@headgate/domain-contracts';
 import { englishEnvironment, runProgram, type RunProgram } from './run-program.js';
 import { Slots } from './concurrency.js';
 import { translateFailure } from './virsh-errors.js';
@@ -20,6 +21,8 @@ export interface VirshOptions {
 export interface CallOptions {
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
+  /** A transfer that may take hours. Transfers wait for each other only, so that they never delay other commands. */
+  readonly isTransfer?: boolean;
 }
 
 /** A client for one libvirt connection that runs virsh. Arguments never contain secrets, because process lists show them. */
@@ -27,6 +30,7 @@ export class Virsh {
   readonly uri: string;
   private readonly program: RunProgram;
   private readonly slots: Slots;
+  private readonly transferSlots = new Slots(MAX_TRANSFERS);
   private readonly createTemporaryFolder: () => Promise<string>;
 
   constructor({ uri, run = runProgram, maxConcurrent = 6, createTemporaryFolder = inSystemFolder }: VirshOptions) {
@@ -41,10 +45,16 @@ export class Virsh {
    * @returns its standard output
    * @throws DomainError, see `translateFailure`
    */
-  async run(args: readonly string[], { timeoutMs = CALL_TIMEOUT_MS, signal }: CallOptions = {}): Promise<string> {
-    const result = await this.slots.run(() =>
-      this.program('virsh', [...this.options(), ...args], { timeoutMs, signal }),
-    );
+  async run(
+    args: readonly string[],
+    { timeoutMs = CALL_TIMEOUT_MS, signal, isTransfer = false }: CallOptions = {},
+  ): Promise<string> {
+    const slots = isTransfer ? this.transferSlots : this.slots;
+    const command = () => this.program('virsh', [...this.options(), ...args], { timeoutMs, signal });
+    const result = await slots.run(command, signal).catch((error: unknown) => {
+      if (!signal?.aborted) throw error;
+      throw new DomainError('CONFLICT', 'The operation was canceled.', { cause: error });
+    });
     if (result.code !== 0) throw translateFailure('virsh', result);
     return result.stdout;
   }
@@ -108,6 +118,8 @@ export class Virsh {
 
 const inSystemFolder = (): Promise<string> => mkdtemp(join(tmpdir(), 'headgate-xml-'));
 
+/** Maximum number of concurrent transfers. */
+const MAX_TRANSFERS = 2;
 const CALL_TIMEOUT_MS = 30_000;
 /** Linux limits one argument to 128 KiB. */
 const MAX_BATCH_COMMANDS = 100;
