@@ -125,7 +125,9 @@ async function take(name, options) {
     });
     await intercept?.(page);
     await page.goto(`${service.url}/#${path}`);
-    await page.waitForTimeout(900);
+    await page.locator('main').waitFor();
+    await page.waitForFunction(() => !document.querySelector('.hg-spinner, .hg-skeleton'));
+    await page.waitForTimeout(500);
     await act?.(page);
     await page.screenshot({ path: `${folder}/${name}.png` });
     await page.close();

@@ -41,7 +41,6 @@ if ('Element' in globalThis) {
       openers.set(this, document.activeElement);
       this.open = true;
       this.addEventListener('keydown', onEscape);
-      this.querySelector<HTMLElement>('input, select, textarea, button:not(:disabled)')?.focus();
     },
     close(this: HTMLDialogElement): void {
       this.open = false;

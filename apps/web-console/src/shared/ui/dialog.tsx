@@ -24,10 +24,16 @@ interface DialogProps {
   children?: ReactNode;
 }
 
+const FIRST_FOCUS = [
+  '[data-autofocus]',
+  '.hg-dialog-body :is(input, select, textarea):not(:disabled)',
+  '.hg-dialog-foot button:not(:disabled)',
+];
+
 /**
  * A modal dialog: the browser's own `<dialog>`, which traps the focus, makes the rest of the page inert and shows above
- * a full-screen element. The focus starts at the element marked `data-autofocus`, or at the first control, and returns
- * to where it was when the dialog closes.
+ * a full-screen element. The focus starts at the element marked `data-autofocus`, the first field, or the first button,
+ * and returns to where it was when the dialog closes.
  */
 export function Dialog(props: DialogProps) {
   const { title, description, isDanger = false, size = 'small', onClose, onSubmit, footer, children } = props;
@@ -46,7 +52,9 @@ export function Dialog(props: DialogProps) {
     };
     element.addEventListener('cancel', onCancel);
     element.showModal();
-    element.querySelector<HTMLElement>('[data-autofocus]')?.focus();
+    // Without this, the browser may focus the scrolling body instead of its first field.
+    const target = FIRST_FOCUS.map((selector) => element.querySelector<HTMLElement>(selector)).find(Boolean);
+    target?.focus();
     return () => {
       element.removeEventListener('cancel', onCancel);
       element.close();
