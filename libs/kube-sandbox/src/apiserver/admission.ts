@@ -24,6 +24,8 @@ export interface AdmissionRequest<T extends KubeObject = KubeObject> {
   oldObject?: T;
   user: UserInfo;
   dryRun: boolean;
+  /** Adds a `Warning: 299` header to the response. */
+  warn?: (text: string) => void;
 }
 
 export interface AdmissionHook<T extends KubeObject = KubeObject> {

@@ -21,6 +21,7 @@ export function diskCauses(spec: VmiSpec, path: string, emptyDrives: boolean): S
           : []),
         ...nameCauses(disk, `${here}[${index}]`),
         ...busCauses(disk, `${here}[${index}]`),
+        ...(spec.architecture === 'arm64' ? armBusCauses(disk, `${here}[${index}]`) : []),
       ];
     }),
     ...bootOrderCauses(spec, here),
@@ -47,6 +48,15 @@ function busCauses(disk: Disk, path: string): StatusCause[] {
   if (BUSES.includes(bus)) return [];
   const message = `${path} is set with an unrecognized bus ${bus}, must be one of: [${BUSES.join(' ')}]`;
   return [invalidValue(`${path}.disk.bus`, message)];
+}
+
+function armBusCauses(disk: Disk, path: string): StatusCause[] {
+  return (['disk', 'cdrom', 'lun'] as const).flatMap((device): StatusCause[] => {
+    const bus = disk[device]?.bus;
+    if (!bus || bus === 'virtio' || bus === 'scsi') return [];
+    const message = 'Arm64 not support this disk bus type, please use virtio or scsi';
+    return [{ reason: 'FieldValueNotSupported', message, field: `${path}.${device}.bus` }];
+  });
 }
 
 function bootOrderCauses({ domain }: VmiSpec, path: string): StatusCause[] {

@@ -1,12 +1,17 @@
 import type { StatusCause } from '@headgate/kube-sandbox';
 import type { Network, NetworkInterface, VmiSpec } from '../types/virtual-machine-instance.js';
+import type { SimulationContext } from '../simulation-context.js';
 import { duplicateValue, invalidValue, requiredValue } from './cause.js';
 
 const MODELS = ['e1000', 'e1000e', 'igb', 'ne2k_pci', 'pcnet', 'rtl8139', 'virtio'];
 const BINDINGS = ['bridge', 'masquerade', 'sriov', 'macvtap', 'passt', 'passtBinding', 'slirp', 'binding'] as const;
 
 /** Validates `networks` and `domain.devices.interfaces`. */
-export function networkCauses({ networks = [], domain }: VmiSpec, path: string): StatusCause[] {
+export function networkCauses(
+  { networks = [], domain }: VmiSpec,
+  path: string,
+  context: SimulationContext,
+): StatusCause[] {
   const interfaces = domain.devices.interfaces ?? [];
   const nics = `${path}.domain.devices.interfaces`;
   return [
@@ -15,7 +20,24 @@ export function networkCauses({ networks = [], domain }: VmiSpec, path: string):
     ...podNetworkCauses(networks, path),
     ...interfaces.flatMap((nic, index) => interfaceCauses(nic, networks, `${nics}[${index}]`)),
     ...uniqueInterfaces(interfaces, nics),
+    ...(allowsPodBridges(context) ? [] : podBridgeCauses(interfaces, networks, nics)),
   ];
+}
+
+const allowsPodBridges = ({ kubevirt }: SimulationContext): boolean =>
+  kubevirt?.spec.configuration?.network?.permitBridgeInterfaceOnPodNetwork !== false;
+
+function podBridgeCauses(interfaces: NetworkInterface[], networks: Network[], path: string): StatusCause[] {
+  return interfaces.flatMap(({ name, bridge }, index) =>
+    bridge && networks.find((network) => network.name === name)?.pod
+      ? [
+          invalidValue(
+            `${path}[${index}].name`,
+            'Bridge on pod network configuration is not enabled under kubevirt-config',
+          ),
+        ]
+      : [],
+  );
 }
 
 function uniqueNetworks(networks: Network[], path: string): StatusCause[] {

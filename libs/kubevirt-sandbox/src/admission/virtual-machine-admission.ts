@@ -5,7 +5,7 @@ import { RESOURCES } from '../resources.js';
 import { runStrategyOf, type VirtualMachine } from '../types/virtual-machine.js';
 import type { SimulationContext } from '../simulation-context.js';
 import { invalidValue } from './cause.js';
-import { virtualMachineCauses } from './virtual-machine-rules.js';
+import { matcherUpdateCauses, virtualMachineCauses } from './virtual-machine-rules.js';
 
 const MUTATOR = 'virtualmachines-mutator.kubevirt.io';
 const VALIDATOR = 'virtualmachine-validator.kubevirt.io';
@@ -26,7 +26,10 @@ export function admitVirtualMachines(context: SimulationContext): void {
     admit: (request) => {
       // Finalizers may always be removed from an object that is being deleted.
       if (request.object.metadata.deletionTimestamp) return;
-      const causes = virtualMachineCauses(request.object, context);
+      if (request.object.spec.running !== undefined) {
+        request.warn?.('spec.running is deprecated, please use spec.runStrategy instead.');
+      }
+      const causes = [...virtualMachineCauses(request.object, context), ...matcherUpdateCauses(request)];
       if (causes.length > 0) throw denied(VALIDATOR, { causes });
       refuseDuringSnapshotOrRestore(request);
     },

@@ -1,4 +1,4 @@
-import type { StatusCause } from '@headgate/kube-sandbox';
+import type { AdmissionRequest, StatusCause } from '@headgate/kube-sandbox';
 import type { VirtualMachine } from '../types/virtual-machine.js';
 import type { SimulationContext } from '../simulation-context.js';
 import { invalidValue, requiredValue } from './cause.js';
@@ -52,6 +52,22 @@ function matcherCauses({ spec }: VirtualMachine): StatusCause[] {
   }
   if (!instancetype) return causes;
   return [...causes, ...conflictingFields(template.spec.domain).map(conflictCause)];
+}
+
+/** A matcher with another name can't keep the revision of the old one. */
+export function matcherUpdateCauses({ object, oldObject }: AdmissionRequest<VirtualMachine>): StatusCause[] {
+  return (['instancetype', 'preference'] as const).flatMap((matcher) => {
+    const before = oldObject?.spec[matcher];
+    const after = object.spec[matcher];
+    if (!before || !after || before.name === after.name) return [];
+    if (!after.revisionName || after.revisionName !== before.revisionName) return [];
+    return [
+      invalidValue(
+        `spec.${matcher}.revisionName`,
+        'the Matcher Name has been updated without updating the RevisionName',
+      ),
+    ];
+  });
 }
 
 function conflictingFields(domain: VirtualMachine['spec']['template']['spec']['domain']): string[] {

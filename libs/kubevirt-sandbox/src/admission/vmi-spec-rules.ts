@@ -1,5 +1,6 @@
 import type { StatusCause } from '@headgate/kube-sandbox';
-import { quantityValue } from '../quantity.js';
+import { EVICTION_STRATEGIES } from '../eviction-strategy.js';
+import { GIB, MIB, quantityValue } from '../quantity.js';
 import type { VmiSpec } from '../types/virtual-machine-instance.js';
 import type { SimulationContext } from '../simulation-context.js';
 import { invalidValue, requiredValue } from './cause.js';
@@ -14,12 +15,14 @@ const MACHINES = ['q35*', 'pc-q35*'];
 export function validateTemplateSpec(spec: VmiSpec, path: string, context: SimulationContext): StatusCause[] {
   const emptyDrives = context.gates.hotplug === 'declarative';
   return [
-    ...volumeCauses(spec, path),
+    ...volumeCauses(spec, path, context.gates.isOn('HostDisk')),
     ...diskCauses(spec, path, emptyDrives),
-    ...networkCauses(spec, path),
+    ...networkCauses(spec, path, context),
     ...memoryCauses(spec, path),
+    ...memoryHotplugCauses(spec, path),
     ...cpuCauses(spec, path),
     ...machineCauses(spec, path),
+    ...evictionCauses(spec, path),
     ...credentialCauses(spec, path),
   ];
 }
@@ -60,6 +63,34 @@ function memoryCauses({ domain }: VmiSpec, path: string): StatusCause[] {
     causes.push(invalidValue(field, `${field} '${requests.memory}' is greater than ${limit} '${limits.memory}'`));
   }
   return causes;
+}
+
+/** An explicit `maxGuest` must allow memory hotplug; the first problem is reported. */
+function memoryHotplugCauses(spec: VmiSpec, path: string): StatusCause[] {
+  const { memory } = spec.domain;
+  if (memory?.maxGuest === undefined) return [];
+  const problem = memoryHotplugProblem(spec, quantityValue(memory.maxGuest));
+  return problem ? [invalidValue(`${path}.domain.memory.guest`, problem)] : [];
+}
+
+function memoryHotplugProblem({ domain, architecture = 'amd64' }: VmiSpec, maxGuest: number): string | undefined {
+  const { guest: text, hugepages } = domain.memory ?? {};
+  const [alignment, name] = hugepages?.pageSize === '1Gi' ? [GIB, '1Gi'] : [2 * MIB, '2Mi'];
+  if (text === undefined) return 'Guest memory must be configured when memory hotplug is enabled';
+  const guest = quantityValue(text);
+  if (guest > maxGuest) return 'Guest memory is greater than the configured maxGuest memory';
+  if (guest % alignment !== 0) return `Guest memory must be ${name} aligned`;
+  if (maxGuest % alignment !== 0) return `MaxGuest must be ${name} aligned`;
+  if (!['amd64', 'arm64'].includes(architecture)) {
+    return 'Memory hotplug is only available for x86_64 and arm64 VMs';
+  }
+  return guest < GIB ? 'Memory hotplug is only available for VMs with at least 1Gi of guest memory' : undefined;
+}
+
+function evictionCauses({ evictionStrategy }: VmiSpec, path: string): StatusCause[] {
+  if (!evictionStrategy || (EVICTION_STRATEGIES as readonly string[]).includes(evictionStrategy)) return [];
+  const field = `${path}.evictionStrategy`;
+  return [invalidValue(field, `${field} is set with an unrecognized option: ${evictionStrategy}`)];
 }
 
 function cpuCauses({ domain }: VmiSpec, path: string): StatusCause[] {

@@ -5,25 +5,25 @@ import { duplicateNames, invalidValue, requiredValue } from './cause.js';
 const INLINE_LIMIT = 2048;
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
-/** Validates `volumes`. */
-export function volumeCauses({ volumes = [] }: VmiSpec, path: string): StatusCause[] {
+/** Validates `volumes`. `hostDisks`: files of the node may be used as disks. */
+export function volumeCauses({ volumes = [] }: VmiSpec, path: string, hostDisks: boolean): StatusCause[] {
   const here = `${path}.volumes`;
   return [
     ...duplicateNames(here, volumes),
     ...volumes.flatMap((volume, index) => [
-      ...sourceCauses(volume, `${here}[${index}]`),
+      ...sourceCauses(volume, `${here}[${index}]`, hostDisks),
       ...cloudInitCauses(volume, `${here}[${index}]`),
     ]),
   ];
 }
 
-function sourceCauses(volume: Volume, path: string): StatusCause[] {
+function sourceCauses(volume: Volume, path: string, hostDisks: boolean): StatusCause[] {
   const sources = Object.keys(volume).filter((key) => key !== 'name');
   if (sources.length !== 1) return [invalidValue(path, `${path} must have exactly one source type set`)];
   if (volume.dataVolume && !volume.dataVolume.name) {
     return [requiredValue(`${path}.name`, "DataVolume 'name' must be set")];
   }
-  if (volume.hostDisk) return [invalidValue(path, 'HostDisk feature gate is not enabled')];
+  if (volume.hostDisk && !hostDisks) return [invalidValue(path, 'HostDisk feature gate is not enabled')];
   return [];
 }
 

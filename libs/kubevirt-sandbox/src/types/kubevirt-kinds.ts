@@ -30,6 +30,7 @@ export interface KubeVirt extends KubeObject {
   spec: {
     configuration?: {
       evictionStrategy?: string;
+      network?: { permitBridgeInterfaceOnPodNetwork?: boolean };
       vmRolloutStrategy?: string;
       developerConfiguration?: { featureGates?: string[]; disabledFeatureGates?: string[]; useEmulation?: boolean };
       liveUpdateConfiguration?: { maxHotplugRatio?: number };

@@ -158,7 +158,8 @@ export class ObjectWriter {
   }
 
   private write(context: RequestContext, served: ServedResource): Write {
-    return { served, user: context.user, dryRun: parseWriteOptions(context).dryRun };
+    const warn = (text: string): void => void context.warnings.push(text);
+    return { served, user: context.user, dryRun: parseWriteOptions(context).dryRun, warn };
   }
 
   private live(served: ServedResource, key: { namespace?: string; name: string }): KubeObject {

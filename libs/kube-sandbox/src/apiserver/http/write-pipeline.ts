@@ -17,6 +17,8 @@ export interface Write {
   served: ServedResource;
   user: UserInfo;
   dryRun: boolean;
+  /** Receives the warnings of admission hooks. */
+  warn?: (text: string) => void;
   subresource?: string;
   /** The field manager; undefined when the draft already contains its managedFields (server-side apply). */
   manager?: string;
@@ -139,7 +141,7 @@ export class WritePipeline {
   private requestFor(
     operation: AdmissionOperation,
     object: KubeObject,
-    { served, subresource, user, dryRun }: Write,
+    { served, subresource, user, dryRun, warn }: Write,
   ): AdmissionRequest {
     return {
       operation,
@@ -149,6 +151,7 @@ export class WritePipeline {
       object,
       user,
       dryRun,
+      ...(warn && { warn }),
     };
   }
 
