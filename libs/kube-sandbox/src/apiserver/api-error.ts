@@ -107,7 +107,7 @@ export function invalid(kind: string, group: string, name: string, causes: Statu
   const lines = causes.map(({ field, message }) => (field ? `${field}: ${message}` : message));
   const text = lines.length === 1 ? lines[0] : `[${lines.join(', ')}]`;
   return apiError(422, 'Invalid', `${resourceName(group, kind)} "${name}" is invalid: ${text}`, {
-    name,
+    ...(name ? { name } : {}),
     ...(group ? { group } : {}),
     kind,
     causes,
@@ -170,5 +170,10 @@ export const tooManyRequests = (retryAfterSeconds: number): ApiError =>
 export const serviceUnavailable = (message = 'the server is currently unable to handle the request'): ApiError =>
   apiError(503, 'ServiceUnavailable', message);
 
+/** 422 for options in the query or the body of a request; `kind` such as `DeleteOptions`. */
+export const invalidOptions = (kind: string, causes: StatusCause[]): ApiError =>
+  invalid(kind, 'meta.k8s.io', '', causes);
+
+/** 504: the client may repeat the request after a second. */
 export const timeout = (message: string, causes?: StatusCause[]): ApiError =>
-  apiError(504, 'Timeout', `Timeout: ${message}`, causes && { causes });
+  apiError(504, 'Timeout', `Timeout: ${message}`, { ...(causes && { causes }), retryAfterSeconds: 1 });

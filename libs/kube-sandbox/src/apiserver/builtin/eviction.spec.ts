@@ -92,7 +92,7 @@ describe('pods/eviction', () => {
 
   test('refuses a dry run other than All', async () => {
     addPod('a');
-    expect(await evict('a', { deleteOptions: { dryRun: ['Some'] } })).toMatchObject({ code: 400 });
+    expect(await evict('a', { deleteOptions: { dryRun: ['Some'] } })).toMatchObject({ code: 422 });
     expect(exists('a')).toBe(true);
   });
 

@@ -32,7 +32,7 @@ export function registerEviction(
       }
       const pod = store.get<Pod>('pods', { namespace, name });
       if (!pod) throw notFound({ group: '', resource: 'pods', name });
-      const dryRun = parseDryRun([...query.getAll('dryRun'), ...(deleteOptions.dryRun ?? [])]);
+      const dryRun = parseDryRun([...query.getAll('dryRun'), ...(deleteOptions.dryRun ?? [])], 'DeleteOptions');
       const request = { operation: 'CREATE', resource: 'pods', subresource: 'eviction', namespace, name } as const;
       admission.validate({ ...request, object: pod, user, dryRun });
       if (!isExempt(pod)) checkBudgets(store, pod);

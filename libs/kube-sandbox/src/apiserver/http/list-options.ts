@@ -1,7 +1,9 @@
-import { apiError, badRequest, expired, timeout } from '../api-error.js';
+import { badRequest, expired, fieldForbidden, fieldNotSupported, invalidOptions, timeout } from '../api-error.js';
+import type { SandboxClock } from '../clock.js';
 import { parseFieldSelector, type FieldSelector } from '../field-selector.js';
 import { parseLabelSelector, type LabelSelector } from '../label-selector.js';
 import type { KubeObject } from '../kube-object.js';
+import type { ObjectStore } from '../object-store.js';
 import type { ResourceDefinition } from '../resource-definition.js';
 import { decodeContinue, type ContinueToken } from './continue-token.js';
 
@@ -35,51 +37,45 @@ export interface ListOptions {
   /** Objects per page; undefined: no limit. */
   limit?: number;
   token?: ContinueToken;
+  /** The list must not be older than this revision. */
+  atLeast?: number;
   /** A past revision; undefined: the current one. */
   exactRevision?: number;
 }
 
-const listOptionsError = (field: string, why: string) =>
-  apiError(422, 'Invalid', `ListOptions.meta.k8s.io "" is invalid: ${field}: ${why}`, {
-    group: 'meta.k8s.io',
-    kind: 'ListOptions',
-    causes: [{ reason: 'FieldValueForbidden', message: why, field }],
-  });
+const forbiddenMatch = (why: string) => invalidOptions('ListOptions', [fieldForbidden('resourceVersionMatch', why)]);
 
-/** @throws ApiError 400, 410, 422, 504 */
-export function parseListOptions(query: URLSearchParams, currentRevision: number): ListOptions {
+/** @throws ApiError 400, 410, 422 */
+export function parseListOptions(query: URLSearchParams): ListOptions {
   const limit = Number(query.get('limit') ?? 0) || undefined;
   const revision = query.get('resourceVersion') ?? '';
   const match = query.get('resourceVersionMatch');
   const token = query.get('continue');
-  if (match && !revision)
-    throw listOptionsError(
-      'resourceVersionMatch',
-      'Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided',
-    );
+  if (query.has('sendInitialEvents')) {
+    throw invalidOptions('ListOptions', [
+      fieldForbidden('sendInitialEvents', 'sendInitialEvents is forbidden for list'),
+    ]);
+  }
+  if (match && !revision) throw forbiddenMatch('resourceVersionMatch is forbidden unless resourceVersion is provided');
+  if (match && token) throw forbiddenMatch('resourceVersionMatch is forbidden when continue is provided');
   if (match && !['Exact', 'NotOlderThan'].includes(match)) {
-    throw listOptionsError(
-      'resourceVersionMatch',
-      `Unsupported value: "${match}": supported values: "Exact", "NotOlderThan", ""`,
-    );
+    throw invalidOptions('ListOptions', [
+      fieldNotSupported('resourceVersionMatch', match, ['Exact', 'NotOlderThan', '']),
+    ]);
   }
   if (match === 'Exact' && revision === '0') {
-    throw listOptionsError(
-      'resourceVersionMatch',
-      'Forbidden: resourceVersionMatch "exact" is forbidden for resourceVersion "0"',
-    );
+    throw forbiddenMatch('resourceVersionMatch "exact" is forbidden for resourceVersion "0"');
   }
   if (token) {
     if (revision && revision !== '0')
       throw badRequest('specifying resource version is not allowed when using continue');
     return { limit, token: decodeContinue(token) };
   }
-  const asked = parseRevision(revision);
-  if (asked > currentRevision) throw tooLargeRevision(asked, currentRevision);
+  const atLeast = parseRevision(revision);
   // resourceVersion=0 reads from the watch cache, which ignores the limit.
   if (revision === '0') return {};
-  const exact = match === 'Exact' || (asked > 0 && limit !== undefined && !match);
-  return { limit, ...(exact && { exactRevision: asked }) };
+  const exact = match === 'Exact' || (atLeast > 0 && limit !== undefined && !match);
+  return { limit, atLeast, ...(exact && { exactRevision: atLeast }) };
 }
 
 export function parseRevision(text: string): number {
@@ -87,6 +83,29 @@ export function parseRevision(text: string): number {
   if (!Number.isSafeInteger(revision) || revision < 0)
     throw badRequest(`Invalid value: "${text}": strconv.ParseUint: parsing "${text}": invalid syntax`);
   return revision;
+}
+
+/** How long a server waits for a revision that it has not seen yet. */
+const FRESHNESS_WAIT_MS = 3_000;
+
+/**
+ * Waits until the store has reached a revision, as the watch cache of a server that lags behind another does.
+ * @throws ApiError 504
+ */
+export function waitForRevision(store: ObjectStore, clock: SandboxClock, revision: number): Promise<void> {
+  if (revision <= store.revision) return Promise.resolve();
+  return new Promise((resolve, reject) => {
+    const unsubscribe = store.subscribe('*', () => {
+      if (store.revision < revision) return;
+      cancel();
+      unsubscribe();
+      resolve();
+    });
+    const cancel = clock.schedule(() => {
+      unsubscribe();
+      reject(tooLargeRevision(revision, store.revision));
+    }, FRESHNESS_WAIT_MS);
+  });
 }
 
 const tooLargeRevision = (asked: number, current: number) =>

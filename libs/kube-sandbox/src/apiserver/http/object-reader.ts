@@ -1,4 +1,4 @@
-import { apiError, methodNotAllowed, notFound } from '../api-error.js';
+import { fieldForbidden, invalidOptions, methodNotAllowed, notFound } from '../api-error.js';
 import type { SandboxClock } from '../clock.js';
 import type { KubeObject } from '../kube-object.js';
 import type { ObjectStore } from '../object-store.js';
@@ -6,7 +6,7 @@ import type { ServedResource } from '../resource-registry.js';
 import { partialMetadata, tableOf, type IncludeObject } from '../table/table.js';
 import { sendJson, headersOf } from './responses.js';
 import { sendList } from './send-list.js';
-import { parseListOptions, parseRevision, parseSelection } from './list-options.js';
+import { parseListOptions, parseRevision, parseSelection, waitForRevision } from './list-options.js';
 import { presentationOf, type Presentation } from './negotiation.js';
 import { ObjectLister } from './object-lister.js';
 import type { RequestContext } from './request-context.js';
@@ -29,8 +29,9 @@ export class ObjectReader {
     this.lister = new ObjectLister(store);
   }
 
-  get(context: RequestContext, served: ServedResource): void {
-    const { namespace, name = '' } = context.info;
+  async get(context: RequestContext, served: ServedResource): Promise<void> {
+    const { namespace, name = '', query } = context.info;
+    await waitForRevision(this.store, this.clock, parseRevision(query.get('resourceVersion') ?? ''));
     this.sendObject(context, served, 200, this.find(served, { namespace, name }));
   }
 
@@ -66,7 +67,9 @@ export class ObjectReader {
     const { info, request } = context;
     const presentation = presentationOf(request.headers.accept);
     const selection = parseSelection(info.query, info.namespace, served.definition);
-    const page = this.lister.list(served, selection, parseListOptions(info.query, this.store.revision));
+    const options = parseListOptions(info.query);
+    await waitForRevision(this.store, this.clock, options.atLeast ?? 0);
+    const page = this.lister.list(served, selection, options);
     if (presentation.as === 'object') return sendList(context, served, page);
     const objects = page.objects.map((object) => toServed(object, served));
     if (presentation.as === 'Table') {
@@ -151,10 +154,6 @@ export class ObjectReader {
 function checkInitialEvents(sendInitialEvents: string | null, match: string | null): void {
   if (sendInitialEvents !== null && match !== 'NotOlderThan') {
     const why = 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan';
-    throw apiError(422, 'Invalid', `ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Forbidden: ${why}`, {
-      group: 'meta.k8s.io',
-      kind: 'ListOptions',
-      causes: [{ reason: 'FieldValueForbidden', message: `Forbidden: ${why}`, field: 'resourceVersionMatch' }],
-    });
+    throw invalidOptions('ListOptions', [fieldForbidden('resourceVersionMatch', why)]);
   }
 }

@@ -1,4 +1,4 @@
-import { badRequest, conflict, forbidden, invalid, methodNotAllowed, notFound } from '../api-error.js';
+import { badRequest, conflict, forbidden, invalidOptions, methodNotAllowed, notFound } from '../api-error.js';
 import type { SandboxClock } from '../clock.js';
 import { deepCopy } from '../deep-copy.js';
 import { keyOf, type KubeObject } from '../kube-object.js';
@@ -117,7 +117,7 @@ export class ObjectWriter {
   private apply(context: RequestContext, served: ServedResource, body: Buffer, subresource?: string): void {
     const options = parseWriteOptions(context);
     if (!context.info.query.get('fieldManager')) {
-      throw invalid('PatchOptions', 'meta.k8s.io', '', [
+      throw invalidOptions('PatchOptions', [
         { reason: 'FieldValueRequired', message: 'Required value: is required for apply patch', field: 'fieldManager' },
       ]);
     }

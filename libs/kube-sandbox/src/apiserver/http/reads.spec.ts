@@ -184,13 +184,58 @@ describe('reading over HTTP', () => {
       expect(names(past.body)).toEqual(['a', 'b', 'c', 'd', 'e']);
     });
 
-    test('returns 504 for a future revision', async () => {
-      const { code, body } = await api.get<{ details: object }>(
-        `${MACHINES_PATH}?resourceVersion=999999&resourceVersionMatch=NotOlderThan`,
-      );
-      expect(code).toBe(504);
-      expect(body.details).toEqual({
-        causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
+    /** Waits until the server waits for a revision. */
+    const untilWaiting = async (): Promise<void> => {
+      while (clock.untilNext() !== 3_000) await new Promise((resolve) => setImmediate(resolve));
+    };
+
+    test.each([`${MACHINES_PATH}?resourceVersionMatch=NotOlderThan&`, `${MACHINES_PATH}/a?`])(
+      'waits for a future revision and returns 504 after three seconds: %s',
+      async (path) => {
+        const current = sandbox.store.revision;
+        const request = api.get<{ message: string; details: object }>(`${path}resourceVersion=999999`);
+        await untilWaiting();
+        clock.advance(3_000);
+        const { code, body, headers } = await request;
+        expect(code).toBe(504);
+        expect(body.message).toBe(`Timeout: Too large resource version: 999999, current: ${current}`);
+        expect(body.details).toEqual({
+          causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
+          retryAfterSeconds: 1,
+        });
+        expect(headers.get('retry-after')).toBe('1');
+      },
+    );
+
+    test('returns the list as soon as a future revision is reached', async () => {
+      const next = sandbox.store.revision + 1;
+      const request = api.get<List>(`${MACHINES_PATH}?resourceVersionMatch=NotOlderThan&resourceVersion=${next}`);
+      await untilWaiting();
+      sandbox.store.load([machine('z')]);
+      expect(names((await request).body)).toContain('z');
+    });
+
+    test.each([
+      ['resourceVersionMatch=Exact', 'Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided'],
+      [
+        'resourceVersion=1&resourceVersionMatch=About',
+        'Unsupported value: "About": supported values: "Exact", "NotOlderThan", ""',
+      ],
+      [
+        'resourceVersion=0&resourceVersionMatch=Exact',
+        'Forbidden: resourceVersionMatch "exact" is forbidden for resourceVersion "0"',
+      ],
+    ])('refuses the options %s with 422 and their cause', async (query, message) => {
+      const { code, body } = await api.get(`${MACHINES_PATH}?${query}`);
+      expect(code).toBe(422);
+      expect(body).toMatchObject({
+        reason: 'Invalid',
+        message: `ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: ${message}`,
+        details: {
+          group: 'meta.k8s.io',
+          kind: 'ListOptions',
+          causes: [{ message, field: 'resourceVersionMatch' }],
+        },
       });
     });
 

@@ -36,8 +36,10 @@ export class ResourceRouter {
         if (info.name !== undefined) throw methodNotAllowed();
         return this.writer.create(context, served);
       case 'update':
+        if (info.name === undefined) throw methodNotAllowed();
         return this.writer.update(context, served);
       case 'patch':
+        if (info.name === undefined) throw methodNotAllowed();
         return this.writer.patch(context, served);
       case 'delete':
         return this.writer.delete(context, served);

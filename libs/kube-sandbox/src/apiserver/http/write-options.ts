@@ -1,4 +1,4 @@
-import { badRequest } from '../api-error.js';
+import { fieldNotSupported, invalidOptions } from '../api-error.js';
 import type { DeleteOptions } from '../store/deletion-plan.js';
 import type { RequestContext } from './request-context.js';
 
@@ -13,32 +13,42 @@ export interface WriteRequestOptions {
 
 const DEFAULT_MANAGER = 'unknown';
 
-/** @throws ApiError 400 */
+const OPTIONS_OF: Record<string, string> = {
+  create: 'CreateOptions',
+  update: 'UpdateOptions',
+  patch: 'PatchOptions',
+  delete: 'DeleteOptions',
+  deletecollection: 'DeleteOptions',
+};
+
+/** @throws ApiError 422 */
 export function parseWriteOptions({ info, request }: RequestContext): WriteRequestOptions {
   const { query } = info;
+  const kind = OPTIONS_OF[info.verb] ?? 'UpdateOptions';
   const fieldValidation = query.get('fieldValidation') || 'Warn';
   if (!['Ignore', 'Warn', 'Strict'].includes(fieldValidation)) {
-    throw badRequest(
-      `fieldValidation: Unsupported value: "${fieldValidation}": supported values: "", "Ignore", "Warn", "Strict"`,
-    );
+    throw invalidOptions(kind, [
+      fieldNotSupported('fieldValidation', fieldValidation, ['', 'Ignore', 'Strict', 'Warn']),
+    ]);
   }
   return {
-    dryRun: parseDryRun(query.getAll('dryRun')),
+    dryRun: parseDryRun(query.getAll('dryRun'), kind),
     fieldManager: query.get('fieldManager') || (request.headers['user-agent'] ?? '').split('/')[0] || DEFAULT_MANAGER,
     fieldValidation: fieldValidation as FieldValidation,
     force: query.get('force') === 'true',
   };
 }
 
-/** @throws ApiError 400 */
-export function parseDryRun(values: string[]): boolean {
+/** @throws ApiError 422 */
+export function parseDryRun(values: string[], kind: string): boolean {
   const given = values.filter(Boolean);
-  if (given.some((value) => value !== 'All'))
-    throw badRequest(`dryRun: Unsupported value: "${given[0]}": supported values: "All"`);
+  if (given.some((value) => value !== 'All')) {
+    throw invalidOptions(kind, [fieldNotSupported('dryRun', given, ['All'])]);
+  }
   return given.length > 0;
 }
 
-/** The options of a DELETE; those in the body override the query. @throws ApiError 400 */
+/** The options of a DELETE; those in the body override the query. @throws ApiError 422 */
 export function parseDeleteOptions(
   { info: { query } }: RequestContext,
   body: unknown,
@@ -49,16 +59,16 @@ export function parseDeleteOptions(
     (query.has('gracePeriodSeconds') ? Number(query.get('gracePeriodSeconds')) : undefined);
   const policy = fields.propagationPolicy ?? (query.get('propagationPolicy') || undefined);
   if (policy !== undefined && !['Background', 'Foreground', 'Orphan'].includes(policy)) {
-    throw badRequest(
-      `propagationPolicy: Unsupported value: "${policy}": supported values: "Foreground", "Background", "Orphan", "nil"`,
-    );
+    throw invalidOptions('DeleteOptions', [
+      fieldNotSupported('propagationPolicy', policy, ['Foreground', 'Background', 'Orphan', 'nil']),
+    ]);
   }
   const legacy = fields.orphanDependents;
   return {
     propagationPolicy: (policy ?? (legacy === true ? 'Orphan' : undefined)) as DeleteOptions['propagationPolicy'],
     gracePeriodSeconds: grace,
     preconditions: fields.preconditions,
-    dryRun: parseDryRun([...(fields.dryRun ?? []), ...query.getAll('dryRun')]),
+    dryRun: parseDryRun([...(fields.dryRun ?? []), ...query.getAll('dryRun')], 'DeleteOptions'),
     legacyOrphan: legacy === false,
   };
 }

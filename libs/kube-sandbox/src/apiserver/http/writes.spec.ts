@@ -158,6 +158,53 @@ describe('writing over HTTP', () => {
     });
   });
 
+  describe('options', () => {
+    test.each([
+      ['POST', '', 'dryRun=Some', 'CreateOptions', 'dryRun: Unsupported value: ["Some"]: supported values: "All"'],
+      [
+        'PUT',
+        '/a',
+        'fieldValidation=Loose',
+        'UpdateOptions',
+        'fieldValidation: Unsupported value: "Loose": supported values: "", "Ignore", "Strict", "Warn"',
+      ],
+      ['PATCH', '/a', 'dryRun=Some', 'PatchOptions', 'dryRun: Unsupported value: ["Some"]: supported values: "All"'],
+      ['DELETE', '/a', 'dryRun=Some', 'DeleteOptions', 'dryRun: Unsupported value: ["Some"]: supported values: "All"'],
+      [
+        'DELETE',
+        '/a',
+        'propagationPolicy=Sideways',
+        'DeleteOptions',
+        'propagationPolicy: Unsupported value: "Sideways": supported values: "Foreground", "Background", "Orphan", "nil"',
+      ],
+    ])('%s%s?%s returns 422 with details', async (method, name, query, kind, problem) => {
+      sandbox.store.load([machine('a')]);
+      const response = await fetch(`${sandbox.url}${MACHINES_PATH}${name}?${query}`, {
+        method,
+        headers: { 'Content-Type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json' },
+        ...(method === 'DELETE' ? {} : { body: JSON.stringify(machine('a')) }),
+      });
+      expect(response.status).toBe(422);
+      const [field] = problem.split(':');
+      expect(await response.json()).toMatchObject({
+        reason: 'Invalid',
+        message: `${kind}.meta.k8s.io "" is invalid: ${problem}`,
+        details: {
+          group: 'meta.k8s.io',
+          kind,
+          causes: [{ reason: 'FieldValueNotSupported', message: problem.slice(field!.length + 2), field }],
+        },
+      });
+    });
+
+    test.each(['put', 'patch'] as const)('%s of a collection returns 405', async (method) => {
+      expect(await api[method](MACHINES_PATH, machine('a'))).toMatchObject({
+        code: 405,
+        body: { reason: 'MethodNotAllowed' },
+      });
+    });
+  });
+
   describe('PUT', () => {
     test('requires the current resourceVersion of a custom resource', async () => {
       const { body } = await create('a');
