@@ -40,18 +40,36 @@ export class RunningService {
     return service;
   }
 
+  /** Starts it through npm, as its documentation says. */
+  static async startWithNpm(args: readonly string[]): Promise<RunningService> {
+    const dataDir = mkdtempSync(join(tmpdir(), 'headgate-e2e-'));
+    const options = [...args, '--listen', '127.0.0.1:0', '--data-dir', dataDir];
+    const service = RunningService.run('npm', ['start', '--', ...options], dataDir, {});
+    await service.hasSaid(/Headgate serves (\S+)/);
+    return service;
+  }
+
   /** Runs it until it exits on its own, as a failed start does. */
-  static async runToEnd(args: readonly string[]): Promise<{ code: number; said: string }> {
-    const service = RunningService.spawn(args, mkdtempSync(join(tmpdir(), 'headgate-e2e-')), {});
+  static async runToEnd(args: readonly string[], dataDir?: string): Promise<{ code: number; said: string }> {
+    const service = RunningService.spawn(args, dataDir ?? mkdtempSync(join(tmpdir(), 'headgate-e2e-')), {});
     const code = await service.exited;
-    service.forget();
+    if (dataDir === undefined) service.forget();
     return { code, said: service.said };
   }
 
   private static spawn(args: readonly string[], dataDir: string, env: Record<string, string>): RunningService {
     const script = join(root, 'tools/start/start.mjs');
     const listen = args.includes('--listen') ? [] : ['--listen', '127.0.0.1:0'];
-    const child = spawn(process.execPath, [script, ...args, ...listen, '--data-dir', dataDir], {
+    return RunningService.run(process.execPath, [script, ...args, ...listen, '--data-dir', dataDir], dataDir, env);
+  }
+
+  private static run(
+    command: string,
+    args: readonly string[],
+    dataDir: string,
+    env: Record<string, string>,
+  ): RunningService {
+    const child = spawn(command, args, {
       cwd: root,
       env: { ...cleanEnvironment(), ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -75,6 +93,12 @@ export class RunningService {
   async interrupt(): Promise<number> {
     this.child.kill('SIGINT');
     return this.exited;
+  }
+
+  /** Sends SIGTERM to the started command, as a service manager does. @returns when it has exited */
+  async terminate(): Promise<void> {
+    this.child.kill('SIGTERM');
+    await this.exited;
   }
 
   /** Removes its data. */

@@ -2,7 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { processesWith } from './processes.js';
 import { RunningService } from './running-service.js';
+import { until } from './until.js';
 
 /** The first start builds the service. */
 const FIRST_START_TIMEOUT_MS = 600_000;
@@ -68,5 +70,28 @@ describe('npm start', () => {
       /registry\.db can't be used as the registry/,
     );
     rmSync(dataDir, { recursive: true });
+  });
+
+  test('refuses a data directory that another service uses, and leaves that one alone', async () => {
+    const first = await RunningService.start(['--sandbox=3']);
+    const { code, said } = await RunningService.runToEnd(['--sandbox=0'], first.dataDir);
+    expect([code, said]).toEqual([
+      1,
+      expect.stringMatching(/another service uses this directory; .* --data-dir DIR\n$/),
+    ]);
+    expect((await fetch(`${first.url}/readyz`)).status).toBe(200);
+    await first.stop();
+  });
+
+  test('ends when npm receives SIGTERM', async () => {
+    const service = await RunningService.startWithNpm(['--sandbox=0']);
+    expect(processesWith(service.dataDir)).not.toEqual([]);
+    await service.terminate();
+    await until(
+      'every process of the service has ended',
+      async () => processesWith(service.dataDir),
+      (left) => left.length === 0,
+    );
+    service.forget();
   });
 });

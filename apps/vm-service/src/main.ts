@@ -2,6 +2,7 @@ import 'reflect-metadata';
 import { join } from 'node:path';
 import { ConfigError, ListenAddress, runUntilSignal } from '@headgate/nest-kit';
 import { pino } from 'pino';
+import { claimDataDir } from './composition/claim-data-dir.js';
 import { chooseContexts } from './composition/choose-contexts.js';
 import { parseCommandLine, USAGE } from './config/command-line.js';
 import { loadSettings } from './config/load-config.js';
@@ -24,11 +25,16 @@ async function main(): Promise<void> {
   if (options.help) return print(USAGE);
   const settings = loadSettings(options, process.env);
   const log = pino({ level: process.env['LOG_LEVEL'] ?? 'warn' }, pino.destination(2));
+  const lock = claimDataDir(settings.dataDir);
   const contexts = await chooseContexts({ options, settings, log });
   const pageDir = process.env['SVC_PAGE_DIR'] ?? join(import.meta.dirname, '../../web-console/dist');
   const service = await createService({ settings, contexts, log, pageDir });
   await service.start();
-  runUntilSignal(service, { log: (line) => log.info(line) });
+  const close = async (): Promise<void> => {
+    await service.close();
+    lock.release();
+  };
+  runUntilSignal({ close }, { log: (line) => log.info(line) });
   for (const note of contexts.notes) print(note);
   const url = ListenAddress.parse(settings.listen).urlOn(service.port());
   for (const sentence of describeTrust(service.app.get(LocalTrust), url)) print(sentence);

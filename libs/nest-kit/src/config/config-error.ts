@@ -6,7 +6,8 @@ export class ConfigError extends Error {
   constructor(
     readonly source: string,
     readonly problems: readonly string[],
+    options?: ErrorOptions,
   ) {
-    super(`${source}: ${problems.join('; ')}`);
+    super(`${source}: ${problems.join('; ')}`, options);
   }
 }
