@@ -8,6 +8,7 @@ import {
   type InstanceQuery,
   type InstanceRef,
   type Plan,
+  type TaskRunner,
 } from '@headgate/domain-contracts';
 import type { Audit } from './audit.js';
 
@@ -16,6 +17,7 @@ export class DeleteVm extends Change<[query: InstanceQuery]> {
   constructor(
     private readonly directory: InstanceDirectory,
     private readonly backends: BackendDirectory,
+    private readonly tasks: TaskRunner,
     private readonly audit: Audit,
   ) {
     super();
@@ -31,6 +33,7 @@ export class DeleteVm extends Change<[query: InstanceQuery]> {
     await this.audit.of(caller, 'delete', ref, () =>
       this.backends.get(ref.context).require('provisioning').delete(ref),
     );
+    this.tasks.cancel(ref, new DomainError('INSTANCE_NOT_FOUND', `${ref.name} was deleted.`));
     await this.directory.waitFor(
       ref,
       (instance) => instance === undefined || (isVm(instance) && instance.status === 'Terminating'),

@@ -130,8 +130,10 @@ function house() {
     },
     waitFor: async () => undefined,
   } as unknown as InstanceDirectory;
+  const canceled: string[] = [];
   const tasks = {
     start: (_kind: string, _ref: InstanceRef, _caller: Caller, work: BackgroundWork) => `task-${started.push(work)}`,
+    cancel: (ref: InstanceRef, reason: Error) => void canceled.push(`${ref.name}: ${reason.message}`),
   } as TaskRunner;
   const audit = new Audit(
     { append: (entry: AuditEntry) => void entries.push(entry) } as unknown as AuditLog,
@@ -143,11 +145,12 @@ function house() {
     specs,
     entries,
     started,
+    canceled,
     known,
     goesOn: (work: BackgroundWork) => (remaining = work),
     fails: (error: DomainError) => (failure = error),
     createVm: new CreateVm(place, new OneImage(), directory, tasks, audit),
-    deleteVm: new DeleteVm(directory, backends, audit),
+    deleteVm: new DeleteVm(directory, backends, tasks, audit),
     power: new ApplyPower(directory, backends, audit),
     tag: new TagVm(directory, backends, audit),
     migrate: new MigrateVm(directory, backends, tasks, audit),
@@ -239,19 +242,20 @@ describe('CreateVm', () => {
 
 describe('DeleteVm', () => {
   test('deletes the named VM and records it', async () => {
-    const { deleteVm, known, done, entries } = house();
+    const { deleteVm, known, done, entries, canceled } = house();
     known.push(buildVm({ ref: { name: 'web-2' } }), buildVm());
     await deleteVm.run(web, ann);
+    expect(canceled).toEqual(['web: web was deleted.']);
     expect(done).toEqual(['delete lab/default/web']);
     expect(entries).toMatchObject([{ action: 'delete', ref: 'vm/lab/default/web' }]);
   });
 
   test('refuses to delete a protected VM, in a dry run as well', async () => {
-    const { deleteVm, known, done } = house();
+    const { deleteVm, known, done, canceled } = house();
     known.push(buildVm({ protected: true }));
     await expect(deleteVm.run(web, ann)).rejects.toEqual(code('WRONG_STATE'));
     await expect(deleteVm.plan(web)).rejects.toEqual(code('WRONG_STATE'));
-    expect(done).toEqual([]);
+    expect([done, canceled]).toEqual([[], []]);
   });
 });
 

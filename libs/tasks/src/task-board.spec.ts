@@ -123,6 +123,21 @@ describe('TaskBoard', () => {
     expect(store.running()).toEqual([]);
   });
 
+  test('cancels the work of one instance, whose tasks end with the reason', async () => {
+    const untilAborted = (signal: AbortSignal): Promise<void> =>
+      new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
+    const ids = [ref, { ...ref, name: 'db' }].map((one) =>
+      board.start('create', one, ann, (report) => untilAborted(report.signal)),
+    );
+    await settled();
+    board.cancel(ref, new Error('web was deleted.'));
+    await settled();
+    expect(ids.map((id) => board.get(id))).toMatchObject([
+      { status: 'error', error: 'web was deleted.' },
+      { status: 'running', error: '' },
+    ]);
+  });
+
   test('cancels all work on shutdown, waits for it, and gives the reason', async () => {
     const id = board.start('create', ref, ann, (report) => {
       return new Promise((_resolve, reject) =>

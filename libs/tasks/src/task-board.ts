@@ -66,6 +66,11 @@ export class TaskBoard extends TaskRunner implements TaskReader {
     return id;
   }
 
+  override cancel(ref: InstanceRef, reason: Error): void {
+    const text = formatRef(ref);
+    for (const { task } of this.running.values()) if (task.current.ref === text) task.cancel(reason);
+  }
+
   get(id: string): Task {
     const task = this.running.get(id)?.task.current ?? this.store.get(id);
     if (!task) throw new DomainError('TASK_NOT_FOUND', `There is no task ${id.slice(0, 200)}.`);

@@ -1,6 +1,5 @@
 import { Module } from '@nestjs/common';
 import { BackendDirectory } from '@headgate/domain-contracts';
-import { BackendsModule } from '../composition/backends.module.js';
 import { FleetModule } from '../fleet/fleet.module.js';
 import { provideClass } from '../platform/provide-class.js';
 import { ClusterController } from './cluster.controller.js';
@@ -9,7 +8,7 @@ import { ReadCapabilities } from './read-capabilities.js';
 
 /** Nodes, instancetypes and the capabilities of every context. */
 @Module({
-  imports: [BackendsModule, FleetModule],
+  imports: [FleetModule],
   controllers: [ClusterController],
   providers: [provideClass(QueryBackends, [BackendDirectory]), ReadCapabilities],
 })

@@ -65,9 +65,11 @@ export class ReadCapabilities {
 
   /** Empty for a backend that can't be reached; its `reason` is reported. */
   private async storageOf(backend: Backend): Promise<StorageCapabilities> {
-    const cluster = backend.ability('cluster');
-    if (cluster instanceof UnavailableAbility) return NO_STORAGE;
-    return cluster.storage().catch(() => NO_STORAGE);
+    try {
+      return await backend.require('cluster').storage();
+    } catch {
+      return NO_STORAGE;
+    }
   }
 }
 

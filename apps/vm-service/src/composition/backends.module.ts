@@ -1,25 +1,28 @@
 import { Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
-import { BackendDirectory } from '@headgate/domain-contracts';
+import type { BackendDirectory } from '@headgate/domain-contracts';
 import { CONTEXTS } from '../platform/tokens.js';
 import { StoreModule } from '../store/store.module.js';
 import { Backends } from './backends.js';
 import type { ChosenContexts } from './choose-contexts.js';
+
+/** Injects the configured backends as they are; requests use the BackendDirectory of the FleetModule. */
+export const CONFIGURED_BACKENDS = Symbol('CONFIGURED_BACKENDS');
 
 /** The configured backends. They work in the data directory of the store, so they close before it. */
 @Module({
   imports: [StoreModule],
   providers: [
     {
-      provide: BackendDirectory,
+      provide: CONFIGURED_BACKENDS,
       inject: [CONTEXTS],
       useFactory: ({ backends }: ChosenContexts) => new Backends(backends),
     },
   ],
-  exports: [BackendDirectory],
+  exports: [CONFIGURED_BACKENDS],
 })
 export class BackendsModule implements OnApplicationShutdown {
   constructor(
-    private readonly backends: BackendDirectory,
+    @Inject(CONFIGURED_BACKENDS) private readonly backends: BackendDirectory,
     @Inject(CONTEXTS) private readonly contexts: ChosenContexts,
   ) {}
 

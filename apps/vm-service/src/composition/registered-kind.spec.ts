@@ -66,7 +66,8 @@ describe('a registered kind of backend', () => {
     expect((await send('/api/vms')).json).toMatchObject([
       { name: 'web', context: 'nine', backend: 'hypervisor-nine', namespace: 'lobby' },
     ]);
-    expect((await send('/api/nodes')).json).toMatchObject([{ context: 'nine' }, { context: 'nine' }]);
+    const nodes = (await send('/api/nodes')).json as { context: string }[];
+    expect(new Set(nodes.map(({ context }) => context))).toEqual(new Set(['nine']));
   });
 
   test('appears in the capabilities, with everything that the page needs to know of it', async () => {
@@ -96,5 +97,17 @@ describe('a registered kind of backend', () => {
       status: 201,
       json: { ref: 'vm/nine/lobby/db' },
     });
+  });
+
+  test('appears in the metrics with its checks', async () => {
+    const metrics = async (): Promise<string> => (await fetch(`http://127.0.0.1:${service.port()}/metrics`)).text();
+    let text = await metrics();
+    while (!text.includes('svc_check{')) text = await metrics();
+    expect(text.split('\n')).toEqual(
+      expect.arrayContaining([
+        'svc_backend_up{context="nine",backend="hypervisor-nine"} 1',
+        'svc_check{name="memory",context="nine",severity="ok"} 1',
+      ]),
+    );
   });
 });

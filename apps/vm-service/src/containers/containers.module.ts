@@ -1,7 +1,6 @@
 import { Module } from '@nestjs/common';
 import { AuditLog, BackendDirectory, Clock, InstanceDirectory } from '@headgate/domain-contracts';
 import { ApplyContainerPower, Audit, CreateContainer, DeleteContainer, PlaceInstance } from '@headgate/instances';
-import { BackendsModule } from '../composition/backends.module.js';
 import { FleetModule } from '../fleet/fleet.module.js';
 import { provideClass } from '../platform/provide-class.js';
 import { StoreModule } from '../store/store.module.js';
@@ -9,7 +8,7 @@ import { ContainersController } from './containers.controller.js';
 
 /** Containers: the list, creation, power, deletion. */
 @Module({
-  imports: [StoreModule, BackendsModule, FleetModule],
+  imports: [StoreModule, FleetModule],
   controllers: [ContainersController],
   providers: [
     provideClass(Audit, [AuditLog, Clock]),

@@ -1,14 +1,14 @@
 import { Module } from '@nestjs/common';
 import { CheckBackends, FixBackends } from '@headgate/doctor';
 import { AuditLog, BackendDirectory, Clock } from '@headgate/domain-contracts';
-import { BackendsModule } from '../composition/backends.module.js';
+import { FleetModule } from '../fleet/fleet.module.js';
 import { provideClass } from '../platform/provide-class.js';
 import { StoreModule } from '../store/store.module.js';
 import { DoctorController } from './doctor.controller.js';
 
 /** Checks of the backends and their fixes. */
 @Module({
-  imports: [BackendsModule, StoreModule],
+  imports: [FleetModule, StoreModule],
   controllers: [DoctorController],
   providers: [
     provideClass(CheckBackends, [BackendDirectory]),

@@ -1,5 +1,8 @@
 import { Module } from '@nestjs/common';
+import { CheckBackends } from '@headgate/doctor';
+import { BackendDirectory } from '@headgate/domain-contracts';
 import { FleetModule } from '../fleet/fleet.module.js';
+import { provideClass } from '../platform/provide-class.js';
 import { TasksModule } from '../tasks/tasks.module.js';
 import { MetricsController } from './metrics.controller.js';
 import { MetricsSnapshot } from './metrics-snapshot.js';
@@ -8,6 +11,6 @@ import { MetricsSnapshot } from './metrics-snapshot.js';
 @Module({
   imports: [FleetModule, TasksModule],
   controllers: [MetricsController],
-  providers: [MetricsSnapshot],
+  providers: [MetricsSnapshot, provideClass(CheckBackends, [BackendDirectory])],
 })
 export class ExpositionModule {}

@@ -1,5 +1,6 @@
 import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
 import { Clock, isRunningStatus, isVm, type Instance } from '@headgate/domain-contracts';
+import { CheckBackends, type ContextCheck } from '@headgate/doctor';
 import { FleetReader } from '@headgate/fleet';
 import { TaskReader } from '@headgate/tasks';
 import type { Settings } from '../config/load-config.js';
@@ -19,11 +20,14 @@ export class MetricsSnapshot implements OnApplicationBootstrap, BeforeApplicatio
   private readonly series = createSeries();
   private text = '';
   private takenAt = 0;
+  private checks: readonly ContextCheck[] = [];
+  private isChecking = false;
   private stop: (() => void) | undefined;
 
   constructor(
     private readonly fleet: FleetReader,
     private readonly tasks: TaskReader,
+    private readonly doctor: CheckBackends,
     private readonly clock: Clock,
     @Inject(SETTINGS) private readonly settings: Pick<Settings, 'metrics'>,
   ) {}
@@ -58,6 +62,23 @@ export class MetricsSnapshot implements OnApplicationBootstrap, BeforeApplicatio
   }
 
   async refresh(): Promise<void> {
+    void this.refreshChecks();
+    await this.write();
+  }
+
+  /** Checks ask the engines and may take long: the snapshot does not wait for them and has the last results. */
+  private async refreshChecks(): Promise<void> {
+    if (this.isChecking) return;
+    this.isChecking = true;
+    try {
+      this.checks = await this.doctor.run();
+      await this.write();
+    } finally {
+      this.isChecking = false;
+    }
+  }
+
+  private async write(): Promise<void> {
     const startedAt = this.clock.now();
     try {
       this.collect();
@@ -72,12 +93,14 @@ export class MetricsSnapshot implements OnApplicationBootstrap, BeforeApplicatio
   }
 
   private collect(): void {
-    const { backendUp, info, running, ready, cpuCores, memoryBytes, instances, tasks } = this.series;
-    for (const gauge of [backendUp, info, running, ready, cpuCores, memoryBytes, instances, tasks]) gauge.reset();
+    const { backendUp, info, running, ready, cpuCores, memoryBytes, instances, tasks, check } = this.series;
+    for (const gauge of [backendUp, info, running, ready, cpuCores, memoryBytes, instances, tasks, check])
+      gauge.reset();
     for (const { context, kind, state } of this.fleet.states())
       backendUp.set({ context, backend: kind }, Number(state === 'up'));
     for (const kind of ['vm', 'ct'] as const)
       for (const { instance } of this.fleet.all(kind)) this.collectInstance(instance);
+    for (const { name, context, status } of this.checks) check.set({ name, context, severity: status }, 1);
     for (const { kind, status } of this.tasks.recent(MAX_COUNTED_TASKS)) tasks.inc({ kind, status });
   }
 

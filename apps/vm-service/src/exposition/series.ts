@@ -28,6 +28,11 @@ export function createSeries() {
     cpuCores: gauge('svc_instance_cpu_cores', 'Virtual CPUs of an instance.', INSTANCE_LABELS),
     memoryBytes: gauge('svc_instance_memory_bytes', 'Memory of an instance in bytes.', INSTANCE_LABELS),
     instances: gauge('svc_instances', 'Instances by state.', ['backend', 'context', 'state']),
+    check: gauge('svc_check', 'Always 1; the labels are a check of the doctor and its status.', [
+      'name',
+      'context',
+      'severity',
+    ]),
     tasks: gauge('svc_tasks', 'Tasks in the store, by kind and status.', ['kind', 'status']),
   };
 }

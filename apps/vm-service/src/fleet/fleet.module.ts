@@ -1,7 +1,9 @@
-import { Module, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Inject, Module, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { BackendDirectory, Clock, InstanceDirectory } from '@headgate/domain-contracts';
 import { Fleet, FleetReader } from '@headgate/fleet';
-import { BackendsModule } from '../composition/backends.module.js';
+import { BackendsModule, CONFIGURED_BACKENDS } from '../composition/backends.module.js';
+import { provideClass } from '../platform/provide-class.js';
+import { ReachableBackends } from './reachable-backends.js';
 import { EventStreams } from './event-streams.js';
 import { ListReader } from './list-reader.js';
 import { presentEntry } from './present.js';
@@ -13,15 +15,16 @@ import { presentEntry } from './present.js';
     { provide: Fleet, inject: [Clock], useFactory: (clock: Clock) => new Fleet({ clock, present: presentEntry }) },
     { provide: FleetReader, useExisting: Fleet },
     { provide: InstanceDirectory, useExisting: Fleet },
+    provideClass(ReachableBackends, [CONFIGURED_BACKENDS, FleetReader], BackendDirectory),
     EventStreams,
     ListReader,
   ],
-  exports: [FleetReader, InstanceDirectory, ListReader],
+  exports: [FleetReader, InstanceDirectory, BackendDirectory, ListReader],
 })
 export class FleetModule implements OnApplicationBootstrap, OnApplicationShutdown {
   constructor(
     private readonly fleet: Fleet,
-    private readonly backends: BackendDirectory,
+    @Inject(CONFIGURED_BACKENDS) private readonly backends: BackendDirectory,
   ) {}
 
   onApplicationBootstrap(): void {

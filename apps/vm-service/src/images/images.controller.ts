@@ -1,12 +1,13 @@
-import { Controller, Get } from '@nestjs/common';
+import { Controller, Get, Inject } from '@nestjs/common';
 import { CatalogEntryView } from '@headgate/api-contracts';
-import { BackendDirectory, ImageCatalog, type CatalogEntry } from '@headgate/domain-contracts';
+import { ImageCatalog, type BackendDirectory, type CatalogEntry } from '@headgate/domain-contracts';
+import { CONFIGURED_BACKENDS } from '../composition/backends.module.js';
 import { answerList, Describe } from '../platform/answers.decorator.js';
 
 @Controller('api/images')
 export class ImagesController {
   constructor(
-    private readonly backends: BackendDirectory,
+    @Inject(CONFIGURED_BACKENDS) private readonly backends: BackendDirectory,
     private readonly catalog: ImageCatalog,
   ) {}
 

@@ -1,9 +1,9 @@
 import { Module } from '@nestjs/common';
 import { ImageCatalog } from '@headgate/domain-contracts';
 import { ConfiguredCatalog } from '@headgate/images';
-import { BackendsModule } from '../composition/backends.module.js';
 import type { ChosenContexts } from '../composition/choose-contexts.js';
 import type { Settings } from '../config/load-config.js';
+import { BackendsModule } from '../composition/backends.module.js';
 import { CONTEXTS, SETTINGS } from '../platform/tokens.js';
 import { ImagesController } from './images.controller.js';
 

@@ -8,7 +8,6 @@ import {
   TaskRunner,
 } from '@headgate/domain-contracts';
 import { ApplyPower, Audit, CreateVm, DeleteVm, MigrateVm, PlaceInstance, TagVm } from '@headgate/instances';
-import { BackendsModule } from '../composition/backends.module.js';
 import { FleetModule } from '../fleet/fleet.module.js';
 import { ImagesModule } from '../images/images.module.js';
 import { provideClass } from '../platform/provide-class.js';
@@ -18,13 +17,13 @@ import { VmsController } from './vms.controller.js';
 
 /** Virtual machines: the list, creation, power, tags, migration, deletion. */
 @Module({
-  imports: [StoreModule, BackendsModule, FleetModule, TasksModule, ImagesModule],
+  imports: [StoreModule, FleetModule, TasksModule, ImagesModule],
   controllers: [VmsController],
   providers: [
     provideClass(Audit, [AuditLog, Clock]),
     provideClass(PlaceInstance, [BackendDirectory, InstanceDirectory]),
     provideClass(CreateVm, [PlaceInstance, ImageCatalog, InstanceDirectory, TaskRunner, Audit]),
-    provideClass(DeleteVm, [InstanceDirectory, BackendDirectory, Audit]),
+    provideClass(DeleteVm, [InstanceDirectory, BackendDirectory, TaskRunner, Audit]),
     provideClass(ApplyPower, [InstanceDirectory, BackendDirectory, Audit]),
     provideClass(MigrateVm, [InstanceDirectory, BackendDirectory, TaskRunner, Audit]),
     provideClass(TagVm, [InstanceDirectory, BackendDirectory, Audit]),

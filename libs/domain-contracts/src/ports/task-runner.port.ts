@@ -6,4 +6,7 @@ import type { BackgroundWork, TaskKind } from '../model/task.js';
 export abstract class TaskRunner {
   /** Journals the task, starts the work and returns the task's id at once. */
   abstract start(kind: TaskKind, ref: InstanceRef, caller: Caller, work: BackgroundWork): string;
+
+  /** Cancels the running tasks of an instance. They end with the reason as their error. */
+  abstract cancel(ref: InstanceRef, reason: Error): void;
 }
