@@ -1,3 +1,4 @@
-export type { ServerOptions } from './redis-connection.js';
+export type { ConnectionOptions } from './redis-connection.js';
+export type { SentinelOptions, ServerOptions } from './redis-transport.js';
 export { RedisRateLimiter, type RedisRateLimiterOptions } from './redis-rate-limiter.js';
 export { ServerUnavailable, ServerTimeout } from './server-errors.js';

@@ -107,6 +107,38 @@ describe('RedisRateLimiter on the wire', () => {
     await expect(limiter.ping()).rejects.toThrow('unavailable: the connection was closed.');
   });
 
+  test('sends the commands of one turn of the event loop together', async () => {
+    let commands = 0;
+    const { limiter, sockets } = await listen(([name]) => {
+      if (name === 'EVALSHA') commands++;
+      return name === 'EVALSHA' ? '*2\r\n:0\r\n:1\r\n' : '+OK\r\n';
+    });
+    await whenConnected(() => limiter.count(ring, '@a:b'));
+    let chunks = 0;
+    sockets[0]!.on('data', () => chunks++);
+    await Promise.all(Array.from({ length: 100 }, (_, user) => limiter.count(ring, `@${user}:b`)));
+    expect(commands).toBe(101);
+    expect(chunks).toBeLessThanOrEqual(2);
+  });
+
+  test('does not count the time during which its own process was busy', async () => {
+    let delayMs = 0;
+    const { limiter, sockets } = await listen(
+      ([name]) => {
+        if (name !== 'EVALSHA' || delayMs === 0) return name === 'EVALSHA' ? '*2\r\n:1\r\n:7\r\n' : '+OK\r\n';
+        setTimeout(() => sockets[0]!.write('*2\r\n:1\r\n:1234\r\n'), delayMs);
+        return undefined;
+      },
+      { timeoutMs: 50 },
+    );
+    await whenConnected(() => limiter.count(ring, '@a:b'));
+    delayMs = 20;
+    const answer = limiter.count(ring, '@a:b');
+    const end = performance.now() + 200;
+    while (performance.now() < end);
+    expect(await answer).toMatchObject({ retryAfterMs: 1234 });
+  });
+
   test('accepts an answer that arrived in time, even if a busy process reads it late', async () => {
     let busyMs = 0;
     const { limiter } = await listen(
@@ -126,6 +158,31 @@ describe('RedisRateLimiter on the wire', () => {
 describe('RedisRateLimiter.open', () => {
   test.each(['', 'localhost:6379', 'http://user:hunter2@localhost', 'redis://'])('refuses the URL %p', (url) => {
     expect(() => RedisRateLimiter.open({ url })).toThrow('must be redis://HOST[:PORT] or rediss://HOST[:PORT].');
+  });
+
+  test.each([{}, { url: 'redis://a', cluster: { nodes: ['redis://b'] } }])('refuses %j: not one server', (servers) => {
+    expect(() => RedisRateLimiter.open(servers)).toThrow('exactly one of url, cluster and sentinel');
+  });
+
+  test.each([{ nodes: [] }, { nodes: ['a:1'] }])('refuses the nodes %j', (cluster) => {
+    expect(() => RedisRateLimiter.open({ cluster })).toThrow(TypeError);
+  });
+
+  test('keys with a secret are HMACs, which nodes with the same secret share', async () => {
+    const keysOf = async (options: Partial<RedisRateLimiterOptions>) => {
+      const keys: string[] = [];
+      const { limiter } = await listen((command) => {
+        if (command[0] !== 'EVALSHA') return '+OK\r\n';
+        keys.push(command[3]!);
+        return '*2\r\n:0\r\n:1\r\n';
+      }, options);
+      await whenConnected(() => limiter.count(ring, '203.0.113.7'));
+      return keys[0];
+    };
+    const [plain, one, same, other] = [{}, { secret: 'a' }, { secret: 'a' }, { secret: 'b' }].map(keysOf);
+    expect(await one).toBe(await same);
+    expect(new Set([await plain, await one, await other]).size).toBe(3);
+    expect(() => RedisRateLimiter.open({ url: 'redis://127.0.0.1:1', secret: '' })).toThrow('must not be empty');
   });
 
   test('refuses a prefix that would end its hash tag', () => {

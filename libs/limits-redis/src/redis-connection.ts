@@ -1,54 +1,46 @@
-import type { ConnectionOptions } from 'node:tls';
-import { type RedisClientType, createClient } from '@redis/client';
+import { type RedisTransport, type ServerOptions, openTransport, validateServers } from './redis-transport.js';
 import type { Script } from './scripts.js';
 import { ServerTimeout, ServerUnavailable } from './server-errors.js';
 
-export interface ServerOptions {
-  /** `redis://[[user]:password@]host[:port][/database]`, or `rediss://` for TLS. A single server: no cluster, no sentinels. */
-  readonly url: string;
-  /** Overrides the user in the URL. */
-  readonly username?: string;
-  /** Overrides the password in the URL. */
-  readonly password?: string;
-  /** For `rediss://`: the authority of the server's certificate, if it is a private one, and a client certificate. */
-  readonly tls?: Pick<ConnectionOptions, 'ca' | 'cert' | 'key' | 'servername'>;
+export interface ConnectionOptions extends ServerOptions {
   /** Maximum time for an answer; 100 ms by default. A refusal must not wait for a slow server. */
   readonly timeoutMs?: number;
 }
 
-const CONNECT_TIMEOUT_MS = 1000;
-const MIN_RECONNECT_DELAY_MS = 50;
-const MAX_RECONNECT_DELAY_MS = 2000;
-
-type Client = RedisClientType;
+/** A timer that is later than this means that the process was busy, and not that the server is slow. */
+const BUSY_MS = 20;
+/** How often a busy process waits again for an answer. */
+const MAX_EXTENSIONS = 10;
 
 /**
- * One connection, which reconnects until it is closed. Commands fail at once while the server is unavailable; they are
- * never queued, because they would count at the wrong time later.
+ * Runs commands and scripts with a timeout. Commands fail at once while the server is unavailable; they are never queued,
+ * because they would count at the wrong time later. Commands of one turn of the event loop are sent together.
  */
 export class RedisConnection {
-  private readonly options: ServerOptions;
   private readonly timeoutMs: number;
-  private client: Client;
+  private transport: RedisTransport;
   private closed = false;
   private lastError: unknown;
 
-  /** @throws TypeError when the URL is invalid */
-  constructor(options: ServerOptions) {
-    this.options = validated(options);
+  /** @throws TypeError when the server's address is invalid */
+  constructor(private readonly options: ConnectionOptions) {
+    validateServers(options);
     this.timeoutMs = options.timeoutMs ?? 100;
-    this.client = this.connect();
+    this.transport = this.connect();
   }
 
-  /** Rejects with ServerUnavailable, ServerTimeout, or the server's error. */
-  async run(command: string[]): Promise<unknown> {
-    const client = this.client;
-    if (!client.isReady) throw new ServerUnavailable(this.closed ? 'the connection was closed' : this.lastError);
+  /**
+   * Rejects with ServerUnavailable, ServerTimeout, or the server's error.
+   * @param key of the cluster node that runs the command; undefined for any node
+   */
+  async run(command: string[], key?: string): Promise<unknown> {
+    const transport = this.transport;
+    if (!transport.isReady) throw new ServerUnavailable(this.closed ? 'the connection was closed' : this.lastError);
     try {
-      return await withTimeout(this.timeoutMs, client.sendCommand(command));
+      return await withTimeout(this.timeoutMs, transport.send(command, key));
     } catch (error) {
       // Commands pending on a stalled connection must not reach the server later, nor delay new ones.
-      if (error instanceof ServerTimeout) this.replace(client, error);
+      if (error instanceof ServerTimeout) this.replace(transport, error);
       throw error;
     }
   }
@@ -56,69 +48,53 @@ export class RedisConnection {
   async script({ text, digest }: Script, keys: string[], args: string[]): Promise<unknown> {
     const rest = [String(keys.length), ...keys, ...args];
     try {
-      return await this.run(['EVALSHA', digest, ...rest]);
+      return await this.run(['EVALSHA', digest, ...rest], keys[0]);
     } catch (error) {
       if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;
-      return this.run(['EVAL', text, ...rest]);
+      return this.run(['EVAL', text, ...rest], keys[0]);
     }
   }
 
   close(): void {
     this.closed = true;
-    this.client.destroy();
+    this.transport.destroy();
   }
 
-  private replace(client: Client, reason: unknown): void {
-    if (this.closed || client !== this.client) return;
+  private replace(transport: RedisTransport, reason: unknown): void {
+    if (this.closed || transport !== this.transport) return;
     this.lastError = reason;
-    client.destroy();
-    this.client = this.connect();
+    transport.destroy();
+    this.transport = this.connect();
   }
 
-  private connect(): Client {
-    const { url, username, password, tls } = this.options;
-    const client: Client = createClient({
-      url,
-      ...(username === undefined ? {} : { username }),
-      ...(password === undefined ? {} : { password }),
-      disableOfflineQueue: true,
-      socket: {
-        ...tls,
-        connectTimeout: CONNECT_TIMEOUT_MS,
-        reconnectStrategy: (retries) =>
-          Math.min(MIN_RECONNECT_DELAY_MS * 2 ** Math.min(retries, 10), MAX_RECONNECT_DELAY_MS),
-      },
+  private connect(): RedisTransport {
+    const transport: RedisTransport = openTransport(this.options, {
+      onError: (error) => (this.lastError = error),
+      onStalled: (error) => this.replace(transport, error),
     });
-    let handshake: NodeJS.Timeout | undefined;
-    // The client itself has no timeout for its handshake.
-    client.on('connect', () => {
-      handshake = setTimeout(() => this.replace(client, new ServerTimeout(CONNECT_TIMEOUT_MS)), CONNECT_TIMEOUT_MS);
-    });
-    for (const event of ['ready', 'error', 'end']) client.on(event, () => clearTimeout(handshake));
-    // Commands reject with this error; without a listener, it would also end the process.
-    client.on('error', (error: unknown) => (this.lastError = error));
-    client.connect().catch(() => clearTimeout(handshake));
-    return client;
+    return transport;
   }
 }
 
-/** Removes credentials from the URL that separate options override. */
-function validated({ url, ...rest }: ServerOptions): ServerOptions {
-  const parsed = URL.canParse(url) ? new URL(url) : undefined;
-  // The client's own error would contain the whole URL, with its password.
-  if (!parsed || !['redis:', 'rediss:'].includes(parsed.protocol) || parsed.hostname === '') {
-    throw new TypeError('The URL of the Redis server must be redis://HOST[:PORT] or rediss://HOST[:PORT].');
-  }
-  if (rest.username !== undefined) parsed.username = '';
-  if (rest.password !== undefined) parsed.password = '';
-  return { url: parsed.href, ...rest };
-}
-
+/**
+ * Rejects if the answer takes too long. Time during which this process was busy does not count: it could neither send the
+ * command nor read the answer.
+ */
 async function withTimeout<Answer>(ms: number, answer: Promise<Answer>): Promise<Answer> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_, reject) => {
-    // A busy process runs expired timers before it reads its sockets: read what has arrived before giving up.
-    timer = setTimeout(() => setImmediate(() => reject(new ServerTimeout(ms))), ms);
+    const wait = (extensions: number): void => {
+      const due = performance.now() + ms;
+      timer = setTimeout(() => {
+        const lateMs = performance.now() - due;
+        // A busy process runs expired timers before it reads its sockets: read what has arrived before giving up.
+        setImmediate(() => {
+          if (lateMs > BUSY_MS && extensions > 0) wait(extensions - 1);
+          else reject(new ServerTimeout(ms));
+        });
+      }, ms);
+    };
+    wait(MAX_EXTENSIONS);
   });
   try {
     return await Promise.race([answer, timeout]);

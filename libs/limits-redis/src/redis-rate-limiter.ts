@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash, createHmac, randomBytes } from 'node:crypto';
 import {
   type Rate,
   type RateKey,
@@ -7,30 +7,44 @@ import {
   SharedRateLimiter,
   type WindowState,
 } from '@headgate/limits-core';
-import { RedisConnection, type ServerOptions } from './redis-connection.js';
+import { type ConnectionOptions, RedisConnection } from './redis-connection.js';
 import { ACQUIRE, PEEK, SETTLE } from './scripts.js';
 
-export interface RedisRateLimiterOptions extends ServerOptions {
+export interface RedisRateLimiterOptions extends ConnectionOptions {
   /** Precedes every key, in braces; `limits` by default. */
   readonly prefix?: string;
+  /**
+   * Keys on the server are HMACs with this secret, so that names and addresses can't be found by guessing. All nodes must have
+   * the same one. Without it, keys are plain digests.
+   */
+  readonly secret?: string;
 }
 
 /** A rate limiter on a Redis or Valkey server (5 or newer). */
 export class RedisRateLimiter extends SharedRateLimiter {
-  private constructor(
-    private readonly connection: RedisConnection,
-    private readonly prefix: string,
-  ) {
+  private readonly connection: RedisConnection;
+  private readonly prefix: string;
+  private readonly secret: string | undefined;
+  /** In a cluster, each key has its own hash tag. */
+  private readonly spreadsKeys: boolean;
+
+  private constructor({ prefix = 'limits', secret, ...connection }: RedisRateLimiterOptions) {
     super();
+    this.connection = new RedisConnection(connection);
+    this.prefix = prefix;
+    this.secret = secret;
+    this.spreadsKeys = connection.cluster !== undefined;
   }
 
   /**
    * Does not wait for the server: while it is unavailable, every call rejects and the connection is retried.
-   * @throws TypeError when the URL is invalid, RangeError when the prefix is
+   * @throws TypeError when the server's address is invalid, RangeError when the prefix or the secret is
    */
-  static open({ prefix = 'limits', ...server }: RedisRateLimiterOptions): RedisRateLimiter {
+  static open(options: RedisRateLimiterOptions): RedisRateLimiter {
+    const { prefix = 'limits', secret } = options;
     if (!/^[^{}]+$/.test(prefix)) throw new RangeError('The prefix must be a non-empty text without braces.');
-    return new RedisRateLimiter(new RedisConnection(server), prefix);
+    if (secret === '') throw new RangeError('The secret must not be empty.');
+    return new RedisRateLimiter(options);
   }
 
   async close(): Promise<void> {
@@ -47,7 +61,54 @@ export class RedisRateLimiter extends SharedRateLimiter {
     return refusing === 0 ? undefined : refusal({ rate, key, limit }, wait as number);
   }
 
-  override async reserve(keys: readonly RateKey[]): Promise<Reservation | RateRefusal> {
+  override reserve(keys: readonly RateKey[]): Promise<Reservation | RateRefusal> {
+    return this.spreadsKeys && keys.length > 1 ? this.reserveOneByOne(keys) : this.reserveTogether(keys);
+  }
+
+  /**
+   * Keys on different nodes of a cluster have no common script. They are reserved in order, and released if a later one
+   * refuses or fails. In between, they count for others, which errs on the side of refusing.
+   */
+  private async reserveOneByOne(keys: readonly RateKey[]): Promise<Reservation | RateRefusal> {
+    requireDistinct(this.redisKeys(keys));
+    const reservations: Reservation[] = [];
+    const settleAll = async (settlement: 'commit' | 'reset' | 'release'): Promise<void> => {
+      await Promise.all(reservations.map((reservation) => reservation[settlement]()));
+    };
+    for (const [index, key] of keys.entries()) {
+      try {
+        const answer = await this.reserveTogether([key]);
+        if (!answer.granted) {
+          await settleAll('release');
+          return await this.longestWait(answer, keys.slice(index + 1));
+        }
+        reservations.push(answer);
+      } catch (error) {
+        // What can't be released either expires with its lease.
+        await settleAll('release').catch(() => undefined);
+        throw error;
+      }
+    }
+    return {
+      granted: true,
+      commit: () => settleAll('commit'),
+      reset: () => settleAll('reset'),
+      release: () => settleAll('release'),
+    };
+  }
+
+  /** The refusal whose window closes last: the given one, or that of another key that has no room either. */
+  private async longestWait(refused: RateRefusal, others: readonly RateKey[]): Promise<RateRefusal> {
+    const refusals = await Promise.all(
+      others.map(async (key) => {
+        const { counted, inFlight, closesInMs } = await this.peek(key.rate, key.key);
+        return counted + inFlight >= (key.limit ?? key.rate.limit) ? refusal(key, Math.max(1, closesInMs)) : refused;
+      }),
+    );
+    return refusals.reduce((longest, one) => (one.retryAfterMs > longest.retryAfterMs ? one : longest), refused);
+  }
+
+  private async reserveTogether(keys: readonly RateKey[]): Promise<Reservation | RateRefusal> {
     const [refusing, timeOrWait, ...openings] = await this.acquire('reserve', keys);
     if (refusing !== 0) return refusal(keys[(refusing as number) - 1]!, timeOrWait as number);
     let open = true;
@@ -72,14 +133,13 @@ export class RedisRateLimiter extends SharedRateLimiter {
   }
 
   override async reset(rate: Rate, key: string): Promise<boolean> {
-    return (await this.connection.run(['DEL', ...this.redisKeys([{ rate, key }])])) === 1;
+    const [redisKey] = this.redisKeys([{ rate, key }]);
+    return (await this.connection.run(['DEL', redisKey!], redisKey)) === 1;
   }
 
   private async acquire(mode: 'count' | 'reserve', keys: readonly RateKey[]): Promise<unknown[]> {
     const redisKeys = this.redisKeys(keys);
-    if (new Set(redisKeys).size < redisKeys.length) {
-      throw new RangeError('A reservation must not name the same key of a rate twice.');
-    }
+    requireDistinct(redisKeys);
     const options = keys.flatMap(({ rate, limit = rate.limit }) => [String(limit), String(rate.windowMs)]);
     const opening = randomBytes(9).toString('base64url');
     return (await this.connection.script(ACQUIRE, redisKeys, [mode, opening, ...options])) as unknown[];
@@ -88,10 +148,16 @@ export class RedisRateLimiter extends SharedRateLimiter {
   /** Digests, so that callers can't choose the size of a key and the server does not learn names and addresses. */
   private redisKeys(keys: readonly RateKey[]): string[] {
     return keys.map(({ rate, key }) => {
-      const digest = createHash('sha256').update(key).digest('base64url').slice(0, 22);
-      return `{${this.prefix}}:${rate.name}:${digest}`;
+      const hash = this.secret === undefined ? createHash('sha256') : createHmac('sha256', this.secret);
+      const digest = hash.update(key).digest('base64url').slice(0, 22);
+      return this.spreadsKeys ? `{${this.prefix}:${digest}}:${rate.name}` : `{${this.prefix}}:${rate.name}:${digest}`;
     });
   }
+}
+
+function requireDistinct(redisKeys: readonly string[]): void {
+  if (new Set(redisKeys).size === redisKeys.length) return;
+  throw new RangeError('A reservation must not name the same key of a rate twice.');
 }
 
 function refusal({ rate, limit = rate.limit }: RateKey, retryAfterMs: number): RateRefusal {

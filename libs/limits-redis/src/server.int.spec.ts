@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { FallbackRateLimiter, MemoryRateLimiter } from '@headgate/limits-core';
-import { RedisConnection, type ServerOptions } from './redis-connection.js';
+import { type ConnectionOptions, RedisConnection } from './redis-connection.js';
 import { RedisRateLimiter } from './redis-rate-limiter.js';
 import { ServerUnavailable, ServerTimeout } from './server-errors.js';
 import { waitUntilReachable } from './testing/wait-until-reachable.js';
@@ -23,7 +23,7 @@ suite(
       { rate, key: 'bob' },
     ];
 
-    async function open(options: Partial<ServerOptions>, start = plain): Promise<void> {
+    async function open(options: Partial<ConnectionOptions>, start = plain): Promise<void> {
       server = await TestServer.start(start);
       limiter = RedisRateLimiter.open({ url: server.url, timeoutMs: 5000, ...options });
     }

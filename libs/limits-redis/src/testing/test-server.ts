@@ -33,14 +33,21 @@ export class TestServer {
   }
 
   async start(): Promise<void> {
-    const options = ['--bind', '127.0.0.1', '--save', '', '--dir', this.folder, ...this.options];
+    const options = [
+      ...this.options,
+      '--bind',
+      '127.0.0.1',
+      '--dir',
+      this.folder,
+      ...(isSentinel(this.options) ? [] : ['--save', '']),
+    ];
     const process = spawn(serverProgram!, options, { stdio: ['ignore', 'pipe', 'inherit'] });
     this.process = process;
     await new Promise<void>((resolve, reject) => {
       let log = '';
       process.stdout.on('data', (chunk: Buffer) => {
         log += chunk.toString();
-        if (log.includes('Ready to accept connections')) resolve();
+        if (/Ready to accept connections|Sentinel ID is/.test(log)) resolve();
       });
       process.once('exit', () => reject(new Error(`The server exited before it was ready: ${log}`)));
       process.once('error', reject);
@@ -74,7 +81,7 @@ export class TestServer {
 /** Options of a server without authentication or TLS. */
 export const plain = (_folder: string, port: number): readonly string[] => ['--port', String(port)];
 
-function freePort(): Promise<number> {
+export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const probe = createServer();
     probe.once('error', reject);
@@ -84,3 +91,5 @@ function freePort(): Promise<number> {
     });
   });
 }
+
+const isSentinel = (options: readonly string[]): boolean => options.includes('--sentinel');

@@ -1,0 +1,62 @@
+import { RedisConnection } from '../redis-connection.js';
+import { TestServer, freePort } from './test-server.js';
+import { waitUntilReachable } from './wait-until-reachable.js';
+
+const SLOTS = 16_384;
+
+/** A cluster of three primaries for one spec. */
+export class TestCluster {
+  private constructor(readonly servers: readonly TestServer[]) {}
+
+  static async start(): Promise<TestCluster> {
+    const busPorts = [await freePort(), await freePort(), await freePort()];
+    const servers: TestServer[] = [];
+    for (const busPort of busPorts) {
+      const cluster = ['--cluster-enabled', 'yes', '--cluster-port', String(busPort), '--cluster-node-timeout', '2000'];
+      servers.push(await TestServer.start((_folder, port) => ['--port', String(port), ...cluster]));
+    }
+    const cluster = new TestCluster(servers);
+    await cluster.join(busPorts);
+    return cluster;
+  }
+
+  get urls(): string[] {
+    return this.servers.map(({ url }) => url);
+  }
+
+  /** Runs a command on one node. */
+  async run(node: number, command: string[]): Promise<unknown> {
+    const connection = new RedisConnection({ url: this.servers[node]!.url, timeoutMs: 5000 });
+    try {
+      await waitUntilReachable({ ping: async () => void (await connection.run(['PING'])) });
+      return await connection.run(command);
+    } finally {
+      connection.close();
+    }
+  }
+
+  async close(): Promise<void> {
+    for (const server of this.servers) await server.close();
+  }
+
+  private async join(busPorts: readonly number[]): Promise<void> {
+    const count = this.servers.length;
+    for (let node = 0; node < count; node++) {
+      const [first, end] = [node, node + 1].map((index) => Math.floor((SLOTS * index) / count));
+      await this.run(node, ['CLUSTER', 'ADDSLOTSRANGE', String(first), String(end! - 1)]);
+      const { port } = this.servers[node]!;
+      if (node > 0) await this.run(0, ['CLUSTER', 'MEET', '127.0.0.1', String(port), String(busPorts[node])]);
+    }
+    for (let node = 0; node < count; node++) {
+      for (let attempts = 0; !(await this.isComplete(node)); attempts++) {
+        if (attempts === 500) throw new Error(`Node ${node} did not join the cluster after 500 attempts.`);
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    }
+  }
+
+  private async isComplete(node: number): Promise<boolean> {
+    const info = String(await this.run(node, ['CLUSTER', 'INFO']));
+    return info.includes('cluster_state:ok') && info.includes(`cluster_known_nodes:${this.servers.length}`);
+  }
+}
