@@ -1,6 +1,7 @@
 import { describeDomain } from '../domain-xml/domain-description.js';
 import { foreignDomainXml, ownDomainXml } from '../testing/domain-xml.js';
 import { FakeLibvirt } from '../testing/fake-libvirt.js';
+import { Virsh } from '../virsh/virsh.js';
 import { GuestNetwork, hasUserNetworking } from './guest-network.js';
 
 const CONFLICT = 'internal error: Network is already in use by interface eth0';
@@ -29,6 +30,23 @@ describe('GuestNetwork', () => {
       'net-start headgate',
       'net-autostart headgate',
     ]);
+  });
+
+  test('creates the network once for several VMs', async () => {
+    expect(await Promise.all([network.ensure(), network.ensure()])).toEqual(['headgate', 'headgate']);
+    expect(libvirt.changes.filter((change) => change.startsWith('net-define'))).toHaveLength(1);
+  });
+
+  test('uses the network that another program started meanwhile', async () => {
+    libvirt.scripted.set('net-define', { code: 1, stderr: "error: network 'headgate' already exists\n" });
+    const virsh = new Virsh({
+      uri: 'qemu:///system',
+      run: (program, args, options) => {
+        if (args.includes('net-define')) libvirt.networks.set('headgate', true);
+        return libvirt.run(program, args, options);
+      },
+    });
+    expect(await new GuestNetwork(virsh).ensure()).toBe('headgate');
   });
 
   test('starts its own network if it is defined already', async () => {

@@ -17,6 +17,8 @@ const SUBNETS = ['192.168.123', '192.168.213', '10.123.213', '172.30.213'];
  * connects on behalf of the guest from this machine: 10.0.2.2 is the loopback address there.
  */
 export class GuestNetwork {
+  private attempt?: Promise<string>;
+
   constructor(private readonly virsh: Virsh) {}
 
   /** Name of an active network for VMs; undefined when there is none. */
@@ -29,9 +31,26 @@ export class GuestNetwork {
    * Name of an active network for VMs, which is created if necessary.
    * @throws DomainError when this machine can't run one
    */
-  async ensure(): Promise<string> {
+  ensure(): Promise<string> {
+    // VMs that are created at the same time share one attempt.
+    this.attempt ??= this.ensureOnce().finally(() => (this.attempt = undefined));
+    return this.attempt;
+  }
+
+  private async ensureOnce(): Promise<string> {
     const active = await this.active();
     if (active !== undefined) return active;
+    try {
+      return await this.start();
+    } catch (error) {
+      // Another client may have defined or started the network meanwhile.
+      const started = await this.active();
+      if (started !== undefined) return started;
+      throw error;
+    }
+  }
+
+  private async start(): Promise<string> {
     let isDefined = (await this.list(['--inactive'])).includes(OWN_NETWORK);
     let failure = isDefined ? await this.tryToStart() : undefined;
     if (isDefined && !failure) return OWN_NETWORK;
