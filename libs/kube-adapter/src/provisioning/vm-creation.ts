@@ -82,7 +82,7 @@ export class VmCreation {
         const vm = await api.find<VmObject>(VIRTUAL_MACHINES, draft.spec.ref);
         return vm && isCreatedBy(draft, vm) ? vm : undefined;
       } catch (error) {
-        if (!isOutcomeUnknown(error)) throw error;
+        this.log.warn({ vm: draft.spec.ref.name, err: String(error) }, 'created VM not looked up yet');
         await clock.delay(LOOKUP_INTERVAL_MS);
       }
     }

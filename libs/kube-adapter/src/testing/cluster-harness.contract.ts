@@ -61,7 +61,7 @@ export class ClusterHarness implements BackendHarness {
 
   async openUnreachable(): Promise<KubeBackend> {
     const text = JSON.stringify({
-      clusters: [{ name: 'gone', cluster: { server: 'http://127.0.0.1:1' } }],
+      clusters: [{ name: 'gone', cluster: { server: 'http://127.0.0.1:1', 'insecure-skip-tls-verify': true } }],
       contexts: [{ name: 'gone', context: { cluster: 'gone', user: 'gone' } }],
       users: [{ name: 'gone', user: {} }],
       'current-context': 'gone',
