@@ -105,6 +105,8 @@ describe('VmTable', () => {
     table.setVm('lab/web', vmFacts(vm()));
     table.setClaimBytes('lab/web-root', Math.round(20 * GIB * 1.055));
     expect(record()?.diskBytes).toBe(20 * GIB);
+    table.setClaimBytes('lab/web-root', Math.ceil((20 * GIB) / (1 - 0.06)));
+    expect(record()?.diskBytes).toBe(20 * GIB);
     table.setClaimBytes('lab/web-root', 40 * GIB);
     expect(record()?.diskBytes).toBe(40 * GIB);
   });
