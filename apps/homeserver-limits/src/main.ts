@@ -2,12 +2,14 @@ import 'reflect-metadata';
 import { readFile } from 'node:fs/promises';
 import { ConfigError, runUntilSignal } from '@headgate/nest-kit';
 import { pino } from 'pino';
-import { readCommandLine } from './command-line.js';
+import { HELP, readCommandLine } from './command-line.js';
 import { type Config, parseConfig } from './config/config.js';
 import { LiveConfig } from './config/live-config.js';
 import { LimitsApplication } from './limits-application.js';
 
-const log = pino({ level: process.env.LOG_LEVEL ?? 'info' });
+const LEVELS: readonly string[] = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
+const { LOG_LEVEL: level = 'info' } = process.env;
+const log = pino({ level: LEVELS.includes(level) ? level : 'info' });
 
 const overrideListen =
   (listen: string | undefined) =>
@@ -23,7 +25,12 @@ async function readText(path: string): Promise<string> {
 }
 
 async function run(): Promise<void> {
-  const { config: path, listen, dataDir } = readCommandLine(process.argv.slice(2));
+  if (!LEVELS.includes(level)) throw new ConfigError('environment', [`LOG_LEVEL must be one of ${LEVELS.join(', ')}`]);
+  const { config: path, listen, dataDir, help } = readCommandLine(process.argv.slice(2));
+  if (help) {
+    process.stdout.write(HELP);
+    return;
+  }
   const override = overrideListen(listen);
   const text = path === undefined ? '' : await readText(path);
   const config = new LiveConfig(override(parseConfig(text, path)), path, log, override);

@@ -9,13 +9,16 @@ export class DataFolder implements OnApplicationShutdown {
     private readonly lock: DirectoryLock,
   ) {}
 
-  /** Creates the directory when it does not exist. @throws ConfigError when another process uses it */
+  /** Creates the directory when it does not exist. @throws ConfigError when another process uses it, or it is not writable */
   static claim(path: string): DataFolder {
     try {
       return new DataFolder(path, DirectoryLock.acquire(path));
     } catch (error) {
       if (error instanceof DirectoryInUseError) throw new ConfigError('--data-dir', [error.message]);
-      throw error;
+      const { code, message } = error as NodeJS.ErrnoException;
+      throw new ConfigError('--data-dir', [
+        `${path} cannot be used: ${code === 'ERR_SQLITE_ERROR' ? message : (code ?? message)}`,
+      ]);
     }
   }
 
