@@ -47,6 +47,15 @@ describe('what a request may hide from the gateway', () => {
     expect(upstream.last.rawHeaders).not.toContain('Upgrade');
   });
 
+  test.each([['gzip, chunked'], ['chunked, chunked'], ['identity, chunked']])(
+    'is no body in the transfer encoding %s',
+    async (encoding) => {
+      const head = `PUT /_matrix/client/v3/x HTTP/1.1\r\nHost: b\r\nConnection: close\r\nTransfer-Encoding: ${encoding}`;
+      expect(await rawExchange(limits.url, `${head}\r\n\r\n2\r\n{}\r\n0\r\n\r\n`)).toMatch(/^HTTP\/1\.1 (?:400|501) /);
+      expect(upstream.requests).toEqual([]);
+    },
+  );
+
   test('is nothing that comes after very many headers', async () => {
     const head = `GET /_matrix/client/versions HTTP/1.1\r\nHost: b\r\n${'a:1\r\n'.repeat(2500)}`;
     await rawExchange(limits.url, `${head}Connection: close\r\nX-Last: here\r\n\r\n`);

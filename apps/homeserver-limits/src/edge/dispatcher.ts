@@ -48,6 +48,7 @@ export class Dispatcher {
     const method = raw.method === 'HEAD' ? 'GET' : (raw.method ?? 'GET');
     const classified = table.classify(method, target);
     if (classified.kind === 'ambiguous') return Promise.reject(MatrixError.unrecognized());
+    if (hasUnsupportedEncoding(raw)) return Promise.reject(unsupportedEncoding());
     const request = this.requestOf(raw, outgoing, target, classified);
     if (raw.method === 'OPTIONS') return homeserver.preflight(request);
     if (classified.kind === 'unknown') {
@@ -75,9 +76,7 @@ export class Dispatcher {
   private refusal(error: unknown, raw: IncomingMessage, target: string): MatrixResponse | undefined {
     if (error instanceof ClientGone || (raw.destroyed && !raw.complete)) return undefined;
     const response = errorResponse(error);
-    // Refused bodies are counted by their budget: a log line for each would serve an attacker.
-    if (response.status >= 500 && response.status !== 503)
-      this.logFailure(error, response.status, withoutSecrets(target));
+    if (isFailure(response.status)) this.logFailure(error, response.status, withoutSecrets(target));
     return response;
   }
 
@@ -87,9 +86,19 @@ export class Dispatcher {
   }
 }
 
+/** A body that is compressed on the way would reach the upstream without the header that says so. */
+const hasUnsupportedEncoding = ({ headers }: IncomingMessage): boolean =>
+  headers['transfer-encoding'] !== undefined && headers['transfer-encoding'].trim().toLowerCase() !== 'chunked';
+
+const unsupportedEncoding = (): MatrixError =>
+  new MatrixError(501, 'M_UNRECOGNIZED', 'The only transfer encoding that this server accepts is chunked.');
+
 /** The path for the log: without the query, and without the ID of a delayed event, which alone authorizes changing it. */
 const withoutSecrets = (target: string): string =>
   (target.split('?', 1)[0] ?? '').replace(/(delayed_events\/+)[^/]+/, '$1…');
+
+/** Refusals with 501 and 503 are not failures. A log line for each would serve an attacker. */
+const isFailure = (status: number): boolean => status >= 500 && status !== 501 && status !== 503;
 
 /** The caller has gone: the rest of the response would only hold its connection. */
 function discard({ body }: MatrixResponse): void {
