@@ -349,6 +349,45 @@ describe('the gateway', () => {
       expect((await later('!other:b.example')).status).toBe(200);
     });
 
+    test('free the slot of a deleted pusher at once', async () => {
+      const held = new Set(Array.from({ length: 100 }, (_, i) => `k${i}`));
+      upstream.respond = ({ url, method }, response) => {
+        if (url?.startsWith(WHOAMI)) return answer(response, 200, { user_id: '@pushy:b.example', device_id: 'DEV' });
+        const pushers = [...held].map((pushkey) => ({ app_id: 'app', pushkey }));
+        if (method === 'GET' && url?.endsWith('/pushers')) return answer(response, 200, { pushers });
+        held.delete('k7');
+        return answer(response, 200, {});
+      };
+      const set = (pushkey: string, kind: string | null) =>
+        call(limits.url, 'POST', '/_matrix/client/v3/pushers/set', {
+          token: 'pushy',
+          body: { pushkey, app_id: 'app', kind },
+        });
+      expect((await set('new', 'http')).body.errcode).toBe('M_LIMIT_EXCEEDED');
+      expect((await set('k7', null)).status).toBe(200);
+      expect((await set('new', 'http')).status).toBe(200);
+    });
+
+    test('are queried with the address and the user agent of the caller, and without setting them online', async () => {
+      upstream.respond = ({ url, method }, response) => {
+        if (url?.startsWith(WHOAMI)) return answer(response, 200, { user_id: '@asked:b.example', device_id: 'DEV' });
+        if (url?.includes('/account_data/') && method === 'GET')
+          return answer(response, 404, { errcode: 'M_NOT_FOUND' });
+        return answer(response, 200, {});
+      };
+      const headers = { 'User-Agent': 'Element/1', 'X-Forwarded-For': '203.0.113.9' };
+      const path = '/_matrix/client/v3/user/@asked:b.example/account_data/m.x';
+      await call(limits.url, 'PUT', path, { token: 'asked', body: { a: 1 }, headers });
+      const [whoami] = upstream.requests.filter(({ target }) => target.startsWith(WHOAMI));
+      const [sync] = upstream.requests.filter(({ target }) => target.includes('/sync?'));
+      for (const query of [whoami, sync]) {
+        expect(query?.rawHeaders).toEqual(expect.arrayContaining(['User-Agent', 'Element/1', 'X-Forwarded-For']));
+        const forwarded = query?.rawHeaders[query.rawHeaders.indexOf('X-Forwarded-For') + 1];
+        expect(forwarded).toBe('127.0.0.1');
+      }
+      expect(sync?.target).toContain('set_presence=offline');
+    });
+
     test('include those of a dehydrated device', async () => {
       const put = (n: number) =>
         call(limits.url, 'PUT', '/_matrix/client/unstable/org.matrix.msc3814.v1/dehydrated_device', {

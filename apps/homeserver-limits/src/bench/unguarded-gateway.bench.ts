@@ -22,15 +22,16 @@ const base = new URL(process.argv[2] ?? '');
 const log = pino({ level: 'silent' });
 const addresses = new CallerAddress([], 64);
 const upstream = new UpstreamClient(base);
+const headers = new UpstreamHeaders(base.host, addresses);
 const homeserver = new GatewayHomeserver({
   upstream,
   identity: new GatewayIdentity(
-    new UpstreamQueries(upstream, base.host, TIMEOUT_MS),
+    new UpstreamQueries({ client: upstream, host: base.host, timeoutMs: TIMEOUT_MS, headers }),
     ApplicationServices.read([], 'b'),
     { serverName: 'b', ttlMs: 60_000 },
   ),
   observer: { interest: () => 'none', observe: async () => undefined },
-  headers: new UpstreamHeaders(base.host, addresses),
+  headers,
   timeoutMs: TIMEOUT_MS,
   log,
 });

@@ -24,7 +24,7 @@ export class AccountDataSeed {
     private readonly upstream: UpstreamQueries,
     private readonly cache: HoldingsCache,
     private readonly log: Logger,
-    private readonly now: () => number = Date.now,
+    private readonly now: () => number = () => performance.now(),
   ) {}
 
   /** Resolves when the account data is loaded, when loading has failed, or after the longest wait. */
@@ -57,7 +57,10 @@ export class AccountDataSeed {
 
   private async load(userId: string, request: MatrixRequest): Promise<void> {
     const filter = encodeURIComponent(JSON.stringify(ACCOUNT_DATA_ONLY));
-    const result = await this.upstream.list(request, `/_matrix/client/v3/sync?timeout=0&filter=${filter}`);
+    const result = await this.upstream.list(
+      request,
+      `/_matrix/client/v3/sync?timeout=0&set_presence=offline&filter=${filter}`,
+    );
     const { status, body } = result;
     if (status !== 200 || !body) throw queryFailure(result, 'The homeserver did not list the account data.');
     this.cache.seedAccountData(userId, entriesIn(body));

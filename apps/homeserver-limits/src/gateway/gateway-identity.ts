@@ -27,7 +27,7 @@ export class GatewayIdentity extends Identity {
     private readonly options: GatewayIdentityOptions,
   ) {
     super();
-    this.now = options.now ?? Date.now;
+    this.now = options.now ?? (() => performance.now());
   }
 
   /** Looked up once per request. */

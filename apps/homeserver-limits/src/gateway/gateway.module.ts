@@ -57,9 +57,11 @@ function callCredentials(
     { provide: UpstreamClient, useFactory: openClient, inject: [LiveConfig] },
     {
       provide: UpstreamQueries,
-      useFactory: (client: UpstreamClient, config: LiveConfig) =>
-        new UpstreamQueries(client, upstreamOf(config).host, config.current.gateway.timeout_ms),
-      inject: [UpstreamClient, LiveConfig],
+      useFactory: (client: UpstreamClient, config: LiveConfig, headers: UpstreamHeaders) => {
+        const { timeout_ms: timeoutMs } = config.current.gateway;
+        return new UpstreamQueries({ client, host: upstreamOf(config).host, timeoutMs, headers });
+      },
+      inject: [UpstreamClient, LiveConfig, UpstreamHeaders],
     },
     {
       provide: ApplicationServices,

@@ -41,7 +41,7 @@ export class HoldingsCache implements OnApplicationShutdown {
 
   constructor(
     dataDir: string | undefined,
-    private readonly now: () => number = Date.now,
+    private readonly now: () => number = () => performance.now(),
   ) {
     const file = dataDir === undefined ? ':memory:' : join(dataDir, 'gateway.db');
     this.db = new SqliteDatabase({ file, migrations: [SCHEMA], durability: 'normal' }).open();

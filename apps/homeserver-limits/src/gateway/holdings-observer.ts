@@ -23,6 +23,7 @@ const STATUS_OPERATIONS = new Set([
   'deleteAccountData',
   'deleteRoomAccountData',
   'manageDelayed',
+  'setPusher',
 ]);
 
 export interface HoldingsObserverDeps {
@@ -67,6 +68,8 @@ export class HoldingsObserver implements ResponseObserver {
         return this.addDelayedEvent(request, operation, response);
       case 'manageDelayed':
         return this.updateDelayedEvent(request);
+      case 'setPusher':
+        return this.countPushersAfterDeletion(request);
     }
   }
 
@@ -102,6 +105,13 @@ export class HoldingsObserver implements ResponseObserver {
       operation === 'scheduleDelayed' ? (await request.json()).delay_ms : request.query.get(DELAY_PARAMETER);
     cache.addDelayedEvent(delayedHolder(caller.userId, request.param('roomId')), delayId, Number(delay));
     cache.rememberTransaction(caller, request);
+  }
+
+  /** The request may have named a pusher that did not exist, so the next write counts again. */
+  private async countPushersAfterDeletion(request: MatrixRequest): Promise<void> {
+    const { identity, caps } = this.deps;
+    const { kind } = await request.json();
+    if (kind === null) caps.ledger.invalidate(caps.pushers, (await identity.callerOf(request)).userId);
   }
 
   private async updateDelayedEvent(request: MatrixRequest): Promise<void> {

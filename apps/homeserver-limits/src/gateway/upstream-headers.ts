@@ -58,8 +58,7 @@ export class UpstreamHeaders {
     const peer = request.socket.remoteAddress ?? '';
     const trusted = this.proxies.trusts(peer);
     const headers = endToEndHeaders(request, trusted ? REPLACED : REPLACED_OR_UNTRUSTED);
-    const forwardedFor = trusted ? request.headers['x-forwarded-for'] : undefined;
-    headers.push('X-Forwarded-For', forwardedFor ? `${[forwardedFor].flat().join(', ')}, ${peer}` : peer);
+    headers.push('X-Forwarded-For', this.forwardedFor(request));
     if (!headers.some((name, index) => index % 2 === 0 && name.toLowerCase() === 'x-forwarded-proto')) {
       headers.push('X-Forwarded-Proto', 'http');
     }
@@ -67,6 +66,13 @@ export class UpstreamHeaders {
     // A request of HTTP/1.0 may have no Host; the request to the upstream is HTTP/1.1.
     if (request.headers.host === undefined) headers.push('Host', this.host);
     return headers;
+  }
+
+  /** The addresses on the way of a request, with that of the peer. Those claimed by an untrusted peer are dropped. */
+  forwardedFor(request: IncomingMessage): string {
+    const peer = request.socket.remoteAddress ?? '';
+    const forwarded = this.proxies.trusts(peer) ? request.headers['x-forwarded-for'] : undefined;
+    return forwarded ? `${[forwarded].flat().join(', ')}, ${peer}` : peer;
   }
 }
 

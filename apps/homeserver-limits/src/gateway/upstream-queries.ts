@@ -5,6 +5,7 @@ import { assertedParameters } from './asserted-identity.js';
 import { ConcurrencyLimit } from './concurrency-limit.js';
 import type { UpstreamClient } from './upstream-client.js';
 import { failUpstream } from './upstream-failure.js';
+import type { UpstreamHeaders } from './upstream-headers.js';
 
 /** Identities and refusals. */
 const SHORT_RESPONSE_BYTES = 64 * 1024;
@@ -16,7 +17,8 @@ interface Query {
   method: string;
   target: string;
   body?: JsonObject | undefined;
-  authorization: readonly string[];
+  /** The authorization and, for a caller, the address and user agent. */
+  headers: readonly string[];
 }
 
 export interface QueryResult {
@@ -37,15 +39,18 @@ export function queryFailure({ status, body, retryAfter }: QueryResult, message:
   return new UpstreamRefusal(status, body, retryAfter === undefined ? [] : ['Retry-After', retryAfter]);
 }
 
+export interface UpstreamQueriesDeps {
+  client: UpstreamClient;
+  host: string;
+  timeoutMs: number;
+  headers: Pick<UpstreamHeaders, 'forwardedFor'>;
+}
+
 /** The gateway's own queries to the upstream. None of them changes anything there. */
 export class UpstreamQueries {
   private readonly lists = new ConcurrencyLimit(MAX_CONCURRENT_LISTS);
 
-  constructor(
-    private readonly client: UpstreamClient,
-    private readonly host: string,
-    private readonly timeoutMs: number,
-  ) {}
+  constructor(private readonly deps: UpstreamQueriesDeps) {}
 
   /** A query with a short response, with the caller's access token and asserted identity. */
   asCaller(request: MatrixRequest, method: string, path: string, body?: JsonObject): Promise<QueryResult> {
@@ -55,7 +60,7 @@ export class UpstreamQueries {
   /** A query whose response may be long. Few run at a time, so that they cannot exhaust the memory. */
   list(request: MatrixRequest, path: string): Promise<QueryResult> {
     const query = this.queryOf(request, 'GET', path);
-    return this.lists.run(this.timeoutMs, () => this.send(query, LIST_RESPONSE_BYTES)).catch(failUpstream);
+    return this.lists.run(this.deps.timeoutMs, () => this.send(query, LIST_RESPONSE_BYTES)).catch(failUpstream);
   }
 
   /** Whether the path exists for the caller. Its content is not read. */
@@ -69,26 +74,32 @@ export class UpstreamQueries {
 
   /** A query with a short response, without a token or with one of the gateway's own. */
   get(path: string, token?: string): Promise<QueryResult> {
-    const authorization = token === undefined ? [] : ['Authorization', `Bearer ${token}`];
-    return this.send({ method: 'GET', target: path, authorization }, SHORT_RESPONSE_BYTES);
+    const headers = token === undefined ? [] : ['Authorization', `Bearer ${token}`];
+    return this.send({ method: 'GET', target: path, headers }, SHORT_RESPONSE_BYTES);
   }
 
   private queryOf(request: MatrixRequest, method: string, path: string, body?: JsonObject): Query {
     const asserted = new URLSearchParams(assertedParameters(request)).toString();
     const target = asserted === '' ? path : `${path}${path.includes('?') ? '&' : '?'}${asserted}`;
-    return { method, target, body, authorization: ['Authorization', `Bearer ${request.token() ?? ''}`] };
+    const headers = ['Authorization', `Bearer ${request.token() ?? ''}`];
+    // The homeserver records the address and the user agent of each use of a token.
+    headers.push('X-Forwarded-For', this.deps.headers.forwardedFor(request.raw));
+    const userAgent = request.header('user-agent');
+    if (userAgent !== undefined) headers.push('User-Agent', userAgent);
+    return { method, target, body, headers };
   }
 
   private async send(
-    { method, target, body, authorization }: Query,
+    { method, target, body, headers: own }: Query,
     limitBytes: number,
     needsBody?: (status: number) => boolean,
   ): Promise<QueryResult> {
     const bytes = body && Buffer.from(JSON.stringify(body));
     const content = bytes ? ['Content-Type', 'application/json', 'Content-Length', String(bytes.length)] : [];
-    const headers = ['Host', this.host, 'Accept', 'application/json', ...content, ...authorization];
-    const request = { method, target, headers, body: bytes, timeoutMs: this.timeoutMs, isIdempotent: true };
-    const { response, body: text } = await this.client.read(request, limitBytes, needsBody);
+    const { client, host, timeoutMs } = this.deps;
+    const headers = ['Host', host, 'Accept', 'application/json', ...content, ...own];
+    const request = { method, target, headers, body: bytes, timeoutMs, isIdempotent: true };
+    const { response, body: text } = await client.read(request, limitBytes, needsBody);
     return { status: response.statusCode ?? 502, body: objectIn(text), retryAfter: response.headers['retry-after'] };
   }
 }

@@ -31,7 +31,7 @@ export class Caps {
     readonly ledger: CapLedger,
     private readonly config: LiveConfig,
     private readonly freshness: CountFreshness,
-    { now = Date.now, watch = () => undefined }: CapOptions = {},
+    { now = () => performance.now(), watch = () => undefined }: CapOptions = {},
   ) {
     this.now = now;
     this.watch = watch;
