@@ -16,6 +16,8 @@ const swc = {
 
 export default {
   testEnvironment: 'node',
+  // A busy machine makes tests slow, not wrong: only a test that hangs may reach this.
+  testTimeout: 30_000,
   testMatch: ['<rootDir>/**/*.spec.ts'],
   testPathIgnorePatterns: ['/node_modules/', '\\.int\\.spec\\.ts$'],
   extensionsToTreatAsEsm: ['.ts'],
