@@ -4,10 +4,13 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const OURS = 'limits-core';
+/** The floor: no protection, no growth, no eviction. */
+const FLOOR = 'typed table';
+const TIMES_SLOWER = 1.3;
 const OTHERS = ['rate-limiter-flexible', 'express-rate-limit', '@nestjs/throttler'];
 const ROUNDS = 3;
 const TIMES_FASTER = 3;
-const BYTES_PER_KEY = 64;
+const BYTES_PER_KEY = 40;
 const MAX_PAUSE_US = 1000;
 
 // A young generation too large for the measurement itself to fill, so that only garbage of the contenders is collected.
@@ -61,9 +64,22 @@ function withTarget([ours, ...rest]) {
   return [{ ...ours, target: `${TIMES_FASTER} times the fastest`, ok: ours.ratio >= TIMES_FASTER }, ...rest];
 }
 
+/** How many times the floor's time a decision takes. */
+function floorRow(what, figures, key) {
+  const ratio = figures[OURS][key] / figures[FLOOR][key];
+  return {
+    what: `${what}: ${FLOOR} (ratio: ${OURS} to it)`,
+    value: figures[FLOOR][key],
+    unit: 'ns',
+    ratio,
+    target: `at most ${TIMES_SLOWER}`,
+    ok: ratio <= TIMES_SLOWER,
+  };
+}
+
 export default async function run() {
   const oneKey = compare('oneKey');
-  const manyKeys = compare('manyKeys');
+  const manyKeys = compare('manyKeys', [OURS, FLOOR, ...OTHERS]);
   const bytes = compare('bytesPerKey', [OURS, ...OTHERS], 1);
   const pauses = { ...compare('pauses', OTHERS, 1), ...compare('pauses', [OURS]) };
   const { p50, p999, p9999, longest, idle } = pauses[OURS];
@@ -74,7 +90,9 @@ export default async function run() {
       ...withTarget(speedRows('a decision, 1 key', oneKey, 'ns')),
       ...withTarget(speedRows('a decision, 1,000,000 keys twice', manyKeys, 'bothNs')),
       ...speedRows('of these, new keys', manyKeys, 'firstNs'),
+      floorRow('of these, new keys', manyKeys, 'firstNs'),
       ...speedRows('of these, known keys', manyKeys, 'againNs'),
+      floorRow('of these, known keys', manyKeys, 'againNs'),
       {
         what: `memory per key: ${OURS}`,
         value: ours,

@@ -11,6 +11,11 @@ export const contenders = {
     const rate = limiter.define('bench', { limit, windowMs });
     return { sync: true, decide: (key) => limiter.count(rate, key) === undefined };
   },
+  'typed table': async (rate) => {
+    const { TypedTable } = await import('./typed-table.mjs');
+    const table = new TypedTable(rate);
+    return { sync: true, decide: (key) => table.count(key) };
+  },
   'rate-limiter-flexible': async ({ limit, windowMs }) => {
     const { RateLimiterMemory } = (await import('rate-limiter-flexible')).default;
     const limiter = new RateLimiterMemory({ points: limit, duration: windowMs / 1000 });
