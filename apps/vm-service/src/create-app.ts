@@ -8,6 +8,7 @@ import { refuseUpgrade } from './consoles/upgrade-refusal.js';
 import { EdgePolicy } from './identity/edge-policy.js';
 import { errorBody } from './platform/domain-error.filter.js';
 import { HttpListener } from './platform/http-listener.js';
+import { refuseEarly } from './platform/refuse-early.js';
 import { acceptJsonOnly } from './platform/json-body.js';
 import type { AppDeps } from './platform/tokens.js';
 
@@ -41,6 +42,7 @@ export async function createService(deps: AppDeps): Promise<Service> {
     abortOnError: false,
   });
   acceptJsonOnly(app);
+  refuseEarly(app);
   addCommonHeaders(app);
   const edge = app.get(EdgePolicy);
   const consoles = app.get(ConsoleRequests);

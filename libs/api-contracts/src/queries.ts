@@ -18,6 +18,9 @@ export class ContextQuery {
   @Optional() @IsContextName() context?: string;
 }
 
+/** The body of an action that takes none: `{}` and no body are the same, and any field is refused. */
+export class EmptyBody {}
+
 /** The query of every POST and DELETE: `dryRun=true` returns the plan and changes nothing. */
 export class ChangeQuery extends ContextQuery {
   @Optional() @IsSwitch() dryRun?: 'true' | 'false';

@@ -3,6 +3,7 @@ import {
   DomainError,
   expectInstanceName,
   formatRef,
+  matchesNameRule,
   type Backend,
   type BackendDirectory,
   type InstanceDirectory,
@@ -26,7 +27,7 @@ export class PlaceInstance {
 
   /**
    * The default context is the first configured one, and the default namespace is that of its backend.
-   * @throws DomainError CONTEXT_NOT_FOUND, INVALID_INPUT for a namespace that the backend can't have, ALREADY_EXISTS
+   * @throws DomainError CONTEXT_NOT_FOUND, INVALID_NAME, INVALID_INPUT for a namespace that the backend can't have, ALREADY_EXISTS
    */
   place({ kind, name, namespace, context }: Placement): { backend: Backend; ref: InstanceRef } {
     const backend = context === undefined ? this.first() : this.backends.get(context);
@@ -36,6 +37,9 @@ export class PlaceInstance {
       namespace: expectInstanceName(chooseNamespace(backend.traits, backend.context, namespace), 'namespace'),
       name: expectInstanceName(name),
     };
+    const { instanceNames } = backend.traits;
+    if (!matchesNameRule(instanceNames, ref.name))
+      throw new DomainError('INVALID_NAME', `name must ${instanceNames.description} on ${backend.context}.`);
     if (this.directory.get(ref)) throw new DomainError('ALREADY_EXISTS', `${formatRef(ref)} already exists.`);
     return { backend, ref };
   }

@@ -4,6 +4,7 @@ import {
   ContainerView,
   CreateContainerDto,
   CreatedView,
+  EmptyBody,
   InstanceActionPath,
   InstancePath,
   ListQuery,
@@ -51,6 +52,7 @@ export class ContainersController {
   @HttpCode(200)
   async act(
     @Param() path: InstanceActionPath,
+    @Body() _body: EmptyBody,
     @Query() query: ChangeQuery,
     @Changing() request: ChangeRequest,
   ): Promise<StatusView | PlanView> {
@@ -62,6 +64,7 @@ export class ContainersController {
   @Describe('Deletes a container and its data volume.', answer(200, StatusView))
   delete(
     @Param() path: InstancePath,
+    @Body() _body: EmptyBody,
     @Query() query: ChangeQuery,
     @Changing() request: ChangeRequest,
   ): Promise<StatusView | PlanView> {

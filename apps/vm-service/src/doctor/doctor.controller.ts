@@ -1,5 +1,5 @@
-import { Controller, Get, HttpCode, Post, Query } from '@nestjs/common';
-import { ChangeQuery, CheckView, FixedView, type PlanView } from '@headgate/api-contracts';
+import { Body, Controller, Get, HttpCode, Post, Query } from '@nestjs/common';
+import { ChangeQuery, CheckView, EmptyBody, FixedView, type PlanView } from '@headgate/api-contracts';
 import { CheckBackends, FixBackends } from '@headgate/doctor';
 import { answer, answerList, Describe } from '../platform/answers.decorator.js';
 import { Changing, ChangeRequest } from '../platform/change-request.js';
@@ -20,7 +20,11 @@ export class DoctorController {
   @Post('fix')
   @Describe('Fixes the problems that can be fixed.', answer(200, FixedView))
   @HttpCode(200)
-  fix(@Query() query: ChangeQuery, @Changing() request: ChangeRequest): Promise<FixedView | PlanView> {
+  fix(
+    @Body() _body: EmptyBody,
+    @Query() query: ChangeQuery,
+    @Changing() request: ChangeRequest,
+  ): Promise<FixedView | PlanView> {
     return request.answer(query, this.fixBackends, [], (fixed) => fixed);
   }
 }

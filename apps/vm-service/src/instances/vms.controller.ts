@@ -5,6 +5,7 @@ import {
   ContextQuery,
   CreatedView,
   CreateVmDto,
+  EmptyBody,
   InstanceActionPath,
   InstancePath,
   ListQuery,
@@ -75,6 +76,7 @@ export class VmsController {
   @Describe('Deletes a VM with everything that belongs to it.', answer(200, StatusView))
   delete(
     @Param() path: InstancePath,
+    @Body() _body: EmptyBody,
     @Query() query: ChangeQuery,
     @Changing() request: ChangeRequest,
   ): Promise<StatusView | PlanView> {
@@ -111,6 +113,7 @@ export class VmsController {
   @HttpCode(200)
   async act(
     @Param() path: InstanceActionPath,
+    @Body() _body: EmptyBody,
     @Query() query: PowerQuery,
     @Changing() request: ChangeRequest,
   ): Promise<StatusView | PlanView> {

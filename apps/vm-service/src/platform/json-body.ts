@@ -1,16 +1,53 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { DomainError } from '@headgate/domain-contracts';
+
+/** More fields than any body of the API has, with room for new ones. */
+const MAX_FIELDS = 100;
+const MAX_DEPTH = 10;
 
 /**
  * Accepts JSON bodies only: anything else is 415, which also keeps out the forms of other sites. An empty body counts as no
- * body, whatever its content type.
+ * body, whatever its content type. Validation takes longer than the size of a body suggests, so its fields are counted first.
  */
 export function acceptJsonOnly(app: NestFastifyApplication): void {
   const fastify = app.getHttpAdapter().getInstance();
   fastify.removeAllContentTypeParsers();
   const parse = fastify.getDefaultJsonParser('error', 'error');
-  fastify.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
-    const text = body as string;
-    if (text.trim() === '') done(null, undefined);
-    else void parse(request, text, done);
+  fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
+    let text: string;
+    try {
+      text = new TextDecoder('utf-8', { fatal: true }).decode(body as Buffer);
+    } catch (error) {
+      return done(new DomainError('INVALID_INPUT', 'The body is not valid UTF-8.', { cause: error }));
+    }
+    if (text.trim() === '') return done(null, undefined);
+    if (isTooDeep(text)) return done(tooComplex(`nested deeper than ${MAX_DEPTH} levels`));
+    return void parse(request, text, (error, value) => {
+      if (error) return done(error);
+      if (countFields(value) > MAX_FIELDS) return done(tooComplex(`larger than ${MAX_FIELDS} fields and elements`));
+      return done(null, value);
+    });
   });
+}
+
+const tooComplex = (problem: string): DomainError =>
+  new DomainError('INVALID_INPUT', `The body must not be ${problem}.`);
+
+/** Counts brackets outside strings: parsing a deeply nested text is what has to be avoided. */
+function isTooDeep(text: string): boolean {
+  let depth = 0;
+  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|[[\]{}]/g)) {
+    if (token === '[' || token === '{') depth++;
+    else if (token === ']' || token === '}') depth--;
+    if (depth > MAX_DEPTH) return true;
+  }
+  return false;
+}
+
+/** All fields and elements, at every level. Its depth is bounded already. */
+function countFields(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  const values = Object.values(value);
+  if (values.length > MAX_FIELDS) return values.length;
+  return values.reduce<number>((sum, inner) => sum + 1 + countFields(inner), 0);
 }

@@ -13,6 +13,9 @@ export const ERROR_CODES = [
   'REJECTED_BY_BACKEND',
   'BODY_TOO_LARGE',
   'UNSUPPORTED_MEDIA_TYPE',
+  'REQUEST_TIMEOUT',
+  'EXPECTATION_FAILED',
+  'HEADERS_TOO_LARGE',
   // who the caller is, and from where
   'NOT_PERMITTED',
   'FOREIGN_ORIGIN',

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
+import { STATUS_CODES, type IncomingMessage, type ServerOptions } from 'node:http';
+import type { Duplex } from 'node:stream';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
@@ -38,7 +39,30 @@ export const edgeAdapter = ({ bodyBytes, requestMs, parameterLength, refuse }: E
         .header('content-type', 'application/json; charset=utf-8')
         .send(JSON.stringify(body));
     },
+    // Parse errors and timeouts come before any route; the server would answer them without a body.
+    clientErrorHandler: (error, socket) => answerRaw(socket, refuse(error)),
+    http: {
+      // Without a Host the server itself would answer, without a body.
+      requireHostHeader: false,
+      // HTTP lets a server ignore an upgrade that it does not support; clients such as Java's offer h2c with every request.
+      shouldUpgradeCallback: ({ headers }: IncomingMessage) => headers.upgrade?.toLowerCase() === 'websocket',
+    } as ServerOptions,
     logger: false,
     trustProxy: false,
     return503OnClosing: true,
   });
+
+export interface RawAnswer {
+  readonly status: number;
+  readonly body: object;
+}
+
+/** Answers on a socket that has no response object, and closes it. */
+export function answerRaw(socket: Duplex, { status, body }: RawAnswer): void {
+  if (!socket.writable) return void socket.destroy();
+  const json = JSON.stringify(body);
+  socket.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\n` +
+      `Content-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(json)}\r\n\r\n${json}`,
+  );
+}

@@ -11,6 +11,16 @@ export type UpgradeGuard = (request: IncomingMessage) => void | Promise<void>;
 /** Writes the HTTP response to a refused upgrade. `error` is undefined for a path without a gateway. */
 export type UpgradeRefusal = (error: unknown, request: IncomingMessage, socket: Duplex) => void;
 
+/** An upgrade whose WebSocket handshake is not valid. */
+export class BadHandshakeError extends Error {
+  override readonly name = 'BadHandshakeError';
+  readonly statusCode = 400;
+
+  constructor(cause: Error) {
+    super(cause.message, { cause });
+  }
+}
+
 interface Route {
   readonly pattern: RegExp;
   readonly server: WebSocketServer;
@@ -46,6 +56,10 @@ export class PathWsAdapter extends AbstractWsAdapter {
       // The subprotocol names the framing; old versions of noVNC ask for `binary`.
       handleProtocols: (protocols) => (protocols.has('binary') ? 'binary' : false),
     });
+    // A handshake that is not valid is refused like any other request, not with the plain text of ws.
+    server.on('wsClientError', (error, socket, request) =>
+      this.options.refuse(new BadHandshakeError(error), request, socket),
+    );
     this.routes.push({ pattern: patternOf(options.path ?? '/'), server });
     this.listen();
     return server;
