@@ -13,9 +13,16 @@ export interface GatewayIdentityOptions {
   now?: () => number;
 }
 
+interface CachedCaller {
+  readonly caller: Caller;
+  readonly lookedUpAt: number;
+}
+
 /** Identifies callers by asking the upstream. Tokens are cached by their digest, for a short time. */
 export class GatewayIdentity extends Identity {
-  private readonly callers = new LeastRecentlyUsed<string, { caller: Caller; until: number }>(MAX_TOKENS);
+  private readonly callers = new LeastRecentlyUsed<string, CachedCaller>(MAX_TOKENS);
+  /** When the tokens of a user were last revoked: callers looked up before are no longer valid. */
+  private readonly revokedAt = new LeastRecentlyUsed<string, number>(MAX_TOKENS);
   private readonly openIdUsers = new LeastRecentlyUsed<string, { userId: string; until: number }>(MAX_TOKENS);
   private readonly lookups = new Map<string, Promise<Caller>>();
   private readonly byRequest = new WeakMap<MatrixRequest, Promise<Caller>>();
@@ -60,7 +67,7 @@ export class GatewayIdentity extends Identity {
   /** The request revoked tokens that it does not name: every token of this token's user is dropped. */
   forgetUserOf(token: string): void {
     const caller = this.callers.get(digest(token))?.caller;
-    if (caller) this.callers.deleteWhere((entry) => entry.caller.userId === caller.userId);
+    if (caller) this.revokedAt.set(caller.userId, this.now());
   }
 
   private async identify(request: MatrixRequest): Promise<Caller> {
@@ -71,8 +78,13 @@ export class GatewayIdentity extends Identity {
     if (service) return service;
     const cacheKey = cacheKeyOf(token, asserted);
     const cached = this.callers.get(cacheKey);
-    if (cached && cached.until > this.now()) return cached.caller;
+    if (cached && this.isValid(cached)) return cached.caller;
     return this.lookUpOnce(cacheKey, request);
+  }
+
+  private isValid({ caller, lookedUpAt }: CachedCaller): boolean {
+    const isFresh = this.now() - lookedUpAt < this.options.ttlMs;
+    return isFresh && lookedUpAt > (this.revokedAt.get(caller.userId) ?? -Infinity);
   }
 
   private lookUpOnce(cacheKey: string, request: MatrixRequest): Promise<Caller> {
@@ -84,6 +96,8 @@ export class GatewayIdentity extends Identity {
   }
 
   private async lookUp(cacheKey: string, request: MatrixRequest): Promise<Caller> {
+    // A revocation while the query is in progress invalidates its result.
+    const lookedUpAt = this.now();
     const result = await this.upstream.asCaller(request, 'GET', '/_matrix/client/v3/account/whoami');
     const { status, body } = result;
     if (status !== 200 || typeof body?.user_id !== 'string') {
@@ -92,7 +106,7 @@ export class GatewayIdentity extends Identity {
     const { user_id: userId, device_id: deviceId } = body;
     const exemptFromRates = this.services.exempts(request.token() ?? '', userId);
     const caller: Caller = { userId, exemptFromRates, ...(typeof deviceId === 'string' && { deviceId }) };
-    this.callers.set(cacheKey, { caller, until: this.now() + this.options.ttlMs });
+    this.callers.set(cacheKey, { caller, lookedUpAt });
     return caller;
   }
 }

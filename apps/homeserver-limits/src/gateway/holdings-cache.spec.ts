@@ -71,6 +71,16 @@ describe('HoldingsCache', () => {
     expect(cache.delayedEvents('holder')).toBe(1);
   });
 
+  test('counts the delayed events of one holder without those of the others', () => {
+    for (let i = 0; i < 300; i++) cache.addDelayedEvent(i % 3 === 0 ? 'one' : 'two', `id${i}`, i < 150 ? 100 : 200);
+    expect([cache.delayedEvents('one'), cache.delayedEvents('two'), cache.delayedEvents('three')]).toEqual([
+      100, 200, 0,
+    ]);
+    now = 100;
+    for (let i = 0; i < 300; i++) cache.addDelayedEvent('two', `more${i}`, 100);
+    expect([cache.delayedEvents('one'), cache.delayedEvents('two')]).toEqual([50, 400]);
+  });
+
   describe('recognizes a repeated transaction', () => {
     const caller = { userId: '@a:b', deviceId: 'D', exemptFromRates: false };
     const path = '/_matrix/client/v3/rooms/!r:b/send/m.x/1';

@@ -21,6 +21,9 @@ const TRANSACTION_LIFETIME_MS = 25 * 60 * 1000;
 /** The least time between two probes of how the upstream treats repeated filters. */
 const PROBE_INTERVAL_MS = 10_000;
 
+/** A holder with more IDs than this may have some that are due. */
+const MAX_UNPRUNED_IDS = 200;
+
 interface Scheduled {
   holder: string;
   delayMs: number;
@@ -37,6 +40,8 @@ export class HoldingsCache implements OnApplicationShutdown {
   private reusesFilterIds?: boolean;
   private nextProbeAt = -Infinity;
   private readonly scheduled = new LeastRecentlyUsed<string, Scheduled>(100_000);
+  /** The delay IDs of each holder, so that counting does not scan those of all others. */
+  private readonly delayIds = new LeastRecentlyUsed<string, Set<string>>(100_000);
   private readonly transactions = new LeastRecentlyUsed<string, number>(100_000);
 
   constructor(
@@ -110,12 +115,16 @@ export class HoldingsCache implements OnApplicationShutdown {
 
   addDelayedEvent(holder: string, delayId: string, delayMs: number): void {
     this.scheduled.set(delayId, { holder, delayMs, due: this.now() + delayMs });
+    const ids = this.delayIds.get(holder) ?? new Set();
+    this.delayIds.set(holder, ids.add(delayId));
+    if (ids.size > MAX_UNPRUNED_IDS) this.prune(holder, ids);
   }
 
   /** @returns the holder of the event, if it was known */
   endDelayedEvent(delayId: string): string | undefined {
     const { holder } = this.scheduled.get(delayId) ?? {};
     this.scheduled.delete(delayId);
+    if (holder !== undefined) this.delayIds.get(holder)?.delete(delayId);
     return holder;
   }
 
@@ -125,8 +134,20 @@ export class HoldingsCache implements OnApplicationShutdown {
   }
 
   delayedEvents(holder: string): number {
-    this.scheduled.deleteWhere(({ due }) => due <= this.now());
-    return this.scheduled.countWhere((event) => event.holder === holder);
+    const ids = this.delayIds.get(holder);
+    return ids ? this.prune(holder, ids) : 0;
+  }
+
+  /** Drops the events that are due. @returns the number of the others */
+  private prune(holder: string, ids: Set<string>): number {
+    for (const id of ids) {
+      const event = this.scheduled.get(id);
+      if (event && event.due > this.now()) continue;
+      this.scheduled.delete(id);
+      ids.delete(id);
+    }
+    if (ids.size === 0) this.delayIds.delete(holder);
+    return ids.size;
   }
 
   /** A repetition does not extend the lifetime, as at the upstream. */

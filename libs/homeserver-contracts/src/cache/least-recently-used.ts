@@ -30,14 +30,4 @@ export class LeastRecentlyUsed<Key, Value> {
   delete(key: Key): boolean {
     return this.entries.delete(key);
   }
-
-  countWhere(matches: (value: Value) => boolean): number {
-    let count = 0;
-    for (const value of this.entries.values()) if (matches(value)) count++;
-    return count;
-  }
-
-  deleteWhere(matches: (value: Value) => boolean): void {
-    for (const [key, value] of this.entries) if (matches(value)) this.entries.delete(key);
-  }
 }
