@@ -3,7 +3,7 @@ import { MEMORY_TRAITS } from './memory-backend/memory-traits.js';
 
 type Overrides<T extends { ref: InstanceRef }> = Partial<Omit<T, 'ref'>> & { ref?: Partial<Omit<InstanceRef, 'kind'>> };
 
-/** A stopped VM `vm/lab/default/web`, with what the test says laid over it. */
+/** A stopped VM `vm/lab/default/web`, with the overrides of the test. */
 export const buildVm = ({ ref, ...overrides }: Overrides<VirtualMachine> = {}): VirtualMachine => ({
   ref: { kind: 'vm', context: 'lab', namespace: 'default', name: 'web', ...ref },
   backend: MEMORY_TRAITS.kind,
@@ -23,7 +23,7 @@ export const buildVm = ({ ref, ...overrides }: Overrides<VirtualMachine> = {}): 
   ...overrides,
 });
 
-/** A running container `ct/lab/default/box`, with what the test says laid over it. */
+/** A running container `ct/lab/default/box`, with the overrides of the test. */
 export const buildContainer = ({ ref, ...overrides }: Overrides<Container> = {}): Container => ({
   ref: { kind: 'ct', context: 'lab', namespace: 'default', name: 'box', ...ref },
   backend: MEMORY_TRAITS.kind,

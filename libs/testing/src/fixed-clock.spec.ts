@@ -1,7 +1,7 @@
 import { FixedClock } from './fixed-clock.js';
 
 describe('FixedClock', () => {
-  test('runs timers in the order in which they come due, at their own time', () => {
+  test('runs timers in the order of their due times, each at its own time', () => {
     const clock = new FixedClock(0);
     const seen: [string, number][] = [];
     clock.after(20, () => seen.push(['b', clock.now()]));

@@ -5,7 +5,7 @@ interface Timer {
   readonly callback: () => void;
 }
 
-/** A clock that stands still until a test moves it; timers that come due run in their order. */
+/** A clock that only moves when a test advances it. Timers run in the order of their due times. */
 export class FixedClock extends Clock {
   private readonly timers = new Set<Timer>();
 
@@ -24,12 +24,12 @@ export class FixedClock extends Clock {
     return () => void this.timers.delete(timer);
   }
 
-  /** How many timers wait. */
+  /** The number of pending timers. */
   get pending(): number {
     return this.timers.size;
   }
 
-  /** Moves the time on by `ms` milliseconds, running what comes due. */
+  /** Advances the time by `ms` milliseconds and runs the timers that become due. */
   advance(ms: number): void {
     const end = this.time + ms;
     for (let next = this.nextDue(end); next; next = this.nextDue(end)) {

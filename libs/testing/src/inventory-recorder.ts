@@ -17,10 +17,10 @@ interface Waiter {
   readonly resolve: () => void;
 }
 
-/** Watches an inventory and keeps what it tells, so that a test can wait for a state instead of for a time. */
+/** Watches an inventory and records its calls, so that a test can wait for a state instead of a time. */
 export class InventoryRecorder implements InventoryListener {
   readonly instances = new Map<string, Instance>();
-  /** What was told, in order: `listed`, `changed vm/…`, `removed vm/…`, `lost CODE`. */
+  /** The calls in order: `listed`, `changed vm/…`, `removed vm/…`, `lost CODE`. */
   readonly calls: string[] = [];
   private readonly waiters = new Set<Waiter>();
   private watch?: InventoryWatch;
@@ -34,21 +34,21 @@ export class InventoryRecorder implements InventoryListener {
   listed(instances: readonly Instance[]): void {
     this.instances.clear();
     for (const instance of instances) this.instances.set(formatRef(instance.ref), instance);
-    this.told('listed');
+    this.record('listed');
   }
 
   changed(instance: Instance): void {
     this.instances.set(formatRef(instance.ref), instance);
-    this.told(`changed ${formatRef(instance.ref)}`);
+    this.record(`changed ${formatRef(instance.ref)}`);
   }
 
   removed(ref: InstanceRef): void {
     this.instances.delete(formatRef(ref));
-    this.told(`removed ${formatRef(ref)}`);
+    this.record(`removed ${formatRef(ref)}`);
   }
 
   lost(error: DomainError): void {
-    this.told(`lost ${error.code}`);
+    this.record(`lost ${error.code}`);
   }
 
   vm(ref: InstanceRef): VirtualMachine | undefined {
@@ -61,7 +61,7 @@ export class InventoryRecorder implements InventoryListener {
     return found && isContainer(found) ? found : undefined;
   }
 
-  /** Resolves as soon as the condition holds; at once when it does already. */
+  /** Resolves once the condition holds. */
   until(isMet: () => boolean): Promise<void> {
     if (isMet()) return Promise.resolve();
     return new Promise((resolve) => this.waiters.add({ isMet, resolve }));
@@ -71,7 +71,7 @@ export class InventoryRecorder implements InventoryListener {
     return this.until(() => this.calls.includes('listed'));
   }
 
-  /** Resolves with the VM as soon as it is as the test wants it. */
+  /** Resolves with the VM once the condition holds. */
   async untilVm(ref: InstanceRef, isMet: (vm: VirtualMachine) => boolean): Promise<VirtualMachine> {
     const met = (): boolean => {
       const vm = this.vm(ref);
@@ -81,7 +81,7 @@ export class InventoryRecorder implements InventoryListener {
     return this.vm(ref) as VirtualMachine;
   }
 
-  /** Resolves with the container as soon as the condition holds. */
+  /** Resolves with the container once the condition holds. */
   async untilContainer(ref: InstanceRef, isMet: (container: Container) => boolean): Promise<Container> {
     const found = (): Container | undefined => {
       const container = this.container(ref);
@@ -95,7 +95,7 @@ export class InventoryRecorder implements InventoryListener {
     await this.watch?.stop();
   }
 
-  private told(call: string): void {
+  private record(call: string): void {
     this.calls.push(call);
     for (const waiter of this.waiters) {
       if (!waiter.isMet()) continue;

@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream';
 
 /**
- * Reads until what came matches, and answers all of it, one character for each byte.
- * @param before what was read already
+ * Reads until the data matches, and returns all of it, one character per byte.
+ * @param before data that was read earlier
  * @throws Error when the stream ends before
  */
 export function readUntil(stream: Readable, pattern: RegExp, before = ''): Promise<string> {
@@ -20,7 +20,7 @@ export function readUntil(stream: Readable, pattern: RegExp, before = ''): Promi
       if (pattern.test(text)) finish(() => resolve(text));
     };
     stream.on('data', read).on('close', ended).on('end', ended).on('error', reject);
-    // One that was paused before does not flow by itself.
+    // A paused stream does not resume automatically.
     stream.resume();
   });
 }

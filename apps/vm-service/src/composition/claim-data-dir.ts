@@ -2,8 +2,8 @@ import { ConfigError } from '@headgate/nest-kit';
 import { DirectoryInUseError, DirectoryLock } from '@headgate/sqlite';
 
 /**
- * Gives the data directory to this process. Call it before any backend is opened: a backend removes what an earlier process left
- * half-made there, which may belong to a service that still runs.
+ * Gives the data directory to this process. Call it before any backend is opened: a backend removes the
+ * leftovers of an earlier process there, which may belong to a service that still runs.
  * @throws ConfigError when another service uses the directory
  */
 export function claimDataDir(path: string): DirectoryLock {

@@ -10,7 +10,7 @@ import { PeerUsers, ProcPeerUsers } from './peer-users.js';
 
 const run = promisify(execFile);
 const isRoot = process.getuid?.() === 0;
-const NOBODY_UID = 65_534;
+const UNPRIVILEGED_UID = 65_534;
 
 class StubPeers extends PeerUsers {
   override readonly isSupported: boolean;
@@ -172,7 +172,7 @@ describe('a local user that is not trusted', () => {
       const env = { PATH: process.env['PATH'] };
       const statusAs = async (uid: number): Promise<string> =>
         (await run('/usr/bin/env', ['node', '-e', script], { uid, env, cwd: '/' })).stdout;
-      expect([await statusAs(NOBODY_UID), await statusAs(0)]).toEqual(['403', '200']);
+      expect([await statusAs(UNPRIVILEGED_UID), await statusAs(0)]).toEqual(['403', '200']);
     },
   );
 });

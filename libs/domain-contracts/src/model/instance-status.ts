@@ -1,5 +1,5 @@
 /**
- * KubeVirt's printable status as a plain word; other engines map onto the same words.
+ * KubeVirt's printable statuses; other engines are mapped to the same words.
  * Source: https://pkg.go.dev/kubevirt.io/api/core/v1#VirtualMachinePrintableStatus
  */
 export const VM_STATUSES = [
@@ -29,5 +29,5 @@ export type ContainerPhase = (typeof CONTAINER_PHASES)[number];
 
 const RUNNING: ReadonlySet<VmStatus> = new Set(['Running', 'Paused', 'Migrating', 'Stopping']);
 
-/** Whether the guest is there: running, frozen, moving or shutting down. */
+/** Whether the guest exists: running, paused, migrating or shutting down. */
 export const isRunningStatus = (status: VmStatus): boolean => RUNNING.has(status);

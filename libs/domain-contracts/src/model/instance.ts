@@ -5,7 +5,7 @@ import type { ContainerPhase, VmStatus } from './instance-status.js';
 interface InstanceBase {
   readonly ref: InstanceRef;
   readonly backend: BackendKind;
-  /** The backend's own identity of this very object; a new one after delete and create under the same name. */
+  /** The backend's ID of this object; different after it was deleted and created again under the same name. */
   readonly uid: string;
   readonly ready: boolean;
   /** Whole virtual CPUs. */
@@ -30,7 +30,7 @@ export interface VirtualMachine extends InstanceBase {
   readonly isTemplate: boolean;
   readonly liveMigratable: boolean;
   readonly agentConnected: boolean;
-  /** Deleting it is refused by the backend's own protection flag. */
+  /** The backend's own protection flag prevents its deletion. */
   readonly protected: boolean;
   readonly restartRequired: boolean;
   /** Present when the guest loses the changes of its boot disk at power-off. */

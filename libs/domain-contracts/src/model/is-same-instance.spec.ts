@@ -19,7 +19,7 @@ const vm: VirtualMachine = {
 };
 
 describe('isSameInstance', () => {
-  test('compares what records say, not which objects they are', () => {
+  test('compares the content of records, not their identity', () => {
     const { uid, ...rest } = vm;
     expect(isSameInstance(vm, { ...rest, tags: [...vm.tags], uid })).toBe(true);
     expect(isSameInstance(vm, { ...vm, node: undefined })).toBe(true);

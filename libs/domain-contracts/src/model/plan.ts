@@ -1,19 +1,19 @@
 import { DomainError, type ErrorCode } from '../values/domain-error.js';
 
-/** One thing a use case is about to do. */
+/** One step of a use case. */
 export interface PlanStep {
   readonly name: string;
   readonly detail: string;
 }
 
-/** Why a use case will not be carried out, and what would help. */
+/** The reason why a use case would be refused, and the remedy. */
 export interface Refusal {
   readonly code: ErrorCode;
   readonly reason: string;
   readonly remedy: string;
 }
 
-/** What a mutating use case would do: the answer to `?dryRun=true`. Carrying it out does exactly these steps. */
+/** The steps of a mutating use case: the response to `?dryRun=true`. The real run takes exactly these steps. */
 export interface Plan {
   readonly steps: readonly PlanStep[];
   readonly warnings: readonly string[];

@@ -8,7 +8,7 @@ export interface TaskStep {
   readonly finishedAt?: string;
 }
 
-/** Long work with a log that can be polled. Kept over restarts of the service. */
+/** A long operation with a log that can be polled. Survives restarts of the service. */
 export interface Task {
   /** `<kind>-<name>-<time-sortable id>` */
   readonly id: string;
@@ -18,35 +18,35 @@ export interface Task {
   readonly log: string;
   /** Empty unless status is `error`. */
   readonly error: string;
-  /** The instance that it works on, as text. */
+  /** The ref of its instance, as text. */
   readonly ref: string;
-  /** Login of who asked. */
+  /** Login of the caller. */
   readonly caller: string;
   readonly startedAt: string;
   readonly finishedAt: string | null;
-  /** 0 to 1, or null when it can't be told. */
+  /** 0 to 1, or null if unknown. */
   readonly progress: number | null;
   readonly steps: readonly TaskStep[];
 }
 
 /**
- * Why the signal of long work is aborted when the process ends. Work that somebody else goes on with, such as a cluster's
- * migration, is then only no longer followed; any other abort means that somebody cancelled it.
+ * The abort reason of background work when the process shuts down. Work that continues elsewhere, such as a cluster's
+ * migration, is only no longer followed then; any other abort reason means that the work was canceled.
  */
 export class ServiceShutdown extends Error {
   override readonly name = 'ServiceShutdown';
 }
 
-/** What long work tells while it runs. */
+/** Receives the progress of background work. */
 export interface TaskReporter {
-  /** Begins a step; the one before is finished. Journaled before it returns. */
+  /** Begins a step, which finishes the previous one. Journaled before it returns. */
   step(name: string): void;
   log(line: string): void;
   /** 0 to 1. */
   progress(fraction: number): void;
-  /** Aborted when somebody cancels the task or the service ends. */
+  /** Aborted when the task is canceled or the service shuts down. */
   readonly signal: AbortSignal;
 }
 
-/** The part of an operation that goes on after it was accepted. */
+/** The part of an operation that continues after it was accepted. */
 export type BackgroundWork = (report: TaskReporter) => Promise<void>;

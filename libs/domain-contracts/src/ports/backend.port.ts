@@ -9,7 +9,7 @@ import type { InstanceMigration } from './instance-migration.port.js';
 import type { InstancePower } from './instance-power.port.js';
 import type { InstanceProvisioning } from './instance-provisioning.port.js';
 
-/** Everything that a backend may be able to do, by name. Adding an ability here makes every backend say whether it has it. */
+/** The abilities of backends by name. Every backend must provide a new one or give a reason why not. */
 export interface Abilities {
   readonly inventory: InstanceInventory;
   readonly power: InstancePower;
@@ -23,7 +23,7 @@ export interface Abilities {
 
 export type AbilityName = keyof Abilities;
 
-/** The names, in the order in which they are told. */
+/** The names, in the order in which they are listed. */
 export const ABILITY_NAMES: readonly AbilityName[] = [
   'inventory',
   'power',
@@ -35,9 +35,9 @@ export const ABILITY_NAMES: readonly AbilityName[] = [
   'diagnostics',
 ];
 
-/** Stands where a backend has no such ability. */
+/** Takes the place of an ability that a backend does not have. */
 export class UnavailableAbility {
-  /** @param reason one sentence that says what is missing */
+  /** @param reason one sentence */
   constructor(readonly reason: string) {}
 }
 
@@ -46,17 +46,17 @@ export abstract class Backend {
   abstract readonly context: string;
   abstract readonly traits: BackendTraits;
 
-  /** The one place that knows what this backend can do: the 501, the capabilities and greyed-out buttons come from here. */
+  /** The only source of a backend's abilities: the 501, the capabilities and disabled buttons use it. */
   abstract ability<K extends AbilityName>(name: K): Abilities[K] | UnavailableAbility;
 
   get kind(): BackendKind {
     return this.traits.kind;
   }
 
-  /** Ends what the backend opened: connections, watches, child processes. Guests go on. */
+  /** Closes connections and watches and ends child processes. Guests keep running. */
   abstract close(): Promise<void>;
 
-  /** @throws DomainError NOT_SUPPORTED with what is missing */
+  /** @throws DomainError NOT_SUPPORTED with the reason */
   require<K extends AbilityName>(name: K): Abilities[K] {
     const found = this.ability(name);
     if (found instanceof UnavailableAbility) throw new DomainError('NOT_SUPPORTED', found.reason);

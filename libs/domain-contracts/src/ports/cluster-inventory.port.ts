@@ -1,4 +1,4 @@
-/** A machine that guests run on. */
+/** A machine that runs guests. */
 export interface ClusterNode {
   readonly name: string;
   readonly ready: boolean;
@@ -21,7 +21,7 @@ export interface InstancetypeNames {
   readonly preferences: readonly string[];
 }
 
-/** What a backend consists of. */
+/** The infrastructure of a backend. */
 export abstract class ClusterInventory {
   /** @throws DomainError BACKEND_UNREACHABLE */
   abstract nodes(): Promise<readonly ClusterNode[]>;

@@ -13,14 +13,14 @@ export interface ContainerSpec {
   readonly privileged: boolean;
 }
 
-/** Plain long-lived containers with a persistent data volume, which is their durable identity. */
+/** Plain long-lived containers. Their persistent data volume is their durable identity. */
 export abstract class Containers {
   abstract planCreate(spec: ContainerSpec): Promise<Plan>;
   /** @throws DomainError ALREADY_EXISTS, REJECTED_BY_BACKEND */
   abstract create(spec: ContainerSpec): Promise<void>;
-  /** Makes the pod again from the recorded spec; no error when it is there. */
+  /** Creates the pod from the recorded spec; no error if it exists. */
   abstract start(ref: InstanceRef): Promise<void>;
-  /** Removes the pod and keeps the data volume; no error when there is none. */
+  /** Deletes the pod and keeps the data volume; no error if there is no pod. */
   abstract stop(ref: InstanceRef): Promise<void>;
   abstract planDelete(ref: InstanceRef): Promise<Plan>;
   abstract delete(ref: InstanceRef): Promise<void>;

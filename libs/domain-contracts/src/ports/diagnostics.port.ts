@@ -3,14 +3,14 @@ export interface DiagnosticCheck {
   readonly status: 'ok' | 'warning' | 'error';
   readonly message: string;
   readonly fixable: boolean;
-  /** What to do; empty when nothing is wrong. */
+  /** The solution; empty if nothing is wrong. */
   readonly remedy: string;
 }
 
-/** Finds out what is wrong with a backend, and mends what it can. */
+/** Finds problems of a backend and fixes some of them. */
 export abstract class Diagnostics {
-  /** Never throws: a backend that is away is a check that failed. */
+  /** Never throws: an unreachable backend is a failed check. */
   abstract checks(): Promise<readonly DiagnosticCheck[]>;
-  /** @returns the names of the checks that it mended */
+  /** @returns the names of the fixed checks */
   abstract fix(): Promise<readonly string[]>;
 }

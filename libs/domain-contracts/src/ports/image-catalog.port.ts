@@ -1,17 +1,17 @@
-/** A bootable image that a person picks by name. */
+/** A bootable image that users choose by name. */
 export interface CatalogEntry {
   readonly name: string;
   readonly description: string;
-  /** Container-disk URI; empty for an entry that comes in another way. */
+  /** Container-disk URI; empty for an entry with another origin. */
   readonly containerDisk: string;
   readonly defaultUser: string;
-  /** True on user-defined entries only. */
+  /** True only for user-defined entries. */
   readonly custom?: true;
-  /** The image that Headgate builds on the machine itself, for the libvirt backend only. */
+  /** The image that Headgate builds on this machine, for backends that run guests on it. */
   readonly builtLocally?: 'tiny';
 }
 
-/** The built-in images, then the user's own. */
+/** The built-in images, followed by the user's own. */
 export abstract class ImageCatalog {
   abstract entries(): readonly CatalogEntry[];
 

@@ -11,7 +11,7 @@ export interface InstanceQuery {
 /** Finds instances in the live read model. Never asks a backend. */
 export abstract class InstanceDirectory {
   /**
-   * Exactly one match over all contexts.
+   * The only match in all contexts.
    * @throws DomainError INSTANCE_NOT_FOUND, AMBIGUOUS_INSTANCE with the candidates' refs, BACKEND_UNREACHABLE when no context can be reached
    */
   abstract resolve(query: InstanceQuery): Instance;
@@ -19,8 +19,8 @@ export abstract class InstanceDirectory {
   abstract get(ref: InstanceRef): Instance | undefined;
 
   /**
-   * Resolves as soon as the read model shows what a write did, so that whoever writes can read it back.
-   * Resolves as well after `timeoutMs`: the write was accepted, and the watch will catch up.
+   * Resolves once the read model shows the result of a write, so that the caller can read it back. Also resolves after `timeoutMs`: the write
+   * was accepted, and the watch will catch up.
    */
   abstract waitFor(
     ref: InstanceRef,

@@ -3,25 +3,25 @@ import type { InstanceRef } from '../values/instance-ref.js';
 import type { Json } from '../values/json.js';
 import type { Instance } from '../model/instance.js';
 
-/** Hears of every instance of one backend. Each call is about that backend alone. */
+/** Receives the changes of one backend's instances. */
 export interface InventoryListener {
-  /** Everything there is: replaces what was known. Called first, and again whenever the backend came back or changes were missed. */
+  /** The complete list, which replaces the known instances. Called first, and again after a loss or missed changes. */
   listed(instances: readonly Instance[]): void;
   /** One instance is new or changed. */
   changed(instance: Instance): void;
   removed(ref: InstanceRef): void;
-  /** The backend can't be reached; what was known is stale until `listed` is called again. */
+  /** The backend can't be reached; the known instances are stale until `listed` is called again. */
   lost(error: DomainError): void;
 }
 
 export interface InventoryWatch {
-  /** Ends the watch and everything that it opened. Nothing is told afterwards. */
+  /** Stops the watch and closes everything that it opened. The listener is not called afterwards. */
   stop(): Promise<void>;
 }
 
-/** Lists a backend's instances once and then tells every change, without being asked. */
+/** Lists a backend's instances once and then reports every change. */
 export abstract class InstanceInventory {
-  /** Never throws: a backend that is away is told through `lost`, and is tried again by itself. */
+  /** Never throws: an unreachable backend is reported through `lost`, and is retried automatically. */
   abstract watch(listener: InventoryListener): InventoryWatch;
 
   /**

@@ -6,7 +6,7 @@ import type { CatalogEntry } from './image-catalog.port.js';
 export const VM_SOURCES = ['containerDisk', 'image', 'import', 'iso', 'bootc', 'pvc'] as const;
 export type VmSourceKind = (typeof VM_SOURCES)[number];
 
-/** Where a new VM's boot disk comes from. */
+/** The source of a new VM's boot disk. */
 export type VmSource =
   | { readonly kind: 'containerDisk'; readonly image: string }
   | { readonly kind: 'image'; readonly entry: CatalogEntry }
@@ -26,7 +26,7 @@ export interface VmSpec {
   readonly node?: string;
   readonly instancetype?: string;
   readonly preference?: string;
-  /** Whether it is started as soon as its disk is there. */
+  /** Whether to start it once its disk is ready. */
   readonly start: boolean;
 }
 
@@ -35,16 +35,16 @@ export interface Creation {
   readonly remaining?: BackgroundWork;
 }
 
-/** Makes VMs and removes them with everything that belongs to them, and nothing that does not. */
+/** Creates VMs, and deletes them with everything that belongs to them and nothing else. */
 export abstract class InstanceProvisioning {
-  /** The sources that this backend can create from; a text says why it can't. */
+  /** The sources that this backend supports; a text is the reason why one is not supported. */
   abstract sources(): Readonly<Record<VmSourceKind, true | string>>;
 
-  /** Changes nothing. Refusals that the backend can foresee are in the plan, all of them. */
+  /** Changes nothing. The plan contains every refusal that the backend can foresee. */
   abstract planCreate(spec: VmSpec): Promise<Plan>;
 
   /**
-   * A failure leaves nothing half-made.
+   * A failure leaves nothing incomplete behind.
    * @throws DomainError ALREADY_EXISTS, VOLUME_NOT_FOUND, NODE_NOT_FOUND, NOT_SUPPORTED, REJECTED_BY_BACKEND, INSUFFICIENT_STORAGE, BACKEND_UNREACHABLE
    */
   abstract create(spec: VmSpec): Promise<Creation>;
@@ -54,6 +54,6 @@ export abstract class InstanceProvisioning {
   /** @throws DomainError INSTANCE_NOT_FOUND, BACKEND_UNREACHABLE */
   abstract delete(ref: InstanceRef): Promise<void>;
 
-  /** Adds or removes a tag; doing what is done already is no error. */
+  /** Adds or removes a tag; no error if there is nothing to change. */
   abstract setTag(ref: InstanceRef, tag: string, on: boolean): Promise<void>;
 }

@@ -1,6 +1,6 @@
 import type { Task } from '../model/task.js';
 
-/** Keeps tasks over restarts. A write that returned is on the disk. */
+/** Stores tasks across restarts. A write that has returned is on disk. */
 export abstract class TaskStore {
   abstract put(task: Task): void;
   abstract get(id: string): Task | undefined;

@@ -1,6 +1,6 @@
-/** Who asks. Travels with a request into tasks and the audit log. */
+/** The caller of a request, who is recorded in tasks and in the audit log. */
 export interface Caller {
-  /** Login name as the trusted proxy gave it; empty for somebody without an identity. */
+  /** Login name from the trusted proxy; empty for a caller without an identity. */
   readonly login: string;
   readonly name: string;
   readonly admin: boolean;

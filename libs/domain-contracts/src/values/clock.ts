@@ -1,12 +1,12 @@
-/** The time, as a port: nothing in the libraries reads the wall clock or sleeps by itself. */
+/** The time, as a port: no library reads the system clock or sets timers in any other way. */
 export abstract class Clock {
   /** Milliseconds since the epoch. */
   abstract now(): number;
 
-  /** Calls back once after `ms` milliseconds, unless the answer is called before. */
+  /** Calls back once after `ms` milliseconds, unless the returned function is called before. */
   abstract after(ms: number, callback: () => void): () => void;
 
-  /** Calls back every `ms` milliseconds until the answer is called. */
+  /** Calls back every `ms` milliseconds until the returned function is called. */
   every(ms: number, callback: () => void): () => void {
     let cancel = (): void => undefined;
     const arm = (): void => {
@@ -30,7 +30,7 @@ export abstract class Clock {
   }
 }
 
-/** The machine's clock. Its timers never keep the process alive. */
+/** The system clock. Its timers never keep the process alive. */
 export class SystemClock extends Clock {
   override now(): number {
     return Date.now();

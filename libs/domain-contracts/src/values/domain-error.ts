@@ -1,8 +1,8 @@
 /**
- * Everything that can go wrong, by a stable name. Clients may match on it; the application owns the map to HTTP statuses.
+ * Stable codes of all failures. Clients may match on them; the application maps them to HTTP statuses.
  */
 export const ERROR_CODES = [
-  // what the caller sent
+  // invalid requests
   'INVALID_INPUT',
   'INVALID_NAME',
   'INVALID_QUANTITY',
@@ -16,24 +16,24 @@ export const ERROR_CODES = [
   'REQUEST_TIMEOUT',
   'EXPECTATION_FAILED',
   'HEADERS_TOO_LARGE',
-  // who the caller is, and from where
+  // identity and origin
   'NOT_PERMITTED',
   'FOREIGN_ORIGIN',
   'UNKNOWN_HOST',
-  // what is not there
+  // missing objects
   'PATH_NOT_FOUND',
   'INSTANCE_NOT_FOUND',
   'CONTEXT_NOT_FOUND',
   'NODE_NOT_FOUND',
   'VOLUME_NOT_FOUND',
   'TASK_NOT_FOUND',
-  // what stands in the way
+  // conflicts
   'ALREADY_EXISTS',
   'AMBIGUOUS_INSTANCE',
   'WRONG_STATE',
   'BUSY',
   'CONFLICT',
-  // what the other side does
+  // backends
   'NOT_SUPPORTED',
   'BACKEND_FAILED',
   'BACKEND_UNREACHABLE',
@@ -53,7 +53,7 @@ export interface DomainErrorOptions extends ErrorOptions {
   readonly details?: unknown;
 }
 
-/** A failure with a stable code. The message is one sentence for a person: it names the field or the object and says what would be right. */
+/** A failure with a stable code. The message is one sentence for people: it names the field or the object and the correct form. */
 export class DomainError extends Error {
   override readonly name = 'DomainError';
   readonly details: unknown;
@@ -72,5 +72,5 @@ export class DomainError extends Error {
   }
 }
 
-/** The sentence of an error that may be of any kind; for logs, tasks and per-member results. */
+/** The message of any thrown value, for logs, tasks and results per member. */
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -8,7 +8,7 @@ export type InstanceKind = (typeof INSTANCE_KINDS)[number];
 /** Names one instance over all contexts. */
 export interface InstanceRef {
   readonly kind: InstanceKind;
-  /** The configured context's name, as the operator gave it. */
+  /** The name that the operator gave to the context. */
   readonly context: string;
   readonly namespace: string;
   readonly name: string;

@@ -19,7 +19,7 @@ describe('names', () => {
     expect(isKubernetesName('a..b')).toBe(false);
   });
 
-  test('takes the context names that kubeconfig files have', () => {
+  test('accepts the context names of kubeconfig files', () => {
     expect(isContextName('kubernetes-admin@prod')).toBe(true);
     expect(isContextName('a b')).toBe(false);
   });

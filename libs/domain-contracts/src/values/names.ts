@@ -6,7 +6,7 @@ export const MAX_NAME_LENGTH = 63;
 
 /** A DNS subdomain: nodes, instancetypes, storage classes. https://kubernetes.io/docs/concepts/overview/working-with-objects/names/ */
 const DNS_SUBDOMAIN = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/;
-/** A context's name is the operator's own word: a kubeconfig's context names contain `@`, `:` and `/`. */
+/** The operator chooses the name of a context; those of kubeconfigs contain `@`, `:` and `/`. */
 const CONTEXT_NAME = /^[A-Za-z0-9][A-Za-z0-9._@:/-]*$/;
 /** The name part of a Kubernetes label key. */
 const TAG = /^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$/;

@@ -3,13 +3,13 @@ import { readUntil } from '../read-until.js';
 import { missingRef, type BackendHarness, type ContractOptions, type OpenHarness } from './backend-harness.js';
 
 export interface ConsoleContractOptions extends ContractOptions {
-  /** What a guest that was just started says on its serial line, sooner or later. */
+  /** Text that a started guest eventually prints on its serial line. */
   readonly greeting: RegExp;
-  /** What must be typed to hear it, where the engine keeps nothing of what was printed before; absent where it does. */
+  /** Input that makes the guest print it again, on engines that keep no earlier output. */
   readonly wake?: string;
 }
 
-/** What every `ConsoleSource` keeps. */
+/** The rules for every `ConsoleSource`. */
 export function consoleSourceContract(
   adapter: string,
   open: OpenHarness,
@@ -29,13 +29,13 @@ export function consoleSourceContract(
 
     const inTime = (title: string, rule: () => Promise<void>): void => test(title, rule, timeoutMs);
 
-    inTime('opens the graphical console of a running VM: it speaks RFB', async () => {
+    inTime('opens the graphical console of a running VM, which speaks RFB', async () => {
       const stream = await consoles.openVnc(await harness.givenVm('Running'));
       expect(await readUntil(stream, /\n/)).toMatch(/^RFB 003\./);
       stream.destroy();
     });
 
-    inTime('opens the serial console of a running VM, with what was printed before', async () => {
+    inTime('opens the serial console of a running VM with its earlier output', async () => {
       const { stream, backlog } = await consoles.openSerial(await harness.givenVm('Running'));
       if (wake !== undefined) stream.write(wake);
       const printed = backlog.toString('latin1');
@@ -43,7 +43,7 @@ export function consoleSourceContract(
       stream.destroy();
     });
 
-    inTime('opens the serial console anew after it was closed', async () => {
+    inTime('opens the serial console again after it was closed', async () => {
       const vm = await harness.givenVm('Running');
       const first = await consoles.openSerial(vm);
       first.stream.destroy();
@@ -60,7 +60,7 @@ export function consoleSourceContract(
       await expect(consoles.openSerial(vm)).rejects.toMatchObject({ code: 'WRONG_STATE' });
     });
 
-    inTime('refuses the consoles of a VM that is not there', async () => {
+    inTime('refuses the consoles of a VM that does not exist', async () => {
       await expect(consoles.openVnc(missingRef(harness))).rejects.toMatchObject({ code: 'INSTANCE_NOT_FOUND' });
       await expect(consoles.openSerial(missingRef(harness))).rejects.toMatchObject({ code: 'INSTANCE_NOT_FOUND' });
     });

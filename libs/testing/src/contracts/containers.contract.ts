@@ -68,7 +68,7 @@ export function containersContract(
       expect(container.node).toEqual(expect.any(String));
     });
 
-    inTime('refuses a name that is taken, in the plan too', async () => {
+    inTime('refuses a name that is taken, also in the plan', async () => {
       const spec = await created();
       await expect(containers.create(spec)).rejects.toMatchObject({ code: 'ALREADY_EXISTS' });
       const { refusals } = await containers.planCreate(spec);

@@ -2,7 +2,7 @@ import { formatRef, isSameRef, type InstanceInventory } from '@headgate/domain-c
 import { InventoryRecorder } from '../inventory-recorder.js';
 import { missingRef, type BackendHarness, type ContractOptions, type OpenHarness } from './backend-harness.js';
 
-/** What every `InstanceInventory` keeps. */
+/** The rules for every `InstanceInventory`. */
 export function instanceInventoryContract(
   adapter: string,
   open: OpenHarness,
@@ -30,7 +30,7 @@ export function instanceInventoryContract(
 
     const inTime = (title: string, rule: () => Promise<void>): void => test(title, rule, timeoutMs);
 
-    inTime('tells everything there is before any change', async () => {
+    inTime('reports the complete list before any change', async () => {
       const ref = await harness.givenVm('Stopped');
       const recorder = record();
       await recorder.whenListed();
@@ -48,14 +48,14 @@ export function instanceInventoryContract(
       expect(new Set(uids).size).toBe(uids.length);
     });
 
-    inTime('tells a VM that somebody else made, without being asked', async () => {
+    inTime('reports a VM that another program created', async () => {
       const recorder = record();
       await recorder.whenListed();
       const ref = await harness.givenVm('Stopped');
       await recorder.untilVm(ref, ({ status }) => status === 'Stopped');
     });
 
-    inTime('tells a VM that somebody else removed', async () => {
+    inTime('reports that another program deleted a VM', async () => {
       const ref = await harness.givenVm('Stopped');
       const recorder = record();
       await recorder.untilVm(ref, () => true);
@@ -73,22 +73,22 @@ export function instanceInventoryContract(
       expect(recorder.vm(stopped)?.ip).toBeUndefined();
     });
 
-    inTime('tells two watchers the same', async () => {
+    inTime('reports the same to two watchers', async () => {
       const ref = await harness.givenVm('Stopped');
       const [one, two] = [record(), record()];
       await Promise.all([one.untilVm(ref, () => true), two.untilVm(ref, () => true)]);
       expect(one.vm(ref)).toEqual(two.vm(ref));
     });
 
-    inTime('tells nothing after its watch was stopped', async () => {
+    inTime('reports nothing after its watch was stopped', async () => {
       const stopped = record();
       await stopped.whenListed();
       await stopped.stop();
-      const told = stopped.calls.length;
+      const callCount = stopped.calls.length;
       const witness = record();
       const ref = await harness.givenVm('Stopped');
       await witness.untilVm(ref, () => true);
-      expect(stopped.calls.slice(told)).toEqual([]);
+      expect(stopped.calls.slice(callCount)).toEqual([]);
     });
 
     inTime("answers the backend's own object as JSON, a new one each time", async () => {
@@ -100,7 +100,7 @@ export function instanceInventoryContract(
       expect(await inventory.manifest(ref, { masked: true })).not.toHaveProperty('changed');
     });
 
-    inTime('refuses the manifest of a VM that is not there', async () => {
+    inTime('refuses the manifest of a VM that does not exist', async () => {
       await expect(inventory.manifest(missingRef(harness), { masked: true })).rejects.toMatchObject({
         code: 'INSTANCE_NOT_FOUND',
       });

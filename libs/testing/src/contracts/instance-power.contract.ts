@@ -2,7 +2,7 @@ import { type InstancePower, type InstanceRef, type VmStatus } from '@headgate/d
 import { InventoryRecorder } from '../inventory-recorder.js';
 import { missingRef, type BackendHarness, type ContractOptions, type OpenHarness } from './backend-harness.js';
 
-/** What every `InstancePower` keeps. */
+/** The rules for every `InstancePower`. */
 export function instancePowerContract(
   adapter: string,
   open: OpenHarness,
@@ -37,26 +37,26 @@ export function instancePowerContract(
       expect(recorder.vm(vm)).toMatchObject({ uid, status: 'Running' });
     });
 
-    inTime('pulls the plug when told to force a stop', async () => {
+    inTime('pulls the plug for a forced stop', async () => {
       const vm = await harness.givenVm('Running');
       await power.apply(vm, 'stop', { force: true });
       await becomes(vm, 'Stopped');
     });
 
-    inTime('stops a guest that heeds its power button', async () => {
+    inTime('stops a guest that reacts to its power button', async () => {
       const vm = await harness.givenVm('Running', { booted: true });
       await power.apply(vm, 'stop');
       await becomes(vm, 'Stopped');
     });
 
-    inTime('takes the stop of a stopped VM as done', async () => {
+    inTime('accepts the stop of a stopped VM', async () => {
       const vm = await harness.givenVm('Stopped');
       await power.apply(vm, 'stop');
       await power.apply(vm, 'stop', { force: true });
       await becomes(vm, 'Stopped');
     });
 
-    inTime('freezes and unfreezes, and takes each twice', async () => {
+    inTime('pauses and unpauses, and accepts each twice', async () => {
       const vm = await harness.givenVm('Running');
       await power.apply(vm, 'pause');
       await becomes(vm, 'Paused');

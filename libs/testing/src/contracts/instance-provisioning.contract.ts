@@ -5,7 +5,7 @@ import { recordingReporter } from './recording-reporter.js';
 
 const MIB = 1024 ** 2;
 
-/** What every `InstanceProvisioning` keeps. */
+/** The rules for every `InstanceProvisioning`. */
 export function instanceProvisioningContract(
   adapter: string,
   open: OpenHarness,
@@ -46,12 +46,12 @@ export function instanceProvisioningContract(
       return wanted;
     };
 
-    test('says of every source whether it can create from it', () => {
+    test('reports for every source whether it is supported', () => {
       expect(Object.keys(provisioning.sources()).sort()).toEqual([...VM_SOURCES].sort());
       for (const can of Object.values(provisioning.sources())) expect(can === true || can.length > 0).toBe(true);
     });
 
-    inTime('plans a creation step by step and makes nothing', async () => {
+    inTime('plans a creation step by step and creates nothing', async () => {
       const wanted = await spec();
       const plan = await provisioning.planCreate(wanted);
       expect(plan.refusals).toEqual([]);
@@ -60,19 +60,19 @@ export function instanceProvisioningContract(
       await expect(provisioning.delete(wanted.ref)).rejects.toMatchObject({ code: 'INSTANCE_NOT_FOUND' });
     });
 
-    inTime('makes a stopped VM as it was specified', async () => {
+    inTime('creates a stopped VM as specified', async () => {
       const { ref } = await created({ cpu: 2 });
       const vm = await recorder.untilVm(ref, ({ status }) => status === 'Stopped');
       expect(vm).toMatchObject({ cpu: 2, memoryBytes: 256 * MIB, diskBytes: 1024 * MIB, tags: [] });
       expect(Date.parse(vm.createdAt ?? '')).not.toBeNaN();
     });
 
-    inTime('starts the VM when told to', async () => {
+    inTime('starts the VM on request', async () => {
       const { ref } = await created({ start: true });
       await recorder.untilVm(ref, ({ status }) => status === 'Running');
     });
 
-    inTime('refuses a name that is taken, in the plan too', async () => {
+    inTime('refuses a name that is taken, also in the plan', async () => {
       const { ref } = await created();
       const again = await spec({ ref });
       await expect(provisioning.create(again)).rejects.toMatchObject({ code: 'ALREADY_EXISTS' });
@@ -80,7 +80,7 @@ export function instanceProvisioningContract(
       expect(refusals.map(({ code }) => code)).toContain('ALREADY_EXISTS');
     });
 
-    inTime('makes one VM when two of one name are asked for at the same time', async () => {
+    inTime('creates one VM for two concurrent requests with the same name', async () => {
       const wanted = await spec();
       const results = await Promise.allSettled([provisioning.create(wanted), provisioning.create(wanted)]);
       expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
@@ -89,13 +89,13 @@ export function instanceProvisioningContract(
       await recorder.untilVm(wanted.ref, ({ status }) => status === 'Stopped');
     });
 
-    inTime('refuses a volume that is not there, and makes nothing', async () => {
+    inTime('refuses a volume that does not exist and creates nothing', async () => {
       const wanted = await spec({ source: { kind: 'pvc', claim: 'no-such-volume' } });
       await expect(provisioning.create(wanted)).rejects.toMatchObject({ code: 'VOLUME_NOT_FOUND' });
       await expect(provisioning.delete(wanted.ref)).rejects.toMatchObject({ code: 'INSTANCE_NOT_FOUND' });
     });
 
-    inTime('removes a VM, running or not', async () => {
+    inTime('deletes a VM, running or stopped', async () => {
       for (const start of [false, true]) {
         const { ref } = await created({ start });
         await recorder.untilVm(ref, ({ status }) => status === (start ? 'Running' : 'Stopped'));
@@ -106,7 +106,7 @@ export function instanceProvisioningContract(
       }
     });
 
-    inTime('gives a VM made anew under the same name another identity', async () => {
+    inTime('gives a VM that is created again under the same name another identity', async () => {
       const first = await created();
       const { uid } = await recorder.untilVm(first.ref, ({ status }) => status === 'Stopped');
       await provisioning.delete(first.ref);
@@ -116,7 +116,7 @@ export function instanceProvisioningContract(
       expect(vm.uid).not.toBe(uid);
     });
 
-    inTime('refuses to remove or tag a VM that is not there', async () => {
+    inTime('refuses to delete or tag a VM that does not exist', async () => {
       const missing = missingRef(harness);
       await expect(provisioning.delete(missing)).rejects.toMatchObject({ code: 'INSTANCE_NOT_FOUND' });
       await expect(provisioning.planDelete(missing)).rejects.toMatchObject({ code: 'INSTANCE_NOT_FOUND' });

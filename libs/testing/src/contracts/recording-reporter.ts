@@ -6,7 +6,7 @@ export interface RecordingReporter extends TaskReporter {
   readonly fractions: number[];
 }
 
-/** A report of long work that nobody reads but the test. */
+/** A reporter that records progress for the test. */
 export function recordingReporter(signal: AbortSignal = new AbortController().signal): RecordingReporter {
   const steps: string[] = [];
   const lines: string[] = [];

@@ -29,7 +29,7 @@ export interface MemoryBackendOptions {
   readonly openScreen?: (ref: InstanceRef) => Duplex;
 }
 
-/** A backend in memory. It keeps the contracts of all ports, like any other backend. */
+/** A backend in memory. It passes the contract suites of all ports, like any other backend. */
 export class MemoryBackend extends Backend {
   readonly engine: MemoryEngine;
   override readonly traits: BackendTraits;

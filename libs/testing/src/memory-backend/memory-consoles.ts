@@ -27,7 +27,7 @@ export class EchoConsole extends Duplex {
 export class MemoryConsoles extends ConsoleSource {
   override readonly vncViewers = 'many';
 
-  /** @param openScreen the graphical console of a running VM. Default: one that speaks no more than RFB's first line */
+  /** @param openScreen the graphical console of a running VM. Default: one that sends only RFB's first line */
   constructor(
     private readonly engine: MemoryEngine,
     private readonly openScreen: (ref: InstanceRef) => Duplex = () => new EchoConsole('RFB 003.008\n'),
