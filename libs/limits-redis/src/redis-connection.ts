@@ -1,6 +1,10 @@
-import { type RedisTransport, type ServerOptions, openTransport, validateServers } from './redis-transport.js';
+import { ClusterTransport } from './cluster-transport.js';
+import type { RedisTransport, TransportListener } from './redis-transport.js';
 import type { Script } from './scripts.js';
 import { ServerTimeout, ServerUnavailable } from './server-errors.js';
+import { SentinelTransport } from './sentinel-transport.js';
+import { type ServerOptions, validateServers } from './server-options.js';
+import { singleTransport } from './single-transport.js';
 
 export interface ConnectionOptions extends ServerOptions {
   /** Maximum time for an answer; 100 ms by default. A refusal must not wait for a slow server. */
@@ -74,6 +78,13 @@ export class RedisConnection {
     });
     return transport;
   }
+}
+
+function openTransport(options: ServerOptions, listener: TransportListener): RedisTransport {
+  const { cluster, sentinel } = options;
+  if (cluster) return new ClusterTransport(options, listener);
+  if (sentinel) return new SentinelTransport(options, listener);
+  return singleTransport(options, listener);
 }
 
 /**

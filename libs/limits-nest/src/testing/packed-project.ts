@@ -46,7 +46,7 @@ export class PackedProject {
     );
     const tarballs = readdirSync(packages).map((file) => join(packages, file));
     const options = [
-      registryPackages.length > 0 ? '--prefer-offline' : '--offline',
+      ...(registryPackages.length > 0 ? ['--prefer-offline', '--fetch-retries=1'] : ['--offline']),
       '--no-audit',
       '--no-fund',
       '--ignore-scripts',
