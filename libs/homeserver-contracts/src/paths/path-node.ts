@@ -43,29 +43,34 @@ function stepsFrom<Operation>(node: PathNode<Operation>, segment: string): PathN
   return [node.literals.get(segment), version, node.param].filter((next) => next !== undefined);
 }
 
+/** One way to read a request, and the match of another way. */
+export interface Reading<Operation extends string> {
+  readonly method: string;
+  readonly segments: readonly string[];
+  readonly match: Match<Operation> | undefined;
+}
+
 /**
- * Whether the segments can also be read as a request that differs from the match. An empty segment is either dropped or read as an
- * empty parameter.
+ * Whether a reading is a request that differs from the match. An empty segment is either dropped or read as an empty parameter.
+ * @param at the index of the next segment
  * @param taken the segments read so far, without the dropped ones
  */
 export function hasConflictingMatch<Operation extends string>(
   node: PathNode<Operation>,
-  method: string,
-  segments: readonly string[],
-  at: number,
-  taken: readonly string[],
-  match: Match<Operation> | undefined,
+  reading: Reading<Operation>,
+  at = 0,
+  taken: readonly string[] = [],
 ): boolean {
-  const segment = segments[at];
+  const segment = reading.segments[at];
   if (segment === undefined) {
-    const leaf = node.leaves.get(method);
-    return leaf !== undefined && !isSame(match, matchOf(leaf, taken));
+    const leaf = node.leaves.get(reading.method);
+    return leaf !== undefined && !isSame(reading.match, matchOf(leaf, taken));
   }
-  if (segment === '' && hasConflictingMatch(node, method, segments, at + 1, taken, match)) return true;
+  if (segment === '' && hasConflictingMatch(node, reading, at + 1, taken)) return true;
   const steps = stepsFrom(node, segment);
   if (steps.length === 0) return false;
   const read = [...taken, segment];
-  return steps.some((next) => hasConflictingMatch(next, method, segments, at + 1, read, match));
+  return steps.some((next) => hasConflictingMatch(next, reading, at + 1, read));
 }
 
 /** Whether a prefix of these segments matches an open-ended operation. */

@@ -32,7 +32,7 @@ export class PathTable<Operation extends string> {
     const { segments, otherReadings } = target;
     const leaf = findLeaf(this.root, method, segments, 0);
     const match = leaf && matchOf(leaf, segments);
-    if (otherReadings.some((reading) => hasConflictingMatch(this.root, method, reading, 0, [], match))) {
+    if (otherReadings.some((segments) => hasConflictingMatch(this.root, { method, segments, match }))) {
       return { kind: 'ambiguous' };
     }
     if (match) return { kind: 'matched', match, target };
