@@ -8,9 +8,11 @@ const away = new DomainError('BACKEND_UNREACHABLE', 'away');
 function open() {
   const clock = new FixedClock();
   const reported: string[] = [];
-  const probes: { answer: () => void; fail: () => void; timeoutMs: number }[] = [];
+  const probes: { answer: () => void; fail: (error?: DomainError) => void; timeoutMs: number }[] = [];
   const probe = (timeoutMs: number): Promise<void> =>
-    new Promise((resolve, reject) => probes.push({ answer: resolve, fail: () => reject(away), timeoutMs }));
+    new Promise((resolve, reject) =>
+      probes.push({ answer: resolve, fail: (error = away) => reject(error), timeoutMs }),
+    );
   const reachability = new Reachability(probe, clock, () => 1);
   const unlisten = reachability.listen({ up: () => reported.push('up'), lost: ({ code }) => reported.push(code) });
   const settle = async (how: 'answer' | 'fail'): Promise<void> => {
@@ -60,6 +62,22 @@ describe('Reachability', () => {
     expect(1_500 + (probes.at(-1)?.timeoutMs ?? 0)).toBeLessThan(5_000);
     await settle('answer');
     expect(reported).toEqual(['up', 'BACKEND_UNREACHABLE', 'up']);
+  });
+
+  test('keeps the error of the latest probe while the server is lost', async () => {
+    const { clock, reported, probes, reachability, settle } = open();
+    expect(reachability.error).toBeUndefined();
+    await settle('fail');
+    clock.advance(1_500);
+    probes.at(-1)?.fail(new DomainError('BACKEND_TIMEOUT', 'silent'));
+    await Promise.resolve();
+    await Promise.resolve();
+    expect(reachability.error).toMatchObject({ code: 'BACKEND_UNREACHABLE', message: 'silent' });
+    expect(reachability.signal.aborted).toBe(true);
+    expect(reported).toEqual(['BACKEND_UNREACHABLE']);
+    clock.advance(1_500);
+    await settle('answer');
+    expect([reachability.error, reachability.signal.aborted]).toEqual([undefined, false]);
   });
 
   test('probes at once after another failure', async () => {

@@ -123,14 +123,14 @@ export class Reachability {
 
   private onFailure(error: unknown): void {
     this.scheduleProbe(this.backoff.next());
-    if (this.current === 'lost') return;
-    this.current = 'lost';
     // A probe that timed out means the same as a refused connection.
     const lost =
       error instanceof DomainError && error.code !== 'BACKEND_TIMEOUT'
         ? error
         : new DomainError('BACKEND_UNREACHABLE', messageOf(error), { cause: error });
     this.lastError = lost;
+    if (this.current === 'lost') return;
+    this.current = 'lost';
     this.loss.abort(lost);
     for (const listener of this.listeners) listener.lost(lost);
   }
