@@ -136,6 +136,21 @@ describe('Fleet', () => {
     );
   });
 
+  test('does not claim that an instance is missing before its context was listed', () => {
+    lab.list(buildVm({ ref: { name: 'db' } }));
+    expect(() => fleet.resolve(query)).toThrow(
+      expect.objectContaining({
+        code: 'NOT_READY',
+        message: 'The instances of prod are not listed yet; try again in a moment.',
+      }),
+    );
+    expect(() => fleet.resolve({ ...query, context: 'lab' })).toThrow(
+      expect.objectContaining({ code: 'INSTANCE_NOT_FOUND' }),
+    );
+    prod.list();
+    expect(() => fleet.resolve(query)).toThrow(expect.objectContaining({ code: 'INSTANCE_NOT_FOUND' }));
+  });
+
   test('waits for the watch to report a write, up to the timeout', async () => {
     lab.list();
     const ref = buildVm().ref;

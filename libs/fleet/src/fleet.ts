@@ -119,6 +119,7 @@ export class Fleet extends FleetReader {
       );
     }
     this.expectSomeContext();
+    this.expectListed(context);
     throw new DomainError('INSTANCE_NOT_FOUND', `There is no ${KIND_WORDS[kind]} ${namespace}/${name}.`);
   }
 
@@ -175,6 +176,16 @@ export class Fleet extends FleetReader {
 
   private emit(event: FleetEvent): void {
     for (const listener of this.listeners) listener(event);
+  }
+
+  /** An instance may exist in a context that was not listed yet. */
+  private expectListed(context?: string): void {
+    const pending = this.states().filter(
+      (one) => one.state === 'connecting' && (context ?? one.context) === one.context,
+    );
+    if (pending.length === 0) return;
+    const names = pending.map((one) => one.context).join(', ');
+    throw new DomainError('NOT_READY', `The instances of ${names} are not listed yet; try again in a moment.`);
   }
 
   private expectSomeContext(): void {
