@@ -26,7 +26,7 @@ class GuestEnd extends Duplex {
 }
 
 class FakeConsoles extends ConsoleSource {
-  override vncViewers: 'many' | 'one' = 'many';
+  override screenSharing: ConsoleSource['screenSharing'] = 'none';
   readonly lines: GuestEnd[] = [];
   backlog = '';
   failure: DomainError | undefined;
@@ -108,7 +108,10 @@ describe('ConsoleBroker', () => {
     clock = new FixedClock();
     source = new FakeConsoles();
     running = true;
-    const directory = { get: () => (running ? vm : buildVm()) } as unknown as InstanceDirectory;
+    const directory = {
+      get: () => (running ? vm : buildVm()),
+      waitFor: async () => undefined,
+    } as unknown as InstanceDirectory;
     broker = new ConsoleBroker(directory, clock);
   });
 
@@ -172,6 +175,17 @@ describe('ConsoleBroker', () => {
       expect(line(1).sent).toBe('x');
     });
 
+    test('does not send earlier queries of the guest to a new viewer, whose terminal would answer them', async () => {
+      const first = await serial();
+      line().print('boot\x1b[6nlogin: ');
+      await turn();
+      const second = await serial();
+      line().print('\x1b[6n');
+      await turn();
+      expect(first.seen).toBe('boot\x1b[6nlogin: \x1b[6n');
+      expect(second.seen).toBe('bootlogin: \x1b[6n');
+    });
+
     test('ends with its guest', async () => {
       const viewer = await serial();
       running = false;
@@ -230,7 +244,7 @@ describe('ConsoleBroker', () => {
     });
 
     test('is opened once and shared by its viewers where the backend serves one', async () => {
-      source.vncViewers = 'one';
+      source.screenSharing = 'required';
       const screen = new FakeScreen();
       const openVnc = jest.spyOn(source, 'openVnc').mockResolvedValue(screen);
       const [first, second] = [new RfbClient(), new RfbClient({ viewOnly: true })];
@@ -247,21 +261,45 @@ describe('ConsoleBroker', () => {
       expect(openVnc).toHaveBeenCalledTimes(2);
     });
 
+    test('is opened once for many viewers where the backend serves a limited number', async () => {
+      source.screenSharing = 'preferred';
+      const screen = new FakeScreen();
+      const openVnc = jest.spyOn(source, 'openVnc').mockResolvedValue(screen);
+      const viewers = Array.from({ length: 40 }, (_none, index) => new RfbClient({ viewOnly: index > 0 }));
+      await Promise.all(viewers.map((viewer) => broker.openVnc(vm.ref, source, viewer)));
+      screen.paint({ x: 0, y: 0, width: 100, height: 80 }, 0x0000ff);
+      for (const viewer of viewers) await viewer.until(() => viewer.at(99, 79) === 255);
+      expect(openVnc).toHaveBeenCalledTimes(1);
+    });
+
+    test('gives each viewer a stream where the backend serves several and asks for a password', async () => {
+      source.screenSharing = 'preferred';
+      const screens: FakeScreen[] = [];
+      jest.spyOn(source, 'openVnc').mockImplementation(async () => {
+        screens.push(new FakeScreen({ securityTypes: [2] }));
+        return screens.at(-1) as FakeScreen;
+      });
+      const [first, second] = [await vnc(), await vnc()];
+      await turn();
+      expect([first.closed, second.closed]).toEqual([undefined, undefined]);
+      expect(screens.filter(({ destroyed }) => !destroyed)).toHaveLength(2);
+    });
+
     test('belongs to its first viewer where the backend serves one and asks for a password', async () => {
-      source.vncViewers = 'one';
+      source.screenSharing = 'required';
       jest.spyOn(source, 'openVnc').mockImplementation(async () => new FakeScreen({ securityTypes: [2] }));
       const [first, second] = await Promise.all([vnc(), vnc()]);
       await turn();
       expect(first.closed).toBeUndefined();
       expect(first.seen).toMatch(/^RFB 003.008\n/);
-      expect(second.closed?.reason).toMatch(/^Somebody else is looking/);
-      expect((await vnc()).closed?.reason).toMatch(/^Somebody else is looking/);
+      expect(second.closed?.reason).toMatch(/^Another viewer is using/);
+      expect((await vnc()).closed?.reason).toMatch(/^Another viewer is using/);
       first.close(1000, '');
       expect((await vnc()).closed).toBeUndefined();
     });
 
     test('says why it can not be opened where the backend serves one, and tries anew for the next viewer', async () => {
-      source.vncViewers = 'one';
+      source.screenSharing = 'required';
       source.failure = new DomainError('WRONG_STATE', 'web is not running.');
       expect((await vnc()).closed).toEqual({ code: 4500, reason: 'web is not running.' });
       source.failure = undefined;

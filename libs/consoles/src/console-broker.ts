@@ -1,8 +1,6 @@
 import {
   DomainError,
   formatRef,
-  isRunningStatus,
-  isVm,
   messageOf,
   type Clock,
   type ConsoleSource,
@@ -10,24 +8,26 @@ import {
   type InstanceRef,
   type TerminalSize,
 } from '@headgate/domain-contracts';
+import { connectDirectly } from './direct-screen.js';
 import { Flow } from './flow.js';
+import { forwardInput } from './forward-input.js';
+import { VmState } from './guest-state.js';
 import { SharedScreen } from './rfb/shared-screen.js';
-import { NotShareable } from './rfb/upstream-session.js';
+import { NotShareableError } from './rfb/upstream-session.js';
 import { SerialSession } from './serial-session.js';
-import { takeInput } from './take-input.js';
-import { CLOSE, closeReason, type Viewer } from './viewer.js';
-import { joinVnc } from './vnc-session.js';
+import { CLOSE_CODES, closeReason, type Viewer } from './viewer.js';
 
-/** What a shell's viewer sends beside his keys: `{"resize":{"columns":80,"rows":24}}` in a text frame. */
+/** A viewer of a shell, whose terminal can change its size. */
 export interface ShellViewer extends Viewer {
   onResize(listener: (size: TerminalSize) => void): void;
 }
 
-/** Opens consoles for viewers. Who may look and who may type was decided before; it is enforced here. */
+/** Opens consoles for viewers. The caller decides who may view and who may type; the broker enforces it. */
 export class ConsoleBroker {
-  private readonly serial = new Map<string, SerialSession>();
+  private readonly serialSessions = new Map<string, SerialSession>();
   private readonly screens = new Map<string, SharedScreen>();
-  private readonly onlyViewers = new Map<string, Viewer>();
+  /** The viewers of screens that can't be shared, where the backend serves one viewer at a time. */
+  private readonly soleViewers = new Map<string, Viewer>();
 
   constructor(
     private readonly directory: InstanceDirectory,
@@ -35,28 +35,28 @@ export class ConsoleBroker {
   ) {}
 
   async openVnc(ref: InstanceRef, source: ConsoleSource, viewer: Viewer): Promise<void> {
-    await this.orClose(viewer, async () => {
-      if (source.vncViewers === 'one') await this.shareScreen(ref, source, viewer);
-      else joinVnc(viewer, await source.openVnc(ref), this.clock);
+    await this.closeOnError(viewer, async () => {
+      if (source.screenSharing === 'none') connectDirectly(viewer, await source.openVnc(ref), this.clock);
+      else await this.shareScreen(ref, source, viewer);
     });
   }
 
   async openSerial(ref: InstanceRef, source: ConsoleSource, viewer: Viewer): Promise<void> {
-    await this.orClose(viewer, async () => {
+    await this.closeOnError(viewer, async () => {
       const session = this.serialSession(ref, source);
       try {
         await session.ready();
       } catch (error) {
-        session.end(CLOSE.failed, messageOf(error));
+        session.end(CLOSE_CODES.failed, messageOf(error));
         throw error;
       }
       session.add(viewer);
     });
   }
 
-  /** A shell is its viewer's own: nobody else sees it. */
+  /** Each viewer of a shell has a shell of its own. */
   async openShell(ref: InstanceRef, source: ConsoleSource, viewer: ShellViewer, size: TerminalSize): Promise<void> {
-    await this.orClose(viewer, async () => {
+    await this.closeOnError(viewer, async () => {
       if (viewer.viewOnly) throw new DomainError('NOT_PERMITTED', 'A shell is for administrators.');
       const { stream, resize } = await source.openShell(ref, size);
       const flow = new Flow(this.clock, stream);
@@ -64,8 +64,8 @@ export class ConsoleBroker {
       stream.on('data', (data: Buffer) => flow.send(data));
       stream.on('error', () => undefined);
       stream.once('end', () => stream.destroy());
-      stream.once('close', () => viewer.close(CLOSE.ended, 'The shell has ended.'));
-      viewer.onInput((data) => takeInput(viewer, data, stream));
+      stream.once('close', () => viewer.close(CLOSE_CODES.ended, 'The shell has ended.'));
+      viewer.onInput((data) => forwardInput(viewer, data, stream));
       viewer.onResize(resize);
       viewer.onClose(() => {
         flow.remove(viewer);
@@ -75,74 +75,69 @@ export class ConsoleBroker {
   }
 
   close(): void {
-    const held = [...this.serial.values(), ...this.screens.values()];
-    for (const session of held) session.end(1001, 'The service is ending.');
+    const sessions = [...this.serialSessions.values(), ...this.screens.values()];
+    for (const session of sessions) session.end(CLOSE_CODES.shutdown, 'The service is shutting down.');
   }
 
   private serialSession(ref: InstanceRef, source: ConsoleSource): SerialSession {
     const key = formatRef(ref);
-    const held = this.serial.get(key);
-    if (held) return held;
+    const existing = this.serialSessions.get(key);
+    if (existing) return existing;
     const session = new SerialSession({
       clock: this.clock,
+      guest: new VmState(this.directory, this.clock, ref),
       open: () => source.openSerial(ref),
-      runs: () => this.runs(ref),
-      ended: () => void this.serial.delete(key),
+      onEnd: () => void this.serialSessions.delete(key),
     });
-    this.serial.set(key, session);
+    this.serialSessions.set(key, session);
     return session;
   }
 
-  /** A backend that serves one viewer would end him for the next one: it is asked once, for all of them. */
+  /** Opens the screen once for all of its viewers: a backend serves a limited number, and KubeVirt only one. */
   private async shareScreen(ref: InstanceRef, source: ConsoleSource, viewer: Viewer): Promise<void> {
-    if (this.onlyViewers.has(formatRef(ref))) throw taken();
+    if (this.soleViewers.has(formatRef(ref))) throw screenInUse();
     const screen = this.sharedScreen(ref, source);
     try {
       await screen.ready();
     } catch (error) {
-      screen.end(CLOSE.failed, messageOf(error));
-      if (!(error instanceof NotShareable)) throw error;
-      this.claimOnlyView(ref, viewer);
-      return joinVnc(viewer, await source.openVnc(ref), this.clock);
+      screen.end(CLOSE_CODES.failed, messageOf(error));
+      if (!(error instanceof NotShareableError)) throw error;
+      if (source.screenSharing === 'required') this.claimSoleView(ref, viewer);
+      return connectDirectly(viewer, await source.openVnc(ref), this.clock);
     }
     screen.add(viewer);
   }
 
   private sharedScreen(ref: InstanceRef, source: ConsoleSource): SharedScreen {
     const key = formatRef(ref);
-    const held = this.screens.get(key);
-    if (held) return held;
+    const existing = this.screens.get(key);
+    if (existing) return existing;
     const screen = new SharedScreen({
       clock: this.clock,
+      guest: new VmState(this.directory, this.clock, ref),
       open: () => source.openVnc(ref),
-      runs: () => this.runs(ref),
-      ended: () => void this.screens.delete(key),
+      onEnd: () => void this.screens.delete(key),
     });
     this.screens.set(key, screen);
     return screen;
   }
 
-  /** A screen that asks for a password, say, is for the one who knows it; the next one is told. */
-  private claimOnlyView(ref: InstanceRef, viewer: Viewer): void {
+  /** A screen that asks for a password belongs to its first viewer, who knows the password. */
+  private claimSoleView(ref: InstanceRef, viewer: Viewer): void {
     const key = formatRef(ref);
-    if (this.onlyViewers.has(key)) throw taken();
-    this.onlyViewers.set(key, viewer);
-    viewer.onClose(() => void this.onlyViewers.delete(key));
+    if (this.soleViewers.has(key)) throw screenInUse();
+    this.soleViewers.set(key, viewer);
+    viewer.onClose(() => void this.soleViewers.delete(key));
   }
 
-  private runs(ref: InstanceRef): boolean {
-    const instance = this.directory.get(ref);
-    return instance !== undefined && isVm(instance) && isRunningStatus(instance.status);
-  }
-
-  private async orClose(viewer: Viewer, open: () => Promise<void>): Promise<void> {
+  private async closeOnError(viewer: Viewer, open: () => Promise<void>): Promise<void> {
     try {
       await open();
     } catch (error) {
-      viewer.close(CLOSE.failed, closeReason(messageOf(error)));
+      viewer.close(CLOSE_CODES.failed, closeReason(messageOf(error)));
     }
   }
 }
 
-const taken = (): DomainError =>
-  new DomainError('BUSY', 'Somebody else is looking at this screen, and the cluster shows it to one viewer only.');
+const screenInUse = (): DomainError =>
+  new DomainError('BUSY', 'Another viewer is using this screen, and the cluster serves one viewer at a time.');

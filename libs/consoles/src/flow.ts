@@ -1,24 +1,25 @@
 import type { Clock, ConsoleStream } from '@headgate/domain-contracts';
-import { CLOSE, type Viewer } from './viewer.js';
+import { CLOSE_CODES, type Viewer } from './viewer.js';
 
-/** What a console prints: it can be held back, and may have a use for the buffers that nobody needs any more. */
+/** The output of a console. It can be paused, and may reuse the buffers that every viewer has received. */
 export interface FlowSource extends Pick<ConsoleStream, 'recycle'> {
   pause(): unknown;
   resume(): unknown;
 }
 
-/** A viewer with more than this in flight holds the stream back, in bytes. */
-const HIGH = 1_048_576;
-/** How long a viewer may hold the stream back before he is let go, in milliseconds. */
-const PATIENCE = 10_000;
+/** A viewer with more unsent bytes pauses the source. */
+const MAX_BUFFERED_BYTES = 1_048_576;
+/** How long a viewer may pause the source before it is closed. */
+const STALL_TIMEOUT_MS = 10_000;
 
 /**
- * Copies what a console prints to its viewers. It reads no faster than the slowest viewer takes, and lets go of one that
- * takes nothing for too long, so that he does not hold up the others.
+ * Copies the output of a console to its viewers. It reads no faster than the slowest viewer receives, and closes a viewer that
+ * receives nothing for too long, so that it does not hold up the others.
  */
 export class Flow {
   private readonly viewers = new Set<Viewer>();
-  private readonly slow = new Map<Viewer, () => void>();
+  /** Viewers that pause the source, with the function that cancels their timeout. */
+  private readonly stalled = new Map<Viewer, () => void>();
 
   constructor(
     private readonly clock: Clock,
@@ -35,32 +36,34 @@ export class Flow {
   }
 
   send(data: Buffer): void {
-    let holders = this.viewers.size;
-    const left = (): void => {
-      if (--holders === 0) this.source.recycle?.(data);
+    let pending = this.viewers.size;
+    if (pending === 0) this.source.recycle?.(data);
+    const onSent = (): void => {
+      if (--pending === 0) this.source.recycle?.(data);
     };
-    if (holders === 0) this.source.recycle?.(data);
-    for (const viewer of this.viewers) this.sendTo(viewer, data, left);
+    for (const viewer of this.viewers) this.sendTo(viewer, data, onSent);
   }
 
-  private sendTo(viewer: Viewer, data: Buffer, left: () => void): void {
+  private sendTo(viewer: Viewer, data: Buffer, onSent: () => void): void {
     viewer.send(data, () => {
-      left();
-      if (viewer.buffered <= HIGH / 2) this.release(viewer);
+      onSent();
+      if (viewer.buffered <= MAX_BUFFERED_BYTES / 2) this.release(viewer);
     });
-    if (viewer.buffered <= HIGH || this.slow.has(viewer)) return;
-    this.slow.set(
+    if (viewer.buffered <= MAX_BUFFERED_BYTES || this.stalled.has(viewer)) return;
+    this.stalled.set(
       viewer,
-      this.clock.after(PATIENCE, () => viewer.close(CLOSE.stalled, 'The connection is too slow for this console.')),
+      this.clock.after(STALL_TIMEOUT_MS, () =>
+        viewer.close(CLOSE_CODES.stalled, 'The connection is too slow for this console.'),
+      ),
     );
     this.source.pause();
   }
 
   private release(viewer: Viewer): void {
-    const cancel = this.slow.get(viewer);
-    if (!cancel) return;
-    cancel();
-    this.slow.delete(viewer);
-    if (this.slow.size === 0) this.source.resume();
+    const cancelTimeout = this.stalled.get(viewer);
+    if (!cancelTimeout) return;
+    cancelTimeout();
+    this.stalled.delete(viewer);
+    if (this.stalled.size === 0) this.source.resume();
   }
 }

@@ -1,45 +1,47 @@
 import { messageOf, type Clock, type ConsoleStream, type SerialLine } from '@headgate/domain-contracts';
 import { ByteRing } from './byte-ring.js';
 import { Flow } from './flow.js';
-import { takeInput } from './take-input.js';
-import { CLOSE, closeReason, type Viewer } from './viewer.js';
+import { forwardInput } from './forward-input.js';
+import type { GuestState } from './guest-state.js';
+import { Reconnection } from './reconnection.js';
+import { withoutQueries } from './terminal-queries.js';
+import { CLOSE_CODES, closeReason, type Viewer } from './viewer.js';
 
-/** How much of what scrolled by is kept for the next viewer, in bytes. */
-const RING = 262_144;
-/** How long the line is held after the last viewer left, in milliseconds. */
-const LINGER = 30_000;
-/** Pauses before the line is opened again after it broke under a running guest, in milliseconds. */
-const RETRY_AFTER = [100, 300, 1000, 2000, 4000];
+/** How much earlier output a new viewer sees. */
+const HISTORY_BYTES = 262_144;
+/** How long the line stays open after the last viewer left. */
+const LINGER_MS = 30_000;
 
-export interface SerialSessionOptions {
+export interface SerialSessionDeps {
   readonly clock: Clock;
+  readonly guest: GuestState;
   open(): Promise<SerialLine>;
-  /** Whether the guest is there still: a line that breaks under it is opened again, as in a live migration. */
-  runs(): boolean;
-  ended(): void;
+  onEnd(): void;
 }
 
-/** One serial line, held once and copied to all who look at it; who comes later sees what scrolled by. */
+/** One serial line, opened once and copied to all of its viewers. A new viewer also receives the latest output. */
 export class SerialSession {
-  private readonly ring = new ByteRing(RING);
+  private readonly history = new ByteRing(HISTORY_BYTES);
   private readonly viewers = new Set<Viewer>();
   private readonly flow: Flow;
+  private readonly reconnection: Reconnection;
   private line: ConsoleStream | undefined;
   private opening: Promise<void> | undefined;
-  private attempts = 0;
+  private hasOpened = false;
   private cancelLinger: (() => void) | undefined;
-  private over = false;
+  private isOver = false;
 
-  constructor(private readonly options: SerialSessionOptions) {
-    this.flow = new Flow(options.clock, {
+  constructor(private readonly deps: SerialSessionDeps) {
+    this.reconnection = new Reconnection(deps.clock, deps.guest);
+    this.flow = new Flow(deps.clock, {
       pause: () => this.line?.pause(),
       resume: () => this.line?.resume(),
-      // A line that was opened anew does not take the buffers of the one before it.
+      // A line that was reopened does not accept buffers of the previous one.
       recycle: (data) => this.line?.recycle?.(data),
     });
   }
 
-  /** Opens the line when nobody holds it yet. @throws DomainError what the backend says */
+  /** Opens the line unless it is open. @throws DomainError the backend's error */
   ready(): Promise<void> {
     return (this.opening ??= this.open());
   }
@@ -47,63 +49,62 @@ export class SerialSession {
   add(viewer: Viewer): void {
     this.cancelLinger?.();
     this.viewers.add(viewer);
-    const before = this.ring.bytes();
-    if (before.length > 0) viewer.send(before, () => undefined);
+    const earlier = withoutQueries(this.history.bytes());
+    if (earlier.length > 0) viewer.send(earlier, () => undefined);
     this.flow.add(viewer);
     viewer.onInput((data) => {
-      if (!viewer.viewOnly && this.line) takeInput(viewer, data, this.line);
+      if (!viewer.viewOnly && this.line) forwardInput(viewer, data, this.line);
     });
     viewer.onClose(() => this.remove(viewer));
   }
 
-  /** Lets everybody go. */
+  /** Closes all viewers. */
   end(code: number, reason: string): void {
-    if (this.over) return;
-    this.over = true;
+    if (this.isOver) return;
+    this.isOver = true;
     this.cancelLinger?.();
     this.line?.destroy();
     for (const viewer of this.viewers) viewer.close(code, closeReason(reason));
-    this.options.ended();
+    this.deps.onEnd();
   }
 
   private async open(): Promise<void> {
-    const { stream, backlog } = await this.options.open();
-    if (this.over) return void stream.destroy();
-    if (this.attempts === 0 && backlog.length > 0) this.print(backlog);
+    const { stream, backlog } = await this.deps.open();
+    if (this.isOver) return void stream.destroy();
+    if (!this.hasOpened && backlog.length > 0) this.print(backlog);
+    this.hasOpened = true;
     this.line = stream;
     stream.on('data', (data: Buffer) => {
-      this.attempts = 0;
+      this.reconnection.succeeded();
       this.print(data);
     });
     stream.on('error', () => undefined);
-    stream.once('close', () => this.broke());
+    stream.once('close', () => {
+      this.line = undefined;
+      if (!this.isOver) void this.reopen();
+    });
     stream.once('end', () => stream.destroy());
   }
 
   private print(data: Buffer): void {
-    this.ring.append(data);
+    this.history.append(data);
     this.flow.send(data);
   }
 
-  private broke(): void {
-    this.line = undefined;
-    if (this.over) return;
-    const wait = RETRY_AFTER[this.attempts++];
-    if (wait === undefined || !this.options.runs()) return this.end(CLOSE.ended, 'The console has ended.');
-    this.options.clock.after(wait, () => {
-      if (this.over) return;
+  /** @param error of the last attempt to open the line again */
+  private async reopen(error?: unknown): Promise<void> {
+    if (await this.reconnection.wait()) {
+      if (this.isOver) return;
       this.opening = this.open();
-      this.opening.catch((error: unknown) => {
-        if (this.options.runs() && this.attempts < RETRY_AFTER.length) this.broke();
-        else this.end(CLOSE.failed, messageOf(error));
-      });
-    });
+      this.opening.catch((failure: unknown) => this.reopen(failure));
+    } else if (error === undefined) this.end(CLOSE_CODES.ended, 'The console has ended.');
+    else this.end(CLOSE_CODES.failed, messageOf(error));
   }
 
   private remove(viewer: Viewer): void {
     this.viewers.delete(viewer);
     this.flow.remove(viewer);
-    if (this.viewers.size > 0 || this.over) return;
-    this.cancelLinger = this.options.clock.after(LINGER, () => this.end(CLOSE.ended, 'Nobody is looking.'));
+    if (this.viewers.size > 0 || this.isOver) return;
+    this.cancelLinger = this.deps.clock.after(LINGER_MS, () => this.end(CLOSE_CODES.ended, 'There are no viewers.'));
   }
 }

@@ -1,36 +1,40 @@
-/** Somebody who looks at a console: a WebSocket, as far as the broker needs to know it. */
+/** A client that looks at a console: a WebSocket, as far as the broker needs to know it. */
 export interface Viewer {
-  /** His input is dropped on the server. */
+  /** Whether the service drops this viewer's input. */
   readonly viewOnly: boolean;
-  /** Bytes that were sent and have not left yet. */
+  /** Bytes that were passed to `send` and are not on the wire yet. */
   readonly buffered: number;
-  /** `left` is called when the bytes have left, or never will. */
-  send(data: Buffer, left: () => void): void;
+  /** Calls `sent` when the bytes are on the wire, or never will be. */
+  send(data: Buffer, sent: () => void): void;
   onInput(listener: (data: Buffer) => void): void;
-  /** Called at once when he has left already. */
+  /** Calls the listener immediately when the viewer has already left. */
   onClose(listener: () => void): void;
-  /** Stops and goes on taking input. */
+  /** Stops reading input, until `resume`. */
   pause(): void;
   resume(): void;
   /** @param code a WebSocket close code */
   close(code: number, reason: string): void;
 }
 
-/** Why a console ends, as WebSocket close codes; 4000 to 4999 are the application's own. */
-export const CLOSE = {
+/** Why a console ends, as WebSocket close codes; 4000 to 4999 are free for applications. */
+export const CLOSE_CODES = {
   /** The guest stopped, or its console ended. */
   ended: 1000,
+  /** The service shuts down. */
+  shutdown: 1001,
   /** The console could not be opened; the reason says why. */
   failed: 4500,
-  /** The viewer broke the protocol. */
+  /** The viewer violated the protocol. */
   protocol: 1002,
-  /** The viewer took no bytes for too long. */
+  /** The viewer received nothing for too long. */
   stalled: 4508,
 } as const;
 
-/** A close reason may have 123 bytes. */
+const MAX_REASON_BYTES = 123;
+
+/** Shortens a close reason to the length that WebSockets allow. */
 export const closeReason = (text: string): string => {
   let reason = text;
-  while (Buffer.byteLength(reason) > 123) reason = reason.slice(0, -1);
+  while (Buffer.byteLength(reason) > MAX_REASON_BYTES) reason = reason.slice(0, -1);
   return reason;
 };

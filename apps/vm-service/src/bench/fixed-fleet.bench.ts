@@ -26,7 +26,7 @@ import { createService } from '../create-app.js';
 const [count = '0', socket = '', changesPerSecond = '0'] = process.argv.slice(2);
 
 class SocketConsoles extends ConsoleSource {
-  override readonly vncViewers = 'many';
+  override readonly screenSharing = 'none';
 
   override async openVnc(): Promise<ConsoleStream> {
     return connectSocket({ path: socket });

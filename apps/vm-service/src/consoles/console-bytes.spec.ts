@@ -22,7 +22,7 @@ const printed = (guest: number): Buffer =>
 
 /** Serial lines that print as fast as they are read, after they received the number of the guest. */
 class FastLines extends ConsoleSource {
-  override readonly vncViewers = 'many';
+  override readonly screenSharing = 'none';
 
   constructor(private readonly path: string) {
     super();

@@ -37,8 +37,8 @@ describe('SharedScreen over a simulated KubeVirt', () => {
         streams.push(stream);
         return stream;
       },
-      runs: () => true,
-      ended: () => undefined,
+      guest: { isRunning: () => true, whenRunning: async () => true },
+      onEnd: () => undefined,
     });
   });
   afterEach(async () => {
@@ -95,6 +95,7 @@ describe('SharedScreen over a simulated KubeVirt', () => {
     expect(answer.status).toBe(201);
     await cut;
     clock.advance(100);
+    await new Promise((resolve) => setImmediate(resolve));
     await shared.ready();
     expect(streams).toHaveLength(2);
     await type(operator, 'z', operator, onlooker);

@@ -3,7 +3,7 @@ import { FixedClock } from '@headgate/testing';
 import { rectangleHeader, Encoding, cutText, keyEvent, pointerEvent, qemuKeyEvent, ServerMessage } from './messages.js';
 import { FRAMEBUFFER_FORMAT } from './pixel-format.js';
 import { SharedScreen } from './shared-screen.js';
-import { NotShareable } from './upstream-session.js';
+import { NotShareableError } from './upstream-session.js';
 import { FakeScreen, type FakeScreenOptions } from './testing/fake-screen.js';
 import { FORMATS } from './testing/formats.js';
 import { coloursIn, RfbClient, type RfbClientOptions } from './testing/rfb-client.js';
@@ -18,6 +18,7 @@ describe('SharedScreen', () => {
   let next: FakeScreenOptions;
   let failure: DomainError | undefined;
   let running: boolean;
+  let comesBack: boolean;
   let ended: number;
   let shared: SharedScreen;
 
@@ -27,6 +28,7 @@ describe('SharedScreen', () => {
     next = {};
     failure = undefined;
     running = true;
+    comesBack = false;
     ended = 0;
     shared = new SharedScreen({
       clock,
@@ -35,8 +37,8 @@ describe('SharedScreen', () => {
         screens.push(new FakeScreen(next));
         return guest(screens.length - 1);
       },
-      runs: () => running,
-      ended: () => void ended++,
+      guest: { isRunning: () => running, whenRunning: async () => comesBack },
+      onEnd: () => void ended++,
     });
   });
   afterEach(() => shared.end(1001, ''));
@@ -286,6 +288,36 @@ describe('SharedScreen', () => {
     expect(ended).toBe(1);
   });
 
+  test('stays through a restart of the guest, however long that takes', async () => {
+    const client = await join();
+    await client.until(shows(client));
+    for (let restart = 1; restart <= 10; restart++) {
+      running = false;
+      comesBack = true;
+      guest(restart - 1).destroy();
+      await turn();
+      running = true;
+      await turn();
+      guest(restart).paint({ x: 0, y: 0, width: 100, height: 80 }, restart);
+      await client.until(shows(client, {}, restart));
+      client.say(keyEvent(true, 97));
+      await turn();
+      expect(guest(restart).acts).toEqual(['key down 97']);
+    }
+    expect([client.closed, ended]).toEqual([undefined, 0]);
+  });
+
+  test('serves 500 viewers over one connection', async () => {
+    next = { size: { width: 16, height: 16 } };
+    const clients = await Promise.all(
+      Array.from({ length: 500 }, (_none, index) => join({ encodings: index % 50 ? [0] : [16], viewOnly: index > 0 })),
+    );
+    guest().paint({ x: 0, y: 0, width: 16, height: 16 }, RED);
+    await Promise.all(clients.map((client) => client.until(shows(client))));
+    expect(screens).toHaveLength(1);
+    expect(clients.every(({ closed }) => closed === undefined)).toBe(true);
+  }, 60_000);
+
   test('is given up shortly after the last viewer left, and kept when one comes back before', async () => {
     const first = await join();
     first.close(1000, '');
@@ -331,7 +363,7 @@ describe('SharedScreen', () => {
     ['an older protocol', { version: 'RFB 003.003\n' }],
   ])('is not shareable when it asks for %s', async (_what, options) => {
     next = options;
-    await expect(shared.ready()).rejects.toBeInstanceOf(NotShareable);
+    await expect(shared.ready()).rejects.toBeInstanceOf(NotShareableError);
   });
 
   test('says what the screen says when it refuses', async () => {

@@ -1,48 +1,64 @@
 import type { Duplex } from 'node:stream';
 import { DomainError, messageOf, type Clock } from '@headgate/domain-contracts';
-import { takeInput } from '../take-input.js';
-import { CLOSE, closeReason, type Viewer } from '../viewer.js';
+import { forwardInput } from '../forward-input.js';
+import type { GuestState } from '../guest-state.js';
+import { Reconnection } from '../reconnection.js';
+import { CLOSE_CODES, closeReason, type Viewer } from '../viewer.js';
 import type { CursorShape } from './cursor-shape.js';
 import { Framebuffer } from './framebuffer.js';
 import { keyEvent } from './messages.js';
 import type { Rectangle } from './rectangle.js';
-import type { SharedView } from './shared-view.js';
-import { NotShareable, UpstreamSession, type UpstreamListener } from './upstream-session.js';
+import { NotShareableError, UpstreamSession, type UpstreamListener } from './upstream-session.js';
 import { ViewerSession } from './viewer-session.js';
 
-/** How long the screen is held after the last viewer left, in milliseconds: long enough for a page that is loaded anew. */
-const LINGER = 5_000;
-/** How long a screen may take to show its size, in milliseconds. */
-const PATIENCE = 10_000;
-/** Pauses before the screen is opened again after it broke under a running guest, in milliseconds. */
-const RETRY_AFTER = [100, 300, 1000, 2000, 4000];
-/** A screen that held so long, in milliseconds, has not been taken away by somebody who wants it, too. */
-const STEADY = 10_000;
+/** How long the screen stays open after the last viewer left: long enough to reload a page. */
+const LINGER_MS = 5_000;
+/** How long a screen may take until the handshake is complete. */
+const OPEN_TIMEOUT_MS = 10_000;
+/** A screen that was open this long was not taken over by another program that wants it as well. */
+const STEADY_MS = 10_000;
 
-export interface SharedScreenOptions {
+export interface SharedScreenDeps {
   readonly clock: Clock;
+  readonly guest: GuestState;
   open(): Promise<Duplex>;
-  /** Whether the guest is there still: a screen that breaks under it is opened again, as in a live migration. */
-  runs(): boolean;
-  ended(): void;
+  onEnd(): void;
 }
 
-/** One graphical console, held once and shown to all who look at it. */
+/** A shared screen, as one of its viewers sees it. */
+export interface SharedView {
+  readonly screen: Framebuffer;
+  /** Whether nothing has been drawn yet at this size. */
+  readonly blank: boolean;
+  readonly cursor: CursorShape | undefined;
+  /** Whether the guest accepts key events that carry the key's position on the keyboard. */
+  readonly qemuKeys: boolean;
+  /** Asks the guest for its next change. */
+  requestUpdate(): void;
+  /** The message for a key event, in the form that the guest accepts. */
+  keyMessage(down: boolean, keysym: number, keycode?: number): Buffer;
+  /** Sends a viewer's messages to the guest. */
+  sendInput(viewer: Viewer, messages: Buffer): void;
+}
+
+/** One graphical console, opened once and shown to all of its viewers. It stays open while its guest restarts. */
 export class SharedScreen implements SharedView, UpstreamListener {
   readonly screen = new Framebuffer();
   blank = true;
   cursor: CursorShape | undefined;
   private readonly sessions = new Map<Viewer, ViewerSession>();
+  private readonly reconnection: Reconnection;
   private upstream: UpstreamSession | undefined;
   private opening: Promise<void> | undefined;
-  private openedAt = 0;
-  private attempts = 0;
+  private openedAtMs = 0;
   private cancelLinger: (() => void) | undefined;
-  private over = false;
+  private isOver = false;
 
-  constructor(private readonly options: SharedScreenOptions) {}
+  constructor(private readonly deps: SharedScreenDeps) {
+    this.reconnection = new Reconnection(deps.clock, deps.guest);
+  }
 
-  /** Opens the screen when nobody holds it yet. @throws NotShareable, DomainError what the backend says */
+  /** Opens the screen unless it is open. @throws NotShareableError, DomainError the backend's error */
   ready(): Promise<void> {
     return (this.opening ??= this.open());
   }
@@ -54,30 +70,30 @@ export class SharedScreen implements SharedView, UpstreamListener {
     viewer.onClose(() => this.remove(viewer));
   }
 
-  /** Lets everybody go. */
+  /** Closes all viewers. */
   end(code: number, reason: string): void {
-    if (this.over) return;
-    this.over = true;
+    if (this.isOver) return;
+    this.isOver = true;
     this.cancelLinger?.();
     this.upstream?.close();
     for (const viewer of [...this.sessions.keys()]) viewer.close(code, closeReason(reason));
-    this.options.ended();
+    this.deps.onEnd();
   }
 
   get qemuKeys(): boolean {
     return this.upstream?.qemuKeys ?? false;
   }
 
-  wanted(): void {
+  requestUpdate(): void {
     this.upstream?.requestUpdate();
   }
 
-  key(down: boolean, keysym: number, keycode?: number): Buffer {
-    return this.upstream?.key(down, keysym, keycode) ?? keyEvent(down, keysym);
+  keyMessage(down: boolean, keysym: number, keycode?: number): Buffer {
+    return this.upstream?.keyMessage(down, keysym, keycode) ?? keyEvent(down, keysym);
   }
 
-  act(viewer: Viewer, messages: Buffer): void {
-    if (this.upstream?.isOpen) takeInput(viewer, messages, this.upstream.stream);
+  sendInput(viewer: Viewer, messages: Buffer): void {
+    if (this.upstream?.isOpen) forwardInput(viewer, messages, this.upstream.stream);
   }
 
   resized(): void {
@@ -91,9 +107,9 @@ export class SharedScreen implements SharedView, UpstreamListener {
   }
 
   updated(): void {
-    if (this.options.clock.now() - this.openedAt >= STEADY) this.attempts = 0;
+    if (this.deps.clock.now() - this.openedAtMs >= STEADY_MS) this.reconnection.succeeded();
     for (const session of this.sessions.values()) session.pump();
-    if ([...this.sessions.values()].some((session) => session.waits)) this.wanted();
+    if ([...this.sessions.values()].some((session) => session.isWaiting)) this.requestUpdate();
   }
 
   showCursor(shape: CursorShape): void {
@@ -109,38 +125,37 @@ export class SharedScreen implements SharedView, UpstreamListener {
   }
 
   closed(): void {
-    if (!this.over) this.reopen();
+    if (!this.isOver) void this.reopen();
   }
 
   private async open(): Promise<void> {
-    const { clock, open } = this.options;
+    const { clock, open } = this.deps;
     const stream = await open();
-    if (this.over) return void stream.destroy();
+    if (this.isOver) return void stream.destroy();
     const upstream = (this.upstream = new UpstreamSession(stream, this.screen, this));
-    this.openedAt = clock.now();
-    const cancel = clock.after(PATIENCE, () =>
-      upstream.close(new DomainError('BACKEND_UNREACHABLE', 'The screen took too long to show anything.')),
+    this.openedAtMs = clock.now();
+    const cancelTimeout = clock.after(OPEN_TIMEOUT_MS, () =>
+      upstream.close(new DomainError('BACKEND_UNREACHABLE', 'The screen did not answer in time.')),
     );
-    await upstream.opened.finally(cancel);
+    await upstream.opened.finally(cancelTimeout);
   }
 
-  private reopen(): void {
-    const { clock, runs } = this.options;
-    const wait = RETRY_AFTER[this.attempts++];
-    if (wait === undefined || !runs()) return this.end(CLOSE.ended, 'The console has ended.');
-    clock.after(wait, () => {
-      if (this.over) return;
+  /** @param error of the last attempt to open the screen again */
+  private async reopen(error?: unknown): Promise<void> {
+    if (await this.reconnection.wait()) {
+      if (this.isOver) return;
       this.opening = this.open();
-      this.opening.catch((error: unknown) => {
-        if (runs() && this.attempts < RETRY_AFTER.length && !(error instanceof NotShareable)) this.reopen();
-        else this.end(CLOSE.failed, messageOf(error));
+      this.opening.catch((failure: unknown) => {
+        if (failure instanceof NotShareableError) this.end(CLOSE_CODES.failed, messageOf(failure));
+        else void this.reopen(failure);
       });
-    });
+    } else if (error === undefined) this.end(CLOSE_CODES.ended, 'The console has ended.');
+    else this.end(CLOSE_CODES.failed, messageOf(error));
   }
 
   private remove(viewer: Viewer): void {
     this.sessions.delete(viewer);
-    if (this.sessions.size > 0 || this.over) return;
-    this.cancelLinger = this.options.clock.after(LINGER, () => this.end(CLOSE.ended, 'Nobody is looking.'));
+    if (this.sessions.size > 0 || this.isOver) return;
+    this.cancelLinger = this.deps.clock.after(LINGER_MS, () => this.end(CLOSE_CODES.ended, 'There are no viewers.'));
   }
 }

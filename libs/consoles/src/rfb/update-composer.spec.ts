@@ -1,7 +1,7 @@
 import { Framebuffer } from './framebuffer.js';
 import type { PixelFormat } from './pixel-format.js';
 import type { Rectangle } from './rectangle.js';
-import type { SharedView } from './shared-view.js';
+import type { SharedView } from './shared-screen.js';
 import { FORMATS } from './testing/formats.js';
 import { buildPicture, numbers } from './testing/pictures.js';
 import { coloursIn, RfbClient } from './testing/rfb-client.js';
@@ -14,9 +14,9 @@ function viewOf(screen: Framebuffer): SharedView {
     blank: false,
     cursor: undefined,
     qemuKeys: false,
-    wanted: () => undefined,
-    key: () => Buffer.alloc(0),
-    act: () => undefined,
+    requestUpdate: () => undefined,
+    keyMessage: () => Buffer.alloc(0),
+    sendInput: () => undefined,
   };
 }
 

@@ -35,11 +35,11 @@ export interface UpstreamListener {
 }
 
 /** The screen asks for something that can't be given for several viewers at once, such as a password. */
-export class NotShareable extends Error {}
+export class NotShareableError extends Error {}
 
 /** The client's half of an RFB session: keeps a framebuffer as the guest's screen is. */
 export class UpstreamSession implements Drawing {
-  /** Rejected with NotShareable, or with why the session can't be opened. */
+  /** Rejected with NotShareableError, or with why the session can't be opened. */
   readonly opened: Promise<void>;
   /** Whether the guest takes key events with places on the keyboard. */
   qemuKeys = false;
@@ -76,7 +76,7 @@ export class UpstreamSession implements Drawing {
     this.blank = false;
   }
 
-  key(down: boolean, keysym: number, keycode?: number): Buffer {
+  keyMessage(down: boolean, keysym: number, keycode?: number): Buffer {
     return keycode !== undefined && this.qemuKeys ? qemuKeyEvent(down, keysym, keycode) : keyEvent(down, keysym);
   }
 
@@ -138,11 +138,11 @@ export class UpstreamSession implements Drawing {
 
   private *handshake(): Parsing {
     const version = (yield VERSION.length).toString('latin1');
-    if (!/^RFB 003\.00[78]\n$/.test(version)) throw new NotShareable(`version ${version.trim()}`);
+    if (!/^RFB 003\.00[78]\n$/.test(version)) throw new NotShareableError(`version ${version.trim()}`);
     this.write(Buffer.from(version, 'latin1'));
     const count = (yield 1)[0] ?? 0;
     if (count === 0) throw yield* this.refusal();
-    if (!(yield count).includes(SECURITY_NONE)) throw new NotShareable('a password');
+    if (!(yield count).includes(SECURITY_NONE)) throw new NotShareableError('a password');
     this.write(Buffer.from([SECURITY_NONE]));
     if (version === VERSION && (yield 4).readUInt32BE() !== 0) throw yield* this.refusal();
     const shared = 1;

@@ -1,11 +1,11 @@
 import { messageOf } from '@headgate/domain-contracts';
-import { CLOSE, closeReason, type Viewer } from '../viewer.js';
+import { CLOSE_CODES, closeReason, type Viewer } from '../viewer.js';
 import { ByteParser } from './byte-parser.js';
 import { HeldInputs } from './held-inputs.js';
 import { ClientMessage, cutText, pointerEvent, ServerMessage } from './messages.js';
 import { FRAMEBUFFER_FORMAT, writePixelFormat, type PixelFormat } from './pixel-format.js';
 import { union, type Rectangle } from './rectangle.js';
-import type { SharedView } from './shared-view.js';
+import type { SharedView } from './shared-screen.js';
 import { UpdateComposer } from './update-composer.js';
 import { readViewer, type ViewerMessages } from './viewer-messages.js';
 
@@ -17,7 +17,7 @@ const NAME = Buffer.from('Headgate');
 export class ViewerSession implements ViewerMessages {
   private readonly updates: UpdateComposer;
   private readonly held = new HeldInputs();
-  private acts: Buffer[] = [];
+  private input: Buffer[] = [];
   private request: Rectangle | undefined;
   private clipboard: Buffer | undefined;
   private hasJoined = false;
@@ -37,7 +37,7 @@ export class ViewerSession implements ViewerMessages {
   }
 
   /** He asked for what is new, and has not been answered. */
-  get waits(): boolean {
+  get isWaiting(): boolean {
     return this.request !== undefined;
   }
 
@@ -80,7 +80,7 @@ export class ViewerSession implements ViewerMessages {
     if (update) return this.send(update);
     // Nothing new within what he asked for: he goes on waiting.
     this.updateRequest(true, request);
-    this.view.wanted();
+    this.view.requestUpdate();
     if (this.changed) this.pump();
   }
 
@@ -116,17 +116,17 @@ export class ViewerSession implements ViewerMessages {
   key(down: boolean, keysym: number, keycode?: number): void {
     if (this.viewer.viewOnly) return;
     this.held.key(down, keysym, keycode);
-    this.acts.push(this.view.key(down, keysym, keycode));
+    this.input.push(this.view.keyMessage(down, keysym, keycode));
   }
 
   pointer(buttons: number, x: number, y: number): void {
     if (this.viewer.viewOnly) return;
     this.held.point(buttons, x, y);
-    this.acts.push(pointerEvent(buttons, x, y));
+    this.input.push(pointerEvent(buttons, x, y));
   }
 
   cutText(text: Buffer): void {
-    if (!this.viewer.viewOnly) this.acts.push(cutText(ClientMessage.cutText, text));
+    if (!this.viewer.viewOnly) this.input.push(cutText(ClientMessage.cutText, text));
   }
 
   private receive(parser: ByteParser, data: Buffer): void {
@@ -134,19 +134,19 @@ export class ViewerSession implements ViewerMessages {
     try {
       parser.push(data);
     } catch (error) {
-      this.viewer.close(CLOSE.protocol, closeReason(messageOf(error)));
+      this.viewer.close(CLOSE_CODES.protocol, closeReason(messageOf(error)));
       return;
     }
-    this.act();
-    if (this.request) this.view.wanted();
+    this.sendInput();
+    if (this.request) this.view.requestUpdate();
     this.pump();
   }
 
   /** Whole messages at once, so that those of several viewers never mix. */
-  private act(): void {
-    const acts = this.acts;
-    this.acts = [];
-    if (acts.length > 0) this.view.act(this.viewer, Buffer.concat(acts));
+  private sendInput(): void {
+    const input = this.input;
+    this.input = [];
+    if (input.length > 0) this.view.sendInput(this.viewer, Buffer.concat(input));
   }
 
   private leave(): void {
@@ -154,8 +154,8 @@ export class ViewerSession implements ViewerMessages {
     this.left = true;
     this.updates.close();
     const { keys, pointer } = this.held.release();
-    for (const [keysym, keycode] of keys) this.acts.push(this.view.key(false, keysym, keycode));
-    if (pointer) this.acts.push(pointerEvent(0, pointer.x, pointer.y));
-    this.act();
+    for (const [keysym, keycode] of keys) this.input.push(this.view.keyMessage(false, keysym, keycode));
+    if (pointer) this.input.push(pointerEvent(0, pointer.x, pointer.y));
+    this.sendInput();
   }
 }

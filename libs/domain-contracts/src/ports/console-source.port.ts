@@ -25,8 +25,11 @@ export interface Shell {
 
 /** Opens the consoles of an instance. Who may look and who may type is decided above. */
 export abstract class ConsoleSource {
-  /** Whether the backend serves several graphical viewers at once, or the next one ends the one before. */
-  abstract readonly vncViewers: 'many' | 'one';
+  /**
+   * Whether viewers of a graphical console share one connection to the backend. `required`: the backend serves one viewer at a
+   * time. `preferred`: it serves a limited number. `none`: each viewer has a connection of its own.
+   */
+  abstract readonly screenSharing: 'required' | 'preferred' | 'none';
 
   /**
    * The RFB byte stream of the graphical console.

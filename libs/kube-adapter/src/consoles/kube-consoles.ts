@@ -30,7 +30,7 @@ const SHELL_SCRIPT =
 /** Consoles through the API server's WebSockets. */
 export class KubeConsoles extends ConsoleSource {
   /** KubeVirt serves one VNC session per guest: a second one ends the first, or is refused on request (since 1.7). */
-  override readonly vncViewers = 'one';
+  override readonly screenSharing = 'required';
 
   constructor(
     private readonly api: KubeApi,

@@ -17,7 +17,7 @@ import { readSerialLog, withoutOverlap } from './serial-log.js';
 import { sshForward, sshTargetOf } from './ssh-forward.js';
 
 export class LibvirtConsoles extends ConsoleSource {
-  override readonly vncViewers = 'many';
+  override readonly screenSharing = 'preferred';
 
   constructor(
     private readonly virsh: Virsh,

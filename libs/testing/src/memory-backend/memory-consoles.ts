@@ -25,7 +25,7 @@ export class EchoConsole extends Duplex {
 }
 
 export class MemoryConsoles extends ConsoleSource {
-  override readonly vncViewers = 'many';
+  override readonly screenSharing = 'none';
 
   /** @param openScreen the graphical console of a running VM. Default: one that sends only RFB's first line */
   constructor(
