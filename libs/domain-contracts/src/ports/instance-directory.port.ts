@@ -11,7 +11,7 @@ export interface InstanceQuery {
 /** Finds instances in the live read model. Never asks a backend. */
 export abstract class InstanceDirectory {
   /**
-   * Exactly one match over all contexts.
+   * The only match in all contexts.
    * @throws DomainError INSTANCE_NOT_FOUND, NOT_READY when it may be in a context that was not listed yet, AMBIGUOUS_INSTANCE with the candidates' refs, BACKEND_UNREACHABLE when no context can be reached
    */
   abstract resolve(query: InstanceQuery): Instance;
