@@ -7,6 +7,7 @@ describe('styleProblems', () => {
   test('refuses rules that select any element after any element', () => {
     expect(styleProblems('.a>*+*{margin:1px}', '')).toEqual(['a rule selects any element after any element: .a>*+*']);
     expect(styleProblems('.b:not(.c)>* ~ *,.d{color:red}', '')).toHaveLength(1);
+    expect(styleProblems('.a>div+div{margin:1px}', '')).toHaveLength(1);
   });
 
   test('refuses other files: fonts, pictures, and style sheets', () => {
