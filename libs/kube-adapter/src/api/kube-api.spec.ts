@@ -110,11 +110,16 @@ describe('KubeApi and an overloaded server', () => {
   let clock: ImpatientClock;
   let requests: string[];
 
-  afterEach(() => {
+  // A test may open several servers in turn.
+  const close = (): void => {
+    if (!server) return;
     credentials.close();
-    server?.closeAllConnections();
-    server?.close();
-  });
+    server.closeAllConnections();
+    server.close();
+    server = undefined;
+  };
+
+  afterEach(close);
 
   interface Scripted {
     readonly status: number;
@@ -124,6 +129,7 @@ describe('KubeApi and an overloaded server', () => {
 
   /** Answers with the given responses in turn, and then with an empty object. */
   async function apiOf(...responses: Scripted[]): Promise<KubeApi> {
+    close();
     requests = [];
     const started = createServer((request, response) => {
       requests.push(`${request.method} ${request.url}`);
