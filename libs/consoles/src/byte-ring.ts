@@ -1,4 +1,4 @@
-/** The last bytes of a stream, in a buffer that is made once: a fast stream leaves nothing to collect. */
+/** The last bytes of a stream, in a buffer that is allocated once: a fast stream creates no garbage. */
 export class ByteRing {
   private readonly buffer: Buffer;
   /** Where the next byte goes. */

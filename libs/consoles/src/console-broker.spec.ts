@@ -12,7 +12,7 @@ import { ConsoleBroker, type ShellViewer } from './console-broker.js';
 import { FakeScreen } from './rfb/testing/fake-screen.js';
 import { RfbClient } from './rfb/testing/rfb-client.js';
 
-/** Both ends of a console: what the guest prints and what it was sent. */
+/** The guest's end of a console: prints for a test and records its input. */
 class GuestEnd extends Duplex {
   sent = '';
   override _read(): void {}
@@ -138,7 +138,7 @@ describe('ConsoleBroker', () => {
       expect([first.seen, second.seen]).toEqual(['BIOS\nboot\nlogin: ', 'BIOS\nboot\nlogin: ']);
     });
 
-    test('takes keys from those who may type, and drops them from those who may only look', async () => {
+    test('accepts keys of operators, and drops those of view-only viewers', async () => {
       const operator = await serial();
       const onlooker = await serial(true);
       operator.type('root\n');
@@ -197,14 +197,14 @@ describe('ConsoleBroker', () => {
       expect((await serial()).closed).toBeUndefined();
     });
 
-    test('tells why it can not be opened, and tries anew for the next viewer', async () => {
+    test("gives the reason why it can't be opened, and tries again for the next viewer", async () => {
       source.failure = new DomainError('WRONG_STATE', 'web is not running.');
       expect((await serial()).closed).toEqual({ code: 4500, reason: 'web is not running.' });
       source.failure = undefined;
       expect((await serial()).closed).toBeUndefined();
     });
 
-    test('waits for a slow viewer, and lets him go when he takes nothing for too long', async () => {
+    test('waits for a slow viewer, and closes it when it receives nothing for too long', async () => {
       const slow = await serial();
       const quick = await serial();
       slow.stuck = true;
@@ -231,7 +231,7 @@ describe('ConsoleBroker', () => {
       return viewer;
     };
 
-    test('gives each viewer his own stream where the backend serves many', async () => {
+    test('gives each viewer its own stream where screens are not shared', async () => {
       const operator = await vnc();
       const onlooker = await vnc(true);
       line(0).print('RFB 003.008\n');
@@ -298,7 +298,7 @@ describe('ConsoleBroker', () => {
       expect((await vnc()).closed).toBeUndefined();
     });
 
-    test('says why it can not be opened where the backend serves one, and tries anew for the next viewer', async () => {
+    test("gives the reason why it can't be opened where the backend serves one, and tries again for the next viewer", async () => {
       source.screenSharing = 'required';
       source.failure = new DomainError('WRONG_STATE', 'web is not running.');
       expect((await vnc()).closed).toEqual({ code: 4500, reason: 'web is not running.' });
@@ -307,7 +307,7 @@ describe('ConsoleBroker', () => {
       expect((await vnc()).closed).toBeUndefined();
     });
 
-    test('ends a viewer that can not be followed, and his stream with him', async () => {
+    test('closes a viewer whose messages are unsupported, and its stream', async () => {
       const viewer = await vnc(true);
       viewer.type(`${handshake}\u0063`);
       expect(viewer.closed?.code).toBe(1002);
@@ -316,7 +316,7 @@ describe('ConsoleBroker', () => {
   });
 
   describe('a shell', () => {
-    test('belongs to its viewer and follows his window', async () => {
+    test('belongs to its viewer and has the size of its window', async () => {
       const viewer = new FakeViewer();
       await broker.openShell(vm.ref, source, viewer, { columns: 80, rows: 24 });
       viewer.type('ls\n');
@@ -327,7 +327,7 @@ describe('ConsoleBroker', () => {
       expect(line().destroyed).toBe(true);
     });
 
-    test('is not for those who may only look', async () => {
+    test('is refused to view-only viewers', async () => {
       const viewer = new FakeViewer(true);
       await broker.openShell(vm.ref, source, viewer, { columns: 80, rows: 24 });
       expect(viewer.closed?.reason).toBe('A shell is for administrators.');

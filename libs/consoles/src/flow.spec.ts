@@ -41,7 +41,7 @@ describe('Flow', () => {
     expect(recycled).toEqual([data]);
   });
 
-  test('does not give back what is under way to a viewer who is gone', () => {
+  test('does not reuse a buffer that is on its way to a viewer that has left', () => {
     const [stays, goes] = [new HeldViewer(), new HeldViewer()];
     for (const viewer of [stays, goes]) flow.add(viewer);
     flow.send(data);
@@ -50,7 +50,7 @@ describe('Flow', () => {
     expect(recycled).toEqual([]);
   });
 
-  test('gives back at once what nobody looks at', () => {
+  test('reuses a buffer immediately when there are no viewers', () => {
     flow.send(data);
     expect(recycled).toEqual([data]);
   });

@@ -15,7 +15,7 @@ describe('ByteQueue', () => {
     expect(queue.length).toBe(0);
   });
 
-  test('peeks without taking, and returns what there is', () => {
+  test('peeks without taking, and returns fewer bytes when there are fewer', () => {
     const queue = queueOf('ab', 'cd');
     expect(queue.peek(3).toString()).toBe('abc');
     expect(queue.peek(9).toString()).toBe('abcd');

@@ -32,7 +32,7 @@ export class DirtyTiles {
   }
 
   /**
-   * Takes out what is to be shown of an area, as few rectangles; tiles at its edge come whole.
+   * Removes the dirty tiles of an area and returns them as few rectangles; tiles at its edge are returned whole.
    * @param most how many pixels to take, about; the rest stays
    */
   take(area: Rectangle, most: number): Rectangle[] {

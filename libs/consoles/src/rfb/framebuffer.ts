@@ -12,7 +12,7 @@ export class Framebuffer implements Size {
   pixels = new Uint32Array(0);
   private bytes = Buffer.alloc(0);
 
-  /** Starts anew, black. @throws DomainError NOT_SUPPORTED for a screen that is too large to be shared */
+  /** Starts again with a black screen. @throws DomainError NOT_SUPPORTED for a screen that is too large to be shared */
   resize({ width, height }: Size): void {
     if (width * height > MOST_PIXELS) {
       throw new DomainError('NOT_SUPPORTED', `A screen of ${width}×${height} pixels is too large to be shown here.`);

@@ -1,4 +1,4 @@
-/** Which keys and buttons a viewer holds down, so that they are let go when he leaves with a finger on them. */
+/** The keys and buttons that a viewer holds down, so that they can be released when the viewer leaves. */
 export class HeldInputs {
   private readonly keys = new Map<number, number | undefined>();
   private pointer = { buttons: 0, x: 0, y: 0 };
@@ -12,7 +12,7 @@ export class HeldInputs {
     this.pointer = { buttons, x, y };
   }
 
-  /** What is held; nothing is afterwards. */
+  /** Returns the held keys and buttons, and forgets them. */
   release(): { keys: [keysym: number, keycode: number | undefined][]; pointer?: { x: number; y: number } } {
     const keys = [...this.keys];
     const { buttons, x, y } = this.pointer;

@@ -3,7 +3,7 @@ import type { Framebuffer } from './framebuffer.js';
 import { tilesOf, type Rectangle } from './rectangle.js';
 
 const SIDE = 16;
-const Flag = { raw: 1, background: 2, foreground: 4, subrectangles: 8, coloured: 16 } as const;
+const Flag = { raw: 1, background: 2, foreground: 4, subrectangles: 8, colored: 16 } as const;
 
 /** Reads an area in tiles of 16×16 pixels, in the framebuffer's own format. Source: RFC 6143, section 7.7.4 */
 export function* readHextile(screen: Framebuffer, area: Rectangle): Parsing {
@@ -20,11 +20,11 @@ export function* readHextile(screen: Framebuffer, area: Rectangle): Parsing {
     screen.fill(tile, background);
     if (!(flags & Flag.subrectangles)) continue;
     const count = (yield 1)[0] ?? 0;
-    const coloured = (flags & Flag.coloured) !== 0;
+    const colored = (flags & Flag.colored) !== 0;
     if (count === 0) continue;
-    const list = yield count * (coloured ? 6 : 2);
+    const list = yield count * (colored ? 6 : 2);
     for (let at = 0; at < list.length; at += 2) {
-      if (coloured) {
+      if (colored) {
         foreground = list.readUInt32LE(at);
         at += 4;
       }
@@ -33,7 +33,7 @@ export function* readHextile(screen: Framebuffer, area: Rectangle): Parsing {
   }
 }
 
-/** Place and size within a tile, four bits each; what stands out of the tile is cut. */
+/** Position and size within a tile, four bits each; parts outside of the tile are cut. */
 function partOf(tile: Rectangle, place: number, size: number): Rectangle {
   const x = Math.min(place >> 4, tile.width);
   const y = Math.min(place & 15, tile.height);

@@ -15,9 +15,9 @@ export const ClientMessage = {
   qemu: 255,
 } as const;
 
-export const ServerMessage = { update: 0, colours: 1, bell: 2, cutText: 3 } as const;
+export const ServerMessage = { update: 0, colors: 1, bell: 2, cutText: 3 } as const;
 
-/** The negative ones are pseudo-encodings: what a client understands beside pixels. */
+/** The negative numbers are pseudo-encodings: features of a client other than pixels. */
 export const Encoding = {
   raw: 0,
   copyRect: 1,
@@ -25,7 +25,7 @@ export const Encoding = {
   zrle: 16,
   desktopSize: -223,
   cursor: -239,
-  /** Key events that carry the key's place on the keyboard. Source: rfbproto, «QEMU Extended Key Event». */
+  /** Key events that carry the key's position on the keyboard. Source: rfbproto, "QEMU Extended Key Event". */
   qemuKey: -258,
 } as const;
 
@@ -69,7 +69,7 @@ export function keyEvent(down: boolean, keysym: number): Buffer {
   return bytes;
 }
 
-/** @param keycode the key's place, as an XT scan code */
+/** @param keycode the key's position, as an XT scan code */
 export function qemuKeyEvent(down: boolean, keysym: number, keycode: number): Buffer {
   const bytes = Buffer.alloc(12);
   bytes.set([ClientMessage.qemu, 0, 0, down ? 1 : 0]);

@@ -27,14 +27,14 @@ export function writePixelFormat({ bitsPerPixel, depth, bigEndian, max, shift }:
   return bytes;
 }
 
-/** @throws DomainError INVALID_INPUT for a format without true colours, or one that fits no pixel */
+/** @throws DomainError INVALID_INPUT for a format without true colors, or one that fits no pixel */
 export function readPixelFormat(bytes: Buffer): PixelFormat {
-  const [bitsPerPixel = 0, depth = 0, bigEndian, trueColour] = bytes;
+  const [bitsPerPixel = 0, depth = 0, bigEndian, trueColor] = bytes;
   const max = [4, 6, 8].map((at) => bytes.readUInt16BE(at)) as [number, number, number];
   const shift = [10, 11, 12].map((at) => bytes[at] ?? 0) as [number, number, number];
   const fits = max.every((value, index) => value * 2 ** (shift[index] ?? 0) < 2 ** bitsPerPixel);
-  if (!trueColour || !isPixelSize(bitsPerPixel) || !fits) {
-    throw new DomainError('INVALID_INPUT', 'This console is shown in true colours of 8, 16 or 32 bits only.');
+  if (!trueColor || !isPixelSize(bitsPerPixel) || !fits) {
+    throw new DomainError('INVALID_INPUT', 'This console is shown in true colors of 8, 16 or 32 bits only.');
   }
   return { bitsPerPixel, depth, bigEndian: bigEndian !== 0, max, shift };
 }

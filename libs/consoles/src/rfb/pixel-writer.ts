@@ -8,7 +8,7 @@ export class PixelWriter {
   private readonly red: Uint32Array;
   private readonly green: Uint32Array;
   private readonly blue: Uint32Array;
-  /** Where the lowest used byte of a pixel stands: the compressed pixel begins there. */
+  /** Whether the compressed pixel leaves out the lowest byte. */
   private readonly dropLow: boolean;
   private readonly bigEndian: boolean;
 
@@ -51,6 +51,6 @@ export class PixelWriter {
 
 type Tables = [Uint32Array, Uint32Array, Uint32Array];
 
-/** What each of 256 intensities is in the client's format, in its place. */
+/** Each of 256 intensities in the client's format, shifted to its position. */
 const scale = (max: number, shift: number): Uint32Array =>
   Uint32Array.from({ length: 256 }, (_none, value) => Math.round((value * max) / 255) * 2 ** shift);

@@ -6,7 +6,7 @@ import { SharedScreen } from './shared-screen.js';
 import { NotShareableError } from './upstream-session.js';
 import { FakeScreen, type FakeScreenOptions } from './testing/fake-screen.js';
 import { FORMATS } from './testing/formats.js';
-import { coloursIn, RfbClient, type RfbClientOptions } from './testing/rfb-client.js';
+import { colorsIn, RfbClient, type RfbClientOptions } from './testing/rfb-client.js';
 
 const RED = 0xff0000;
 const BLUE = 0x0000ff;
@@ -55,11 +55,11 @@ describe('SharedScreen', () => {
   const shows =
     (client: RfbClient, options: RfbClientOptions = {}, index = 0) =>
     (): boolean => {
-      const expected = coloursIn(options.format ?? FRAMEBUFFER_FORMAT, guest(index).picture.pixels);
+      const expected = colorsIn(options.format ?? FRAMEBUFFER_FORMAT, guest(index).picture.pixels);
       return Buffer.from(client.pixels.buffer).equals(Buffer.from(expected.buffer));
     };
 
-  test('shows one screen to many viewers, each in his own pixel format and encoding', async () => {
+  test('shows one screen to many viewers, each in its own pixel format and encoding', async () => {
     const wishes = FORMATS.map(([, format], index): RfbClientOptions => ({
       format,
       encodings: index % 2 ? [0, -223] : [16, 0, -223],
@@ -94,14 +94,14 @@ describe('SharedScreen', () => {
 
   test('reads hextile and copied areas', async () => {
     const client = await join({ asks: true });
-    const colour = (pixel: number): Buffer => {
+    const color = (pixel: number): Buffer => {
       const bytes = Buffer.alloc(4);
       bytes.writeUInt32LE(pixel);
       return bytes;
     };
     const { picture } = guest();
-    // 20×17 at 3,5: a raw tile, a background with two coloured parts, one that keeps both colours, a plain one.
-    const raw = Buffer.concat(Array.from({ length: 256 }, (_none, index) => colour(index * 77)));
+    // 20×17 at 3,5: a raw tile, a background with two colored parts, one that keeps both colors, a plain one.
+    const raw = Buffer.concat(Array.from({ length: 256 }, (_none, index) => color(index * 77)));
     for (let index = 0; index < 256; index++) picture.pixels[(5 + (index >> 4)) * 100 + 3 + (index & 15)] = index * 77;
     picture.fill({ x: 19, y: 5, width: 4, height: 16 }, RED);
     picture.fill({ x: 20, y: 6, width: 2, height: 3 }, BLUE);
@@ -112,10 +112,10 @@ describe('SharedScreen', () => {
     guest().show(
       rectangleHeader({ x: 3, y: 5, width: 20, height: 17 }, Encoding.hextile),
       ...[Buffer.from([1]), raw],
-      ...[Buffer.from([2 + 8 + 16]), colour(RED), Buffer.from([2])],
-      ...[colour(BLUE), Buffer.from([0x11, 0x12]), colour(0x00ff00), Buffer.from([0x3f, 0x00])],
-      ...[Buffer.from([4 + 8]), colour(0x445566), Buffer.from([1, 0x20, 0x30])],
-      ...[Buffer.from([2]), colour(0x777777)],
+      ...[Buffer.from([2 + 8 + 16]), color(RED), Buffer.from([2])],
+      ...[color(BLUE), Buffer.from([0x11, 0x12]), color(0x00ff00), Buffer.from([0x3f, 0x00])],
+      ...[Buffer.from([4 + 8]), color(0x445566), Buffer.from([1, 0x20, 0x30])],
+      ...[Buffer.from([2]), color(0x777777)],
     );
     await client.until(shows(client));
     picture.copy({ x: 6, y: 8, width: 40, height: 30 }, { x: 3, y: 5 });
@@ -145,7 +145,7 @@ describe('SharedScreen', () => {
     await client.until(() => client.updates > 0);
     guest().say(Buffer.from([ServerMessage.bell]));
     guest().say(cutText(ServerMessage.cutText, Buffer.from('caf\xe9', 'latin1')));
-    guest().say(Buffer.from([ServerMessage.colours, 0, 0, 0, 0, 1, 9, 9, 9, 9, 9, 9]));
+    guest().say(Buffer.from([ServerMessage.colors, 0, 0, 0, 0, 1, 9, 9, 9, 9, 9, 9]));
     const shape = Buffer.concat([Buffer.from([255, 255, 255, 0, 0, 0, 255, 0]), Buffer.from([0x80])]);
     guest().show(rectangleHeader({ x: 1, y: 0, width: 2, height: 1 }, Encoding.cursor), shape);
     await client.until(() => client.cursor !== undefined && client.clipboards.length > 0);
@@ -178,7 +178,7 @@ describe('SharedScreen', () => {
     expect(onlooker.closed).toBeUndefined();
   });
 
-  test('lets go of the keys and buttons that somebody held when he left', async () => {
+  test('releases the keys and buttons that a viewer held when it left', async () => {
     const [operator, onlooker] = [await join(), await join({ viewOnly: true })];
     operator.say(keyEvent(true, 97), keyEvent(false, 97), keyEvent(true, 0xffe3), pointerEvent(1, 5, 6));
     onlooker.say(keyEvent(true, 98));
@@ -200,7 +200,7 @@ describe('SharedScreen', () => {
     expect(guest().acts).toEqual(['key down 97', 'key up 97 at 30']);
   });
 
-  test('shows a slow viewer the newest screen when he is back, and queues nothing for him', async () => {
+  test('shows a slow viewer the newest screen when it receives again, and queues nothing for it', async () => {
     const quick = await join();
     const slow = await join({ encodings: [0] });
     await slow.until(shows(slow));
@@ -218,7 +218,7 @@ describe('SharedScreen', () => {
     expect(slow.clipboards.at(-1)).toBe('H'.repeat(200_000));
   });
 
-  test('asks the guest for nothing while nobody asks', async () => {
+  test('requests no update of the guest while no viewer does', async () => {
     const client = await join({ asks: false });
     client.ask(false);
     await client.until(() => client.updates === 1);
@@ -269,7 +269,7 @@ describe('SharedScreen', () => {
 
   test('says why it can not be opened again', async () => {
     const client = await join();
-    failure = new DomainError('BUSY', 'Somebody else looks at the screen of web with another program.');
+    failure = new DomainError('BUSY', 'Another program is using the screen of web.');
     guest().destroy();
     for (const wait of [100, 300, 1000, 2000, 4000]) {
       await turn();
@@ -335,10 +335,10 @@ describe('SharedScreen', () => {
     ['a password', Buffer.concat([Buffer.from('RFB 003.008\n'), Buffer.from([2])])],
     ['a message that was not offered', Buffer.concat([Buffer.from('RFB 003.008\n'), Buffer.from([1, 1, 150])])],
     [
-      'a colour map',
+      'a color map',
       Buffer.concat([Buffer.from('RFB 003.008\n'), Buffer.from([1, 1, 0, 0, 0, 0, 8, 8, 0, 0]), Buffer.alloc(12)]),
     ],
-  ])('ends a viewer who uses %s, and nobody else', async (_what, bytes) => {
+  ])('closes a viewer that uses %s, and no other viewer', async (_what, bytes) => {
     const other = await join();
     const viewer = new RfbClient();
     shared.add(viewer);
@@ -374,7 +374,7 @@ describe('SharedScreen', () => {
     });
   });
 
-  test('does not wait for ever for a screen that shows nothing', async () => {
+  test('gives up a screen that never answers', async () => {
     next = { version: '' };
     const ready = shared.ready();
     await turn();

@@ -4,7 +4,7 @@ import type { Rectangle } from './rectangle.js';
 import type { SharedView } from './shared-screen.js';
 import { FORMATS } from './testing/formats.js';
 import { buildPicture, numbers } from './testing/pictures.js';
-import { coloursIn, RfbClient } from './testing/rfb-client.js';
+import { colorsIn, RfbClient } from './testing/rfb-client.js';
 import { ViewerSession } from './viewer-session.js';
 
 /** A screen that a test draws on directly. */
@@ -25,7 +25,7 @@ const same = (a: Uint32Array, b: Uint32Array): boolean => Buffer.from(a.buffer).
 const join = (screen: Framebuffer, format: PixelFormat, encodings: number[]) => {
   const client = new RfbClient({ format, encodings });
   const session = new ViewerSession(client, viewOf(screen));
-  const shows = () => same(client.pixels, coloursIn(format, screen.pixels));
+  const shows = () => same(client.pixels, colorsIn(format, screen.pixels));
   return { client, session, shows };
 };
 

@@ -11,33 +11,33 @@ import { zrleTiles } from './zrle-encoder.js';
 
 /** About how many pixels go into one update. */
 const MOST_PIXELS = 2_097_152;
-/** About how many pixels are encoded at a time, so that nobody else waits for long. */
+/** About how many pixels are encoded at a time, so that other work does not wait for long. */
 const BAND = 131_072;
 const TILE = 64;
 
-/** Makes the updates of one viewer: what he has not been shown yet, in his pixel format and encoding. */
+/** Composes the updates of one viewer: the changes that it has not received, in its pixel format and encoding. */
 export class UpdateComposer {
   private readonly dirty = new DirtyTiles();
   private deflate: DeflateStream | undefined;
   private writer = new PixelWriter(FRAMEBUFFER_FORMAT);
   private encodings: ReadonlySet<number> = new Set();
-  /** The size that he knows. */
+  /** The size that the viewer knows. */
   private shown: Size = { width: 0, height: 0 };
   private cursor: CursorShape | undefined;
-  private toldQemuKeys = false;
-  /** Rises when the screen begins anew: what was being encoded belongs to the screen before. */
+  private hasAnnouncedQemuKeys = false;
+  /** Incremented when the screen starts again: an update in progress belongs to the previous screen. */
   private generation = 0;
 
   constructor(private readonly view: SharedView) {}
 
-  /** He is told the size, and has seen nothing. */
+  /** The viewer receives the size, and has seen nothing yet. */
   begin(): void {
     const { width, height } = this.view.screen;
     this.shown = { width, height };
     this.renew();
   }
 
-  /** Everything is to be shown again. */
+  /** Marks the whole screen as not shown. */
   renew(): void {
     this.dirty.reset(this.view.screen);
     this.generation++;
@@ -49,7 +49,7 @@ export class UpdateComposer {
 
   useFormat(format: PixelFormat): void {
     this.writer = new PixelWriter(format);
-    // A pointer of the old format is none of the new one.
+    // The pointer must be sent again in the new format.
     this.cursor = undefined;
   }
 
@@ -57,12 +57,12 @@ export class UpdateComposer {
     this.encodings = new Set(numbers);
   }
 
-  /** What is new within an area, as one message; undefined when nothing is. One at a time. */
+  /** The changes within an area as one message; undefined when there are none. One call at a time. */
   async next(area: Rectangle): Promise<Buffer | undefined> {
     const resized = this.resize();
     if (resized) return Buffer.concat([updateHeader(1), resized]);
     const { writer, generation } = this;
-    const rectangles = this.newsBesidePixels();
+    const rectangles = this.otherChanges();
     for (const part of this.dirty.take(area, MOST_PIXELS)) {
       const visible = clip(part, this.shown);
       if (!visible) continue;
@@ -78,7 +78,7 @@ export class UpdateComposer {
     this.deflate?.close();
   }
 
-  /** He who does not understand a new size goes on seeing the part that fits the old one. */
+  /** A viewer that does not support another size keeps seeing the part that fits the old one. */
   private resize(): Buffer | undefined {
     const { screen } = this.view;
     if (sameSize(this.shown, screen) || !this.encodings.has(Encoding.desktopSize)) return undefined;
@@ -86,18 +86,18 @@ export class UpdateComposer {
     return rectangleHeader(screen.whole, Encoding.desktopSize);
   }
 
-  private newsBesidePixels(): Buffer[] {
+  private otherChanges(): Buffer[] {
     const { cursor, qemuKeys } = this.view;
-    const news: Buffer[] = [];
+    const changes: Buffer[] = [];
     if (cursor && cursor !== this.cursor && this.encodings.has(Encoding.cursor)) {
       this.cursor = cursor;
-      news.push(cursorRectangle(cursor, this.writer));
+      changes.push(cursorRectangle(cursor, this.writer));
     }
-    if (qemuKeys && !this.toldQemuKeys && this.encodings.has(Encoding.qemuKey)) {
-      this.toldQemuKeys = true;
-      news.push(rectangleHeader({ x: 0, y: 0, width: 0, height: 0 }, Encoding.qemuKey));
+    if (qemuKeys && !this.hasAnnouncedQemuKeys && this.encodings.has(Encoding.qemuKey)) {
+      this.hasAnnouncedQemuKeys = true;
+      changes.push(rectangleHeader({ x: 0, y: 0, width: 0, height: 0 }, Encoding.qemuKey));
     }
-    return news;
+    return changes;
   }
 
   private async encode(area: Rectangle, writer: PixelWriter): Promise<Buffer> {

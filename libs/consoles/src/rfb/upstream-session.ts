@@ -16,13 +16,13 @@ import { FRAMEBUFFER_FORMAT, writePixelFormat } from './pixel-format.js';
 import { sameSize, type Rectangle } from './rectangle.js';
 import { READ_ENCODINGS, readRectangle, type Drawing } from './rectangle-reader.js';
 
-/** A longer clipboard is passed over, in bytes. */
-const MOST_TEXT = 1_048_576;
-const MOST_NAME = 65_536;
+/** A longer clipboard is skipped. */
+const MAX_CLIPBOARD_BYTES = 1_048_576;
+const MAX_NAME_BYTES = 65_536;
 
-/** What a guest's screen tells. */
+/** Receives the events of a guest's screen. */
 export interface UpstreamListener {
-  /** The framebuffer has a new size, and shows nothing yet. */
+  /** The framebuffer has a new size, and is blank. */
   resized(): void;
   damaged(area: Rectangle): void;
   /** An update is complete. */
@@ -30,7 +30,7 @@ export interface UpstreamListener {
   showCursor(shape: CursorShape): void;
   bell(): void;
   showClipboard(text: Buffer): void;
-  /** The stream ended, or said what can't be followed. */
+  /** The stream ended, or violated the protocol. */
   closed(): void;
 }
 
@@ -41,7 +41,7 @@ export class NotShareableError extends Error {}
 export class UpstreamSession implements Drawing {
   /** Rejected with NotShareableError, or with why the session can't be opened. */
   readonly opened: Promise<void>;
-  /** Whether the guest takes key events with places on the keyboard. */
+  /** Whether the guest takes key events with positions on the keyboard. */
   qemuKeys = false;
   private requested = false;
   /** A screen of a new size is asked for whole. */
@@ -63,7 +63,7 @@ export class UpstreamSession implements Drawing {
     stream.once('close', () => this.closed());
   }
 
-  /** Past the handshake, and not over. */
+  /** Whether the handshake is complete and the stream is open. */
   get isOpen(): boolean {
     return this.hasOpened && !this.stream.destroyed;
   }
@@ -80,7 +80,7 @@ export class UpstreamSession implements Drawing {
     return keycode !== undefined && this.qemuKeys ? qemuKeyEvent(down, keysym, keycode) : keyEvent(down, keysym);
   }
 
-  /** @param why what those wait for it are told, when it is not open yet */
+  /** @param why the error for callers that wait until it is open */
   close(why?: Error): void {
     this.failure ??= why;
     this.stream.destroy();
@@ -123,9 +123,9 @@ export class UpstreamSession implements Drawing {
   private *conversation(): Parsing {
     yield* this.handshake();
     const init = yield 24;
-    yield* skip(lengthWithin(init.readUInt32BE(20), MOST_NAME));
+    yield* skip(lengthWithin(init.readUInt32BE(20), MAX_NAME_BYTES));
     const size = { width: init.readUInt16BE(0), height: init.readUInt16BE(2) };
-    // Opened again, the old picture stands until the new one is there.
+    // After a reconnection, the old picture stays until the new one arrives.
     if (!sameSize(this.screen, size)) this.screen.resize(size);
     this.write(Buffer.concat([Buffer.alloc(4), writePixelFormat(FRAMEBUFFER_FORMAT)]));
     this.write(setEncodings(READ_ENCODINGS));
@@ -150,7 +150,7 @@ export class UpstreamSession implements Drawing {
   }
 
   private *refusal(): Parsing<Error> {
-    const length = lengthWithin((yield 4).readUInt32BE(), MOST_NAME);
+    const length = lengthWithin((yield 4).readUInt32BE(), MAX_NAME_BYTES);
     return unreachable(length > 0 ? (yield length).toString('utf8') : 'The screen was refused.');
   }
 
@@ -159,18 +159,18 @@ export class UpstreamSession implements Drawing {
     switch (type) {
       case ServerMessage.update:
         return yield* this.update();
-      case ServerMessage.colours:
-        // Of no meaning in true colours.
+      case ServerMessage.colors:
+        // Has no effect with true color.
         return yield* skip((yield 5).readUInt16BE(3) * 6);
       case ServerMessage.bell:
         return this.listener.bell();
       case ServerMessage.cutText: {
         const length = (yield 7).readUInt32BE(3);
-        if (length > MOST_TEXT) return yield* skip(length);
+        if (length > MAX_CLIPBOARD_BYTES) return yield* skip(length);
         return this.listener.showClipboard(length > 0 ? Buffer.from(yield length) : Buffer.alloc(0));
       }
       default:
-        throw unreachable(`The screen sent a message of type ${type}, which nobody asked for.`);
+        throw unreachable(`The screen sent a message of type ${type}, which was not requested.`);
     }
   }
 

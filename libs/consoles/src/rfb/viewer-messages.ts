@@ -4,13 +4,13 @@ import { ClientMessage, readEncodings, SECURITY_NONE, VERSION } from './messages
 import { readPixelFormat, type PixelFormat } from './pixel-format.js';
 import type { Rectangle } from './rectangle.js';
 
-/** A longer clipboard is passed over, in bytes. */
-const MOST_TEXT = 1_048_576;
+/** A longer clipboard is skipped. */
+const MAX_CLIPBOARD_BYTES = 1_048_576;
 
-/** What a viewer asks and does. */
+/** Receives the requests and the input of a viewer. */
 export interface ViewerMessages {
   send(data: Buffer): void;
-  /** The handshake is done: he waits to be told what screen this is. */
+  /** The handshake is complete: the viewer expects the description of the screen. */
   joined(): void;
   pixelFormat(format: PixelFormat): void;
   encodings(numbers: number[]): void;
@@ -21,18 +21,18 @@ export interface ViewerMessages {
 }
 
 /**
- * Reads the client's side of an RFB session, in versions 3.7 and 3.8, without a password: who he is was settled before.
- * @throws DomainError INVALID_INPUT when he speaks what was not offered to him
+ * Reads the client's side of an RFB session, in versions 3.7 and 3.8, without a password: the caller has authenticated the viewer.
+ * @throws DomainError INVALID_INPUT for a message that was not offered
  */
 export function* readViewer(viewer: ViewerMessages): Parsing {
   viewer.send(Buffer.from(VERSION, 'latin1'));
   const version = (yield VERSION.length).toString('latin1');
-  if (!/^RFB 003\.00[78]\n$/.test(version)) throw cannotFollow('a protocol older than RFB 3.7');
+  if (!/^RFB 003\.00[78]\n$/.test(version)) throw unsupported('a protocol older than RFB 3.7');
   viewer.send(Buffer.from([1, SECURITY_NONE]));
   const security = (yield 1)[0];
-  if (security !== SECURITY_NONE) throw cannotFollow(`security type ${security}`);
+  if (security !== SECURITY_NONE) throw unsupported(`security type ${security}`);
   if (version === VERSION) viewer.send(Buffer.alloc(4));
-  // Whether he would like to be alone is not his to say.
+  // The shared flag: a viewer may not ask to be the only one.
   yield 1;
   viewer.joined();
   for (;;) yield* readMessage(viewer);
@@ -62,18 +62,18 @@ function* readMessage(viewer: ViewerMessages): Parsing {
     }
     case ClientMessage.cutText: {
       const length = (yield 7).readUInt32BE(3);
-      if (length > MOST_TEXT) return yield* skip(length);
+      if (length > MAX_CLIPBOARD_BYTES) return yield* skip(length);
       return viewer.cutText(length > 0 ? Buffer.from(yield length) : Buffer.alloc(0));
     }
     case ClientMessage.qemu: {
       const bytes = yield 11;
-      if (bytes[0] !== 0) throw cannotFollow(`QEMU message ${bytes[0]}`);
+      if (bytes[0] !== 0) throw unsupported(`QEMU message ${bytes[0]}`);
       return viewer.key(bytes.readUInt16BE(1) !== 0, bytes.readUInt32BE(3), bytes.readUInt32BE(7));
     }
     default:
-      throw cannotFollow(`message type ${type}`);
+      throw unsupported(`message type ${type}`);
   }
 }
 
-const cannotFollow = (what: string): DomainError =>
+const unsupported = (what: string): DomainError =>
   new DomainError('INVALID_INPUT', `This console can't be shared with a client that uses ${what}.`);

@@ -9,11 +9,11 @@ import type { SharedView } from './shared-screen.js';
 import { UpdateComposer } from './update-composer.js';
 import { readViewer, type ViewerMessages } from './viewer-messages.js';
 
-/** A viewer with more than this in flight is shown nothing new until it has left, in bytes. */
-const HIGH = 262_144;
+/** A viewer with more unsent bytes receives no update. */
+const MAX_BUFFERED_BYTES = 262_144;
 const NAME = Buffer.from('Headgate');
 
-/** The server's half of one viewer's RFB session. He is shown the newest screen as fast as he takes it, and no faster. */
+/** The server's half of one viewer's RFB session. The viewer receives the newest screen as fast as its connection allows. */
 export class ViewerSession implements ViewerMessages {
   private readonly updates: UpdateComposer;
   private readonly held = new HeldInputs();
@@ -22,7 +22,7 @@ export class ViewerSession implements ViewerMessages {
   private clipboard: Buffer | undefined;
   private hasJoined = false;
   private composing = false;
-  /** There was news while an update was being made. */
+  /** Whether the screen changed while an update was being composed. */
   private changed = false;
   private left = false;
 
@@ -36,7 +36,7 @@ export class ViewerSession implements ViewerMessages {
     viewer.onClose(() => this.leave());
   }
 
-  /** He asked for what is new, and has not been answered. */
+  /** Whether the viewer waits for an update. */
   get isWaiting(): boolean {
     return this.request !== undefined;
   }
@@ -45,24 +45,24 @@ export class ViewerSession implements ViewerMessages {
     this.updates.damaged(area);
   }
 
-  /** The screen begins anew. */
+  /** The screen starts again. */
   renew(): void {
     this.updates.renew();
   }
 
   bell(): void {
-    if (this.hasJoined && this.viewer.buffered <= HIGH) this.send(Buffer.from([ServerMessage.bell]));
+    if (this.hasJoined && this.viewer.buffered <= MAX_BUFFERED_BYTES) this.send(Buffer.from([ServerMessage.bell]));
   }
 
-  /** Of several clipboards that he has not taken yet, the last one counts. */
+  /** Of several clipboards that the viewer has not received yet, only the last one is sent. */
   showClipboard(text: Buffer): void {
     this.clipboard = text;
     this.pump();
   }
 
-  /** Shows what is new, if he asked for it and takes it. */
+  /** Sends the changes, if the viewer waits for them and its connection is free. */
   pump(): void {
-    if (!this.hasJoined || this.left || this.viewer.buffered > HIGH) return;
+    if (!this.hasJoined || this.left || this.viewer.buffered > MAX_BUFFERED_BYTES) return;
     const { clipboard, request } = this;
     this.clipboard = undefined;
     if (clipboard) this.send(cutText(ServerMessage.cutText, clipboard));
@@ -78,7 +78,7 @@ export class ViewerSession implements ViewerMessages {
     this.composing = false;
     if (this.left) return;
     if (update) return this.send(update);
-    // Nothing new within what he asked for: he goes on waiting.
+    // Nothing changed within the requested area: the viewer keeps waiting.
     this.updateRequest(true, request);
     this.view.requestUpdate();
     if (this.changed) this.pump();
@@ -142,7 +142,7 @@ export class ViewerSession implements ViewerMessages {
     this.pump();
   }
 
-  /** Whole messages at once, so that those of several viewers never mix. */
+  /** Sends whole messages at once, so that those of several viewers never mix. */
   private sendInput(): void {
     const input = this.input;
     this.input = [];

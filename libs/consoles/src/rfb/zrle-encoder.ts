@@ -3,11 +3,11 @@ import type { PixelWriter } from './pixel-writer.js';
 import { tilesOf, type Rectangle } from './rectangle.js';
 
 const SIDE = 64;
-const MOST_COLOURS = 16;
+const MOST_COLORS = 16;
 const PLAIN_RLE = 128;
 
 /**
- * The tiles of an area before they are deflated: one colour, a small palette, runs or the plain pixels, whichever is
+ * The tiles of an area before they are deflated: one color, a small palette, runs or the plain pixels, whichever is
  * shortest. Source: RFC 6143, section 7.7.6
  */
 export function zrleTiles(screen: Framebuffer, area: Rectangle, writer: PixelWriter): Buffer {
@@ -19,27 +19,25 @@ export function zrleTiles(screen: Framebuffer, area: Rectangle, writer: PixelWri
 }
 
 function writeTile(screen: Framebuffer, tile: Rectangle, writer: PixelWriter, out: Buffer, at: number): number {
-  const { colours, runs, runBytes } = survey(screen, tile);
+  const { colors, runs, runBytes } = survey(screen, tile);
   const pixel = writer.compressedSize;
   const plain = tile.width * tile.height * pixel;
-  const packed = colours
-    ? colours.length * pixel + tile.height * Math.ceil((tile.width * bitsFor(colours)) / 8)
-    : plain;
-  const [only] = colours ?? [];
-  if (colours?.length === 1 && only !== undefined) {
+  const packed = colors ? colors.length * pixel + tile.height * Math.ceil((tile.width * bitsFor(colors)) / 8) : plain;
+  const [only] = colors ?? [];
+  if (colors?.length === 1 && only !== undefined) {
     out[at] = 1;
     return writer.writeCompressed(out, at + 1, only);
   }
   const asRuns = runs * pixel + runBytes;
   if (asRuns < packed && asRuns < plain) return writeRuns(screen, tile, writer, out, at);
-  return colours && packed < plain
-    ? writePacked(screen, tile, colours, writer, out, at)
+  return colors && packed < plain
+    ? writePacked(screen, tile, colors, writer, out, at)
     : writePlain(screen, tile, writer, out, at);
 }
 
-/** What a tile is made of. `colours` is undefined when there are more than a palette holds. */
+/** The colors and runs of a tile. `colors` is undefined when there are more than a palette holds. */
 function survey({ pixels, width: stride }: Framebuffer, { x, y, width, height }: Rectangle) {
-  const colours: number[] = [];
+  const colors: number[] = [];
   let last = -1;
   let length = 0;
   let runs = 0;
@@ -55,11 +53,11 @@ function survey({ pixels, width: stride }: Framebuffer, { x, y, width, height }:
       length = 0;
       runs++;
       last = pixel;
-      if (colours.length <= MOST_COLOURS && !colours.includes(pixel)) colours.push(pixel);
+      if (colors.length <= MOST_COLORS && !colors.includes(pixel)) colors.push(pixel);
     }
   }
   runBytes += Math.floor(length / 255) + runs;
-  return { colours: colours.length <= MOST_COLOURS ? colours : undefined, runs, runBytes };
+  return { colors: colors.length <= MOST_COLORS ? colors : undefined, runs, runBytes };
 }
 
 const bitsFor = ({ length }: readonly number[]): 1 | 2 | 4 => (length <= 2 ? 1 : length <= 4 ? 2 : 4);
@@ -78,14 +76,14 @@ function writePlain(screen: Framebuffer, tile: Rectangle, writer: PixelWriter, o
 function writePacked(
   screen: Framebuffer,
   tile: Rectangle,
-  colours: readonly number[],
+  colors: readonly number[],
   writer: PixelWriter,
   out: Buffer,
   at: number,
 ): number {
-  const bits = bitsFor(colours);
-  out[at++] = colours.length;
-  for (const colour of colours) at = writer.writeCompressed(out, at, colour);
+  const bits = bitsFor(colors);
+  out[at++] = colors.length;
+  for (const color of colors) at = writer.writeCompressed(out, at, color);
   for (let row = tile.y; row < tile.y + tile.height; row++) {
     const from = row * screen.width + tile.x;
     // Every row begins at a byte.
@@ -93,7 +91,7 @@ function writePacked(
     let free = 8;
     for (let index = from; index < from + tile.width; index++) {
       free -= bits;
-      byte |= colours.indexOf((screen.pixels[index] ?? 0) & 0xffffff) << free;
+      byte |= colors.indexOf((screen.pixels[index] ?? 0) & 0xffffff) << free;
       if (free > 0) continue;
       out[at++] = byte;
       byte = 0;

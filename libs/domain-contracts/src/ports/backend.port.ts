@@ -41,7 +41,7 @@ export class UnavailableAbility {
   constructor(readonly reason: string) {}
 }
 
-/** One configured engine: a set of abilities under the name that the operator gave it. */
+/** One configured engine: a set of abilities under the operator's name for it. */
 export abstract class Backend {
   abstract readonly context: string;
   abstract readonly traits: BackendTraits;

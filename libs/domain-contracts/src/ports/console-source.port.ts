@@ -3,13 +3,13 @@ import type { InstanceRef } from '../values/instance-ref.js';
 
 /** The raw bytes of a console, both ways. */
 export interface ConsoleStream extends Duplex {
-  /** Takes back the buffer of a `data` event for a later read. Whoever looks at it afterwards sees other bytes. */
+  /** Returns the buffer of a `data` event for a later read. Its content changes after that. */
   recycle?(data: Buffer): void;
 }
 
 export interface SerialLine {
   readonly stream: ConsoleStream;
-  /** What the guest printed before the line was opened, as far as the backend kept it. */
+  /** The guest's earlier output, as far as the backend kept it. */
   readonly backlog: Buffer;
 }
 
@@ -23,7 +23,7 @@ export interface Shell {
   resize(size: TerminalSize): void;
 }
 
-/** Opens the consoles of an instance. Who may look and who may type is decided above. */
+/** Opens the consoles of an instance. The caller decides who may view and who may type. */
 export abstract class ConsoleSource {
   /**
    * Whether viewers of a graphical console share one connection to the backend. `required`: the backend serves one viewer at a

@@ -9,13 +9,13 @@ export interface FakeScreenOptions {
   readonly size?: Size;
   readonly version?: string;
   readonly securityTypes?: readonly number[];
-  /** Draws nothing by itself. */
+  /** Draws only when a test says so. */
   readonly silent?: boolean;
   /** What it says instead of being opened. */
   readonly refusal?: string;
 }
 
-/** A guest's RFB server: draws what a test says, when it is asked, and notes what it was sent. */
+/** A guest's RFB server. It draws for a test when an update is requested, and records its input. */
 export class FakeScreen extends Duplex {
   readonly picture = new Framebuffer();
   /** Key, pointer and clipboard messages, as `key down 97`. */
@@ -34,16 +34,16 @@ export class FakeScreen extends Duplex {
 
   override _read(): void {}
   override _write(data: Buffer, _encoding: string, done: () => void): void {
-    // As over a wire: who writes is never answered within his own call.
+    // As over a network: a write is never answered within its own call.
     process.nextTick(() => {
       this.parser.push(data);
       done();
     });
   }
 
-  /** Colours an area and shows it raw. */
-  paint(area: Rectangle, colour: number): void {
-    this.picture.fill(area, colour);
+  /** Colors an area and shows it raw. */
+  paint(area: Rectangle, color: number): void {
+    this.picture.fill(area, color);
     this.showRaw(area);
   }
 

@@ -14,7 +14,7 @@ export interface RfbClientOptions {
   readonly asks?: boolean;
 }
 
-/** A viewer with a decoder of his own, which knows nothing of the encoders under test. */
+/** A viewer with its own decoder, independent of the encoders under test. */
 export class RfbClient implements Viewer {
   readonly viewOnly: boolean;
   buffered = 0;
@@ -175,17 +175,17 @@ export class RfbClient implements Viewer {
     this.pixels = new Uint32Array(size.width * size.height).fill(UNSEEN);
   }
 
-  private put({ x, y, width }: Rectangle, colours: number[]): void {
-    colours.forEach((colour, index) => {
-      this.pixels[(y + Math.floor(index / width)) * this.size.width + x + (index % width)] = colour;
+  private put({ x, y, width }: Rectangle, colors: number[]): void {
+    colors.forEach((color, index) => {
+      this.pixels[(y + Math.floor(index / width)) * this.size.width + x + (index % width)] = color;
     });
   }
 
   private pixelsOf(data: Buffer, bytes: number): number[] {
-    return Array.from({ length: data.length / bytes }, (_none, index) => this.colourAt(data, index * bytes, bytes));
+    return Array.from({ length: data.length / bytes }, (_none, index) => this.colorAt(data, index * bytes, bytes));
   }
 
-  private colourAt(data: Buffer, at: number, bytes: number): number {
+  private colorAt(data: Buffer, at: number, bytes: number): number {
     const { bigEndian, max, shift } = this.format;
     const value = bigEndian ? data.readUIntBE(at, bytes) : data.readUIntLE(at, bytes);
     // A compressed pixel that lacks its lowest byte.
@@ -213,11 +213,11 @@ export class RfbClient implements Viewer {
 
   private tile(width: number, height: number, take: (length: number) => Buffer, size: number): number[] {
     const kind = take(1)[0] ?? 0;
-    const colour = (): number => this.colourAt(take(size), 0, size);
-    if (kind === 0) return Array.from({ length: width * height }, colour);
-    if (kind === 1) return Array<number>(width * height).fill(colour());
+    const color = (): number => this.colorAt(take(size), 0, size);
+    if (kind === 0) return Array.from({ length: width * height }, color);
+    if (kind === 1) return Array<number>(width * height).fill(color());
     if (kind <= 16) {
-      const palette = Array.from({ length: kind }, colour);
+      const palette = Array.from({ length: kind }, color);
       const bits = kind === 2 ? 1 : kind <= 4 ? 2 : 4;
       return Array.from({ length: height }, () => {
         const row = take(Math.ceil((width * bits) / 8));
@@ -228,24 +228,24 @@ export class RfbClient implements Viewer {
       }).flat();
     }
     if (kind !== 128) throw new Error(`tile of kind ${kind}`);
-    const colours: number[] = [];
-    while (colours.length < width * height) {
-      const next = colour();
+    const colors: number[] = [];
+    while (colors.length < width * height) {
+      const next = color();
       let length = 1;
       for (let byte = 255; byte === 255; length += byte) byte = take(1)[0] ?? 0;
-      for (; length > 0; length--) colours.push(next);
+      for (; length > 0; length--) colors.push(next);
     }
-    return colours;
+    return colors;
   }
 }
 
-/** No colour of any format. */
+/** No color of any format. */
 const UNSEEN = 0xffffffff;
 
 const packed = (partOf: (part: 0 | 1 | 2) => number): number => (partOf(0) << 20) | (partOf(1) << 10) | partOf(2);
 
 /** What a client of that format is to see of a framebuffer. */
-export function coloursIn(format: PixelFormat, pixels: Uint32Array): Uint32Array {
+export function colorsIn(format: PixelFormat, pixels: Uint32Array): Uint32Array {
   return pixels.map((pixel) =>
     packed((part) => Math.round((((pixel >>> (16 - 8 * part)) & 255) * (format.max[part] ?? 0)) / 255)),
   );
