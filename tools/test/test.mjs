@@ -1,4 +1,4 @@
-// npm test: formatting, lint, types, unit, contract, integration and e2e tests. Tests that need programs which this
+// npm test: formatting, words, import circles, lint, types, unit, contract, integration and e2e tests. Tests that need programs which this
 // machine does not have are skipped and listed. Ends with a line `N passed, N failed`.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -35,6 +35,14 @@ const stages = [
         '--log-level',
         'warn',
         '.',
+      ]),
+  ],
+  ['word list', () => run('tools/lint/words.mjs', [])],
+  [
+    'import circles',
+    () =>
+      run('node_modules/dependency-cruiser/bin/dependency-cruiser.mjs', [
+        ...'--config .dependency-cruiser.js --output-type err apps libs tools'.split(' '),
       ]),
   ],
   ['lint, types, unit and contract tests, builds', () => nx('run-many', '-t', 'lint', 'typecheck', 'test', 'build')],

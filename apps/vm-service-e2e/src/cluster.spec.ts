@@ -118,7 +118,7 @@ describe('npm start -- --config FILE, with clusters', () => {
     const refused = await api.send('POST', `/api/vms/${changed?.namespace}/${changed?.name}/start`);
     expect(refused).toMatchObject({ status: 503, body: { code: 'BACKEND_UNREACHABLE' } });
     expect(refused.body['error']).toMatch(
-      /^The API server of lab at \S+ can't be reached: the connection is refused\.$/,
+      /^lab: The API server of lab at \S+ can't be reached: the connection is refused\.$/,
     );
 
     lab.sandbox.store.delete('virtualmachines.kubevirt.io', { namespace: gone!.namespace, name: gone!.name });
@@ -279,7 +279,7 @@ describe('npm start -- --config FILE, with clusters that refuse', () => {
     [
       'an expired token',
       'expired',
-      /^The API server of expired does not accept the credentials: the token has expired or is not valid \([^)]*\)\.$/,
+      /^The API server of expired does not accept the credentials: the token has expired or is invalid \([^)]*\)\.$/,
     ],
     [
       'a forbidden verb',
