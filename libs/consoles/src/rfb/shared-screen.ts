@@ -8,6 +8,7 @@ import type { CursorShape } from './cursor-shape.js';
 import { Framebuffer } from './framebuffer.js';
 import { keyEvent } from './messages.js';
 import type { Rectangle } from './rectangle.js';
+import type { SharedView } from './shared-view.js';
 import { NotShareableError, UpstreamSession, type UpstreamListener } from './upstream-session.js';
 import { ViewerSession } from './viewer-session.js';
 
@@ -23,22 +24,6 @@ export interface SharedScreenDeps {
   readonly guest: GuestState;
   open(): Promise<Duplex>;
   onEnd(): void;
-}
-
-/** A shared screen, as one of its viewers sees it. */
-export interface SharedView {
-  readonly screen: Framebuffer;
-  /** Whether nothing has been drawn yet at this size. */
-  readonly blank: boolean;
-  readonly cursor: CursorShape | undefined;
-  /** Whether the guest accepts key events that carry the key's position on the keyboard. */
-  readonly qemuKeys: boolean;
-  /** Asks the guest for its next change. */
-  requestUpdate(): void;
-  /** The message for a key event, in the form that the guest accepts. */
-  keyMessage(down: boolean, keysym: number, keycode?: number): Buffer;
-  /** Sends a viewer's messages to the guest. */
-  sendInput(viewer: Viewer, messages: Buffer): void;
 }
 
 /** One graphical console, opened once and shown to all of its viewers. It stays open while its guest restarts. */

@@ -1,7 +1,7 @@
 import { Framebuffer } from './framebuffer.js';
 import type { PixelFormat } from './pixel-format.js';
 import type { Rectangle } from './rectangle.js';
-import type { SharedView } from './shared-screen.js';
+import type { SharedView } from './shared-view.js';
 import { FORMATS } from './testing/formats.js';
 import { buildPicture, numbers } from './testing/pictures.js';
 import { colorsIn, RfbClient } from './testing/rfb-client.js';

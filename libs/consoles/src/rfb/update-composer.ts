@@ -6,7 +6,7 @@ import { FRAMEBUFFER_FORMAT, type PixelFormat } from './pixel-format.js';
 import { PixelWriter } from './pixel-writer.js';
 import { rawPixels } from './raw-encoder.js';
 import { bandsOf, clip, sameSize, type Rectangle, type Size } from './rectangle.js';
-import type { SharedView } from './shared-screen.js';
+import type { SharedView } from './shared-view.js';
 import { zrleTiles } from './zrle-encoder.js';
 
 /** About how many pixels go into one update. */

@@ -5,7 +5,7 @@ import { HeldInputs } from './held-inputs.js';
 import { ClientMessage, cutText, pointerEvent, ServerMessage } from './messages.js';
 import { FRAMEBUFFER_FORMAT, writePixelFormat, type PixelFormat } from './pixel-format.js';
 import { union, type Rectangle } from './rectangle.js';
-import type { SharedView } from './shared-screen.js';
+import type { SharedView } from './shared-view.js';
 import { UpdateComposer } from './update-composer.js';
 import { readViewer, type ViewerMessages } from './viewer-messages.js';
 
