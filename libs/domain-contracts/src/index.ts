@@ -1,5 +1,5 @@
 export * from './values/caller.js';
-export * from './values/clock.js';
+export { Clock, SystemClock } from '@headgate/clock';
 export * from './values/domain-error.js';
 export * from './values/instance-ref.js';
 export * from './values/json.js';

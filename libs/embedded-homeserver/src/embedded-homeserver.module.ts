@@ -14,7 +14,7 @@ import { LoginHandlers } from './accounts/login.handlers.js';
 import { PasswordHash } from './accounts/password-hash.js';
 import { RegisterHandlers } from './accounts/register.handlers.js';
 import { Changes } from './changes.js';
-import { SystemClock, WallClock } from './clock.js';
+import { SystemClock, Clock } from '@headgate/clock';
 import { Database } from './database.js';
 import { DelayedEventTimer } from './delayed-events/delayed-event-timer.js';
 import { DelayedEventHandlers } from './delayed-events/delayed-events.handlers.js';
@@ -86,7 +86,7 @@ export class EmbeddedHomeserverModule {
       module: EmbeddedHomeserverModule,
       providers: [
         { provide: EmbeddedOptions, useFactory, inject },
-        { provide: WallClock, useClass: SystemClock },
+        { provide: Clock, useClass: SystemClock },
         {
           provide: Database,
           useFactory: ({ dataDir }: EmbeddedOptions) => Database.open(dataDir),
@@ -106,14 +106,14 @@ export class EmbeddedHomeserverModule {
         { provide: SigningKey, useFactory: serverSigningKey, inject: [Database] },
         {
           provide: ServerKeys,
-          useFactory: (peers: PeerClient, clock: WallClock) =>
+          useFactory: (peers: PeerClient, clock: Clock) =>
             new ServerKeys(new PeerKeySource(peers), { now: () => clock.now() }),
-          inject: [PeerClient, WallClock],
+          inject: [PeerClient, Clock],
         },
         {
           provide: Media,
-          useFactory: ({ dataDir }: EmbeddedOptions, db: Database, clock: WallClock) => new Media(db, dataDir, clock),
-          inject: [EmbeddedOptions, Database, WallClock],
+          useFactory: ({ dataDir }: EmbeddedOptions, db: Database, clock: Clock) => new Media(db, dataDir, clock),
+          inject: [EmbeddedOptions, Database, Clock],
         },
         ...STORES,
         ...HANDLERS,

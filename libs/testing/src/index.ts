@@ -13,7 +13,7 @@ export * from './contracts/instance-power.contract.js';
 export * from './contracts/instance-provisioning.contract.js';
 export * from './contracts/recording-reporter.js';
 export * from './contracts/unavailable-ability.contract.js';
-export * from './fixed-clock.js';
+export { FixedClock } from '@headgate/clock/testing';
 export * from './inventory-recorder.js';
 export * from './memory-backend/memory-backend.js';
 export * from './memory-backend/memory-consoles.js';

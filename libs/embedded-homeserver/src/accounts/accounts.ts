@@ -1,7 +1,7 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { digest } from '@headgate/homeserver-contracts';
 import { Injectable } from '@nestjs/common';
-import { WallClock } from '../clock.js';
+import { Clock } from '@headgate/clock';
 import { Database } from '../database.js';
 
 export interface Session {
@@ -23,7 +23,7 @@ const DEVICE_LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ';
 export class Accounts {
   constructor(
     private readonly db: Database,
-    private readonly clock: WallClock,
+    private readonly clock: Clock,
   ) {}
 
   exists(userId: string): boolean {

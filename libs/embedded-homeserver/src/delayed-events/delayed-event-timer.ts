@@ -1,5 +1,5 @@
 import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
-import { WallClock } from '../clock.js';
+import { Clock } from '@headgate/clock';
 import { DelayedEvents } from './delayed-events.js';
 
 /** The longest delay of a timer in Node. */
@@ -12,7 +12,7 @@ export class DelayedEventTimer implements OnApplicationBootstrap, OnModuleDestro
 
   constructor(
     private readonly delayed: DelayedEvents,
-    private readonly clock: WallClock,
+    private readonly clock: Clock,
   ) {}
 
   onApplicationBootstrap(): void {

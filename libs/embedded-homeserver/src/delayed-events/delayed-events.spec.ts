@@ -2,7 +2,7 @@ import { Database } from '../database.js';
 import { RoomRules } from '../rooms/room-rules.js';
 import { Rooms } from '../rooms/rooms.js';
 import { DelayedEvents } from './delayed-events.js';
-import { FixedClock } from '../testing/fixed-clock.js';
+import { FixedClock } from '@headgate/clock/testing';
 
 const ROOM = '!r:b';
 const NORA = '@nora:b';
@@ -30,10 +30,10 @@ describe('DelayedEvents', () => {
 
   test('are sent when they are due and not before', () => {
     const id = schedule(100);
-    clock.ms += 99;
+    clock.advance(99);
     delayed.sendDue();
     expect(delayed.find(id)?.status).toBe('pending');
-    clock.ms += 1;
+    clock.advance(1);
     delayed.sendDue();
     const { status, event_id } = delayed.find(id) ?? {};
     expect(status).toBe('sent');
@@ -43,16 +43,16 @@ describe('DelayedEvents', () => {
   test('are checked against the room when they are due', () => {
     const id = schedule();
     setMembership('leave');
-    clock.ms += 100;
+    clock.advance(100);
     delayed.sendDue();
     expect(delayed.find(id)).toMatchObject({ status: 'failed', error: expect.stringContaining('M_FORBIDDEN') });
   });
 
   test('wait for the whole delay again after a restart', () => {
     const id = schedule(100);
-    clock.ms += 60;
+    clock.advance(60);
     delayed.manage(delayed.find(id)!, 'restart');
-    expect(delayed.nextDue()).toBe(clock.ms + 100);
+    expect(delayed.nextDue()).toBe(clock.now() + 100);
   });
 
   test('stop counting at once when they are canceled or sent', () => {
@@ -73,7 +73,7 @@ describe('DelayedEvents', () => {
   test('are deleted a week after they finished', () => {
     const id = schedule();
     delayed.manage(delayed.find(id)!, 'cancel');
-    clock.ms += 7 * 24 * 3_600_000 + 1;
+    clock.advance(7 * 24 * 3_600_000 + 1);
     delayed.sendDue();
     expect(delayed.find(id)).toBeUndefined();
   });

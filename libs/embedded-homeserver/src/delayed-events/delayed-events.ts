@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 import { type JsonObject, MatrixError } from '@headgate/matrix-protocol';
 import { Injectable } from '@nestjs/common';
-import { WallClock } from '../clock.js';
+import { Clock } from '@headgate/clock';
 import { Database } from '../database.js';
 import { RoomRules } from '../rooms/room-rules.js';
 import type { NewEvent } from '../rooms/events.js';
@@ -39,7 +39,7 @@ export class DelayedEvents {
     private readonly db: Database,
     private readonly rooms: Rooms,
     private readonly rules: RoomRules,
-    private readonly clock: WallClock,
+    private readonly clock: Clock,
   ) {}
 
   /** @returns the delay ID. It cannot be guessed, and its holders may manage the event. */

@@ -12,7 +12,7 @@ import {
 import { type MatrixResponse, type MatrixRequest, ok, TRANSACTION_LIMIT_BYTES } from '@headgate/homeserver-contracts';
 import { Injectable } from '@nestjs/common';
 import { EmbeddedOptions } from '../embedded-options.js';
-import { WallClock } from '../clock.js';
+import { Clock } from '@headgate/clock';
 import { Database } from '../database.js';
 import { DeviceKeys } from '../devices/device-keys.js';
 import { claimKeys } from '../devices/keys.handlers.js';
@@ -31,7 +31,7 @@ export class FederationHandlers extends Handlers {
     private readonly signingKey: SigningKey,
     private readonly peerKeys: ServerKeys,
     private readonly events: ReceiveEvents,
-    private readonly clock: WallClock,
+    private readonly clock: Clock,
   ) {
     super();
   }

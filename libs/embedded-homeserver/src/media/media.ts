@@ -3,7 +3,7 @@ import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, rmSync } from '
 import { open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import type { WallClock } from '../clock.js';
+import type { Clock } from '@headgate/clock';
 import type { Database } from '../database.js';
 
 const UNUSED_LIFETIME_MS = 24 * 60 * 60 * 1000;
@@ -25,7 +25,7 @@ export class Media {
   constructor(
     private readonly db: Database,
     dataDir: string,
-    private readonly clock: WallClock,
+    private readonly clock: Clock,
   ) {
     this.folder = join(dataDir, 'media');
     if (mkdirSync(this.folder, { recursive: true, mode: 0o700 }) !== undefined) syncFolder(dataDir);

@@ -1,4 +1,4 @@
-import { SystemClock } from '../clock.js';
+import { SystemClock } from '@headgate/clock';
 import { Database } from '../database.js';
 import { RoomRules } from './room-rules.js';
 import type { NewEvent } from './events.js';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { JsonObject } from '@headgate/matrix-protocol';
 import { Injectable } from '@nestjs/common';
 import { Changes } from '../changes.js';
-import { WallClock } from '../clock.js';
+import { Clock } from '@headgate/clock';
 import { Database } from '../database.js';
 import { type EventRow, type ForeignEvent, type NewEvent, type StoredEvent, toEvent } from './events.js';
 
@@ -11,7 +11,7 @@ import { type EventRow, type ForeignEvent, type NewEvent, type StoredEvent, toEv
 export class Rooms {
   constructor(
     private readonly db: Database,
-    private readonly clock: WallClock,
+    private readonly clock: Clock,
     private readonly changes: Changes = new Changes(),
   ) {}
 

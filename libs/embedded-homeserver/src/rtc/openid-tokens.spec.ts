@@ -1,6 +1,6 @@
 import { Database } from '../database.js';
 import { OPENID_LIFETIME_S, OpenIdTokens } from './openid-tokens.js';
-import { FixedClock } from '../testing/fixed-clock.js';
+import { FixedClock } from '@headgate/clock/testing';
 
 describe('OpenIdTokens', () => {
   test('identify their user until they expire', () => {
@@ -9,9 +9,9 @@ describe('OpenIdTokens', () => {
     const tokens = new OpenIdTokens(db, clock);
     const token = tokens.mint('@nora:b');
     expect(tokens.userOf(`${token}x`)).toBeUndefined();
-    clock.ms += OPENID_LIFETIME_S * 1000 - 1;
+    clock.advance(OPENID_LIFETIME_S * 1000 - 1);
     expect(tokens.userOf(token)).toBe('@nora:b');
-    clock.ms += 1;
+    clock.advance(1);
     expect(tokens.userOf(token)).toBeUndefined();
     tokens.mint('@olaf:b');
     expect(db.count('SELECT count(*) AS n FROM openid_tokens')).toBe(1);

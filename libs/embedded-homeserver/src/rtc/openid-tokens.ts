@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { digest } from '@headgate/homeserver-contracts';
 import { Injectable } from '@nestjs/common';
-import { WallClock } from '../clock.js';
+import { Clock } from '@headgate/clock';
 import { Database } from '../database.js';
 
 export const OPENID_LIFETIME_S = 3600;
@@ -11,7 +11,7 @@ export const OPENID_LIFETIME_S = 3600;
 export class OpenIdTokens {
   constructor(
     private readonly db: Database,
-    private readonly clock: WallClock,
+    private readonly clock: Clock,
   ) {}
 
   mint(userId: string): string {

@@ -1,7 +1,7 @@
 import { parseUserId } from '@headgate/matrix-protocol';
 import { digest, LeastRecentlyUsed } from '@headgate/homeserver-contracts';
 import { Injectable } from '@nestjs/common';
-import { WallClock } from '../clock.js';
+import { Clock } from '@headgate/clock';
 import { EmbeddedOptions } from '../embedded-options.js';
 import { PeerClient } from '../federation/peer-client.js';
 
@@ -15,7 +15,7 @@ export class RemoteOpenId {
   constructor(
     private readonly options: EmbeddedOptions,
     private readonly peers: PeerClient,
-    private readonly clock: WallClock,
+    private readonly clock: Clock,
   ) {}
 
   async userOf(serverName: string, token: string): Promise<string | undefined> {

@@ -9,7 +9,7 @@ import {
 import { Injectable } from '@nestjs/common';
 import { EmbeddedOptions } from '../embedded-options.js';
 import { EmbeddedIdentity } from '../accounts/embedded-identity.js';
-import { WallClock } from '../clock.js';
+import { Clock } from '@headgate/clock';
 import { Handlers } from '../handlers.js';
 import { ownUser } from '../own-user.js';
 import { Rooms } from '../rooms/rooms.js';
@@ -23,7 +23,7 @@ export class RtcHandlers extends Handlers {
     private readonly tokens: OpenIdTokens,
     private readonly rooms: Rooms,
     private readonly identity: EmbeddedIdentity,
-    private readonly clock: WallClock,
+    private readonly clock: Clock,
   ) {
     super();
   }

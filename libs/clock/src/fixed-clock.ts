@@ -1,4 +1,4 @@
-import { Clock } from '@headgate/domain-contracts';
+import { Clock } from './clock.js';
 
 interface Timer {
   readonly at: number;

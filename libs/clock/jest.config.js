@@ -1,0 +1,1 @@
+export default { displayName: 'clock', preset: '../../jest.preset.js' };
