@@ -84,9 +84,10 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the web console,
     await table().evaluate((element) => {
       element.scrollTop = 36_000;
     });
-    const link = page.locator('.hg-row a').nth(15);
-    const name = await link.innerText();
-    await link.click();
+    // Rows are reused while the list scrolls: choose one only after they have been rendered for the new position.
+    await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+    const name = await page.locator('.hg-row a').nth(15).innerText();
+    await page.getByRole('link', { name, exact: true }).click();
     await page.getByRole('heading', { name, level: 1 }).waitFor();
     await page.goBack();
     await page.getByRole('link', { name, exact: true }).waitFor();
