@@ -15,7 +15,7 @@ const part = (name) => join(import.meta.dirname, 'streams', name);
 const FLEET = 1000;
 const VIEWERS = 1000;
 const CHANGES_PER_SECOND = 100;
-const BATCH_INTERVAL_MS = 150;
+const BATCH_INTERVAL_MS = 250;
 const MEASURE_MS = 10_000;
 /** Length of the kernel's clock tick, in which /proc counts CPU time. */
 const TICK_MS = 1000 / Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }));

@@ -23,7 +23,8 @@ export interface ChangeFeedOptions {
   readonly finish?: (position: number) => Buffer;
 }
 
-const INTERVAL_MS = 150;
+/** A person does not notice a quarter of a second in a list, and each batch costs one write per reader. */
+const INTERVAL_MS = 250;
 const MAX_CHANGES = 20_000;
 /** Readers that keep up share one position; a few slow ones share a few more. */
 const MAX_BATCHES = 8;

@@ -5,8 +5,8 @@ import { EventStream, type EventStreamDeps } from './event-stream.js';
 
 const INTERVAL_MS = 100;
 
-/** A response whose client reads only when the test says so. */
-class SlowResponse extends EventEmitter {
+/** A socket whose client reads only when the test says so. */
+class SlowSocket extends EventEmitter {
   written = '';
   destroyed = false;
   ended = false;
@@ -38,13 +38,13 @@ class SlowResponse extends EventEmitter {
 describe('EventStream', () => {
   let clock: FixedClock;
   let feed: ChangeFeed;
-  let raw: SlowResponse;
+  let out: SlowSocket;
   let snapshots: number[];
 
   beforeEach(() => {
     clock = new FixedClock();
     feed = new ChangeFeed({ clock, intervalMs: INTERVAL_MS, maxChanges: 5 });
-    raw = new SlowResponse();
+    out = new SlowSocket();
     snapshots = [];
   });
 
@@ -54,7 +54,7 @@ describe('EventStream', () => {
       return [Buffer.from('[snapshot]')];
     };
     const stream = new EventStream({
-      raw: raw as unknown as EventStreamDeps['raw'],
+      out: out as unknown as EventStreamDeps['out'],
       feed,
       clock,
       snapshot,
@@ -72,7 +72,7 @@ describe('EventStream', () => {
     open();
     change('a1');
     change('b1');
-    expect(raw.written).toBe('[status][snapshot]a1b1');
+    expect(out.written).toBe('[status][snapshot]a1b1');
   });
 
   test('continues from a known position without a snapshot', () => {
@@ -80,7 +80,7 @@ describe('EventStream', () => {
     change('b1');
     change('c1');
     open(1);
-    expect(raw.written).toBe('[status]b1c1');
+    expect(out.written).toBe('[status]b1c1');
     expect(snapshots).toEqual([]);
   });
 
@@ -90,47 +90,47 @@ describe('EventStream', () => {
   ])('sends a snapshot for %s', (_title, position) => {
     for (let index = 0; index < 30; index++) change(`${String.fromCharCode(97 + index)}`);
     open(position);
-    expect(raw.written).toBe('[status][snapshot]');
+    expect(out.written).toBe('[status][snapshot]');
   });
 
   test('writes nothing to a client that does not read, and then only the latest states', () => {
     open();
-    raw.isReading = false;
+    out.isReading = false;
     change('a1');
-    const before = raw.written;
+    const before = out.written;
     change('a2');
     change('b1');
     change('a3');
-    expect(raw.written).toBe(before);
-    raw.drain();
-    expect(raw.written).toBe(`${before}b1a3`);
+    expect(out.written).toBe(before);
+    out.drain();
+    expect(out.written).toBe(`${before}b1a3`);
   });
 
   test('sends a slow client a new snapshot when its position has expired', () => {
     open();
-    raw.isReading = false;
+    out.isReading = false;
     change('a1');
     for (let index = 0; index < 30; index++) change(`${String.fromCharCode(98 + index)}`);
-    raw.drain();
+    out.drain();
     expect(snapshots).toEqual([0, 31]);
   });
 
   test('disconnects a client that reads nothing for a minute', () => {
     const stream = open();
-    raw.isReading = false;
+    out.isReading = false;
     change('a1');
     stream.beat();
-    expect(raw.written).not.toContain(':');
+    expect(out.written).not.toContain(':');
     clock.advance(59_000);
-    expect(raw.destroyed).toBe(false);
+    expect(out.destroyed).toBe(false);
     clock.advance(1_000);
-    expect(raw.destroyed).toBe(true);
+    expect(out.destroyed).toBe(true);
   });
 
   test('follows nothing after it has ended', () => {
     open().end();
     change('a1');
-    expect([raw.ended, raw.written]).toEqual([true, '[status][snapshot]']);
+    expect([out.ended, out.written]).toEqual([true, '[status][snapshot]']);
     expect(clock.pending).toBe(0);
   });
 });

@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http';
+import type { Writable } from 'node:stream';
 import type { Clock } from '@headgate/domain-contracts';
 import type { ChangeFeed } from '@headgate/fleet';
 
@@ -6,10 +6,8 @@ import type { ChangeFeed } from '@headgate/fleet';
 const STALL_TIMEOUT_MS = 60_000;
 
 export interface EventStreamDeps {
-  readonly raw: Pick<
-    ServerResponse,
-    'write' | 'writableNeedDrain' | 'cork' | 'uncork' | 'once' | 'off' | 'end' | 'destroy'
-  >;
+  /** Where the bytes of the body go as they are: the socket, because a response spends more time on a write than the kernel. */
+  readonly out: Pick<Writable, 'write' | 'writableNeedDrain' | 'cork' | 'uncork' | 'once' | 'end' | 'destroy'>;
   readonly feed: ChangeFeed;
   readonly clock: Clock;
   /** The snapshot as an event whose ID is the given position. */
@@ -33,7 +31,7 @@ export class EventStream {
   start(first: readonly Buffer[]): void {
     const { feed, resumeFrom } = this.deps;
     this.unsubscribe = feed.subscribe(() => this.send());
-    this.write(first);
+    this.writeAll(first);
     if (resumeFrom !== undefined && feed.since(resumeFrom) !== 'expired') {
       this.position = resumeFrom;
       this.send();
@@ -44,13 +42,13 @@ export class EventStream {
 
   /** Writes a comment, unless the client has not read the earlier bytes yet. */
   beat(): void {
-    if (!this.cancelStall) this.write([COMMENT]);
+    if (!this.cancelStall) this.write(COMMENT);
   }
 
   /** Ends the response after the bytes that were written. */
   end(): void {
     this.stop();
-    this.deps.raw.end();
+    this.deps.out.end();
   }
 
   stop(): void {
@@ -64,23 +62,33 @@ export class EventStream {
       if (batch === undefined) return;
       if (batch === 'expired') return this.sendSnapshot();
       this.position = batch.position;
-      this.write([batch.bytes]);
+      this.write(batch.bytes);
     }
   };
 
   private sendSnapshot(): void {
     this.position = this.deps.feed.position;
-    this.write(this.deps.snapshot(this.position));
+    this.writeAll(this.deps.snapshot(this.position));
   }
 
-  private write(chunks: readonly Buffer[]): void {
-    const { raw, clock } = this.deps;
-    raw.cork();
-    for (const chunk of chunks) raw.write(chunk);
-    raw.uncork();
-    if (!raw.writableNeedDrain || this.cancelStall) return;
-    this.cancelStall = clock.after(STALL_TIMEOUT_MS, () => raw.destroy());
-    raw.once('drain', () => {
+  private writeAll(chunks: readonly Buffer[]): void {
+    const { out } = this.deps;
+    out.cork();
+    for (const chunk of chunks) out.write(chunk);
+    out.uncork();
+    this.waitForReader();
+  }
+
+  private write(bytes: Buffer): void {
+    if (!this.deps.out.write(bytes)) this.waitForReader();
+  }
+
+  /** Stops writing while the client has not read the earlier bytes. */
+  private waitForReader(): void {
+    const { out, clock } = this.deps;
+    if (!out.writableNeedDrain || this.cancelStall) return;
+    this.cancelStall = clock.after(STALL_TIMEOUT_MS, () => out.destroy());
+    out.once('drain', () => {
       this.cancelStall?.();
       this.cancelStall = undefined;
       this.send();

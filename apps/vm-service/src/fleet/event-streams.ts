@@ -20,6 +20,7 @@ export class EventStreams implements BeforeApplicationShutdown {
   private readonly open = new Set<EventStream>();
   private readonly feeds: Record<InstanceKind, ChangeFeed>;
   private unsubscribe: (() => void) | undefined;
+  private stopHeartbeat: (() => void) | undefined;
 
   constructor(
     private readonly fleet: FleetReader,
@@ -30,29 +31,36 @@ export class EventStreams implements BeforeApplicationShutdown {
   }
 
   /** Answers a request with a stream. A client that sends `Last-Event-ID` continues where it stopped, if that is still known. */
-  async begin(kind: InstanceKind, { headers }: FastifyRequest, reply: FastifyReply): Promise<void> {
+  async begin(kind: InstanceKind, { headers, method }: FastifyRequest, reply: FastifyReply): Promise<void> {
     await this.fleet.whenSynced();
     // Serializing changes is only worth it once a client has asked for a stream.
     this.unsubscribe ??= this.fleet.subscribe((change) => this.publish(change));
     reply.hijack();
     const { raw } = reply;
+    // The body ends with the connection instead of being sent in HTTP chunks, so that all clients can share the bytes of a batch.
+    raw.useChunkedEncodingByDefault = false;
     raw.writeHead(200, {
       'content-type': 'text/event-stream; charset=utf-8',
       'cache-control': 'no-cache, no-transform',
       'x-accel-buffering': 'no',
       vary: 'accept',
+      connection: 'close',
     });
+    if (method === 'HEAD') return void raw.end();
+    raw.flushHeaders();
     const stream = new EventStream({
-      raw,
+      // The response of a pipelined request has no socket before its turn.
+      out: raw.socket ?? raw,
       feed: this.feeds[kind],
       clock: this.clock,
       snapshot: (position) => this.snapshot(kind, position),
       resumeFrom: this.positionOf(headers['last-event-id']),
     });
-    const stopHeartbeat = this.clock.every(HEARTBEAT_MS, () => stream.beat());
+    this.stopHeartbeat ??= this.clock.every(HEARTBEAT_MS, () => {
+      for (const one of this.open) one.beat();
+    });
     this.open.add(stream);
     raw.once('close', () => {
-      stopHeartbeat();
       stream.stop();
       this.open.delete(stream);
     });
@@ -61,6 +69,7 @@ export class EventStreams implements BeforeApplicationShutdown {
 
   beforeApplicationShutdown(): void {
     this.unsubscribe?.();
+    this.stopHeartbeat?.();
     for (const kind of INSTANCE_KINDS) this.feeds[kind].close();
     for (const stream of this.open) stream.end();
   }

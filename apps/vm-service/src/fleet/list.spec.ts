@@ -1,4 +1,6 @@
 import 'reflect-metadata';
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { away, Edge } from '../testing/edge.js';
 
 describe('GET /api/vms', () => {
@@ -142,5 +144,36 @@ describe('GET /api/vms', () => {
     const second = await follow(id, /event: changed\ndata: \{"name":"web".*"status":"Running"/);
     expect(second).not.toContain('event: snapshot');
     expect(await follow(`${id}9999`, /event: snapshot[^]*\nid: .*\n\n/)).toContain('"name":"web"');
+  });
+
+  test.each([
+    ['HTTP/1.1', 'GET /api/vms HTTP/1.1', /^HTTP\/1\.1 200 OK\r\n/],
+    ['HTTP/1.0', 'GET /api/vms HTTP/1.0', /^HTTP\/1\.1 200 OK\r\n/],
+    [
+      'a pipelined request',
+      'GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\nGET /api/vms HTTP/1.1',
+      /\r\n\r\nok\nHTTP\/1\.1 200 OK\r\n/,
+    ],
+  ])('streams to %s without HTTP chunks until the connection closes', async (_title, request, head) => {
+    const socket = connect(edge.service.port(), '127.0.0.1');
+    socket.write(`${request}\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n`);
+    let text = '';
+    for await (const data of socket) {
+      text += String(data);
+      if (/event: snapshot\ndata: .*\n\nid: .*\n\n/.test(text)) break;
+    }
+    expect(text).toMatch(head);
+    expect(text).toMatch(/\r\nconnection: close\r\n/i);
+    expect(text).not.toMatch(/transfer-encoding/i);
+    expect(text).toMatch(/\r\n\r\nevent: status\ndata: /);
+  });
+
+  test('answers HEAD for the stream with its head alone', async () => {
+    const socket = connect(edge.service.port(), '127.0.0.1');
+    socket.write('HEAD /api/vms HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n');
+    let text = '';
+    socket.on('data', (data) => (text += String(data)));
+    await once(socket, 'close');
+    expect(text).toMatch(/^HTTP\/1\.1 200 OK\r\n[^]*content-type: text\/event-stream[^]*\r\n\r\n$/);
   });
 });
