@@ -34,7 +34,7 @@ import { QemuImg } from './storage/qemu-img.js';
 import { defaultPoolPath, StoragePool } from './storage/storage-pool.js';
 import { KeyedLock } from './virsh/concurrency.js';
 import type { RunProgram } from './virsh/run-program.js';
-import { Virsh } from './virsh/virsh.js';
+import { VirshConnection } from './virsh/virsh-connection.js';
 
 export interface LibvirtBackendOptions {
   /** The name that the operator gave it. */
@@ -75,20 +75,24 @@ export class LibvirtBackend extends Backend {
     const { context, uri, clock, log = SILENT_LOG, run, dataDir, tinyGuest } = options;
     const folder = join(dataDir, 'libvirt', encodeURIComponent(context));
     const progress = new WorkInProgress(folder);
-    const virsh = new Virsh({ uri, run, createTemporaryFolder: () => progress.createTemporaryFolder() });
-    const accelerator = options.accelerator ?? reportedAccelerator(virsh);
-    const finder = new DomainFinder(context, virsh);
+    const connection = new VirshConnection({
+      uri,
+      run,
+      createTemporaryFolder: () => progress.createTemporaryFolder(),
+    });
+    const accelerator = options.accelerator ?? reportedAccelerator(connection);
+    const finder = new DomainFinder(context, connection);
     const stops = new StopRequests(clock);
     const lock = new KeyedLock();
-    const pool = new StoragePool(virsh, POOL_NAME, options.poolPath ?? defaultPoolPath(uri, folder));
-    const editor = new DomainEditor(virsh);
+    const pool = new StoragePool(connection, POOL_NAME, options.poolPath ?? defaultPoolPath(uri, folder));
+    const editor = new DomainEditor(connection);
     const localImage = tinyGuest && sharedBuild(tinyGuest, clock);
     const writer = (): Promise<string | undefined> => findDiscWriter(run);
     const egress = new EgressPolicy({ allow: options.importAllow });
     const downloads: Downloads = { http: { egress, clock }, space: new SpaceGuard(folder, options.freeSpace) };
-    const network = new GuestNetwork(virsh);
+    const network = new GuestNetwork(connection);
     const provisioning = new LibvirtProvisioning({
-      virsh,
+      connection,
       finder,
       pool,
       editor,
@@ -96,9 +100,9 @@ export class LibvirtBackend extends Backend {
       progress,
       clock,
       log,
-      remover: new DomainRemover(virsh, finder, pool, editor),
+      remover: new DomainRemover(connection, finder, pool, editor),
       disks: new BootDiskBuilder(pool, new QemuImg(run), downloads, localImage?.path),
-      describeHost: () => describeHost(virsh, network, accelerator),
+      describeHost: () => describeHost(connection, network, accelerator),
       network,
       egress,
       hasSpaceForDownloads: () => downloads.space.isAvailable(),
@@ -106,14 +110,14 @@ export class LibvirtBackend extends Backend {
       isTinyGuestBuilt: localImage?.isBuilt ?? (() => Promise.resolve(false)),
       findDiscWriter: writer,
       writeSeed: (seed, into) => writeSeedIso(seed, into, run),
-      findClaim: (claim) => findVolume(virsh, claim, POOL_NAME),
-      usersOf: async (path) => (await DiskUsage.read(virsh, finder)).usersOf(path),
+      findClaim: (claim) => findVolume(connection, claim, POOL_NAME),
+      usersOf: async (path) => (await DiskUsage.read(connection, finder)).usersOf(path),
     });
     const inventory = new LibvirtInventory({
       context,
-      virsh,
+      connection,
       finder,
-      reader: new DomainReader(virsh),
+      reader: new DomainReader(connection),
       stops,
       clock,
       log,
@@ -122,14 +126,14 @@ export class LibvirtBackend extends Backend {
     });
     const abilities = {
       inventory,
-      power: new LibvirtPower({ virsh, finder, stops, lock }),
+      power: new LibvirtPower({ connection, finder, stops, lock }),
       provisioning,
       migration: new UnavailableAbility('Live migration needs a cluster: a libvirt context is one machine.'),
       containers: new UnavailableAbility('Containers need Kubernetes: libvirt runs virtual machines only.'),
-      consoles: new LibvirtConsoles(virsh, finder),
-      cluster: new LibvirtCluster(virsh, POOL_NAME),
+      consoles: new LibvirtConsoles(connection, finder),
+      cluster: new LibvirtCluster(connection, POOL_NAME),
       diagnostics: new LibvirtDiagnostics({
-        virsh,
+        connection,
         pool,
         network,
         finder,
@@ -142,6 +146,7 @@ export class LibvirtBackend extends Backend {
       stops.close();
       await inventory.close();
       await progress.cancelAll();
+      await connection.close();
     });
   }
 

@@ -4,13 +4,13 @@ import {
   type InstancetypeNames,
   type StorageCapabilities,
 } from '@headgate/domain-contracts';
-import { archOf, versionText } from '../host/host.js';
-import type { Virsh } from '../virsh/virsh.js';
+import { archOf } from '../host/host.js';
+import type { LibvirtConnection } from '../connection/libvirt-connection.js';
 
 /** A libvirt connection is a cluster of one node. */
 export class LibvirtCluster extends ClusterInventory {
   constructor(
-    private readonly virsh: Virsh,
+    private readonly connection: LibvirtConnection,
     private readonly poolName: string,
   ) {
     super();
@@ -18,16 +18,16 @@ export class LibvirtCluster extends ClusterInventory {
 
   override async nodes(): Promise<readonly ClusterNode[]> {
     const [hostname, version, capabilities] = await Promise.all([
-      this.virsh.run(['hostname']),
-      this.virsh.run(['version']),
-      this.virsh.run(['capabilities']),
+      this.connection.host.hostname(),
+      this.connection.host.version(),
+      this.connection.host.capabilities(),
     ]);
     return [
       {
-        name: hostname.trim(),
+        name: hostname,
         ready: true,
         roles: 'hypervisor',
-        kubelet: versionText(version),
+        kubelet: version,
         arch: archOf(capabilities),
       },
     ];
@@ -36,7 +36,7 @@ export class LibvirtCluster extends ClusterInventory {
   /** This adapter neither grows disks nor takes snapshots. */
   override async storage(): Promise<StorageCapabilities> {
     // Fails if libvirt can't be reached.
-    await this.virsh.run(['hostname']);
+    await this.connection.host.hostname();
     return { storageClass: this.poolName, canExpand: false, canSnapshot: false };
   }
 

@@ -8,9 +8,8 @@ import {
 } from '@headgate/domain-contracts';
 import { describeDomain, type DomainDescription } from '../domain-xml/domain-description.js';
 import type { DomainFinder } from '../domains/domain-finder.js';
-import { parseDomainState } from '../domains/domain-state.js';
 import { isRemote } from '../host/host.js';
-import type { Virsh } from '../virsh/virsh.js';
+import type { LibvirtConnection } from '../connection/libvirt-connection.js';
 import { connectSocket } from './connect-socket.js';
 import { openTerminal } from './open-terminal.js';
 import { readSerialLog, withoutOverlap } from './serial-log.js';
@@ -20,7 +19,7 @@ export class LibvirtConsoles extends ConsoleSource {
   override readonly screenSharing = 'preferred';
 
   constructor(
-    private readonly virsh: Virsh,
+    private readonly connection: LibvirtConnection,
     private readonly finder: DomainFinder,
   ) {
     super();
@@ -33,7 +32,7 @@ export class LibvirtConsoles extends ConsoleSource {
       throw new DomainError('NOT_SUPPORTED', `${name} has no VNC console (graphics: ${has}).`);
     }
     const address = vnc.port === undefined ? undefined : { host: toConnectAddress(vnc.address), port: vnc.port };
-    if (isRemote(this.virsh.uri)) return this.openRemoteVnc(name, address);
+    if (isRemote(this.connection.uri)) return this.openRemoteVnc(name, address);
     if (vnc.socket !== undefined) return connectSocket({ path: vnc.socket });
     if (address) return connectSocket(address);
     throw new DomainError('NOT_SUPPORTED', `The VNC console of ${name} does not listen on any socket or port.`);
@@ -45,7 +44,7 @@ export class LibvirtConsoles extends ConsoleSource {
    */
   override async openSerial(ref: InstanceRef): Promise<SerialLine> {
     const { name, serial } = await this.running(ref);
-    if (isRemote(this.virsh.uri)) {
+    if (isRemote(this.connection.uri)) {
       throw new DomainError(
         'NOT_SUPPORTED',
         `The serial console of ${name} is on another machine. Only the graphical console can be reached over ssh.`,
@@ -76,7 +75,7 @@ export class LibvirtConsoles extends ConsoleSource {
     name: string,
     address: { host: string; port: number } | undefined,
   ): Promise<ConsoleStream> | ConsoleStream {
-    const target = sshTargetOf(this.virsh.uri);
+    const target = sshTargetOf(this.connection.uri);
     if (!target)
       throw new DomainError(
         'NOT_SUPPORTED',
@@ -93,14 +92,11 @@ export class LibvirtConsoles extends ConsoleSource {
 
   private async running(ref: InstanceRef): Promise<DomainDescription> {
     const { uuid, name } = await this.finder.find(ref);
-    const [xml = '', state = ''] = await this.virsh.batch([
-      ['dumpxml', uuid],
-      ['domstate', uuid],
-    ]);
-    if (xml.trim() === '') throw new DomainError('INSTANCE_NOT_FOUND', `The domain ${name} no longer exists.`);
-    if (!parseDomainState(state).isActive)
+    const domain = await this.connection.domains.inspect(uuid);
+    if (!domain) throw new DomainError('INSTANCE_NOT_FOUND', `The domain ${name} no longer exists.`);
+    if (!domain.state.isActive)
       throw new DomainError('WRONG_STATE', `${name} is not running, so it has no console: start it first.`);
-    return describeDomain(xml);
+    return describeDomain(domain.xml);
   }
 }
 

@@ -1,14 +1,14 @@
 import { Diagnostics, DomainError, formatBytes, messageOf, type DiagnosticCheck } from '@headgate/domain-contracts';
 import { describeDomain } from '../domain-xml/domain-description.js';
 import type { DomainFinder } from '../domains/domain-finder.js';
-import { versionText, type Accelerator } from '../host/host.js';
+import type { Accelerator } from '../host/host.js';
 import { hasUserNetworking, OWN_NETWORK, type GuestNetwork } from '../network/guest-network.js';
 import type { StoragePool } from '../storage/storage-pool.js';
-import type { Virsh } from '../virsh/virsh.js';
+import type { LibvirtConnection } from '../connection/libvirt-connection.js';
 import { isVirtlogdListening } from './virtlogd-socket.js';
 
 export interface LibvirtDiagnosticsDeps {
-  readonly virsh: Virsh;
+  readonly connection: LibvirtConnection;
   readonly pool: StoragePool;
   readonly network: GuestNetwork;
   readonly finder: DomainFinder;
@@ -63,12 +63,13 @@ export class LibvirtDiagnostics extends Diagnostics {
   }
 
   private async libvirt(): Promise<Finding> {
-    const version = versionText(await this.deps.virsh.run(['version'], { timeoutMs: 10_000 }));
-    return { status: 'ok', message: `${version} responds.` };
+    const { connection } = this.deps;
+    const version = await connection.host.version({ timeoutMs: 10_000 });
+    return { status: 'ok', message: `${version} responds ${connection.describeTransport()}.` };
   }
 
   private async qemu(): Promise<Finding> {
-    const capabilities = await this.deps.virsh.run(['domcapabilities'], { timeoutMs: 20_000 });
+    const capabilities = await this.deps.connection.host.domainCapabilities({ timeoutMs: 20_000 });
     return { status: 'ok', message: `${/<path>([^<]+)<\/path>/.exec(capabilities)?.[1] ?? 'QEMU'} runs guests.` };
   }
 
@@ -122,8 +123,8 @@ export class LibvirtDiagnostics extends Diagnostics {
 
   private async guestIsolation(): Promise<Finding> {
     const domains = await this.deps.finder.all();
-    const documents = await this.deps.virsh.batch(domains.map(({ uuid }) => ['dumpxml', uuid]));
-    const exposed = domains.filter((_, i) => isExposed(documents[i] ?? '')).map(({ name }) => name);
+    const documents = await this.deps.connection.domains.documents(domains);
+    const exposed = documents.filter(({ xml }) => isExposed(xml)).map(({ id }) => id.name);
     if (exposed.length === 0)
       return { status: 'ok', message: "No VM can connect to ports on this machine's loopback address." };
     return {
@@ -145,7 +146,7 @@ export class LibvirtDiagnostics extends Diagnostics {
 
   private async virtlogd(): Promise<Finding> {
     // virt-admin needs more rights than the service has. Probing the socket that libvirtd itself uses is enough.
-    if (await isVirtlogdListening(this.deps.virsh.uri))
+    if (await isVirtlogdListening(this.deps.connection.uri))
       return { status: 'ok', message: 'virtlogd is running and records serial consoles.' };
     return {
       status: 'error',
@@ -167,8 +168,6 @@ async function run({ name, find }: Check): Promise<DiagnosticCheck> {
 }
 
 function isExposed(xml: string): boolean {
-  // The domain was removed meanwhile.
-  if (xml.trim() === '') return false;
   try {
     return hasUserNetworking(describeDomain(xml));
   } catch {

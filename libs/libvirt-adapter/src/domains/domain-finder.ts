@@ -1,22 +1,19 @@
 import { DomainError, type InstanceRef } from '@headgate/domain-contracts';
-import type { Virsh } from '../virsh/virsh.js';
+import type { DomainId } from '../connection/domain-operations.js';
+import type { LibvirtConnection } from '../connection/libvirt-connection.js';
 import { instanceNameOf, LOCAL_NAMESPACE } from './instance-name.js';
 
-export interface DomainId {
-  readonly uuid: string;
-  /** Its name in libvirt. */
-  readonly name: string;
-}
+export type { DomainId };
 
 /** Resolves refs to domains. */
 export class DomainFinder {
   constructor(
     private readonly context: string,
-    private readonly virsh: Virsh,
+    private readonly connection: LibvirtConnection,
   ) {}
 
-  async all(): Promise<DomainId[]> {
-    return parseDomainList(await this.virsh.run(LIST_DOMAINS));
+  all(): Promise<DomainId[]> {
+    return this.connection.domains.list();
   }
 
   /** @throws DomainError INSTANCE_NOT_FOUND, BACKEND_UNREACHABLE */
@@ -35,13 +32,3 @@ export class DomainFinder {
     return kind === 'vm' && context === this.context && namespace === LOCAL_NAMESPACE;
   }
 }
-
-const LIST_DOMAINS = ['list', '--all', '--uuid', '--name'] as const;
-
-/** Lines of `<uuid> <name>`; a name may contain spaces. */
-export const parseDomainList = (output: string): DomainId[] =>
-  output
-    .split('\n')
-    .map((line) => /^\s*([0-9a-f-]{36}) +(.*\S)\s*$/.exec(line))
-    .filter((match) => match !== null)
-    .map(([, uuid = '', name = '']) => ({ uuid, name }));

@@ -8,9 +8,9 @@ const OTHER = '6f1b0b45-9d35-4e1b-8a0f-0c5f4f9d5a11';
 
 describe('DomainReader', () => {
   const read = async (libvirt: FakeLibvirt) => {
-    const virsh = libvirt.virsh();
-    const finder = new DomainFinder('local', virsh);
-    const snapshots = await new DomainReader(virsh).read(await finder.all());
+    const connection = libvirt.connection();
+    const finder = new DomainFinder('local', connection);
+    const snapshots = await new DomainReader(connection).read(await finder.all());
     return snapshots.map((snapshot) =>
       toVirtualMachine(snapshot, { ref: finder.refOf(snapshot.description), host: 'host-1' }),
     );

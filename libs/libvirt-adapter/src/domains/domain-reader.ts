@@ -1,3 +1,5 @@
+import type { DomainId, DomainReading } from '../connection/domain-operations.js';
+import type { LibvirtConnection } from '../connection/libvirt-connection.js';
 import {
   bootDisk,
   describeDomain,
@@ -5,9 +7,7 @@ import {
   type DomainDescription,
 } from '../domain-xml/domain-description.js';
 import { hasPendingChanges } from '../domain-xml/pending-changes.js';
-import type { Virsh } from '../virsh/virsh.js';
-import type { DomainId } from './domain-finder.js';
-import { parseDomainState, type DomainState } from './domain-state.js';
+import type { DomainState } from './domain-state.js';
 
 /** The state of one domain at one moment. */
 export interface DomainSnapshot {
@@ -18,52 +18,24 @@ export interface DomainSnapshot {
   readonly hasPendingChanges: boolean;
 }
 
-// Keeps a command line within its length limit.
-const DOMAINS_PER_BATCH = 20;
-
-/** Reads domains in batches, each over one connection. */
+/** Reads domains and parses their XML. */
 export class DomainReader {
-  constructor(private readonly virsh: Virsh) {}
+  constructor(private readonly connection: LibvirtConnection) {}
 
   /** Leaves out domains that no longer exist. */
   async read(ids: readonly DomainId[]): Promise<DomainSnapshot[]> {
-    const snapshots: DomainSnapshot[] = [];
-    for (let from = 0; from < ids.length; from += DOMAINS_PER_BATCH) {
-      const chunk = ids.slice(from, from + DOMAINS_PER_BATCH);
-      const outputs = await this.virsh.batch(chunk.flatMap(({ uuid }) => commandsFor(uuid)));
-      for (let i = 0; i < outputs.length; i += COMMANDS_PER_DOMAIN) {
-        const id = chunk[i / COMMANDS_PER_DOMAIN];
-        const snapshot = id && toSnapshot(id, outputs.slice(i, i + COMMANDS_PER_DOMAIN));
-        if (snapshot) snapshots.push(snapshot);
-      }
-    }
-    return snapshots;
+    return (await this.connection.domains.read(ids)).map(toSnapshot);
   }
 }
 
-const COMMANDS_PER_DOMAIN = 4;
-
-const commandsFor = (uuid: string): string[][] => [
-  ['dumpxml', uuid],
-  ['dumpxml', '--inactive', uuid],
-  ['domstate', uuid, '--reason'],
-  ['domblkinfo', uuid, '--all'],
-];
-
-function toSnapshot(
-  id: DomainId,
-  [live = '', persistent = '', state = '', disks = '']: readonly string[],
-): DomainSnapshot | undefined {
-  // The domain was removed between the commands.
-  if (live.trim() === '' || state.trim() === '') return undefined;
-  const description = describe(id, live);
-  const parsedState = parseDomainState(state);
+function toSnapshot({ id, xml, persistentXml, state, diskBytes }: DomainReading): DomainSnapshot {
+  const description = describe(id, xml);
   return {
     description,
-    state: parsedState,
-    diskBytes: capacityOf(disks, bootDisk(description)?.target),
+    state,
+    diskBytes: diskBytes.get(bootDisk(description)?.target ?? '') ?? 0,
     hasPendingChanges:
-      parsedState.isActive && persistent.trim() !== '' && hasPendingChanges(description, describe(id, persistent)),
+      state.isActive && persistentXml !== undefined && hasPendingChanges(description, describe(id, persistentXml)),
   };
 }
 
@@ -74,13 +46,4 @@ function describe({ name, uuid }: DomainId, xml: string): DomainDescription {
   } catch (error) {
     return undescribedDomain(name, uuid, error);
   }
-}
-
-/** Parses the table of `domblkinfo --all`: target, capacity, allocation, physical. */
-function capacityOf(table: string, target: string | undefined): number {
-  for (const line of table.split('\n')) {
-    const [name, capacity] = line.trim().split(/\s+/);
-    if (name === target && capacity !== undefined && /^\d+$/.test(capacity)) return Number(capacity);
-  }
-  return 0;
 }

@@ -1,6 +1,6 @@
 import { isInstanceName } from '@headgate/domain-contracts';
 import { instanceNameOf } from './instance-name.js';
-import { parseDomainList } from './domain-finder.js';
+import { parseDomainList } from '../virsh/virsh-domains.js';
 
 const UUID = '2c749204-8322-4dfd-b324-cb2e556e0e9a';
 

@@ -1,6 +1,6 @@
 import { attribute, element, parseXml, text } from '../domain-xml/xml.js';
 import type { GuestNetwork } from '../network/guest-network.js';
-import type { Virsh } from '../virsh/virsh.js';
+import type { LibvirtConnection } from '../connection/libvirt-connection.js';
 
 /** `kvm` is hardware acceleration, `tcg` is QEMU's software emulation. */
 export type Accelerator = 'kvm' | 'tcg';
@@ -17,30 +17,30 @@ export interface Host {
 }
 
 export async function describeHost(
-  virsh: Virsh,
+  connection: LibvirtConnection,
   network: GuestNetwork,
   accelerator: () => Promise<Accelerator>,
 ): Promise<Host> {
-  const [name, info, capabilities, activeNetwork, availableAccelerator] = await Promise.all([
-    virsh.run(['hostname']),
-    virsh.run(['nodeinfo']),
-    virsh.run(['capabilities']),
+  const [name, memoryBytes, capabilities, activeNetwork, availableAccelerator] = await Promise.all([
+    connection.host.hostname(),
+    connection.host.memoryBytes(),
+    connection.host.capabilities(),
     network.active(),
     accelerator(),
   ]);
   return {
-    name: name.trim(),
+    name,
     arch: archOf(capabilities),
-    memoryBytes: Number(/^Memory size:\s+(\d+) KiB$/m.exec(info)?.[1] ?? 0) * 1024,
+    memoryBytes,
     accelerator: availableAccelerator,
     ...(activeNetwork !== undefined && { network: activeNetwork }),
-    isRemote: isRemote(virsh.uri),
+    isRemote: isRemote(connection.uri),
   };
 }
 
 /** The accelerator that libvirt reports, without probing it. */
-export const reportedAccelerator = (virsh: Virsh) => async (): Promise<Accelerator> => {
-  const capabilities = await virsh.run(['capabilities']);
+export const reportedAccelerator = (connection: LibvirtConnection) => async (): Promise<Accelerator> => {
+  const capabilities = await connection.host.capabilities();
   return /<domain type=['"]kvm['"]/.test(capabilities) ? 'kvm' : 'tcg';
 };
 
@@ -48,13 +48,6 @@ export const reportedAccelerator = (virsh: Virsh) => async (): Promise<Accelerat
 export function isRemote(uri: string): boolean {
   const match = /^[a-z]+(?:\+([a-z]+))?:\/\/([^/?]*)/.exec(uri);
   return match !== null && match[2] !== '' && match[1] !== 'unix';
-}
-
-/** `libvirt 9.0.0, QEMU 7.2.22`, from the output of `virsh version`. */
-export function versionText(output: string): string {
-  const libvirt = /Using library: libvirt (\S+)/.exec(output)?.[1];
-  const hypervisor = /Running hypervisor: (\S+ \S+)/.exec(output)?.[1];
-  return [libvirt && `libvirt ${libvirt}`, hypervisor].filter(Boolean).join(', ');
 }
 
 /** The host's architecture, from the output of `virsh capabilities`. */

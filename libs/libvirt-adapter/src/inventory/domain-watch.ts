@@ -6,19 +6,18 @@ import {
   type InventoryWatch,
   type Log,
 } from '@headgate/domain-contracts';
+import type { DomainEvent, EventSubscription } from '../connection/domain-events.js';
+import type { LibvirtConnection } from '../connection/libvirt-connection.js';
 import type { DomainDescription } from '../domain-xml/domain-description.js';
 import type { DomainFinder } from '../domains/domain-finder.js';
 import type { DomainReader } from '../domains/domain-reader.js';
 import type { StopRequests } from '../power/stop-requests.js';
-import type { Virsh } from '../virsh/virsh.js';
-import { mayChangeInventory } from './event-stream.js';
-import { EventStream } from './event-stream.js';
 import { GuestAddresses } from './guest-addresses.js';
 import { LiveDomains } from './live-domains.js';
 
 export interface DomainWatchDeps {
   readonly context: string;
-  readonly virsh: Virsh;
+  readonly connection: LibvirtConnection;
   readonly finder: DomainFinder;
   readonly reader: DomainReader;
   readonly stops: StopRequests;
@@ -35,10 +34,15 @@ export interface DomainWatchDeps {
 const MIN_BACKOFF_MS = 250;
 const MAX_BACKOFF_MS = 2000;
 /**
- * `virsh event` does not report when it has subscribed. Changes between the first list and that moment are found by
- * reading all domains again at these times after the connection.
+ * An unconfirmed subscription may miss changes after the first list. They are found by reading all domains again at these
+ * times after the connection.
  */
 const RECONCILE_DELAYS_MS = [1000, 10_000];
+
+/** A connection, or the attempt to establish one. */
+interface Attempt {
+  events?: EventSubscription;
+}
 
 /** Keeps one connection to libvirt and reconnects whenever it breaks. */
 export class DomainWatch implements InventoryWatch {
@@ -46,7 +50,7 @@ export class DomainWatch implements InventoryWatch {
   private isLost = false;
   private failures = 0;
   private live?: LiveDomains;
-  private events?: EventStream;
+  private attempt?: Attempt;
   private readonly timers = new Set<() => void>();
   private readonly addresses: GuestAddresses;
   private readonly unsubscribeStops: () => void;
@@ -56,7 +60,7 @@ export class DomainWatch implements InventoryWatch {
     private readonly listener: InventoryListener,
   ) {
     const refresh = (uuid: string): void => this.live?.refresh(uuid);
-    this.addresses = new GuestAddresses(deps.virsh, deps.clock, refresh);
+    this.addresses = new GuestAddresses(deps.connection, deps.clock, refresh);
     this.unsubscribeStops = deps.stops.onChange(refresh);
     void this.connect();
   }
@@ -69,25 +73,26 @@ export class DomainWatch implements InventoryWatch {
   }
 
   private async connect(): Promise<void> {
-    const { virsh, finder, reader, stops, onDiscovered } = this.deps;
+    const { connection, finder, reader, stops, onDiscovered } = this.deps;
+    const attempt: Attempt = {};
+    this.attempt = attempt;
     // Errors of a connection that has been replaced are ignored.
     const onFailure = (error: unknown): void => {
-      if (this.events === events) this.connectionFailed(error);
+      if (this.attempt === attempt) this.connectionFailed(error);
     };
     let live: LiveDomains | undefined;
-    const queued: Parameters<LiveDomains['handle']>[0][] = [];
-    const events: EventStream = new EventStream(virsh, {
-      event: (event) => {
-        if (!mayChangeInventory(event)) return;
-        if (live) live.handle(event);
-        else queued.push(event);
-      },
-      ended: onFailure,
-    });
-    this.events = events;
+    const queued: DomainEvent[] = [];
     try {
-      const host = (await virsh.run(['hostname'])).trim();
-      if (this.events !== events) return;
+      attempt.events = await connection.watch({
+        event: (event) => {
+          if (live) live.handle(event);
+          else queued.push(event);
+        },
+        ended: onFailure,
+      });
+      if (this.attempt !== attempt) return void (await attempt.events.stop());
+      const host = await connection.host.hostname();
+      if (this.attempt !== attempt) return;
       live = new LiveDomains(
         {
           finder,
@@ -106,13 +111,14 @@ export class DomainWatch implements InventoryWatch {
     } catch (error) {
       return onFailure(error);
     }
-    if (this.events === events) this.connected(live);
+    if (this.attempt === attempt) this.connected(live, attempt.events);
   }
 
-  private connected(live: LiveDomains): void {
+  private connected(live: LiveDomains, { isConfirmed }: EventSubscription): void {
     if (this.isLost) this.deps.log.info({}, 'libvirt is reachable again');
     this.isLost = false;
     this.failures = 0;
+    if (isConfirmed) return;
     for (const ms of RECONCILE_DELAYS_MS) this.later(ms, () => live.reconcile());
   }
 
@@ -136,9 +142,9 @@ export class DomainWatch implements InventoryWatch {
     this.timers.clear();
     this.live?.close();
     this.live = undefined;
-    const { events } = this;
-    this.events = undefined;
-    await events?.stop();
+    const { attempt } = this;
+    this.attempt = undefined;
+    await attempt?.events?.stop();
   }
 
   private later(ms: number, callback: () => void): void {

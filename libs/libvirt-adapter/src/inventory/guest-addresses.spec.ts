@@ -1,7 +1,8 @@
 import { FixedClock } from '@headgate/testing';
 import { describeDomain } from '../domain-xml/domain-description.js';
 import { ownDomainXml, UUID } from '../testing/domain-xml.js';
-import { Virsh } from '../virsh/virsh.js';
+import { parseAddresses } from '../virsh/virsh-domains.js';
+import { VirshConnection } from '../virsh/virsh-connection.js';
 import { GuestAddresses, pickAddress } from './guest-addresses.js';
 
 const TABLE = ' eth0       52:54:00:22:e5:72    ipv4         10.0.2.15/24\n';
@@ -20,14 +21,14 @@ describe('GuestAddresses', () => {
   beforeEach(() => {
     clock = new FixedClock();
     [asked, answers, found] = [0, [], []];
-    const virsh = new Virsh({
+    const connection = new VirshConnection({
       uri: 'qemu:///system',
       run: () => {
         asked++;
         return Promise.resolve({ code: 0, stdout: answers.shift() ?? '', stderr: '' });
       },
     });
-    addresses = new GuestAddresses(virsh, clock, (uuid) => void found.push(uuid));
+    addresses = new GuestAddresses(connection, clock, (uuid) => void found.push(uuid));
   });
 
   /** Advances the clock and lets pending lookups finish. */
@@ -75,18 +76,20 @@ describe('GuestAddresses', () => {
 describe('pickAddress', () => {
   test('picks the first IPv4 address that is reachable from outside', () => {
     expect(
-      pickAddress(` lo         00:00:00:00:00:00    ipv4         127.0.0.1/8
+      pickAddress(
+        parseAddresses(` lo         00:00:00:00:00:00    ipv4         127.0.0.1/8
  -          -                    ipv6         ::1/128
  eth0       52:54:00:22:e5:72    ipv6         fe80::5054:ff:fe22:e572/64
  -          -                    ipv4         10.0.2.15/24
 `),
+      ),
     ).toBe('10.0.2.15');
   });
 
   test('falls back to a global IPv6 address', () => {
-    expect(pickAddress(' eth0  52:54:00:22:e5:72  ipv6  2001:db8::7/64\n')).toBe('2001:db8::7');
+    expect(pickAddress(parseAddresses(' eth0  52:54:00:22:e5:72  ipv6  2001:db8::7/64\n'))).toBe('2001:db8::7');
   });
 
   test('returns undefined when there is no address yet', () =>
-    expect(pickAddress('\n eth0       52:54:00:22:e5:72    N/A          N/A\n')).toBeUndefined());
+    expect(pickAddress(parseAddresses('\n eth0       52:54:00:22:e5:72    N/A          N/A\n'))).toBeUndefined());
 });

@@ -1,7 +1,8 @@
 import { isIPv4 } from 'node:net';
 import type { Clock } from '@headgate/domain-contracts';
 import type { DomainDescription } from '../domain-xml/domain-description.js';
-import type { Virsh } from '../virsh/virsh.js';
+import type { LibvirtConnection } from '../connection/libvirt-connection.js';
+import type { InterfaceAddress } from '../connection/domain-operations.js';
 
 /** Delays between lookups for one guest. After the last one, the next event of the guest starts a new search. */
 const LOOKUP_DELAYS_MS = [0, 500, 1000, 2000, 4000, 8000, 15_000, 30_000, 60_000];
@@ -18,7 +19,7 @@ export class GuestAddresses {
   private readonly searches = new Map<string, Search>();
 
   constructor(
-    private readonly virsh: Virsh,
+    private readonly connection: LibvirtConnection,
     private readonly clock: Clock,
     /** Called when the address of a domain was found or has changed. */
     private readonly onFound: (uuid: string) => void,
@@ -68,9 +69,7 @@ export class GuestAddresses {
 
   private async lookUp(uuid: string, source: Search['source']): Promise<string | undefined> {
     try {
-      return pickAddress(
-        await this.virsh.run(['domifaddr', uuid, '--source', source, '--full'], { timeoutMs: 10_000 }),
-      );
+      return pickAddress(await this.connection.domains.interfaceAddresses(uuid, source, { timeoutMs: 10_000 }));
     } catch {
       // The agent may still be starting, or the guest is shutting down.
       return undefined;
@@ -78,16 +77,11 @@ export class GuestAddresses {
   }
 }
 
-/**
- * Picks the address to show from the table of `domifaddr`: name, MAC, protocol, address/prefix.
- * IPv4 is preferred; loopback and link-local addresses are skipped.
- */
-export function pickAddress(table: string): string | undefined {
-  const addresses = table
-    .split('\n')
-    .map((line) => line.trim().split(/\s+/))
-    .filter((cells) => cells[0] !== 'lo')
-    .map((cells) => cells.at(-1)?.split('/')[0] ?? '')
-    .filter((address) => /^[0-9a-f.:]+$/i.test(address) && !/^(127\.|169\.254\.|::1$|fe80:)/i.test(address));
+/** Picks the address to show: IPv4 is preferred; loopback and link-local addresses are skipped. */
+export function pickAddress(found: readonly InterfaceAddress[]): string | undefined {
+  const addresses = found
+    .filter(({ interfaceName }) => interfaceName !== 'lo')
+    .map(({ address }) => address)
+    .filter((address) => !/^(127\.|169\.254\.|::1$|fe80:)/i.test(address));
   return addresses.find((address) => isIPv4(address)) ?? addresses.find((address) => address.includes(':'));
 }

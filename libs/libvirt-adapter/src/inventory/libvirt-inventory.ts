@@ -34,7 +34,7 @@ export class LibvirtInventory extends InstanceInventory {
   /** The domain's description (https://libvirt.org/formatdomain.html) as `{domain: …}`: attributes begin with `@`, text is under `#text`. */
   override async manifest(ref: InstanceRef, { masked }: { masked: boolean }): Promise<Json> {
     const { uuid } = await this.deps.finder.find(ref);
-    const xml = await this.deps.virsh.run(['dumpxml', uuid, ...(masked ? [] : ['--security-info'])]);
+    const xml = await this.deps.connection.domains.xml(uuid, { withSecrets: !masked });
     const { domain } = parseDomain(xml);
     return toJson({ domain: masked ? maskSecrets(domain) : domain });
   }

@@ -3,7 +3,7 @@ import type { DomainDescription } from '../domain-xml/domain-description.js';
 import type { DomainFinder } from '../domains/domain-finder.js';
 import type { DomainReader, DomainSnapshot } from '../domains/domain-reader.js';
 import type { StopRequests } from '../power/stop-requests.js';
-import type { DomainEvent } from './event-stream.js';
+import type { DomainEvent } from '../connection/domain-events.js';
 import type { GuestAddresses } from './guest-addresses.js';
 import { toVirtualMachine } from './to-virtual-machine.js';
 
@@ -52,8 +52,8 @@ export class LiveDomains {
     this.readDirty();
   }
 
-  handle({ kind, domain, detail }: DomainEvent): void {
-    if (kind === 'lifecycle' && detail.startsWith('Started')) this.forgetEarlierRun(domain);
+  handle({ domain, isStart }: DomainEvent): void {
+    if (isStart) this.forgetEarlierRun(domain);
     this.dirty.add(domain);
     this.readDirty();
   }

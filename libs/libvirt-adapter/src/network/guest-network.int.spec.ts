@@ -3,7 +3,7 @@ import type { ConsoleStream } from '@headgate/domain-contracts';
 import { HttpServer } from '../testing/http-server.js';
 import { LibvirtUnderTest, TEST_URI, whyLibvirtIsUnavailable } from '../testing/libvirt-under-test.js';
 import { TINY_ENTRY, tinyGuest } from '../testing/tiny-guest.js';
-import { Virsh } from '../virsh/virsh.js';
+import { VirshConnection } from '../virsh/virsh-connection.js';
 import { GuestNetwork } from './guest-network.js';
 
 const MIB = 1024 ** 2;
@@ -14,7 +14,7 @@ const ROOT_LOGIN = '#cloud-config\nchpasswd:\n  list: |\n    root:r00t\n';
 
 async function whyNoNetwork(): Promise<string | undefined> {
   try {
-    await new GuestNetwork(new Virsh({ uri: TEST_URI })).ensure();
+    await new GuestNetwork(new VirshConnection({ uri: TEST_URI })).ensure();
     return undefined;
   } catch (error) {
     return (error as Error).message;

@@ -1,7 +1,7 @@
 import { describeDomain } from '../domain-xml/domain-description.js';
 import { foreignDomainXml, ownDomainXml } from '../testing/domain-xml.js';
 import { FakeLibvirt } from '../testing/fake-libvirt.js';
-import { Virsh } from '../virsh/virsh.js';
+import { VirshConnection } from '../virsh/virsh-connection.js';
 import { GuestNetwork, hasUserNetworking } from './guest-network.js';
 
 const CONFLICT = 'internal error: Network is already in use by interface eth0';
@@ -11,7 +11,7 @@ describe('GuestNetwork', () => {
   let network: GuestNetwork;
   beforeEach(() => {
     libvirt = new FakeLibvirt();
-    network = new GuestNetwork(libvirt.virsh());
+    network = new GuestNetwork(libvirt.connection());
   });
 
   test.each(['default', 'headgate'])('uses the network %s if it is active, and changes nothing', async (name) => {
@@ -39,14 +39,14 @@ describe('GuestNetwork', () => {
 
   test('uses the network that another program started meanwhile', async () => {
     libvirt.scripted.set('net-define', { code: 1, stderr: "error: network 'headgate' already exists\n" });
-    const virsh = new Virsh({
+    const connection = new VirshConnection({
       uri: 'qemu:///system',
       run: (program, args, options) => {
         if (args.includes('net-define')) libvirt.networks.set('headgate', true);
         return libvirt.run(program, args, options);
       },
     });
-    expect(await new GuestNetwork(virsh).ensure()).toBe('headgate');
+    expect(await new GuestNetwork(connection).ensure()).toBe('headgate');
   });
 
   test('starts its own network if it is defined already', async () => {

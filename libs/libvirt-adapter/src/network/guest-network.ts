@@ -1,6 +1,6 @@
 import { DomainError, messageOf } from '@headgate/domain-contracts';
 import { attribute, elements, formatXml, type XmlElement } from '../domain-xml/xml.js';
-import type { Virsh } from '../virsh/virsh.js';
+import type { LibvirtConnection } from '../connection/libvirt-connection.js';
 
 /** The network that libvirt's packages define. It is used if it is active, and never started by the service. */
 export const DEFAULT_NETWORK = 'default';
@@ -19,11 +19,11 @@ const SUBNETS = ['192.168.123', '192.168.213', '10.123.213', '172.30.213'];
 export class GuestNetwork {
   private attempt?: Promise<string>;
 
-  constructor(private readonly virsh: Virsh) {}
+  constructor(private readonly connection: LibvirtConnection) {}
 
   /** Name of an active network for VMs; undefined when there is none. */
   async active(): Promise<string | undefined> {
-    const names = await this.list([]);
+    const names = await this.connection.networks.list('active');
     return [DEFAULT_NETWORK, OWN_NETWORK].find((name) => names.includes(name));
   }
 
@@ -51,13 +51,13 @@ export class GuestNetwork {
   }
 
   private async start(): Promise<string> {
-    let isDefined = (await this.list(['--inactive'])).includes(OWN_NETWORK);
+    let isDefined = (await this.connection.networks.list('inactive')).includes(OWN_NETWORK);
     let failure = isDefined ? await this.tryToStart() : undefined;
     if (isDefined && !failure) return OWN_NETWORK;
     if (failure && !isSubnetConflict(failure)) throw failure;
     for (const subnet of SUBNETS) {
-      if (isDefined) await this.virsh.run(['net-undefine', OWN_NETWORK]);
-      await this.virsh.withXml(networkXml(subnet), (file) => ['net-define', file]);
+      if (isDefined) await this.connection.networks.undefine(OWN_NETWORK);
+      await this.connection.networks.define(networkXml(subnet));
       isDefined = true;
       failure = await this.tryToStart();
       if (!failure) return OWN_NETWORK;
@@ -69,21 +69,16 @@ export class GuestNetwork {
   /** @returns the error, or undefined if the network is active afterwards */
   private async tryToStart(): Promise<DomainError | undefined> {
     try {
-      await this.virsh.run(['net-start', OWN_NETWORK]);
-      await this.virsh.run(['net-autostart', OWN_NETWORK]);
+      await this.connection.networks.start(OWN_NETWORK);
+      await this.connection.networks.enableAutostart(OWN_NETWORK);
       return undefined;
     } catch (error) {
       // Another client may have started it meanwhile.
-      if ((await this.list([])).includes(OWN_NETWORK)) return undefined;
+      if ((await this.connection.networks.list('active')).includes(OWN_NETWORK)) return undefined;
       return error instanceof DomainError
         ? error
         : new DomainError('BACKEND_FAILED', messageOf(error), { cause: error });
     }
-  }
-
-  private async list(filters: readonly string[]): Promise<string[]> {
-    const names = await this.virsh.run(['net-list', '--name', ...filters]);
-    return names.split('\n').map((name) => name.trim());
   }
 }
 

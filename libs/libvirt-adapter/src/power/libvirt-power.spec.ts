@@ -20,8 +20,13 @@ describe('LibvirtPower', () => {
     libvirt = new FakeLibvirt();
     clock = new FixedClock();
     stops = new StopRequests(clock);
-    const virsh = libvirt.virsh();
-    power = new LibvirtPower({ virsh, finder: new DomainFinder('local', virsh), stops, lock: new KeyedLock() });
+    const connection = libvirt.connection();
+    power = new LibvirtPower({
+      connection,
+      finder: new DomainFinder('local', connection),
+      stops,
+      lock: new KeyedLock(),
+    });
   });
 
   test.each<[string, PowerAction, boolean, string[]]>([

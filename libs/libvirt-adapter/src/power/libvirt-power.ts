@@ -7,13 +7,14 @@ import {
 } from '@headgate/domain-contracts';
 import { describeDomain } from '../domain-xml/domain-description.js';
 import type { DomainFinder, DomainId } from '../domains/domain-finder.js';
-import { parseDomainState, type DomainState } from '../domains/domain-state.js';
+import type { DomainState } from '../domains/domain-state.js';
+import type { DomainOperations } from '../connection/domain-operations.js';
 import type { KeyedLock } from '../virsh/concurrency.js';
-import type { Virsh } from '../virsh/virsh.js';
+import type { LibvirtConnection } from '../connection/libvirt-connection.js';
 import type { StopRequests } from './stop-requests.js';
 
 export interface LibvirtPowerDeps {
-  readonly virsh: Virsh;
+  readonly connection: LibvirtConnection;
   readonly finder: DomainFinder;
   readonly stops: StopRequests;
   /** Serializes operations on a domain. */
@@ -37,16 +38,16 @@ export class LibvirtPower extends InstancePower {
   }
 
   private async start({ uuid }: DomainId, state: DomainState): Promise<void> {
-    if (state.word === 'pmsuspended') await this.virsh(['dompmwakeup', uuid]);
-    else if (state.word === 'crashed') await this.virsh(['reset', uuid]);
-    else if (!state.isActive) await this.virsh(['start', uuid], START_TIMEOUT_MS);
+    if (state.word === 'pmsuspended') await this.domains.wakeUp(uuid);
+    else if (state.word === 'crashed') await this.domains.reset(uuid);
+    else if (!state.isActive) await this.domains.start(uuid, { timeoutMs: START_TIMEOUT_MS });
   }
 
   private async stop({ uuid, name }: DomainId, state: DomainState, force: boolean): Promise<void> {
     // A crashed domain that was preserved for inspection still has its QEMU process.
     if (!state.isActive && state.word !== 'crashed') return;
     if (force) {
-      await this.virsh(['destroy', uuid]);
+      await this.domains.destroy(uuid);
       return this.deps.stops.end(uuid);
     }
     if (isFrozen(state)) {
@@ -55,52 +56,49 @@ export class LibvirtPower extends InstancePower {
         `${name} is paused and can't shut down: unpause it first, or force stop it.`,
       );
     }
-    await this.virsh(['shutdown', uuid]);
+    await this.domains.shutdown(uuid);
     // Fails harmlessly if the guest has shut down meanwhile.
-    this.deps.stops.begin(uuid, () => void this.virsh(['shutdown', uuid]).catch(() => undefined));
+    this.deps.stops.begin(uuid, () => void this.domains.shutdown(uuid).catch(() => undefined));
   }
 
   private async restart({ uuid, name }: DomainId, state: DomainState, force: boolean): Promise<void> {
     if (!state.isActive)
       throw new DomainError('WRONG_STATE', `${name} is not running, so it can't be restarted: start it instead.`);
     if (force) {
-      await this.virsh(['destroy', uuid]);
+      await this.domains.destroy(uuid);
       this.deps.stops.end(uuid);
-      await this.virsh(['start', uuid], START_TIMEOUT_MS);
+      await this.domains.start(uuid, { timeoutMs: START_TIMEOUT_MS });
       return;
     }
     if (isFrozen(state))
       throw new DomainError('WRONG_STATE', `${name} is paused: unpause it first, or force a restart.`);
-    await this.virsh(['reboot', uuid]);
+    await this.domains.reboot(uuid);
   }
 
   private async pause({ uuid, name }: DomainId, state: DomainState): Promise<void> {
     if (!state.isActive) throw new DomainError('WRONG_STATE', `${name} is not running, so it can't be paused.`);
-    if (!isFrozen(state)) await this.virsh(['suspend', uuid]);
+    if (!isFrozen(state)) await this.domains.suspend(uuid);
   }
 
   private async unpause({ uuid, name }: DomainId, state: DomainState): Promise<void> {
     if (!state.isActive)
       throw new DomainError('WRONG_STATE', `${name} is not running, so it can't be unpaused: start it instead.`);
-    if (state.word === 'pmsuspended') await this.virsh(['dompmwakeup', uuid]);
-    else if (isFrozen(state)) await this.virsh(['resume', uuid]);
+    if (state.word === 'pmsuspended') await this.domains.wakeUp(uuid);
+    else if (isFrozen(state)) await this.domains.resume(uuid);
   }
 
   /** @throws DomainError BUSY while its disk is being filled */
   private async stateOf({ uuid, name }: DomainId): Promise<DomainState> {
-    const [state = '', xml = ''] = await this.deps.virsh.batch([
-      ['domstate', uuid, '--reason'],
-      ['dumpxml', uuid],
-    ]);
-    if (xml.trim() === '') throw new DomainError('INSTANCE_NOT_FOUND', `The domain ${name} no longer exists.`);
-    if (isProvisioning(xml)) {
+    const domain = await this.domains.inspect(uuid);
+    if (!domain) throw new DomainError('INSTANCE_NOT_FOUND', `The domain ${name} no longer exists.`);
+    if (isProvisioning(domain.xml)) {
       throw new DomainError('BUSY', `${name} is still being created: wait until its disk is ready.`);
     }
-    return parseDomainState(state);
+    return domain.state;
   }
 
-  private virsh(args: readonly string[], timeoutMs?: number): Promise<string> {
-    return this.deps.virsh.run(args, { timeoutMs });
+  private get domains(): DomainOperations {
+    return this.deps.connection.domains;
   }
 }
 

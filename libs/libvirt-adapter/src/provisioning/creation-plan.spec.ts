@@ -36,8 +36,8 @@ describe('planCreation', () => {
     ...overrides,
   });
   const deps = (overrides: Partial<CreationPlanDeps> = {}): CreationPlanDeps => ({
-    finder: new DomainFinder('local', libvirt.virsh()),
-    pool: new StoragePool(libvirt.virsh(), 'headgate', '/images/headgate'),
+    finder: new DomainFinder('local', libvirt.connection()),
+    pool: new StoragePool(libvirt.connection(), 'headgate', '/images/headgate'),
     describeHost: () => Promise.resolve(HOST),
     egress: new EgressPolicy(),
     hasSpaceForDownloads: () => Promise.resolve(true),

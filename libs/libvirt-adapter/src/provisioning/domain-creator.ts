@@ -11,7 +11,7 @@ import {
 import { buildDomainXml } from '../domain-xml/build-domain-xml.js';
 import type { StoragePool } from '../storage/storage-pool.js';
 import type { KeyedLock } from '../virsh/concurrency.js';
-import type { Virsh } from '../virsh/virsh.js';
+import type { LibvirtConnection } from '../connection/libvirt-connection.js';
 import type { BootDiskBuilder } from './boot-disk-builder.js';
 import type { CreationPlan } from './creation-plan.js';
 import type { DomainEditor } from './domain-editor.js';
@@ -21,7 +21,7 @@ import type { writeSeedIso } from './seed-iso.js';
 import type { WorkInProgress } from './work-in-progress.js';
 
 export interface DomainCreatorDeps {
-  readonly virsh: Virsh;
+  readonly connection: LibvirtConnection;
   readonly pool: StoragePool;
   readonly editor: DomainEditor;
   readonly remover: DomainRemover;
@@ -50,7 +50,7 @@ export class DomainCreator {
 
   /** Defines the domain, marked as work in progress. The service removes a marked domain after an interruption. */
   async define(spec: VmSpec, plan: CreationPlan): Promise<Draft> {
-    const { pool, progress, virsh, clock } = this.deps;
+    const { pool, progress, connection, clock } = this.deps;
     const uuid = randomUUID();
     const files = nameVolumes({ spec, uuid, pool: pool.name, folder: await pool.path(), plan });
     progress.begin(uuid);
@@ -78,7 +78,7 @@ export class DomainCreator {
           volumes: files.volumes,
         },
       });
-      await virsh.withXml(xml, (file) => ['define', file]);
+      await connection.domains.define(xml);
       return { spec, uuid, plan, files };
     } catch (error) {
       progress.end(uuid);
@@ -134,12 +134,12 @@ export class DomainCreator {
   }
 
   private async complete({ uuid, spec }: Draft, report: TaskReporter): Promise<void> {
-    const { editor, lock, virsh } = this.deps;
+    const { editor, lock, connection } = this.deps;
     await lock.run(uuid, async () => {
       await editor.updateMetadata(uuid, ({ provisioning: _done, ...metadata }) => metadata);
       if (!spec.start) return;
       report.step('Starting the VM');
-      await virsh.run(['start', uuid], { timeoutMs: START_TIMEOUT_MS });
+      await connection.domains.start(uuid, { timeoutMs: START_TIMEOUT_MS });
     });
   }
 }

@@ -6,8 +6,7 @@ import {
   INSTANCE_XMLNS,
   type InstanceMetadata,
 } from '../domain-xml/instance-metadata.js';
-import { parseDomainState } from '../domains/domain-state.js';
-import type { Virsh } from '../virsh/virsh.js';
+import type { LibvirtConnection } from '../connection/libvirt-connection.js';
 
 export interface EditableDomain {
   readonly description: DomainDescription;
@@ -17,20 +16,16 @@ export interface EditableDomain {
 
 /** Reads and updates the service's metadata in a domain. Callers hold the domain's lock. */
 export class DomainEditor {
-  constructor(private readonly virsh: Virsh) {}
+  constructor(private readonly connection: LibvirtConnection) {}
 
   /** @throws DomainError INSTANCE_NOT_FOUND */
   async read(uuid: string): Promise<EditableDomain> {
-    const [xml = '', state = '', info = ''] = await this.virsh.batch([
-      ['dumpxml', uuid],
-      ['domstate', uuid],
-      ['dominfo', uuid],
-    ]);
-    if (xml.trim() === '') throw new DomainError('INSTANCE_NOT_FOUND', 'The VM no longer exists.');
+    const domain = await this.connection.domains.inspect(uuid);
+    if (!domain) throw new DomainError('INSTANCE_NOT_FOUND', 'The VM no longer exists.');
     return {
-      description: describeDomain(xml),
-      isActive: parseDomainState(state).isActive,
-      isPersistent: /^Persistent:\s+yes$/m.test(info),
+      description: describeDomain(domain.xml),
+      isActive: domain.state.isActive,
+      isPersistent: domain.isPersistent,
     };
   }
 
@@ -43,16 +38,12 @@ export class DomainEditor {
     }
     // A foreign domain gets metadata of its own. A copy of one of the service's domains keeps the original owner, and so owns nothing.
     const updated = change(metadata.owner === '' ? { ...metadata, owner: uuid } : metadata);
-    const scope = [...(isPersistent ? ['--config'] : []), ...(isActive ? ['--live'] : [])];
-    await this.virsh.run([
-      'metadata',
-      uuid,
-      INSTANCE_XMLNS,
-      '--key',
-      INSTANCE_PREFIX,
-      '--set',
-      formatMetadata(updated),
-      ...scope,
-    ]);
+    await this.connection.domains.setMetadata(uuid, {
+      namespace: INSTANCE_XMLNS,
+      prefix: INSTANCE_PREFIX,
+      xml: formatMetadata(updated),
+      inLiveDomain: isActive,
+      inPersistentDomain: isPersistent,
+    });
   }
 }

@@ -23,13 +23,13 @@ describe('DomainRemover', () => {
       'kept.qcow2',
     );
     libvirt.addPool('default', '/images', 'web-2c749204.qcow2');
-    const virsh = libvirt.virsh();
-    const finder = new DomainFinder('local', virsh);
+    const connection = libvirt.connection();
+    const finder = new DomainFinder('local', connection);
     remover = new DomainRemover(
-      virsh,
+      connection,
       finder,
-      new StoragePool(virsh, 'headgate', '/images/headgate'),
-      new DomainEditor(virsh),
+      new StoragePool(connection, 'headgate', '/images/headgate'),
+      new DomainEditor(connection),
     );
   });
 

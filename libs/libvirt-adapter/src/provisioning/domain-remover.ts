@@ -6,7 +6,7 @@ import type { OwnedVolume } from '../domain-xml/instance-metadata.js';
 import type { DomainFinder } from '../domains/domain-finder.js';
 import { DiskUsage } from '../storage/disk-usage.js';
 import type { StoragePool } from '../storage/storage-pool.js';
-import type { Virsh } from '../virsh/virsh.js';
+import type { LibvirtConnection } from '../connection/libvirt-connection.js';
 import type { DomainEditor, EditableDomain } from './domain-editor.js';
 
 export interface RemovalPlan {
@@ -17,10 +17,12 @@ export interface RemovalPlan {
   readonly kept: readonly string[];
 }
 
+const REMOVAL_TIMEOUT_MS = 60_000;
+
 /** Removes domains with the volumes that were created for them, and nothing else. */
 export class DomainRemover {
   constructor(
-    private readonly virsh: Virsh,
+    private readonly connection: LibvirtConnection,
     private readonly finder: DomainFinder,
     private readonly pool: StoragePool,
     private readonly editor: DomainEditor,
@@ -32,7 +34,7 @@ export class DomainRemover {
     if (owned.length === 0) return { domain, volumes: [], kept: diskPaths(domain.description) };
     const folder = await this.pool.path().catch(() => undefined);
     if (folder === undefined) return { domain, volumes: [], kept: diskPaths(domain.description) };
-    const usage = await DiskUsage.read(this.virsh, this.finder);
+    const usage = await DiskUsage.read(this.connection, this.finder);
     const pathOf = ({ name }: OwnedVolume): string => `${folder}/${name}`;
     const overlays = owned.flatMap((volume) => usage.overlaysOf(pathOf(volume), uuid));
     const volumes = [...this.toVolumes(overlays, folder), ...owned].filter(
@@ -48,12 +50,11 @@ export class DomainRemover {
   async remove(uuid: string): Promise<void> {
     const { domain, volumes } = await this.plan(uuid);
     const { description, isActive, isPersistent } = domain;
-    if (isActive) await this.tolerating(['destroy', uuid], 'WRONG_STATE', 'INSTANCE_NOT_FOUND');
+    const { domains } = this.connection;
+    const options = { timeoutMs: REMOVAL_TIMEOUT_MS };
+    if (isActive) await this.tolerating(domains.destroy(uuid, options), 'WRONG_STATE', 'INSTANCE_NOT_FOUND');
     await this.removeVolumes(volumes);
-    if (isPersistent) {
-      const leftovers = ['--managed-save', '--snapshots-metadata', '--checkpoints-metadata', '--nvram'];
-      await this.tolerating(['undefine', uuid, ...leftovers], 'INSTANCE_NOT_FOUND');
-    }
+    if (isPersistent) await this.tolerating(domains.undefine(uuid, options), 'INSTANCE_NOT_FOUND');
     await this.removeSocket(description, uuid);
   }
 
@@ -81,9 +82,12 @@ export class DomainRemover {
       .map((path) => ({ pool: this.pool.name, name: basename(path), role: 'overlay' }));
   }
 
-  private async tolerating(args: readonly string[], ...codes: ('WRONG_STATE' | 'INSTANCE_NOT_FOUND')[]): Promise<void> {
+  private async tolerating(
+    operation: Promise<void>,
+    ...codes: ('WRONG_STATE' | 'INSTANCE_NOT_FOUND')[]
+  ): Promise<void> {
     try {
-      await this.virsh.run(args, { timeoutMs: 60_000 });
+      await operation;
     } catch (error) {
       if (!DomainError.is(error, ...codes)) throw error;
     }

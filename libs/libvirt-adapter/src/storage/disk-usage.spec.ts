@@ -21,7 +21,7 @@ describe('DiskUsage', () => {
   afterEach(() => rm(folder, { recursive: true }));
 
   const usersOf = async (path: string) =>
-    (await DiskUsage.read(libvirt.virsh(), new DomainFinder('local', libvirt.virsh()))).usersOf(path);
+    (await DiskUsage.read(libvirt.connection(), new DomainFinder('local', libvirt.connection()))).usersOf(path);
   const addDomain = (disks: string) => libvirt.add(foreignDomainXml({ name: 'db', uuid: UUID, disks }));
 
   test('finds the users of a disk, of a disk of type volume, and no others', async () => {
@@ -76,7 +76,7 @@ describe('findVolume', () => {
     const libvirt = new FakeLibvirt();
     libvirt.addPool('default', '/images', 'Win 10_data.img', 'a.qcow2');
     libvirt.addPool('fast', '/fast', 'a.qcow2');
-    const find = (claim: string) => findVolume(libvirt.virsh(), claim, 'headgate');
+    const find = (claim: string) => findVolume(libvirt.connection(), claim, 'headgate');
     expect(await find('Win 10_data')).toMatchObject({ path: '/images/Win 10_data.img' });
     await expect(find('a')).rejects.toMatchObject({ code: 'CONFLICT', message: expect.stringContaining('default/a') });
     expect(await find('fast/a')).toMatchObject({ path: '/fast/a.qcow2' });

@@ -4,7 +4,7 @@ import { describeDomain, type DiskDescription } from '../domain-xml/domain-descr
 import { element, parseXml, text } from '../domain-xml/xml.js';
 import type { DomainFinder, DomainId } from '../domains/domain-finder.js';
 import { isRemote } from '../host/host.js';
-import type { Virsh } from '../virsh/virsh.js';
+import type { LibvirtConnection } from '../connection/libvirt-connection.js';
 import { backingFileOf } from './disk-image.js';
 
 /** Longer backing chains are cut off here; libvirt itself supports no more than 200 files. */
@@ -25,18 +25,14 @@ interface DomainDisks {
 export class DiskUsage {
   private constructor(private readonly domains: readonly DomainDisks[]) {}
 
-  static async read(virsh: Virsh, finder: DomainFinder): Promise<DiskUsage> {
-    const ids = await finder.all();
-    const documents = await virsh.batch(
-      ids.flatMap(({ uuid }) => [['dumpxml', uuid], ['dumpxml', '--inactive', uuid]]), // prettier-ignore
-    );
-    const domains = ids.map((id, i) => ({
+  static async read(connection: LibvirtConnection, finder: DomainFinder): Promise<DiskUsage> {
+    const domains = (await connection.domains.documents(await finder.all())).map(({ id, xml, persistentXml }) => ({
       id,
-      documents: documents.slice(2 * i, 2 * i + 2).filter((xml) => xml.trim() !== ''),
+      documents: persistentXml === undefined ? [xml] : [xml, persistentXml],
     }));
     const disks = domains.map((domain) => domain.documents.flatMap(disksOf));
-    const tops = await resolvePaths(virsh, disks);
-    const backing = await readBackingFiles(virsh, tops.flat(), disks.flat());
+    const tops = await resolvePaths(connection, disks);
+    const backing = await readBackingFiles(connection, tops.flat(), disks.flat());
     return new DiskUsage(
       domains.map((domain, i) => ({ ...domain, chains: (tops[i] ?? []).map((top) => chainFrom(top, backing)) })),
     );
@@ -75,17 +71,22 @@ function disksOf(xml: string): readonly DiskDescription[] {
 const uses = ({ chains }: DomainDisks, path: string): boolean => chains.some((chain) => chain.includes(path));
 
 /** The paths of the disks of each domain. */
-async function resolvePaths(virsh: Virsh, disks: readonly (readonly DiskDescription[])[]): Promise<string[][]> {
+async function resolvePaths(
+  connection: LibvirtConnection,
+  disks: readonly (readonly DiskDescription[])[],
+): Promise<string[][]> {
   const byPool = disks.flat().filter(({ path, pool, volume }) => path === undefined && pool && volume !== undefined);
-  const outputs = await virsh.batch(byPool.map(({ pool = '', volume = '' }) => ['vol-path', volume, '--pool', pool]));
-  const paths = new Map(byPool.map((disk, i) => [disk, outputs[i]?.trim() ?? '']));
+  const found = await connection.storage.volumePaths(
+    byPool.map(({ pool = '', volume = '' }) => ({ pool, name: volume })),
+  );
+  const paths = new Map(byPool.map((disk, i) => [disk, found[i] ?? '']));
   const pathOf = (disk: DiskDescription): string => disk.path ?? paths.get(disk) ?? '';
   return disks.map((list) => [...new Set(list.map(pathOf))].filter((path) => path !== ''));
 }
 
 /** The backing file of each file, found by libvirt's pools and, on this machine, in the headers of the files themselves. */
 async function readBackingFiles(
-  virsh: Virsh,
+  connection: LibvirtConnection,
   tops: readonly string[],
   disks: readonly DiskDescription[],
 ): Promise<Map<string, string>> {
@@ -101,18 +102,22 @@ async function readBackingFiles(
   while (pending.length > 0) {
     const paths = [...new Set(pending)].filter((path) => !seen.has(path));
     paths.forEach((path) => seen.add(path));
-    const outputs = await virsh.batch(paths.map((path) => ['vol-dumpxml', path]));
-    const found = await Promise.all(paths.map((path, i) => backingOf(virsh, path, outputs[i] ?? '')));
+    const volumes = await connection.storage.volumesAt(paths);
+    const found = await Promise.all(paths.map((path, i) => backingOf(connection, path, volumes[i])));
     paths.forEach((path, i) => found[i] !== undefined && backing.set(path, found[i]));
     pending = found.filter((path) => path !== undefined);
   }
   return backing;
 }
 
-async function backingOf(virsh: Virsh, path: string, volumeXml: string): Promise<string | undefined> {
+async function backingOf(
+  connection: LibvirtConnection,
+  path: string,
+  volumeXml: string | undefined,
+): Promise<string | undefined> {
   const known =
-    volumeXml.trim() === '' ? undefined : text(element(element(parseXml(volumeXml), 'volume'), 'backingStore'), 'path');
-  if (known !== undefined || isRemote(virsh.uri)) return known;
+    volumeXml === undefined ? undefined : text(element(element(parseXml(volumeXml), 'volume'), 'backingStore'), 'path');
+  if (known !== undefined || isRemote(connection.uri)) return known;
   const file = await readBackingFile(path);
   return file === undefined ? undefined : realpath(file).catch(() => file);
 }

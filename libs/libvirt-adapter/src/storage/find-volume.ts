@@ -1,7 +1,6 @@
 import { DomainError } from '@headgate/domain-contracts';
 import { attribute, element, parseXml, text } from '../domain-xml/xml.js';
-import type { Virsh } from '../virsh/virsh.js';
-import { volumeNames } from './storage-pool.js';
+import type { LibvirtConnection } from '../connection/libvirt-connection.js';
 
 export interface ExistingVolume {
   readonly path: string;
@@ -15,14 +14,18 @@ export interface ExistingVolume {
  * @param ownPool the preferred pool
  * @throws DomainError VOLUME_NOT_FOUND, CONFLICT when several pools have a volume of that name
  */
-export async function findVolume(virsh: Virsh, claim: string, ownPool: string): Promise<ExistingVolume> {
-  const allPools = lines(await virsh.run(['pool-list', '--name']));
+export async function findVolume(
+  connection: LibvirtConnection,
+  claim: string,
+  ownPool: string,
+): Promise<ExistingVolume> {
+  const allPools = await connection.storage.activePools();
   // Names of volumes contain no slash, names of pools neither.
   const [name, pool] = claim.split('/').reverse() as [string, string | undefined];
   const pools = pool === undefined ? allPools : allPools.filter((candidate) => candidate === pool);
-  const tables = await virsh.batch(pools.map((pool) => ['vol-list', pool]));
+  const volumes = await Promise.all(pools.map((pool) => volumesOf(connection, pool)));
   const found = pools.flatMap((pool, i) =>
-    volumeNames(tables[i] ?? '')
+    (volumes[i] ?? [])
       .filter((volume) => volume === name || volume.replace(/\.(qcow2|img|raw)$/, '') === name)
       .map((volume) => ({ pool, name: volume })),
   );
@@ -38,7 +41,7 @@ export async function findVolume(virsh: Virsh, claim: string, ownPool: string): 
       `Several volumes are named ${claim} (${locations}): choose one by its pool, as in ${locations.split(', ')[0]}.`,
     );
   }
-  return describeVolume(await virsh.run(['vol-dumpxml', volume.name, '--pool', volume.pool]));
+  return describeVolume(await connection.storage.volumeXml(volume));
 }
 
 function describeVolume(xml: string): ExistingVolume {
@@ -51,8 +54,12 @@ function describeVolume(xml: string): ExistingVolume {
   };
 }
 
-const lines = (output: string): string[] =>
-  output
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '');
+/** A pool that was stopped or removed meanwhile has no volumes. */
+async function volumesOf({ storage }: LibvirtConnection, pool: string): Promise<string[]> {
+  try {
+    return await storage.volumes(pool);
+  } catch (error) {
+    if (DomainError.is(error, 'BACKEND_UNREACHABLE', 'BACKEND_FORBIDDEN', 'BACKEND_TIMEOUT')) throw error;
+    return [];
+  }
+}

@@ -8,7 +8,7 @@ describe('StoragePool', () => {
     const libvirt = new FakeLibvirt();
     libvirt.addPool('headgate', '/images/headgate');
     libvirt.pools.get('headgate')!.availableBytes = 3 * GIB;
-    const pool = new StoragePool(libvirt.virsh(), 'headgate', '/images/headgate');
+    const pool = new StoragePool(libvirt.connection(), 'headgate', '/images/headgate');
     await pool.checkSpace(2 * GIB, GIB);
     await expect(pool.checkSpace(2 * GIB + 1, GIB)).rejects.toMatchObject({
       code: 'INSUFFICIENT_STORAGE',

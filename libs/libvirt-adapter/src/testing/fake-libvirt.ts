@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describeDomain } from '../domain-xml/domain-description.js';
 import type { ProgramResult, RunProgram } from '../virsh/run-program.js';
-import { Virsh } from '../virsh/virsh.js';
+import { VirshConnection } from '../virsh/virsh-connection.js';
 
 interface FakeDomain {
   name: string;
@@ -35,8 +35,8 @@ export class FakeLibvirt {
     return Promise.resolve(isScript ? this.script(words[0] ?? '') : this.execute(words));
   };
 
-  virsh(): Virsh {
-    return new Virsh({ uri: 'qemu:///system', run: this.run });
+  connection(): VirshConnection {
+    return new VirshConnection({ uri: 'qemu:///system', run: this.run });
   }
 
   /** Adds a domain by its description. */

@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import { SystemClock, type InstanceRef } from '@headgate/domain-contracts';
 import { LOCAL_NAMESPACE } from '../domains/instance-name.js';
 import { LibvirtBackend, POOL_NAME, type LibvirtBackendOptions } from '../libvirt-backend.js';
-import { parseDomainList } from '../domains/domain-finder.js';
+import { parseDomainList } from '../virsh/virsh-domains.js';
 import { StoragePool } from '../storage/storage-pool.js';
+import { VirshConnection } from '../virsh/virsh-connection.js';
 import { Virsh } from '../virsh/virsh.js';
 
 export const TEST_URI = process.env['HEADGATE_TEST_LIBVIRT_URI'] ?? 'qemu:///system';
@@ -80,7 +81,7 @@ export class LibvirtUnderTest {
 
   /** Names of the volumes that the adapter created for domains of this test. */
   async volumes(): Promise<string[]> {
-    const names = await new StoragePool(this.virsh, POOL_NAME, '').volumes();
+    const names = await new StoragePool(new VirshConnection({ uri: TEST_URI }), POOL_NAME, '').volumes();
     return names.filter((name) => name.startsWith(this.prefix));
   }
 

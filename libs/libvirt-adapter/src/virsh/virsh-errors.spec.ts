@@ -51,6 +51,11 @@ describe('translateFailure', () => {
       'web',
     ],
     [
+      "error: operation failed: pool 'headgate' already exists with uuid 2c749204-8322-4dfd-b324-cb2e556e0e9a\n",
+      'ALREADY_EXISTS',
+      'headgate',
+    ],
+    [
       'error: Timed out during operation: cannot acquire state change lock (held by monitor=remoteDispatchDomainCreate)\n',
       'BUSY',
       'busy',

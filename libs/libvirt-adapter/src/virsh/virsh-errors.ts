@@ -139,6 +139,7 @@ const TRANSLATIONS: readonly (readonly [RegExp, ErrorCode, Message])[] = [
     'ALREADY_EXISTS',
     ([, name]) => `A domain named ${name} already exists: choose another name.`,
   ],
+  [/pool '([^']*)' already exists/, 'ALREADY_EXISTS', ([, name]) => `A storage pool named ${name} already exists.`],
   [
     /storage vol(?:ume)? (?:name )?'([^']*)' (?:exists already|already in use)/,
     'ALREADY_EXISTS',

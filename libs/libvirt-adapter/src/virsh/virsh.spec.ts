@@ -1,5 +1,6 @@
 import { StoragePool } from '../storage/storage-pool.js';
 import type { ProgramResult, RunProgram } from './run-program.js';
+import { VirshConnection } from './virsh-connection.js';
 import { Virsh } from './virsh.js';
 
 const DONE: ProgramResult = { code: 0, stdout: 'done', stderr: '' };
@@ -27,14 +28,18 @@ describe('Virsh', () => {
       running++;
       return new Promise((resolve) => finish.push(() => resolve(DONE)));
     };
-    const virsh = new Virsh({ uri: 'qemu:///system', run, maxConcurrent: 2 });
-    const pool = new StoragePool(virsh, 'headgate', '/images/headgate');
+    const connection = new VirshConnection({ uri: 'qemu:///system', run, maxConcurrent: 2 });
+    const pool = new StoragePool(connection, 'headgate', '/images/headgate');
     const uploads = Array.from({ length: 8 }, (_, i) => pool.createFrom(`disk-${i}`, `/tmp/disk-${i}`));
-    expect(await virsh.run(['suspend', 'web'])).toBe('done');
+    const until = async (isMet: () => boolean): Promise<void> => {
+      while (!isMet()) await new Promise((resolve) => setImmediate(resolve));
+    };
+    await until(() => running === 2);
+    await expect(connection.domains.suspend('web')).resolves.toBeUndefined();
     expect(running).toBe(2);
     for (let i = 0; i < 8; i++) {
+      await until(() => finish[i] !== undefined);
       finish[i]?.();
-      await new Promise((resolve) => setImmediate(resolve));
     }
     await Promise.all(uploads);
     expect(running).toBe(8);

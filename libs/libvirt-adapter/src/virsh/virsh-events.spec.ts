@@ -1,12 +1,16 @@
-import { mayChangeInventory, parseEventLine } from './event-stream.js';
+import { mayChangeInventory } from '../connection/domain-events.js';
+import { parseEventLine } from './virsh-events.js';
 
 describe('parseEventLine', () => {
-  test('parses kind, domain and detail', () => {
+  test('parses kind and domain, and recognizes a start', () => {
     expect(parseEventLine("2026-11-21 09:24:01.028+0000: event 'lifecycle' for domain 'web': Started Booted")).toEqual({
       kind: 'lifecycle',
       domain: 'web',
-      detail: 'Started Booted',
+      isStart: true,
     });
+    expect(
+      parseEventLine("2026-11-21 09:24:01.028+0000: event 'lifecycle' for domain 'web': Stopped Destroyed"),
+    ).toEqual({ kind: 'lifecycle', domain: 'web', isStart: false });
   });
 
   test('parses a domain name that contains quotes and colons', () => {
@@ -18,7 +22,7 @@ describe('parseEventLine', () => {
   test('ignores any other line', () => expect(parseEventLine('events received: 0')).toBeUndefined());
 
   test('recognizes events that change no inventory entry', () => {
-    expect(mayChangeInventory({ kind: 'balloon-change', domain: 'web', detail: '' })).toBe(false);
-    expect(mayChangeInventory({ kind: 'metadata-change', domain: 'web', detail: '' })).toBe(true);
+    expect(mayChangeInventory('balloon-change')).toBe(false);
+    expect(mayChangeInventory('metadata-change')).toBe(true);
   });
 });

@@ -1,0 +1,76 @@
+import type { DomainState } from '../domains/domain-state.js';
+import type { CallOptions } from './libvirt-connection.js';
+
+export interface DomainId {
+  readonly uuid: string;
+  /** Its name in libvirt. */
+  readonly name: string;
+}
+
+/** XML documents of a domain: https://libvirt.org/formatdomain.html */
+export interface DomainDocuments {
+  readonly id: DomainId;
+  readonly xml: string;
+  /** The configuration of the next start; absent if it is the same document. */
+  readonly persistentXml?: string;
+}
+
+export interface DomainReading extends DomainDocuments {
+  readonly state: DomainState;
+  /** Virtual sizes of disks in bytes by target (`vda`); without those whose file is missing. */
+  readonly diskBytes: ReadonlyMap<string, number>;
+}
+
+export interface InspectedDomain {
+  readonly xml: string;
+  readonly state: DomainState;
+  readonly isPersistent: boolean;
+}
+
+export interface MetadataChange {
+  /** XML namespace of the element. */
+  readonly namespace: string;
+  readonly prefix: string;
+  /** The new element, without a namespace declaration. */
+  readonly xml: string;
+  readonly inLiveDomain: boolean;
+  readonly inPersistentDomain: boolean;
+}
+
+export interface InterfaceAddress {
+  /** The name of the interface in the guest, or of its host device. */
+  readonly interfaceName: string;
+  readonly address: string;
+}
+
+/** All methods that take a UUID throw INSTANCE_NOT_FOUND if the domain does not exist, unless they say otherwise. */
+export abstract class DomainOperations {
+  abstract list(): Promise<DomainId[]>;
+  /** Reads domains in bulk. Leaves out those that no longer exist. */
+  abstract read(ids: readonly DomainId[]): Promise<DomainReading[]>;
+  /** Reads XML in bulk. Leaves out domains that no longer exist. */
+  abstract documents(ids: readonly DomainId[]): Promise<DomainDocuments[]>;
+  /** @returns undefined if the domain does not exist */
+  abstract inspect(uuid: string): Promise<InspectedDomain | undefined>;
+  abstract xml(uuid: string, options: { readonly withSecrets: boolean }): Promise<string>;
+
+  abstract define(xml: string): Promise<void>;
+  /** Removes the definition with saved state, NVRAM, and the metadata of snapshots and checkpoints. */
+  abstract undefine(uuid: string, options?: CallOptions): Promise<void>;
+  abstract setMetadata(uuid: string, change: MetadataChange): Promise<void>;
+
+  abstract start(uuid: string, options?: CallOptions): Promise<void>;
+  abstract shutdown(uuid: string): Promise<void>;
+  abstract reboot(uuid: string): Promise<void>;
+  abstract reset(uuid: string): Promise<void>;
+  abstract suspend(uuid: string): Promise<void>;
+  abstract resume(uuid: string): Promise<void>;
+  abstract wakeUp(uuid: string): Promise<void>;
+  abstract destroy(uuid: string, options?: CallOptions): Promise<void>;
+
+  abstract interfaceAddresses(
+    uuid: string,
+    source: 'agent' | 'lease',
+    options?: CallOptions,
+  ): Promise<InterfaceAddress[]>;
+}

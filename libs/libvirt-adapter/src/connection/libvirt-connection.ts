@@ -1,0 +1,34 @@
+import type { DomainOperations } from './domain-operations.js';
+import type { EventListener, EventSubscription } from './domain-events.js';
+import type { HostOperations } from './host-operations.js';
+import type { NetworkOperations } from './network-operations.js';
+import type { StorageOperations } from './storage-operations.js';
+
+export interface CallOptions {
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * The operations of one libvirt that the adapter needs. Opening it does no I/O: each operation connects if necessary, and
+ * throws a DomainError with BACKEND_UNREACHABLE or BACKEND_FORBIDDEN if that fails.
+ */
+export abstract class LibvirtConnection {
+  /** https://libvirt.org/uri.html */
+  abstract readonly uri: string;
+  abstract readonly host: HostOperations;
+  abstract readonly domains: DomainOperations;
+  abstract readonly networks: NetworkOperations;
+  abstract readonly storage: StorageOperations;
+
+  /**
+   * Subscribes to the events of all domains.
+   * @throws DomainError when libvirt can't be reached
+   */
+  abstract watch(listener: EventListener): Promise<EventSubscription>;
+
+  /** How the operations reach libvirt, as in "over its RPC protocol". */
+  abstract describeTransport(): string;
+
+  abstract close(): Promise<void>;
+}

@@ -1,0 +1,40 @@
+import type { EventListener, EventSubscription } from '../connection/domain-events.js';
+import { LibvirtConnection } from '../connection/libvirt-connection.js';
+import { VirshDomains } from './virsh-domains.js';
+import { VirshEvents } from './virsh-events.js';
+import { VirshHost } from './virsh-host.js';
+import { VirshNetworks } from './virsh-networks.js';
+import { VirshStorage } from './virsh-storage.js';
+import { Virsh, type VirshOptions } from './virsh.js';
+
+/** A process of virsh for each operation. It speaks every transport, and starts the daemon of a session. */
+export class VirshConnection extends LibvirtConnection {
+  override readonly uri: string;
+  override readonly host: VirshHost;
+  override readonly domains: VirshDomains;
+  override readonly networks: VirshNetworks;
+  override readonly storage: VirshStorage;
+  private readonly virsh: Virsh;
+
+  constructor(options: VirshOptions) {
+    super();
+    this.uri = options.uri;
+    this.virsh = new Virsh(options);
+    this.host = new VirshHost(this.virsh);
+    this.domains = new VirshDomains(this.virsh);
+    this.networks = new VirshNetworks(this.virsh);
+    this.storage = new VirshStorage(this.virsh);
+  }
+
+  override watch(listener: EventListener): Promise<EventSubscription> {
+    return Promise.resolve(new VirshEvents(this.virsh, listener));
+  }
+
+  override describeTransport(): string {
+    return 'through virsh';
+  }
+
+  override close(): Promise<void> {
+    return Promise.resolve();
+  }
+}

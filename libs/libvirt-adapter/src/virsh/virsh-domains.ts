@@ -1,0 +1,161 @@
+import {
+  DomainOperations,
+  type DomainDocuments,
+  type DomainId,
+  type DomainReading,
+  type InspectedDomain,
+  type InterfaceAddress,
+  type MetadataChange,
+} from '../connection/domain-operations.js';
+import type { CallOptions } from '../connection/libvirt-connection.js';
+import { parseDomainState } from '../domains/domain-state.js';
+import type { Virsh } from './virsh.js';
+
+/** Keeps a command line within its length limit. */
+const DOMAINS_PER_BATCH = 20;
+
+export class VirshDomains extends DomainOperations {
+  constructor(private readonly virsh: Virsh) {
+    super();
+  }
+
+  override async list(): Promise<DomainId[]> {
+    return parseDomainList(await this.virsh.run(['list', '--all', '--uuid', '--name']));
+  }
+
+  override async read(ids: readonly DomainId[]): Promise<DomainReading[]> {
+    const readings: DomainReading[] = [];
+    for (let from = 0; from < ids.length; from += DOMAINS_PER_BATCH) {
+      const chunk = ids.slice(from, from + DOMAINS_PER_BATCH);
+      const outputs = await this.virsh.batch(
+        chunk.flatMap(({ uuid }) => [
+          ['dumpxml', uuid],
+          ['dumpxml', '--inactive', uuid],
+          ['domstate', uuid, '--reason'],
+          ['domblkinfo', uuid, '--all'],
+        ]),
+      );
+      chunk.forEach((id, i) => {
+        const [xml = '', persistentXml = '', state = '', disks = ''] = outputs.slice(4 * i, 4 * i + 4);
+        // The domain was removed between the commands.
+        if (xml.trim() === '' || state.trim() === '') return;
+        readings.push({
+          ...toDocuments(id, xml, persistentXml),
+          state: parseDomainState(state),
+          diskBytes: parseDiskSizes(disks),
+        });
+      });
+    }
+    return readings;
+  }
+
+  override async documents(ids: readonly DomainId[]): Promise<DomainDocuments[]> {
+    const outputs = await this.virsh.batch(
+      ids.flatMap(({ uuid }) => [['dumpxml', uuid], ['dumpxml', '--inactive', uuid]]), // prettier-ignore
+    );
+    return ids
+      .map((id, i) => toDocuments(id, outputs[2 * i] ?? '', outputs[2 * i + 1] ?? ''))
+      .filter(({ xml }) => xml.trim() !== '');
+  }
+
+  override async inspect(uuid: string): Promise<InspectedDomain | undefined> {
+    const [xml = '', state = '', info = ''] = await this.virsh.batch([
+      ['dumpxml', uuid],
+      ['domstate', uuid, '--reason'],
+      ['dominfo', uuid],
+    ]);
+    if (xml.trim() === '') return undefined;
+    return { xml, state: parseDomainState(state), isPersistent: /^Persistent:\s+yes$/m.test(info) };
+  }
+
+  override xml(uuid: string, { withSecrets }: { readonly withSecrets: boolean }): Promise<string> {
+    return this.virsh.run(['dumpxml', uuid, ...(withSecrets ? ['--security-info'] : [])]);
+  }
+
+  override async define(xml: string): Promise<void> {
+    await this.virsh.withXml(xml, (file) => ['define', file]);
+  }
+
+  override async undefine(uuid: string, options?: CallOptions): Promise<void> {
+    const leftovers = ['--managed-save', '--snapshots-metadata', '--checkpoints-metadata', '--nvram'];
+    await this.virsh.run(['undefine', uuid, ...leftovers], options);
+  }
+
+  override async setMetadata(uuid: string, change: MetadataChange): Promise<void> {
+    const { namespace, prefix, xml, inLiveDomain, inPersistentDomain } = change;
+    const scope = [...(inPersistentDomain ? ['--config'] : []), ...(inLiveDomain ? ['--live'] : [])];
+    await this.virsh.run(['metadata', uuid, namespace, '--key', prefix, '--set', xml, ...scope]);
+  }
+
+  override async start(uuid: string, options?: CallOptions): Promise<void> {
+    await this.virsh.run(['start', uuid], options);
+  }
+
+  override async shutdown(uuid: string): Promise<void> {
+    await this.virsh.run(['shutdown', uuid]);
+  }
+
+  override async reboot(uuid: string): Promise<void> {
+    await this.virsh.run(['reboot', uuid]);
+  }
+
+  override async reset(uuid: string): Promise<void> {
+    await this.virsh.run(['reset', uuid]);
+  }
+
+  override async suspend(uuid: string): Promise<void> {
+    await this.virsh.run(['suspend', uuid]);
+  }
+
+  override async resume(uuid: string): Promise<void> {
+    await this.virsh.run(['resume', uuid]);
+  }
+
+  override async wakeUp(uuid: string): Promise<void> {
+    await this.virsh.run(['dompmwakeup', uuid]);
+  }
+
+  override async destroy(uuid: string, options?: CallOptions): Promise<void> {
+    await this.virsh.run(['destroy', uuid], options);
+  }
+
+  override async interfaceAddresses(
+    uuid: string,
+    source: 'agent' | 'lease',
+    options?: CallOptions,
+  ): Promise<InterfaceAddress[]> {
+    return parseAddresses(await this.virsh.run(['domifaddr', uuid, '--source', source, '--full'], options));
+  }
+}
+
+/** Lines of `<uuid> <name>`; a name may contain spaces. */
+export const parseDomainList = (output: string): DomainId[] =>
+  output
+    .split('\n')
+    .map((line) => /^\s*([0-9a-f-]{36}) +(.*\S)\s*$/.exec(line))
+    .filter((match) => match !== null)
+    .map(([, uuid = '', name = '']) => ({ uuid, name }));
+
+/** Parses the table of `domifaddr`: name, MAC, protocol, address/prefix. */
+export const parseAddresses = (table: string): InterfaceAddress[] =>
+  table
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/))
+    .map((cells) => ({ interfaceName: cells[0] ?? '', address: cells.at(-1)?.split('/')[0] ?? '' }))
+    .filter(({ address }) => /^[0-9a-f.:]+$/i.test(address));
+
+/** Parses the table of `domblkinfo --all`: target, capacity, allocation, physical. */
+function parseDiskSizes(table: string): Map<string, number> {
+  const sizes = new Map<string, number>();
+  for (const line of table.split('\n')) {
+    const [target, capacity] = line.trim().split(/\s+/);
+    if (target !== undefined && capacity !== undefined && /^\d+$/.test(capacity)) sizes.set(target, Number(capacity));
+  }
+  return sizes;
+}
+
+const toDocuments = (id: DomainId, xml: string, persistentXml: string): DomainDocuments => ({
+  id,
+  xml,
+  ...(persistentXml.trim() !== '' && persistentXml !== xml && { persistentXml }),
+});

@@ -1,0 +1,37 @@
+import { HostOperations } from '../connection/host-operations.js';
+import type { CallOptions } from '../connection/libvirt-connection.js';
+import type { Virsh } from './virsh.js';
+
+export class VirshHost extends HostOperations {
+  constructor(private readonly virsh: Virsh) {
+    super();
+  }
+
+  override async hostname(): Promise<string> {
+    return (await this.virsh.run(['hostname'])).trim();
+  }
+
+  override async version(options?: CallOptions): Promise<string> {
+    return versionText(await this.virsh.run(['version'], options));
+  }
+
+  override capabilities(): Promise<string> {
+    return this.virsh.run(['capabilities']);
+  }
+
+  override domainCapabilities(options?: CallOptions): Promise<string> {
+    return this.virsh.run(['domcapabilities'], options);
+  }
+
+  override async memoryBytes(): Promise<number> {
+    const info = await this.virsh.run(['nodeinfo']);
+    return Number(/^Memory size:\s+(\d+) KiB$/m.exec(info)?.[1] ?? 0) * 1024;
+  }
+}
+
+/** `libvirt 9.0.0, QEMU 7.2.22`, from the output of `virsh version`. */
+function versionText(output: string): string {
+  const libvirt = /Using library: libvirt (\S+)/.exec(output)?.[1];
+  const hypervisor = /Running hypervisor: (\S+ \S+)/.exec(output)?.[1];
+  return [libvirt && `libvirt ${libvirt}`, hypervisor].filter(Boolean).join(', ');
+}
