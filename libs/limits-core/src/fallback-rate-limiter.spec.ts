@@ -1,7 +1,7 @@
 import { ManualClock } from './clock.js';
 import { FallbackRateLimiter } from './fallback-rate-limiter.js';
 import { MemoryRateLimiter } from './memory-rate-limiter.js';
-import type { RateKey, Rate, RateRefusal, Reservation, WindowState } from './rate.js';
+import type { CountedKey, RateKey, Rate, RateRefusal, Reservation, WindowState } from './rate.js';
 import { SharedRateLimiter } from './rate-limiter.port.js';
 
 /** A server that several nodes share: one limiter, whose rates correspond by name to those of each node. */
@@ -28,6 +28,10 @@ class ServerClient extends SharedRateLimiter {
 
   override async count(rate: Rate, key: string): Promise<RateRefusal | undefined> {
     return this.server.limiter.count(this.server.rate(rate), key);
+  }
+
+  override async countAll(keys: readonly CountedKey[]): Promise<RateRefusal | undefined> {
+    return this.server.limiter.countAll(keys.map((key) => ({ ...key, rate: this.server.rate(key.rate) })));
   }
 
   override async reserve(keys: readonly RateKey[]): Promise<Reservation | RateRefusal> {

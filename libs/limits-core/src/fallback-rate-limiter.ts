@@ -1,7 +1,7 @@
 import { type Clock, MonotonicClock } from './clock.js';
 import type { MemoryRateLimiter } from './memory-rate-limiter.js';
 import { RateLimiter, type SharedRateLimiter } from './rate-limiter.port.js';
-import type { Rate, RateKey, RateOptions, RateRefusal, Reservation, WindowState } from './rate.js';
+import type { CountedKey, Rate, RateKey, RateOptions, RateRefusal, Reservation, WindowState } from './rate.js';
 
 export interface FallbackRateLimiterOptions {
   readonly clock?: Clock;
@@ -51,6 +51,17 @@ export class FallbackRateLimiter extends RateLimiter {
         return refusal;
       },
       () => this.own.count(rate, key, limit),
+    );
+  }
+
+  override countAll(keys: readonly CountedKey[]): Promise<RateRefusal | undefined> {
+    return this.withFallback(
+      async () => {
+        const refusal = await this.shared.countAll(keys);
+        if (!refusal) this.own.countAll(keys);
+        return refusal;
+      },
+      () => this.own.countAll(keys),
     );
   }
 

@@ -8,10 +8,14 @@ export { MemoryRateLimiter, type MemoryRateLimiterOptions } from './memory-rate-
 export { RateLimiter, SharedRateLimiter } from './rate-limiter.port.js';
 export {
   MAX_LIMIT,
+  MAX_WINDOW_MS,
+  type CountedKey,
   type Rate,
+  type RateAlgorithm,
   type RateKey,
   type RateOptions,
   type RateRefusal,
+  checkCountedKey,
   type Reservation,
   type WindowState,
 } from './rate.js';

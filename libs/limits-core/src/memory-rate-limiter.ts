@@ -1,10 +1,19 @@
 import { CachedClock } from './cached-clock.js';
 import type { Clock } from './clock.js';
 import { randomSeed } from './fingerprint.js';
+import { backlogUnits, eventUnits, gcraWaitMs, setBacklog } from './gcra.js';
 import { MemoryRate } from './memory-rate.js';
 import { MemoryReservation, type ReservedKey, type Settlement } from './memory-reservation.js';
 import { RateLimiter } from './rate-limiter.port.js';
-import type { Rate, RateKey, RateOptions, RateRefusal, WindowState } from './rate.js';
+import {
+  type CountedKey,
+  type Rate,
+  type RateKey,
+  type RateOptions,
+  type RateRefusal,
+  type WindowState,
+  checkCountedKey,
+} from './rate.js';
 import { readSnapshot } from './read-snapshot.js';
 import {
   MAX_IN_FLIGHT,
@@ -29,8 +38,8 @@ export interface MemoryRateLimiterOptions {
 }
 
 /**
- * Fixed windows in this process's memory. A window starts with a key's first counted event; reserved events count against
- * the limit while they are in flight. Times are whole milliseconds.
+ * Fixed windows and token buckets in this process's memory. A window starts with a key's first counted event; reserved events
+ * count against the limit while they are in flight. Times are whole milliseconds.
  */
 export class MemoryRateLimiter extends RateLimiter {
   private readonly clock: Clock;
@@ -52,14 +61,16 @@ export class MemoryRateLimiter extends RateLimiter {
   override define(name: string, options: RateOptions): Rate {
     const rate = this.ratesByName.get(name) ?? new MemoryRate(name, this.ratesByName.size, this.table);
     if (rate.index >= MAX_RATES) throw new RangeError(`${name}: a limiter has at most ${MAX_RATES} rates.`);
+    const { algorithm } = rate;
     rate.setOptions(options);
-    if (!this.ratesByName.has(name)) rate.deriveSeed(this.secret);
+    if (!this.ratesByName.has(name) || rate.algorithm !== algorithm) rate.deriveSeed(this.secret);
     this.ratesByName.set(name, rate);
     return rate;
   }
 
   override count(rate: Rate, key: string, limit = rate.limit): RateRefusal | undefined {
     const own = this.ownRate(rate);
+    if (own.isGcra) return this.countAll([{ rate, key, limit }]);
     const now = this.now();
     const table = this.table;
     const hash = own.fingerprintOf(key);
@@ -72,16 +83,18 @@ export class MemoryRateLimiter extends RateLimiter {
     return undefined;
   }
 
+  override countAll(keys: readonly CountedKey[]): RateRefusal | undefined {
+    const now = this.now();
+    for (const key of keys) checkCountedKey(key);
+    const refused = this.checkAll(keys, now);
+    if (refused) return refused;
+    for (const key of keys) this.add(key, now);
+    return undefined;
+  }
+
   override reserve(keys: readonly RateKey[]): MemoryReservation | RateRefusal {
     const now = this.now();
-    let refused: RateRefusal | undefined;
-    for (let i = 0; i < keys.length; i++) {
-      for (let j = 0; j < i; j++) {
-        if (keys[i]!.rate === keys[j]!.rate && keys[i]!.key === keys[j]!.key) throw new DuplicateKeyError();
-      }
-      const answer = this.check(keys[i]!, now);
-      if (answer && answer.retryAfterMs > (refused?.retryAfterMs ?? 0)) refused = answer;
-    }
+    const refused = this.checkAll(keys, now) ?? this.checkInFlight(keys, now);
     if (refused) return refused;
     const reserved: ReservedKey[] = [];
     for (const rateKey of keys) reserved.push(this.reserveKey(rateKey, now));
@@ -93,8 +106,9 @@ export class MemoryRateLimiter extends RateLimiter {
     const at = this.find(rate, key, now);
     if (at === -1) return { counted: 0, inFlight: 0, limit: rate.limit, closesInMs: 0, shared: false };
     const { slots, shared } = this.table;
+    const own = this.ownRate(rate);
     return {
-      counted: counted(slots, at),
+      counted: own.isGcra ? this.countedInBucket(own, at, now) : counted(slots, at),
       inFlight: inFlight(slots, at),
       limit: rate.limit,
       closesInMs: closesAt(slots, at) - now,
@@ -161,22 +175,70 @@ export class MemoryRateLimiter extends RateLimiter {
     });
   }
 
-  private check({ rate, key, limit = rate.limit }: RateKey, now: number): RateRefusal | undefined {
+  /** The refusal that lasts longest. */
+  private checkAll(keys: readonly CountedKey[], now: number): RateRefusal | undefined {
+    let refused: RateRefusal | undefined;
+    for (let i = 0; i < keys.length; i++) {
+      for (let j = 0; j < i; j++) {
+        if (keys[i]!.rate === keys[j]!.rate && keys[i]!.key === keys[j]!.key) throw new DuplicateKeyError();
+      }
+      const answer = this.check(keys[i]!, now);
+      if (answer && answer.retryAfterMs > (refused?.retryAfterMs ?? 0)) refused = answer;
+    }
+    return refused;
+  }
+
+  private check({ rate, key, limit = rate.limit, cost = 1 }: CountedKey, now: number): RateRefusal | undefined {
     const at = this.find(rate, key, now);
     if (at === -1) return undefined;
     const { slots } = this.table;
-    const fits = used(slots, at) < limit && inFlight(slots, at) < MAX_IN_FLIGHT;
-    return fits ? undefined : refusal(rate, limit, closesAt(slots, at) - now);
+    const { isGcra, windowMs } = this.ownRate(rate);
+    const price = Math.min(cost, limit);
+    if (isGcra) {
+      const waitMs = gcraWaitMs(backlogUnits(slots, at, now), price, { limit, windowMs });
+      return waitMs > 0 ? refusal(rate, limit, waitMs) : undefined;
+    }
+    return used(slots, at) + price > limit ? refusal(rate, limit, closesAt(slots, at) - now) : undefined;
+  }
+
+  /** Counts an event for which `check` found room. */
+  private add({ rate, key, limit = rate.limit, cost = 1, windowMs = rate.windowMs }: CountedKey, now: number): void {
+    const table = this.table;
+    const own = this.ownRate(rate);
+    const hash = own.fingerprintOf(key);
+    let at = table.find(own.index, hash, now);
+    const isNew = at === -1;
+    if (isNew) at = table.open(own.index, hash, now);
+    const price = Math.min(cost, limit);
+    if (own.isGcra) {
+      const backlog = isNew ? 0 : backlogUnits(table.slots, at, now);
+      setBacklog(table, at, backlog + price * eventUnits({ limit, windowMs: own.windowMs }), now);
+      return;
+    }
+    const isFirst = counted(table.slots, at) === 0;
+    addCounted(table.slots, at, price);
+    if (isFirst) table.setClosing(at, now + windowMs);
+  }
+
+  private checkInFlight(keys: readonly RateKey[], now: number): RateRefusal | undefined {
+    for (const { rate, key, limit = rate.limit } of keys) {
+      const at = this.find(rate, key, now);
+      if (at === -1 || inFlight(this.table.slots, at) < MAX_IN_FLIGHT) continue;
+      return refusal(rate, limit, closesAt(this.table.slots, at) - now);
+    }
+    return undefined;
   }
 
   private reserveKey(rateKey: RateKey, now: number): ReservedKey {
     const table = this.table;
     const rate = this.ownRate(rateKey.rate);
+    // A bucket holds the reserved event from now on, and takes it out again if it is released.
+    if (rate.isGcra) this.add(rateKey, now);
     let at = this.find(rate, rateKey.key, now);
     if (at === -1) at = table.open(rate.index, rate.fingerprintOf(rateKey.key), now);
     addInFlight(table.slots, at, 1);
     // Nothing counts yet, and this event may become the first one that does.
-    if (counted(table.slots, at) === 0) table.setClosing(at, now + rate.windowMs);
+    if (!rate.isGcra && counted(table.slots, at) === 0) table.setClosing(at, now + rate.windowMs);
     return { rateKey, generation: generationOf(table.slots[at + TAG]!), shared: table.shared };
   }
 
@@ -192,6 +254,10 @@ export class MemoryRateLimiter extends RateLimiter {
     const at = shared ? table.findShared(rate.index, hash, now) : table.findOwn(hash, now);
     if (at === -1 || generationOf(table.slots[at + TAG]!) !== generation) return;
     addInFlight(table.slots, at, -1);
+    if (rate.isGcra) {
+      this.settleBucket(rateKey, settlement, at, now);
+      return;
+    }
     if (settlement === 'commit') {
       addCounted(table.slots, at);
       const first = counted(table.slots, at) === 1;
@@ -205,6 +271,20 @@ export class MemoryRateLimiter extends RateLimiter {
     }
     table.closeIfUnused(at);
   };
+
+  private settleBucket({ rate, limit = rate.limit }: RateKey, settlement: Settlement, at: number, now: number): void {
+    if (settlement === 'commit') return;
+    const { slots } = this.table;
+    const units = eventUnits({ limit, windowMs: rate.windowMs });
+    const backlog = settlement === 'release' ? backlogUnits(slots, at, now) - units : inFlight(slots, at) * units;
+    if (backlog > 0) setBacklog(this.table, at, backlog, now);
+    else this.table.close(at);
+  }
+
+  private countedInBucket(rate: MemoryRate, at: number, now: number): number {
+    const { slots } = this.table;
+    return Math.max(0, Math.ceil(backlogUnits(slots, at, now) / eventUnits(rate)) - inFlight(slots, at));
+  }
 
   private find(rate: Rate, key: string, now: number): number {
     const own = this.ownRate(rate);

@@ -1,4 +1,4 @@
-import type { Rate, RateKey, RateOptions, RateRefusal, Reservation, WindowState } from './rate.js';
+import type { CountedKey, Rate, RateKey, RateOptions, RateRefusal, Reservation, WindowState } from './rate.js';
 
 /** Counts events under rates: in this process (`MemoryRateLimiter`), or together with other nodes (`FallbackRateLimiter`). */
 export abstract class RateLimiter {
@@ -10,6 +10,12 @@ export abstract class RateLimiter {
    * @param limit overrides the rate's limit for this event
    */
   abstract count(rate: Rate, key: string, limit?: number): RateRefusal | undefined | Promise<RateRefusal | undefined>;
+
+  /**
+   * Counts one event now, under every key or under none, with the cost of each key. If several keys refuse, returns the refusal
+   * that lasts longest; undefined if the event was counted.
+   */
+  abstract countAll(keys: readonly CountedKey[]): RateRefusal | undefined | Promise<RateRefusal | undefined>;
 
   /** Reserves one event under every key or under none. If several keys refuse, returns the one whose window closes last. */
   abstract reserve(keys: readonly RateKey[]): Reservation | RateRefusal | Promise<Reservation | RateRefusal>;
@@ -26,6 +32,7 @@ export abstract class RateLimiter {
  */
 export abstract class SharedRateLimiter {
   abstract count(rate: Rate, key: string, limit?: number): Promise<RateRefusal | undefined>;
+  abstract countAll(keys: readonly CountedKey[]): Promise<RateRefusal | undefined>;
   abstract reserve(keys: readonly RateKey[]): Promise<Reservation | RateRefusal>;
   abstract peek(rate: Rate, key: string): Promise<WindowState>;
   abstract reset(rate: Rate, key: string): Promise<boolean>;

@@ -1,15 +1,18 @@
 import type { HashWords } from './fingerprint.js';
 import type { MemoryRate } from './memory-rate.js';
-import { KEY_WORDS, MAX_COUNTED, counted, setCounted } from './slot.js';
+import { KEY_WORDS, MAX_COUNTED, closesAt, counted, setCounted } from './slot.js';
 import {
   FRAME_BYTES,
+  GCRA,
   HEADER_BYTES,
   MAGIC,
   RECORD_BYTES,
+  RATE_MASK,
   SHARED,
   SnapshotError,
   VERSION,
   crc32,
+  leftOf,
 } from './snapshot-format.js';
 import type { WindowTable } from './window-table.js';
 
@@ -84,8 +87,9 @@ function readNames(head: DataView): string[] {
 function validateRecords(block: DataView, rateCount: number): void {
   if (block.byteLength % RECORD_BYTES !== 0) throw new SnapshotError('The snapshot contains a partial record.');
   for (let at = 0; at < block.byteLength; at += RECORD_BYTES) {
-    const [left, events, rate] = [12, 16, 20].map((word) => block.getInt32(at + word, true));
-    if (left! <= 0 || events! < 1 || events! > MAX_COUNTED || (rate! & ~SHARED) >= rateCount) {
+    const events = block.getInt32(at + 16, true);
+    const position = block.getInt32(at + 20, true);
+    if (leftOf(block, at) <= 0 || events < 1 || events > MAX_COUNTED || (position & RATE_MASK) >= rateCount) {
       throw new SnapshotError('The snapshot contains an invalid record.');
     }
   }
@@ -98,13 +102,23 @@ function loadRecords(
 ): void {
   const key = new Int32Array(KEY_WORDS);
   for (let at = 0; at < block.byteLength; at += RECORD_BYTES) {
-    const [left, events, position] = [12, 16, 20].map((word) => block.getInt32(at + word, true));
-    const rate = rates[position! & ~SHARED];
-    if (!rate || left! <= elapsedMs) continue;
+    const left = leftOf(block, at);
+    const events = block.getInt32(at + 16, true);
+    const position = block.getInt32(at + 20, true);
+    const rate = rates[position & RATE_MASK];
+    const isGcra = (position & GCRA) !== 0;
+    if (!rate || rate.isGcra !== isGcra || left <= elapsedMs) continue;
     for (let word = 0; word < KEY_WORDS; word++) key[word] = block.getInt32(at + word * 4, true);
     let slot = table.find(rate.index, key, now);
-    if (slot === -1) slot = position! & SHARED ? table.openShared(rate.index, key) : table.open(rate.index, key, now);
-    setCounted(table.slots, slot, Math.max(counted(table.slots, slot), events!));
-    table.setClosing(slot, now + Math.min(Math.floor(left! - elapsedMs), rate.windowMs));
+    const isNew = slot === -1;
+    if (isNew) slot = position & SHARED ? table.openShared(rate.index, key) : table.open(rate.index, key, now);
+    const closes = now + Math.min(Math.floor(left - elapsedMs), rate.windowMs);
+    if (isGcra) {
+      if (!isNew && closesAt(table.slots, slot) >= closes) continue;
+      setCounted(table.slots, slot, events - 1);
+    } else {
+      setCounted(table.slots, slot, Math.max(counted(table.slots, slot), events));
+    }
+    table.setClosing(slot, closes);
   }
 }

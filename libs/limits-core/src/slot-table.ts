@@ -1,4 +1,4 @@
-import { findVictim } from './eviction.js';
+import { findVictim, type Terms } from './eviction.js';
 import type { HashWords } from './fingerprint.js';
 import { NO_PAGE, PAGE_BYTES, PAGE_SLOTS, PagePool } from './page.js';
 import { SlotArray } from './slot-array.js';
@@ -30,7 +30,7 @@ export class SlotTable {
   page: Int32Array = NO_PAGE;
   private readonly pool = new PagePool();
   private readonly maxCapacity: number;
-  private readonly limits: Float64Array;
+  private readonly terms: Terms;
   private current: SlotArray;
   private next: SlotArray | undefined;
   private moved = 0;
@@ -39,10 +39,10 @@ export class SlotTable {
   /** New keys since the last maintenance step, which runs before the next lookup because it moves slots. */
   private newKeys = 0;
 
-  /** @param limits the limit of each rate by index, shared with the table's owner, who changes them. */
-  constructor(maxKeys: number, limits: Float64Array) {
+  /** @param terms of each rate by index, shared with the table's owner, who changes them. */
+  constructor(maxKeys: number, terms: Terms) {
     this.maxCapacity = Math.ceil(maxKeys / MAX_LOAD);
-    this.limits = limits;
+    this.terms = terms;
     this.current = new SlotArray(Math.min(MIN_CAPACITY, this.maxCapacity), this.pool);
     this.array = this.current;
   }
@@ -156,7 +156,7 @@ export class SlotTable {
     for (let left = MAX_SECTIONS_PER_INSERT; left > 0 && current.sweepNext(now); left--) {
       if (current.size + 1 <= current.capacity * MAX_LOAD) return true;
     }
-    const victim = findVictim(current, this.clockHand, this.limits);
+    const victim = findVictim(current, this.clockHand, this.terms, now);
     if (victim === -1) return false;
     // Continue from here next time: evicting from one place only would leave a hole there and crowd the rest.
     this.clockHand = victim + 1;

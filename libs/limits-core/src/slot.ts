@@ -5,7 +5,7 @@
  * |---|---|
  * | 0–2 | the key's fingerprint |
  * | 3 | when the window closes, in milliseconds since the table was created: the low 32 bits |
- * | 4 | from the top: events in flight (12 bits), events that count (20 bits) |
+ * | 4 | from the top: events in flight (12 bits), events that count (20 bits); in a gcra slot, see gcra.ts, a fraction instead |
  * | 5 | from the top: the window's generation (16 bits), the high 8 bits of the closing time, the rate's index + 1 (8 bits); 0: the slot is free |
  */
 export const SLOT_WORDS = 6;
@@ -43,8 +43,8 @@ export const counted = (slots: Int32Array, at: number): number => slots[at + EVE
 export const inFlight = (slots: Int32Array, at: number): number => slots[at + EVENTS]! >>> COUNTED_BITS;
 export const used = (slots: Int32Array, at: number): number => counted(slots, at) + inFlight(slots, at);
 
-export function addCounted(slots: Int32Array, at: number): void {
-  slots[at + EVENTS]! += 1;
+export function addCounted(slots: Int32Array, at: number, events = 1): void {
+  slots[at + EVENTS]! += events;
 }
 
 export function setCounted(slots: Int32Array, at: number, events: number): void {

@@ -18,6 +18,8 @@ export interface TableStats {
 /** All windows of all rates, in bounded memory. A position is valid until the next `find`, `open` or `close`. */
 export class WindowTable {
   readonly limits = new Float64Array(MAX_RATES);
+  /** The window of each gcra rate; 0 for the others. */
+  readonly gcraWindows = new Float64Array(MAX_RATES);
   readonly overflow = new OverflowBuckets();
   /** The memory that the last position refers to. */
   slots: Int32Array = new Int32Array(0);
@@ -27,7 +29,7 @@ export class WindowTable {
   private generation = 0;
 
   constructor(maxKeys: number) {
-    this.own = new SlotTable(maxKeys, this.limits);
+    this.own = new SlotTable(maxKeys, this);
   }
 
   /** The position of the key's open window; -1 if none is open. */

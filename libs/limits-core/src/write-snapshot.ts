@@ -1,8 +1,8 @@
 import type { HashWords } from './fingerprint.js';
 import type { MemoryRate } from './memory-rate.js';
 import { BUCKETS_PER_RATE } from './overflow-buckets.js';
-import { MAX_COUNTED, SLOT_WORDS, TAG, closesAt, rateIndex, used } from './slot.js';
-import { FRAME_BYTES, HEADER_BYTES, MAGIC, SHARED, VERSION, crc32 } from './snapshot-format.js';
+import { MAX_COUNTED, SLOT_WORDS, TAG, closesAt, counted, rateIndex, used } from './slot.js';
+import { FRAME_BYTES, GCRA, HEADER_BYTES, LEFT_SHIFT, MAGIC, SHARED, VERSION, crc32 } from './snapshot-format.js';
 import type { WindowTable } from './window-table.js';
 
 export interface SnapshotSource {
@@ -19,7 +19,7 @@ export function* writeSnapshot(source: SnapshotSource): Generator<Uint8Array> {
   const startedAt = now();
   yield frame(buildHeader(source));
   for (const page of table.pages()) {
-    const records = buildRecords(page, page === table.overflow.slots, now(), startedAt);
+    const records = buildRecords({ slots: page, table, now: now(), startedAt });
     if (records.length > 0) yield frame(records);
   }
   yield frame(new Uint8Array(0));
@@ -42,15 +42,28 @@ function buildHeader({ secret, rates, wallTimeMs }: SnapshotSource): Uint8Array 
   return new Uint8Array(view.buffer);
 }
 
-function buildRecords(slots: Int32Array, shared: boolean, now: number, startedAt: number): Uint8Array {
+interface PageSource {
+  readonly slots: Int32Array;
+  readonly table: WindowTable;
+  readonly now: number;
+  readonly startedAt: number;
+}
+
+function buildRecords({ slots, table, now, startedAt }: PageSource): Uint8Array {
+  const shared = slots === table.overflow.slots;
   const words: number[] = [];
   for (let at = 0; at < slots.length; at += SLOT_WORDS) {
     const left = closesAt(slots, at) - now;
     if (slots[at + TAG] === 0 || left <= 0) continue;
     if (shared) words.push(0, 0, (at / SLOT_WORDS) % BUCKETS_PER_RATE);
     else words.push(slots[at]!, slots[at + 1]!, slots[at + 2]!);
-    const events = Math.min(used(slots, at), MAX_COUNTED);
-    words.push(left + now - startedAt, events, rateIndex(slots[at + TAG]!) | (shared ? SHARED : 0));
+    const rate = rateIndex(slots[at + TAG]!);
+    const isGcra = table.gcraWindows[rate]! > 0;
+    // A slot from before its rate changed its algorithm is written too, but no key finds it again.
+    const events = Math.max(1, Math.min(isGcra ? counted(slots, at) + 1 : used(slots, at), MAX_COUNTED));
+    const leftAtStart = left + now - startedAt;
+    const flags = (shared ? SHARED : 0) | (isGcra ? GCRA : 0);
+    words.push(leftAtStart | 0, events, rate | flags | (Math.floor(leftAtStart / 2 ** 32) << LEFT_SHIFT));
   }
   const view = new DataView(new ArrayBuffer(words.length * 4));
   words.forEach((word, index) => view.setInt32(index * 4, word, true));

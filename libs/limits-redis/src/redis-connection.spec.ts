@@ -81,7 +81,7 @@ describe('RedisRateLimiter on the wire', () => {
     expect(refusal).toEqual({ granted: false, rate: 'ring', limit: 10, retryAfterMs: 1234 });
     const [byDigest, whole] = commands.filter(([name]) => name!.startsWith('EVAL'));
     expect(byDigest!.slice(2, 5)).toEqual(['1', '{test}:ring:IX6nWyredh8FaxgtY-P1vY', 'count']);
-    expect(byDigest!.slice(6)).toEqual(['10', '60000']);
+    expect(byDigest!.slice(6)).toEqual(['10', '60000', '1', 'fixed-window']);
     expect(whole![0]).toBe('EVAL');
   });
 

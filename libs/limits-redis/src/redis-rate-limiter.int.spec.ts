@@ -51,6 +51,54 @@ suite(
       for (const key of keys) await raw.run(['HINCRBY', await redisKeyOf(key), 'turn', String(-leases)]);
     }
 
+    test('counts costs under all keys or none, and opens a window of its own length', async () => {
+      const [first, second] = alice;
+      const upload = (cost: number) => nodes[0]!.countAll([{ ...first!, cost }, second!]);
+      expect(await upload(3)).toBeUndefined();
+      expect(await upload(3)).toMatchObject({ rate: 'login.account', limit: 5 });
+      expect(await nodes[1]!.peek(source, second!.key)).toMatchObject({ counted: 1 });
+      expect(await upload(2)).toBeUndefined();
+      await nodes[0]!.reset(account, first!.key);
+      expect(await upload(1_000_000)).toBeUndefined();
+      expect(await nodes[1]!.peek(account, first!.key)).toMatchObject({ counted: 5 });
+      await nodes[0]!.countAll([{ rate: account, key: `block-${run}`, windowMs: 500_000 }]);
+      expect((await nodes[1]!.peek(account, `block-${run}`)).closesInMs).toBeGreaterThan(400_000);
+      await expect(upload(0)).rejects.toThrow(RangeError);
+    });
+
+    test('limits a bucket as the limiter in memory does, whatever the costs', async () => {
+      const year = 365 * 86_400_000;
+      const bucket = local.define('bucket', { limit: 40, windowMs: year, algorithm: 'gcra' });
+      let seed = 7 * run;
+      const random = () => (seed = (seed * 16_807) % 2_147_483_647) / 2_147_483_647;
+      for (let step = 0; step < 200; step++) {
+        const key = `bucket-${run}-${step % 3}`;
+        const cost = 1 + Math.floor(random() * 6);
+        const [shared, own] = [
+          await nodes[step % 2]!.countAll([{ rate: bucket, key, cost }]),
+          local.countAll([{ rate: bucket, key, cost }]),
+        ];
+        expect(shared === undefined).toBe(own === undefined);
+        if (shared && own) expect(Math.abs(shared.retryAfterMs - own.retryAfterMs)).toBeLessThan(60_000);
+      }
+    });
+
+    test('keeps reserved events in the bucket until they are released or reset', async () => {
+      const bucket = local.define('bucket', { limit: 40, windowMs: 365 * 86_400_000, algorithm: 'gcra' });
+      const keys = [{ rate: bucket, key: `reserved-${run}`, limit: 4 }];
+      const answers = await Promise.all(Array.from({ length: 9 }, (_, n) => nodes[n % 2]!.reserve(keys)));
+      const reservations = answers.filter((answer) => answer.granted);
+      expect(reservations).toHaveLength(4);
+      const [first, second, third] = reservations;
+      await first!.release();
+      await second!.commit();
+      const held = async () => (await nodes[0]!.reserve(keys)).granted;
+      expect(await held()).toBe(true);
+      expect(await held()).toBe(false);
+      await third!.reset();
+      expect([await held(), await held(), await held()]).toEqual([true, true, false]);
+    });
+
     test('counts up to the limit across all nodes, and reports when the window closes', async () => {
       const answers = [];
       for (let event = 0; event < 8; event++) answers.push(await nodes[event % 2]!.count(account, alice[0]!.key));
@@ -118,7 +166,11 @@ suite(
       const opening = (await raw.run(['HGET', name, 'opening'])) as string;
       const [seconds] = (await raw.run(['TIME'])) as string[];
       const releaseReservedAgo = (leases: number) =>
-        raw.script(SETTLE, [name], ['release', String(Number(seconds) * 1000 - leases * LEASE_MS), '60000', opening]);
+        raw.script(
+          SETTLE,
+          [name],
+          ['release', String(Number(seconds) * 1000 - leases * LEASE_MS), '5', '60000', opening, 'fixed-window'],
+        );
       await releaseReservedAgo(2);
       expect(await nodes[0]!.peek(account, alice[0]!.key)).toMatchObject({ inFlight: 2 });
       await releaseReservedAgo(1);

@@ -1,11 +1,13 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 import {
+  type CountedKey,
   type Rate,
   type RateKey,
   type RateRefusal,
   type Reservation,
   SharedRateLimiter,
   type WindowState,
+  checkCountedKey,
 } from '@headgate/limits-core';
 import { type ConnectionOptions, RedisConnection } from './redis-connection.js';
 import { ACQUIRE, PEEK, SETTLE } from './scripts.js';
@@ -61,6 +63,39 @@ export class RedisRateLimiter extends SharedRateLimiter {
     return refusing === 0 ? undefined : refusal({ rate, key, limit }, wait as number);
   }
 
+  override countAll(keys: readonly CountedKey[]): Promise<RateRefusal | undefined> {
+    return this.spreadsKeys && keys.length > 1 ? this.countOneByOne(keys) : this.countTogether(keys);
+  }
+
+  private async countTogether(keys: readonly CountedKey[]): Promise<RateRefusal | undefined> {
+    const [refusing, wait] = await this.acquire('count', keys);
+    return refusing === 0 ? undefined : refusal(keys[(refusing as number) - 1]!, wait as number);
+  }
+
+  /**
+   * Keys on different nodes of a cluster: those with a cost of 1 and no window of their own are reserved first, so that a refusal
+   * of another one can release them; the others can't be reserved, and are counted in order.
+   */
+  private async countOneByOne(keys: readonly CountedKey[]): Promise<RateRefusal | undefined> {
+    requireDistinct(this.redisKeys(keys));
+    const isPlain = ({ cost = 1, windowMs }: CountedKey) => cost === 1 && windowMs === undefined;
+    const reservation = await this.reserveOneByOne(keys.filter(isPlain));
+    if (!reservation.granted) return reservation;
+    for (const key of keys.filter((one) => !isPlain(one))) {
+      try {
+        const refused = await this.countTogether([key]);
+        if (!refused) continue;
+        await reservation.release();
+        return refused;
+      } catch (error) {
+        await Promise.resolve(reservation.release()).catch(() => undefined);
+        throw error;
+      }
+    }
+    await reservation.commit();
+    return undefined;
+  }
+
   override reserve(keys: readonly RateKey[]): Promise<Reservation | RateRefusal> {
     return this.spreadsKeys && keys.length > 1 ? this.reserveOneByOne(keys) : this.reserveTogether(keys);
   }
@@ -102,7 +137,8 @@ export class RedisRateLimiter extends SharedRateLimiter {
     const refusals = await Promise.all(
       others.map(async (key) => {
         const { counted, inFlight, closesInMs } = await this.peek(key.rate, key.key);
-        return counted + inFlight >= (key.limit ?? key.rate.limit) ? refusal(key, Math.max(1, closesInMs)) : refused;
+        if (counted + inFlight < (key.limit ?? key.rate.limit)) return refused;
+        return refusal(key, Math.max(1, closesInMs - untilEmptyMs(key.rate)));
       }),
     );
     return refusals.reduce((longest, one) => (one.retryAfterMs > longest.retryAfterMs ? one : longest), refused);
@@ -115,7 +151,12 @@ export class RedisRateLimiter extends SharedRateLimiter {
     const settle = async (settlement: 'commit' | 'reset' | 'release'): Promise<void> => {
       if (!open) return;
       open = false;
-      const windows = keys.flatMap(({ rate }, index) => [String(rate.windowMs), String(openings[index])]);
+      const windows = keys.flatMap(({ rate, limit = rate.limit }, index) => [
+        String(limit),
+        String(rate.windowMs),
+        String(openings[index]),
+        rate.algorithm,
+      ]);
       await this.connection.script(SETTLE, this.redisKeys(keys), [settlement, String(timeOrWait), ...windows]);
     };
     return {
@@ -127,7 +168,8 @@ export class RedisRateLimiter extends SharedRateLimiter {
   }
 
   override async peek(rate: Rate, key: string): Promise<WindowState> {
-    const answer = await this.connection.script(PEEK, this.redisKeys([{ rate, key }]), []);
+    const terms = [String(rate.limit), String(rate.windowMs), rate.algorithm];
+    const answer = await this.connection.script(PEEK, this.redisKeys([{ rate, key }]), terms);
     const [counted, inFlight, left] = answer as [number, number, number];
     return { counted, inFlight, limit: rate.limit, closesInMs: Math.max(0, left), shared: false };
   }
@@ -137,10 +179,16 @@ export class RedisRateLimiter extends SharedRateLimiter {
     return (await this.connection.run(['DEL', redisKey!], redisKey)) === 1;
   }
 
-  private async acquire(mode: 'count' | 'reserve', keys: readonly RateKey[]): Promise<unknown[]> {
+  private async acquire(mode: 'count' | 'reserve', keys: readonly CountedKey[]): Promise<unknown[]> {
+    for (const key of keys) checkCountedKey(key);
     const redisKeys = this.redisKeys(keys);
     requireDistinct(redisKeys);
-    const options = keys.flatMap(({ rate, limit = rate.limit }) => [String(limit), String(rate.windowMs)]);
+    const options = keys.flatMap(({ rate, limit = rate.limit, windowMs = rate.windowMs, cost = 1 }) => [
+      String(limit),
+      String(windowMs),
+      String(Math.min(cost, limit)),
+      rate.algorithm,
+    ]);
     const opening = randomBytes(9).toString('base64url');
     return (await this.connection.script(ACQUIRE, redisKeys, [mode, opening, ...options])) as unknown[];
   }
@@ -150,10 +198,16 @@ export class RedisRateLimiter extends SharedRateLimiter {
     return keys.map(({ rate, key }) => {
       const hash = this.secret === undefined ? createHash('sha256') : createHmac('sha256', this.secret);
       const digest = hash.update(key).digest('base64url').slice(0, 22);
-      return this.spreadsKeys ? `{${this.prefix}:${digest}}:${rate.name}` : `{${this.prefix}}:${rate.name}:${digest}`;
+      // The two algorithms store different fields.
+      const name = rate.algorithm === 'gcra' ? `${rate.name}~gcra` : rate.name;
+      return this.spreadsKeys ? `{${this.prefix}:${digest}}:${name}` : `{${this.prefix}}:${name}:${digest}`;
     });
   }
 }
+
+/** How long a full bucket takes from the next event that it has room for until it is empty. */
+const untilEmptyMs = ({ algorithm, limit, windowMs }: Rate): number =>
+  algorithm === 'gcra' ? Math.floor(windowMs - windowMs / limit) : 0;
 
 function requireDistinct(redisKeys: readonly string[]): void {
   if (new Set(redisKeys).size === redisKeys.length) return;

@@ -1,5 +1,7 @@
 import {
+  type CountedKey,
   type RateKey,
+  type RateOptions,
   ManualClock,
   type Rate,
   RateExceeded,
@@ -16,8 +18,9 @@ class AsyncLimiter extends RateLimiter {
     super();
   }
 
-  override define = (name: string, terms: { limit: number; windowMs: number }) => this.windows.define(name, terms);
+  override define = (name: string, terms: RateOptions) => this.windows.define(name, terms);
   override count = async (rate: Rate, key: string) => this.windows.count(rate, key);
+  override countAll = async (keys: readonly CountedKey[]) => this.windows.countAll(keys);
   override reserve = async (claims: readonly RateKey[]) => this.windows.reserve(claims);
   override peek = async (rate: Rate, key: string) => this.windows.peek(rate, key);
   override reset = async (rate: Rate, key: string) => this.windows.reset(rate, key);

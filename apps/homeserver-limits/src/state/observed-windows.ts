@@ -1,4 +1,5 @@
 import {
+  type CountedKey,
   type RateKey,
   type Rate,
   type RateRefusal,
@@ -23,6 +24,12 @@ export class ObservedWindows extends RateLimiter {
 
   override count(rate: Rate, key: string, limit?: number): RateRefusal | undefined | Promise<RateRefusal | undefined> {
     const result = this.windows.count(rate, key, limit);
+    if (result instanceof Promise) return result.then((refusal) => this.reportCount(refusal));
+    return this.reportCount(result);
+  }
+
+  override countAll(keys: readonly CountedKey[]): RateRefusal | undefined | Promise<RateRefusal | undefined> {
+    const result = this.windows.countAll(keys);
     if (result instanceof Promise) return result.then((refusal) => this.reportCount(refusal));
     return this.reportCount(result);
   }

@@ -1,4 +1,11 @@
-import { type RateKey, type Rate, type RateOptions, RateLimiter, type MemoryRateLimiter } from '@headgate/limits-core';
+import {
+  type CountedKey,
+  type RateKey,
+  type Rate,
+  type RateOptions,
+  RateLimiter,
+  type MemoryRateLimiter,
+} from '@headgate/limits-core';
 
 /** A limiter that answers asynchronously, like one on a server. */
 export class AsyncLimiter extends RateLimiter {
@@ -13,6 +20,11 @@ export class AsyncLimiter extends RateLimiter {
   override async count(rate: Rate, key: string, limit?: number) {
     await this.delay();
     return this.limiter.count(rate, key, limit);
+  }
+
+  override async countAll(keys: readonly CountedKey[]) {
+    await this.delay();
+    return this.limiter.countAll(keys);
   }
 
   override async reserve(keys: readonly RateKey[]) {
