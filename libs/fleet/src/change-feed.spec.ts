@@ -5,20 +5,20 @@ const INTERVAL_MS = 100;
 
 describe('ChangeFeed', () => {
   let clock: FixedClock;
-  let feed: ChangeFeed;
+  let feed: ChangeFeed<string>;
 
   beforeEach(() => {
     clock = new FixedClock();
     feed = new ChangeFeed({
       clock,
       intervalMs: INTERVAL_MS,
-      maxChanges: 10,
-      finish: (position) => Buffer.from(`#${position}`),
+      maxKeys: 10,
+      serialize: (states, position) => Buffer.from(`${states.join('')}#${position}`),
     });
   });
 
   const push = (...changes: string[]): void => {
-    for (const change of changes) feed.push(change[0]!, Buffer.from(change));
+    for (const change of changes) feed.push(change[0]!, change);
   };
   const read = (position: number): string => {
     const batch = feed.since(position);
@@ -73,9 +73,9 @@ describe('ChangeFeed', () => {
     expect(read(1)).toBe('a7b7#15');
   });
 
-  test('keeps a bounded number of changes and reports an expired position', () => {
+  test('keeps a bounded number of keys and reports an expired position', () => {
     for (let index = 0; index < 26; index++) {
-      feed.push(`key-${index}`, Buffer.from(`${index},`));
+      feed.push(`key-${index}`, `${index},`);
       clock.advance(INTERVAL_MS);
     }
     expect(feed.since(0)).toBe('expired');
@@ -83,13 +83,37 @@ describe('ChangeFeed', () => {
     expect(feed.since(27)).toBe('expired');
   });
 
-  test('never loses the last state of a key when it compacts superseded changes', () => {
+  test('never loses the last state of a key among many superseded ones', () => {
     for (let round = 0; round < 200; round++) {
       push(`a${round}`, `b${round}`);
       if (round % 7 === 0) clock.advance(INTERVAL_MS);
     }
     clock.advance(INTERVAL_MS);
     expect(read(0)).toBe('a199b199#400');
+  });
+
+  test('serializes a batch once, and only when a reader asks for it', () => {
+    let count = 0;
+    feed = new ChangeFeed({ clock, intervalMs: INTERVAL_MS, serialize: () => Buffer.from(String(++count)) });
+    push('a1', 'b1');
+    clock.advance(0);
+    push('a2');
+    clock.advance(INTERVAL_MS);
+    expect(count).toBe(0);
+    for (let reader = 0; reader < 3; reader++) feed.since(2);
+    expect(count).toBe(1);
+  });
+
+  test('gives a slow reader the published state of a key that has changed again since then', () => {
+    push('a1', 'b1');
+    clock.advance(0);
+    push('a2');
+    clock.advance(INTERVAL_MS);
+    push('a3', 'a4');
+    expect(read(0)).toBe('b1a2#3');
+    clock.advance(INTERVAL_MS);
+    expect(read(0)).toBe('b1a4#5');
+    expect(read(3)).toBe('a4#5');
   });
 
   test('calls no reader after it is closed', () => {

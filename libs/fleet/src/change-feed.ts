@@ -1,10 +1,11 @@
 import type { Clock } from '@headgate/domain-contracts';
 
-/** One entry of the feed: the latest state of a key, already serialized. */
-interface Change {
+/** The newest state of a key. */
+interface Change<T> {
   readonly sequence: number;
-  readonly key: string;
-  readonly bytes: Buffer;
+  readonly state: T;
+  /** The newest published state of the key, while this one is not published yet. */
+  published: Change<T> | undefined;
 }
 
 /** Bytes for one reader, and the position to continue from. */
@@ -13,45 +14,46 @@ export interface FeedBatch {
   readonly position: number;
 }
 
-export interface ChangeFeedOptions {
+export interface ChangeFeedOptions<T> {
   readonly clock: Clock;
+  /** The bytes of a batch; `position` is where its reader continues. Called once for all readers of a batch. */
+  readonly serialize: (states: readonly T[], position: number) => Buffer;
   /** Shortest time between two batches. The first change after a quiet period is published at once. */
   readonly intervalMs?: number;
-  /** How many changes are kept for readers that fall behind or reconnect. */
-  readonly maxChanges?: number;
-  /** Ends each batch, for example with the position that a reader can resume from. */
-  readonly finish?: (position: number) => Buffer;
+  /** How many keys are kept for readers that fall behind or reconnect. */
+  readonly maxKeys?: number;
 }
 
 /** A person does not notice a quarter of a second in a list, and each batch costs one write per reader. */
 const INTERVAL_MS = 250;
-const MAX_CHANGES = 20_000;
+const MAX_KEYS = 20_000;
 /** Readers that keep up share one position; a few slow ones share a few more. */
 const MAX_BATCHES = 8;
-const EMPTY = Buffer.alloc(0);
 
 /**
- * Distributes changes to many readers. Each change is serialized once, by the caller. A batch contains only the latest state of
- * each key, and readers at the same position share its bytes. A reader is a position, not a buffer: a slow one skips
- * intermediate states and costs no memory.
+ * Distributes changes to many readers. A batch contains only the latest state of each key, is serialized once, and only when
+ * somebody reads it. A reader is a position, not a buffer: a slow one skips intermediate states and costs no memory.
  */
-export class ChangeFeed {
-  private readonly options: Required<ChangeFeedOptions>;
-  /** The kept changes in order; superseded ones are removed when the log is compacted. */
-  private log: Change[] = [];
-  private readonly latest = new Map<string, number>();
+export class ChangeFeed<T> {
+  private readonly options: Required<ChangeFeedOptions<T>>;
+  /** The newest state of each key, ordered by sequence. */
+  private readonly latest = new Map<string, Change<T>>();
+  /** The changes of the last published interval, for the readers that keep up. */
+  private recent: readonly Change<T>[] = [];
+  private pending = new Map<string, Change<T>>();
   private sequence = 0;
   /** The oldest position from which every later change is still known. */
   private oldest = 0;
   private published = 0;
+  private publishedBefore = 0;
   private lastPublishedMs = Number.NEGATIVE_INFINITY;
   private cancelTimer: (() => void) | undefined;
   /** Batches since the last publication, by the position of their readers. */
   private readonly batches = new Map<number, FeedBatch>();
   private readonly listeners = new Set<() => void>();
 
-  constructor({ clock, intervalMs = INTERVAL_MS, maxChanges = MAX_CHANGES, finish = () => EMPTY }: ChangeFeedOptions) {
-    this.options = { clock, intervalMs, maxChanges, finish };
+  constructor({ clock, serialize, intervalMs = INTERVAL_MS, maxKeys = MAX_KEYS }: ChangeFeedOptions<T>) {
+    this.options = { clock, serialize, intervalMs, maxKeys };
   }
 
   /** The position of the last published change. */
@@ -60,13 +62,21 @@ export class ChangeFeed {
   }
 
   /** Adds the new state of `key`; it replaces earlier states that a reader has not received yet. */
-  push(key: string, bytes: Buffer): void {
-    const change = { sequence: ++this.sequence, key, bytes };
-    this.log.push(change);
-    // A key that moves to the end of the map keeps it ordered by sequence.
-    this.latest.delete(key);
-    this.latest.set(key, change.sequence);
-    if (this.log.length > this.options.maxChanges * 2) this.compact();
+  push(key: string, state: T): void {
+    const before = this.latest.get(key);
+    const change: Change<T> = {
+      sequence: ++this.sequence,
+      state,
+      published: before && before.sequence <= this.published ? before : before?.published,
+    };
+    // A key that moves to the end of a map keeps it ordered by sequence.
+    if (before) {
+      this.latest.delete(key);
+      this.pending.delete(key);
+    }
+    this.latest.set(key, change);
+    this.pending.set(key, change);
+    if (this.latest.size > this.options.maxKeys) this.dropOldest();
     this.schedule();
   }
 
@@ -85,14 +95,9 @@ export class ChangeFeed {
     if (position === this.published) return undefined;
     const known = this.batches.get(position);
     if (known) return known;
-    const parts: Buffer[] = [];
-    for (let index = this.indexAfter(position); index < this.log.length; index++) {
-      const { sequence, key, bytes } = this.log[index]!;
-      if (sequence > this.published) break;
-      if (this.isLatestPublished(key, sequence)) parts.push(bytes);
-    }
-    parts.push(this.options.finish(this.published));
-    const batch = { position: this.published, bytes: Buffer.concat(parts) };
+    const states =
+      position === this.publishedBefore ? this.recent.map(({ state }) => state) : this.statesAfter(position);
+    const batch = { position: this.published, bytes: this.options.serialize(states, this.published) };
     if (this.batches.size < MAX_BATCHES) this.batches.set(position, batch);
     return batch;
   }
@@ -117,35 +122,30 @@ export class ChangeFeed {
 
   private publish(): void {
     this.lastPublishedMs = this.options.clock.now();
+    this.publishedBefore = this.published;
     this.published = this.sequence;
+    this.recent = [...this.pending.values()];
+    this.pending = new Map();
+    for (const change of this.recent) change.published = undefined;
     this.batches.clear();
     for (const listener of [...this.listeners]) listener();
   }
 
-  /** Publishing happens for all pending changes at once, so a newer state is either published too or comes later anyway. */
-  private isLatestPublished(key: string, sequence: number): boolean {
-    const newest = this.latest.get(key) ?? 0;
-    return newest === sequence || newest > this.published;
-  }
-
-  /** Removes superseded changes, then the oldest ones beyond the limit. */
-  private compact(): void {
-    const kept = this.log.filter(({ key, sequence }) => this.latest.get(key) === sequence);
-    const removed = kept.splice(0, Math.max(0, kept.length - this.options.maxChanges));
-    for (const { key } of removed) this.latest.delete(key);
-    const last = removed.at(-1);
-    if (last) this.oldest = Math.max(this.oldest, last.sequence);
-    this.log = kept;
-  }
-
-  private indexAfter(position: number): number {
-    let low = 0;
-    let high = this.log.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (this.log[middle]!.sequence <= position) low = middle + 1;
-      else high = middle;
+  /** The published states after a position. A key that has changed again since then has its published state here. */
+  private statesAfter(position: number): T[] {
+    const states: T[] = [];
+    for (const newest of this.latest.values()) {
+      const change = newest.sequence <= this.published ? newest : newest.published;
+      if (change && change.sequence > position) states.push(change.state);
     }
-    return low;
+    return states;
+  }
+
+  private dropOldest(): void {
+    const [first] = this.latest;
+    if (!first) return;
+    const [key, { sequence }] = first;
+    this.latest.delete(key);
+    this.oldest = Math.max(this.oldest, sequence);
   }
 }

@@ -37,13 +37,18 @@ class SlowSocket extends EventEmitter {
 
 describe('EventStream', () => {
   let clock: FixedClock;
-  let feed: ChangeFeed;
+  let feed: ChangeFeed<string>;
   let out: SlowSocket;
   let snapshots: number[];
 
   beforeEach(() => {
     clock = new FixedClock();
-    feed = new ChangeFeed({ clock, intervalMs: INTERVAL_MS, maxChanges: 5 });
+    feed = new ChangeFeed({
+      clock,
+      intervalMs: INTERVAL_MS,
+      maxKeys: 5,
+      serialize: (states) => Buffer.from(states.join('')),
+    });
     out = new SlowSocket();
     snapshots = [];
   });
@@ -64,7 +69,7 @@ describe('EventStream', () => {
     return stream;
   };
   const change = (text: string): void => {
-    feed.push(text[0]!, Buffer.from(text));
+    feed.push(text[0]!, text);
     clock.advance(INTERVAL_MS);
   };
 

@@ -8,7 +8,7 @@ const STALL_TIMEOUT_MS = 60_000;
 export interface EventStreamDeps {
   /** Where the bytes of the body go as they are: the socket, because a response spends more time on a write than the kernel. */
   readonly out: Pick<Writable, 'write' | 'writableNeedDrain' | 'cork' | 'uncork' | 'once' | 'end' | 'destroy'>;
-  readonly feed: ChangeFeed;
+  readonly feed: Pick<ChangeFeed<unknown>, 'position' | 'since' | 'subscribe'>;
   readonly clock: Clock;
   /** The snapshot as an event whose ID is the given position. */
   readonly snapshot: (position: number) => readonly Buffer[];

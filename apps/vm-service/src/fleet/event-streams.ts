@@ -18,7 +18,7 @@ export class EventStreams implements BeforeApplicationShutdown {
   /** Distinguishes positions of this process from those of an earlier one. */
   private readonly boot = randomBytes(6).toString('base64url');
   private readonly open = new Set<EventStream>();
-  private readonly feeds: Record<InstanceKind, ChangeFeed>;
+  private readonly feeds: Record<InstanceKind, ChangeFeed<FleetEvent>>;
   private unsubscribe: (() => void) | undefined;
   private stopHeartbeat: (() => void) | undefined;
 
@@ -26,14 +26,18 @@ export class EventStreams implements BeforeApplicationShutdown {
     private readonly fleet: FleetReader,
     private readonly clock: Clock,
   ) {
-    const feed = (): ChangeFeed => new ChangeFeed({ clock, finish: (position) => Buffer.from(this.idField(position)) });
+    const feed = (): ChangeFeed<FleetEvent> =>
+      new ChangeFeed({
+        clock,
+        serialize: (changes, position) => Buffer.from(`${changes.map(eventOf).join('')}${this.idField(position)}`),
+      });
     this.feeds = { vm: feed(), ct: feed() };
   }
 
   /** Answers a request with a stream. A client that sends `Last-Event-ID` continues where it stopped, if that is still known. */
   async begin(kind: InstanceKind, { headers, method }: FastifyRequest, reply: FastifyReply): Promise<void> {
     await this.fleet.whenSynced();
-    // Serializing changes is only worth it once a client has asked for a stream.
+    // Changes are only kept once a client has asked for a stream.
     this.unsubscribe ??= this.fleet.subscribe((change) => this.publish(change));
     reply.hijack();
     const { raw } = reply;
@@ -64,7 +68,7 @@ export class EventStreams implements BeforeApplicationShutdown {
       stream.stop();
       this.open.delete(stream);
     });
-    stream.start(this.fleet.states().map((state) => event('status', presentState(state))));
+    stream.start(this.fleet.states().map((state) => Buffer.from(eventOf({ type: 'status', state }))));
   }
 
   beforeApplicationShutdown(): void {
@@ -76,15 +80,11 @@ export class EventStreams implements BeforeApplicationShutdown {
 
   private publish(change: FleetEvent): void {
     if (change.type === 'status') {
-      const bytes = event('status', presentState(change.state));
-      for (const kind of INSTANCE_KINDS) this.feeds[kind].push(`status/${change.state.context}`, bytes);
+      for (const kind of INSTANCE_KINDS) this.feeds[kind].push(`status/${change.state.context}`, change);
       return;
     }
     const { ref } = change.type === 'changed' ? change.entry.instance : change.instance;
-    const key = formatRef(ref);
-    const bytes =
-      change.type === 'changed' ? event('changed', presentEntry(change.entry)) : event('removed', { ref: key });
-    this.feeds[ref.kind].push(key, bytes);
+    this.feeds[ref.kind].push(formatRef(ref), change);
   }
 
   private snapshot(kind: InstanceKind, position: number): readonly Buffer[] {
@@ -102,7 +102,18 @@ export class EventStreams implements BeforeApplicationShutdown {
 
 const SNAPSHOT = Buffer.from('event: snapshot\ndata: ');
 
-const event = (name: string, data: unknown): Buffer => Buffer.from(`event: ${name}\ndata: ${JSON.stringify(data)}\n\n`);
+function eventOf(change: FleetEvent): string {
+  switch (change.type) {
+    case 'status':
+      return event('status', presentState(change.state));
+    case 'changed':
+      return event('changed', presentEntry(change.entry));
+    case 'removed':
+      return event('removed', { ref: formatRef(change.instance.ref) });
+  }
+}
+
+const event = (name: string, data: unknown): string => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
 
 const presentState = ({ context, kind, state, reason }: ContextState): object => ({
   context,
