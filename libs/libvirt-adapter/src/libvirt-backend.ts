@@ -16,6 +16,7 @@ import { DomainReader } from './domains/domain-reader.js';
 import { EgressPolicy } from './fetching/egress-policy.js';
 import { SpaceGuard, type FreeSpace } from './fetching/limits.js';
 import { LibvirtInventory } from './inventory/libvirt-inventory.js';
+import { OsinfoDatabase } from './guest-profiles/osinfo-database.js';
 import { LIBVIRT_TRAITS } from './libvirt-traits.js';
 import { GuestNetwork } from './network/guest-network.js';
 import { LibvirtPower } from './power/libvirt-power.js';
@@ -28,6 +29,7 @@ import { LibvirtProvisioning } from './provisioning/libvirt-provisioning.js';
 import { findDiscWriter, writeSeedIso } from './provisioning/seed-iso.js';
 import { sharedBuild } from './provisioning/local-image.js';
 import { WorkInProgress } from './provisioning/work-in-progress.js';
+import { DiskIoProbe } from './storage/disk-io.js';
 import { DiskUsage } from './storage/disk-usage.js';
 import { findVolume } from './storage/find-volume.js';
 import { QemuImg } from './storage/qemu-img.js';
@@ -91,6 +93,11 @@ export class LibvirtBackend extends Backend {
     const egress = new EgressPolicy({ allow: options.importAllow });
     const downloads: Downloads = { http: { egress, clock }, space: new SpaceGuard(folder, options.freeSpace) };
     const network = new GuestNetwork(connection);
+    const diskIo = new DiskIoProbe(pool, {
+      run,
+      isRemote: isRemote(uri),
+      createTemporaryFolder: () => progress.createTemporaryFolder(),
+    });
     const provisioning = new LibvirtProvisioning({
       connection,
       finder,
@@ -104,6 +111,8 @@ export class LibvirtBackend extends Backend {
       disks: new BootDiskBuilder(pool, new QemuImg(run), downloads, localImage?.path),
       describeHost: () => describeHost(connection, network, accelerator),
       network,
+      profiles: new OsinfoDatabase(),
+      diskIo: () => diskIo.probe(),
       egress,
       hasSpaceForDownloads: () => downloads.space.isAvailable(),
       hasTinyGuest: localImage !== undefined,

@@ -15,6 +15,10 @@ export type VmSource =
   | { readonly kind: 'bootc'; readonly image: string; readonly sshKey?: string }
   | { readonly kind: 'pvc'; readonly claim: string };
 
+/** `uefi-secure` starts only boot loaders with a signature that the firmware trusts. */
+export const FIRMWARES = ['bios', 'uefi', 'uefi-secure'] as const;
+export type Firmware = (typeof FIRMWARES)[number];
+
 export interface VmSpec {
   readonly ref: InstanceRef;
   readonly cpu: number;
@@ -26,6 +30,14 @@ export interface VmSpec {
   readonly node?: string;
   readonly instancetype?: string;
   readonly preference?: string;
+  /** The guest's operating system by its short ID in libosinfo, such as `debian12` or `win11`. */
+  readonly os?: string;
+  /** Chosen by the backend when absent. */
+  readonly firmware?: Firmware;
+  /** Whether it has an emulated TPM 2.0 with a persistent state. Chosen by the backend when absent. */
+  readonly tpm?: boolean;
+  /** Whether it is started with its host. */
+  readonly autostart?: boolean;
   /** Whether to start it once its disk is ready. */
   readonly start: boolean;
 }

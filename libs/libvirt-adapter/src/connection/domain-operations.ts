@@ -37,6 +37,13 @@ export interface MetadataChange {
   readonly inPersistentDomain: boolean;
 }
 
+export interface DeviceChange {
+  /** The element of the device. */
+  readonly xml: string;
+  readonly inLiveDomain: boolean;
+  readonly inPersistentDomain: boolean;
+}
+
 export interface InterfaceAddress {
   /** The name of the interface in the guest, or of its host device. */
   readonly interfaceName: string;
@@ -58,6 +65,15 @@ export abstract class DomainOperations {
   /** Removes the definition with saved state, NVRAM, and the metadata of snapshots and checkpoints. */
   abstract undefine(uuid: string, options?: CallOptions): Promise<void>;
   abstract setMetadata(uuid: string, change: MetadataChange): Promise<void>;
+
+  /** Whether libvirt starts the domain with its host. */
+  abstract setAutostart(uuid: string, isOn: boolean): Promise<void>;
+  /** Removes a device. A running guest may still hold it afterwards: its XML shows when it is gone. */
+  abstract detachDevice(uuid: string, change: DeviceChange): Promise<void>;
+  /** Changes a device, such as the medium of a CD-ROM drive. */
+  abstract updateDevice(uuid: string, change: DeviceChange): Promise<void>;
+  /** The bytes that the running guest has read from a disk. @param target such as `vdb` */
+  abstract readBytes(uuid: string, target: string): Promise<number>;
 
   abstract start(uuid: string, options?: CallOptions): Promise<void>;
   abstract shutdown(uuid: string): Promise<void>;

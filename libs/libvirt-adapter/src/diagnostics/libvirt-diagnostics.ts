@@ -69,7 +69,7 @@ export class LibvirtDiagnostics extends Diagnostics {
   }
 
   private async qemu(): Promise<Finding> {
-    const capabilities = await this.deps.connection.host.domainCapabilities({ timeoutMs: 20_000 });
+    const capabilities = await this.deps.connection.host.domainCapabilities(undefined, { timeoutMs: 20_000 });
     return { status: 'ok', message: `${/<path>([^<]+)<\/path>/.exec(capabilities)?.[1] ?? 'QEMU'} runs guests.` };
   }
 

@@ -4,7 +4,7 @@ import { attribute, element, elements, formatXml, text, type XmlElement } from '
 export const INSTANCE_XMLNS = 'https://headgate.dev/xmlns/instance/1';
 export const INSTANCE_PREFIX = 'headgate';
 
-export type VolumeRole = 'disk' | 'seed' | 'cdrom' | 'serial-log' | 'overlay';
+export type VolumeRole = 'disk' | 'seed' | 'cdrom' | 'serial-log' | 'overlay' | 'nvram';
 
 /** A volume that the service created for one domain. */
 export interface OwnedVolume {

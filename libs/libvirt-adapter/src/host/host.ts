@@ -1,6 +1,8 @@
 import { attribute, element, parseXml, text } from '../domain-xml/xml.js';
 import type { GuestNetwork } from '../network/guest-network.js';
 import type { LibvirtConnection } from '../connection/libvirt-connection.js';
+import { hasEnrolledFirmware } from './firmware-descriptions.js';
+import { readHypervisorFeatures, type HypervisorFeatures } from './hypervisor-features.js';
 
 /** `kvm` is hardware acceleration, `tcg` is QEMU's software emulation. */
 export type Accelerator = 'kvm' | 'tcg';
@@ -10,7 +12,9 @@ export interface Host {
   readonly name: string;
   readonly arch: string;
   readonly memoryBytes: number;
+  readonly cpus: number;
   readonly accelerator: Accelerator;
+  readonly features: HypervisorFeatures;
   /** The active libvirt network for new VMs. */
   readonly network?: string;
   readonly isRemote: boolean;
@@ -21,18 +25,23 @@ export async function describeHost(
   network: GuestNetwork,
   accelerator: () => Promise<Accelerator>,
 ): Promise<Host> {
-  const [name, memoryBytes, capabilities, activeNetwork, availableAccelerator] = await Promise.all([
+  const [name, { memoryBytes, cpus }, capabilities, activeNetwork, availableAccelerator] = await Promise.all([
     connection.host.hostname(),
-    connection.host.memoryBytes(),
+    connection.host.node(),
     connection.host.capabilities(),
     network.active(),
     accelerator(),
   ]);
+  const arch = archOf(capabilities);
+  const features = await readHypervisorFeatures(connection, { arch, accelerator: availableAccelerator });
+  const hasSecureBoot = features.hasSecureBoot && (isRemote(connection.uri) || (await hasEnrolledFirmware(arch)));
   return {
     name,
-    arch: archOf(capabilities),
+    arch,
     memoryBytes,
+    cpus,
     accelerator: availableAccelerator,
+    features: { ...features, hasSecureBoot },
     ...(activeNetwork !== undefined && { network: activeNetwork }),
     isRemote: isRemote(connection.uri),
   };

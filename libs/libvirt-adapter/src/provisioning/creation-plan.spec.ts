@@ -1,10 +1,11 @@
 import { throwFirstRefusal, DomainError, type VmSource, type VmSpec } from '@headgate/domain-contracts';
 import { DomainFinder } from '../domains/domain-finder.js';
 import { StoragePool } from '../storage/storage-pool.js';
-import { ownDomainXml } from '../testing/domain-xml.js';
+import { BUILT_IN_PROFILES } from '../guest-profiles/guest-profile.js';
+import { FEATURES, ownDomainXml } from '../testing/domain-xml.js';
 import { FakeLibvirt } from '../testing/fake-libvirt.js';
 import { TINY_ENTRY } from '../testing/tiny-guest.js';
-import { planCreation, type CreationPlanDeps } from './creation-plan.js';
+import { planCreation, type CreationPlan, type CreationPlanDeps } from './creation-plan.js';
 import { EgressPolicy } from '../fetching/egress-policy.js';
 import type { Host } from '../host/host.js';
 
@@ -12,7 +13,9 @@ const HOST: Host = {
   name: 'host-1',
   arch: 'x86_64',
   memoryBytes: 4 * 1024 ** 3,
+  cpus: 8,
   accelerator: 'kvm',
+  features: FEATURES,
   network: 'default',
   isRemote: false,
 };
@@ -39,6 +42,7 @@ describe('planCreation', () => {
     finder: new DomainFinder('local', libvirt.connection()),
     pool: new StoragePool(libvirt.connection(), 'headgate', '/images/headgate'),
     describeHost: () => Promise.resolve(HOST),
+    profiles: { find: (id) => Promise.resolve(BUILT_IN_PROFILES.find((profile) => profile.id === id)) },
     egress: new EgressPolicy(),
     hasSpaceForDownloads: () => Promise.resolve(true),
     hasTinyGuest: true,
@@ -80,6 +84,69 @@ describe('planCreation', () => {
   ])('refuses %s', async (_title, overrides, code) => {
     libvirt.add(ownDomainXml());
     expect(await codes(spec(overrides))).toEqual([code]);
+  });
+
+  describe('the platform', () => {
+    const platformOf = async (overrides: Partial<VmSpec>, host: Partial<Host> = {}) => {
+      const describeHost = () => Promise.resolve({ ...HOST, ...host });
+      const { platform, refusals } = await planCreation(spec(overrides), deps({ describeHost }));
+      return { ...platform, refusals: refusals.map(({ code, reason }) => `${code} ${reason.split(':')[0]}`) };
+    };
+    const image: VmSource = { kind: 'import', url: 'https://host.example/a.img' };
+    const without = (features: Partial<Host['features']>): Partial<Host> => ({
+      features: { ...FEATURES, ...features },
+    });
+
+    test.each<[string, Partial<VmSpec>, Partial<Host>, Partial<CreationPlan['platform']>]>([
+      ['BIOS by default', { source: image }, {}, { firmware: 'bios', tpm: false }],
+      ['UEFI on aarch64', { source: image }, { arch: 'aarch64' }, { firmware: 'uefi' }],
+      [
+        'Secure Boot and a TPM for Windows 11',
+        { source: image, os: 'win11' },
+        {},
+        { firmware: 'uefi-secure', tpm: true },
+      ],
+      [
+        'what was asked for',
+        { source: image, os: 'win11', firmware: 'uefi', tpm: false },
+        {},
+        { firmware: 'uefi', tpm: false },
+      ],
+    ])('has %s', async (_title, overrides, host, expected) => {
+      expect(await platformOf(overrides, host)).toMatchObject({ ...expected, refusals: [] });
+    });
+
+    test.each<[string, Partial<VmSpec>, Partial<Host>, string]>([
+      ['an operating system that is not known', { source: image, os: 'plan9' }, {}, 'INVALID_INPUT os'],
+      [
+        'UEFI without firmware images',
+        { source: image, firmware: 'uefi' },
+        without({ hasUefi: false }),
+        'NOT_SUPPORTED firmware',
+      ],
+      [
+        'Secure Boot without enrolled keys',
+        { source: image, firmware: 'uefi-secure' },
+        without({ hasSecureBoot: false }),
+        'NOT_SUPPORTED firmware',
+      ],
+      ['a TPM without swtpm', { source: image, tpm: true }, without({ tpmModels: [] }), 'NOT_SUPPORTED tpm'],
+      ['BIOS on aarch64', { source: image, firmware: 'bios' }, { arch: 'aarch64' }, 'NOT_SUPPORTED firmware'],
+      ['UEFI for an image that starts with BIOS only', { firmware: 'uefi' }, {}, 'NOT_SUPPORTED firmware'],
+      ['more CPUs than QEMU has', { source: image, cpu: 300 }, {}, 'INVALID_INPUT cpu'],
+    ])('refuses %s', async (_title, overrides, host, refusal) => {
+      expect((await platformOf(overrides, host)).refusals).toEqual([refusal]);
+    });
+
+    test('can grow to four times its size, as far as the machine has that much', async () => {
+      const GIB = 1024 ** 3;
+      expect(await platformOf({ cpu: 1, memoryBytes: GIB })).toMatchObject({ maxCpu: 4, maxMemoryBytes: 4 * GIB });
+      expect(await platformOf({ cpu: 4, memoryBytes: 2 * GIB })).toMatchObject({ maxCpu: 8, maxMemoryBytes: 4 * GIB });
+      const large = await platformOf({ cpu: 16, memoryBytes: 8 * GIB });
+      expect(large.maxCpu).toBe(16);
+      expect(large).not.toHaveProperty('maxMemoryBytes');
+      expect(await platformOf({ memoryBytes: 512 * 1024 ** 2 })).not.toHaveProperty('maxMemoryBytes');
+    });
   });
 
   test('reports all refusals at once, and throws the first', async () => {

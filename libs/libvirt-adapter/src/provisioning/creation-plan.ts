@@ -7,6 +7,8 @@ import { creationSteps } from './creation-steps.js';
 import { LIBVIRT_TRAITS } from '../libvirt-traits.js';
 import type { Host } from '../host/host.js';
 import { OWN_NETWORK } from '../network/guest-network.js';
+import type { GuestProfiles } from '../guest-profiles/guest-profile.js';
+import { planPlatform, type Platform } from './plan-platform.js';
 import { planSource, type Refuse, type SourcePlanDeps } from './plan-source.js';
 import { NO_DISC_WRITER } from './seed-iso.js';
 
@@ -14,12 +16,14 @@ export interface CreationPlanDeps extends SourcePlanDeps {
   readonly finder: DomainFinder;
   readonly pool: StoragePool;
   readonly describeHost: () => Promise<Host>;
+  readonly profiles: GuestProfiles;
   readonly findDiscWriter: () => Promise<string | undefined>;
 }
 
 /** A plan, with the facts that were gathered for it. */
 export interface CreationPlan extends Plan {
   readonly host: Host;
+  readonly platform: Platform;
   readonly claim?: ExistingVolume;
   /** Whether the VM gets a cloud-init seed. */
   readonly hasSeed: boolean;
@@ -69,6 +73,7 @@ export async function planCreation(spec: VmSpec, deps: CreationPlanDeps): Promis
   if (!['x86_64', 'aarch64'].includes(host.arch))
     refuse('NOT_SUPPORTED', `VMs on ${host.arch} machines are not supported.`, 'Use an x86_64 or aarch64 machine.');
 
+  const platform = await planPlatform(spec, { host, profiles: deps.profiles }, refuse);
   const claim = await planSource(spec, deps, refuse);
   const hasSeed = spec.cloudInit !== undefined || (writer !== undefined && !['pvc', 'iso'].includes(spec.source.kind));
   if (spec.cloudInit !== undefined && writer === undefined)
@@ -105,6 +110,7 @@ export async function planCreation(spec: VmSpec, deps: CreationPlanDeps): Promis
     warnings,
     refusals,
     host,
+    platform,
     hasSeed,
     ...(claim && { claim }),
   };

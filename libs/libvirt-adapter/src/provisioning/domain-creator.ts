@@ -9,6 +9,7 @@ import {
   type VmSpec,
 } from '@headgate/domain-contracts';
 import { buildDomainXml } from '../domain-xml/build-domain-xml.js';
+import type { DiskIo } from '../storage/disk-io.js';
 import type { StoragePool } from '../storage/storage-pool.js';
 import type { KeyedLock } from '../virsh/concurrency.js';
 import type { LibvirtConnection } from '../connection/libvirt-connection.js';
@@ -28,6 +29,7 @@ export interface DomainCreatorDeps {
   readonly disks: BootDiskBuilder;
   readonly progress: WorkInProgress;
   readonly lock: KeyedLock;
+  readonly diskIo: () => Promise<DiskIo>;
   readonly writeSeed: typeof writeSeedIso;
   readonly clock: Clock;
   readonly log: Log;
@@ -50,7 +52,7 @@ export class DomainCreator {
 
   /** Defines the domain, marked as work in progress. The service removes a marked domain after an interruption. */
   async define(spec: VmSpec, plan: CreationPlan): Promise<Draft> {
-    const { pool, progress, connection, clock } = this.deps;
+    const { pool, progress, connection, clock, diskIo } = this.deps;
     const uuid = randomUUID();
     const files = nameVolumes({ spec, uuid, pool: pool.name, folder: await pool.path(), plan });
     progress.begin(uuid);
@@ -60,11 +62,15 @@ export class DomainCreator {
         uuid,
         cpu: spec.cpu,
         memoryBytes: spec.memoryBytes,
+        ...plan.platform,
+        features: plan.host.features,
+        diskIo: await diskIo(),
         arch: plan.host.arch,
         accelerator: plan.host.accelerator,
         disk: files.disk,
         installer: files.installer,
         seed: files.seed,
+        nvram: files.nvram,
         network: plan.host.network,
         serial: files.serial,
         vnc: plan.host.isRemote ? 'loopback' : 'socket',
@@ -137,6 +143,7 @@ export class DomainCreator {
     const { editor, lock, connection } = this.deps;
     await lock.run(uuid, async () => {
       await editor.updateMetadata(uuid, ({ provisioning: _done, ...metadata }) => metadata);
+      if (spec.autostart) await connection.domains.setAutostart(uuid, true);
       if (!spec.start) return;
       report.step('Starting the VM');
       await connection.domains.start(uuid, { timeoutMs: START_TIMEOUT_MS });

@@ -1,5 +1,5 @@
 import type { VmSpec } from '@headgate/domain-contracts';
-import type { DiskSpec } from '../domain-xml/build-domain-xml.js';
+import type { DiskSpec } from '../domain-xml/domain-spec.js';
 import type { OwnedVolume, VolumeRole } from '../domain-xml/instance-metadata.js';
 import type { CreationPlan } from './creation-plan.js';
 
@@ -11,6 +11,8 @@ export interface DomainFiles {
   readonly installer?: string;
   /** Path of the ISO with the cloud-init data. */
   readonly seed?: string;
+  /** Path of the variables of the UEFI firmware, which libvirt creates at the first start. */
+  readonly nvram?: string;
   readonly serial: { readonly socket: string; readonly log: string };
   readonly volumes: readonly OwnedVolume[];
 }
@@ -31,9 +33,11 @@ export function nameVolumes({ spec, uuid, pool, folder, plan }: NewDomain): Doma
     seed: `${base}-seed.iso`,
     cdrom: `${base}-cdrom.iso`,
     log: `${base}-serial.log`,
+    nvram: `${base}-nvram.fd`,
   };
   const path = (name: string): string => `${folder}/${name}`;
   const own = (name: string, role: VolumeRole): OwnedVolume => ({ pool, name, role });
+  const hasNvram = plan.platform.firmware !== 'bios';
   const isInstallation = spec.source.kind === 'iso';
   return {
     names,
@@ -42,12 +46,14 @@ export function nameVolumes({ spec, uuid, pool, folder, plan }: NewDomain): Doma
       : { path: path(names.disk), format: 'qcow2' },
     installer: isInstallation ? path(names.cdrom) : undefined,
     seed: plan.hasSeed ? path(names.seed) : undefined,
+    nvram: hasNvram ? path(names.nvram) : undefined,
     // Short, because a socket path is limited to 107 characters.
     serial: { socket: path(`${uuid}.serial`), log: path(names.log) },
     volumes: [
       ...(plan.claim ? [] : [{ ...own(names.disk, 'disk'), bytes: spec.diskBytes }]),
       ...(isInstallation ? [own(names.cdrom, 'cdrom')] : []),
       ...(plan.hasSeed ? [own(names.seed, 'seed')] : []),
+      ...(hasNvram ? [own(names.nvram, 'nvram')] : []),
       own(names.log, 'serial-log'),
     ],
   };

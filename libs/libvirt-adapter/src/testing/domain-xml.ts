@@ -1,5 +1,20 @@
-import { buildDomainXml, type DomainSpec } from '../domain-xml/build-domain-xml.js';
+import { buildDomainXml } from '../domain-xml/build-domain-xml.js';
+import type { DomainSpec } from '../domain-xml/domain-spec.js';
 import { NO_METADATA } from '../domain-xml/instance-metadata.js';
+import { GENERIC_PROFILE } from '../guest-profiles/guest-profile.js';
+import type { HypervisorFeatures } from '../host/hypervisor-features.js';
+
+/** What libvirt 9.0 and QEMU 7.2 on Debian 12 can do. */
+export const FEATURES: HypervisorFeatures = {
+  maxVcpus: 288,
+  hasUefi: true,
+  hasSecureBoot: true,
+  tpmModels: ['tpm-tis', 'tpm-crb'],
+  hasIoThreads: true,
+  hasVirtioVideo: true,
+  hyperv: [],
+  watchdog: 'i6300esb',
+};
 
 export const UUID = '2c749204-8322-4dfd-b324-cb2e556e0e9a';
 
@@ -12,7 +27,13 @@ export const ownDomainXml = (overrides: Partial<DomainSpec> = {}): string => {
     cpu: 2,
     memoryBytes: 512 * 1024 ** 2,
     arch: 'x86_64',
+    maxCpu: 2,
     accelerator: 'tcg',
+    features: FEATURES,
+    guest: GENERIC_PROFILE,
+    firmware: 'bios',
+    tpm: false,
+    diskIo: {},
     disk: { path: '/images/headgate/web-2c749204.qcow2', format: 'qcow2' },
     serial: { socket: `/images/headgate/${uuid}.serial`, log: '/images/headgate/web-2c749204-serial.log' },
     vnc: 'socket',

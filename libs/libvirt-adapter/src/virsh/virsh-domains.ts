@@ -1,5 +1,6 @@
 import {
   DomainOperations,
+  type DeviceChange,
   type DomainDocuments,
   type DomainId,
   type DomainReading,
@@ -83,8 +84,25 @@ export class VirshDomains extends DomainOperations {
 
   override async setMetadata(uuid: string, change: MetadataChange): Promise<void> {
     const { namespace, prefix, xml, inLiveDomain, inPersistentDomain } = change;
-    const scope = [...(inPersistentDomain ? ['--config'] : []), ...(inLiveDomain ? ['--live'] : [])];
+    const scope = scopeOf({ inLiveDomain, inPersistentDomain });
     await this.virsh.run(['metadata', uuid, namespace, '--key', prefix, '--set', xml, ...scope]);
+  }
+
+  override async setAutostart(uuid: string, isOn: boolean): Promise<void> {
+    await this.virsh.run(['autostart', uuid, ...(isOn ? [] : ['--disable'])]);
+  }
+
+  override async detachDevice(uuid: string, { xml, ...scope }: DeviceChange): Promise<void> {
+    await this.virsh.withXml(xml, (file) => ['detach-device', uuid, file, ...scopeOf(scope)]);
+  }
+
+  override async updateDevice(uuid: string, { xml, ...scope }: DeviceChange): Promise<void> {
+    await this.virsh.withXml(xml, (file) => ['update-device', uuid, file, ...scopeOf(scope)]);
+  }
+
+  override async readBytes(uuid: string, target: string): Promise<number> {
+    const statistics = await this.virsh.run(['domblkstat', uuid, target]);
+    return Number(/^\S+ rd_bytes (\d+)$/m.exec(statistics)?.[1] ?? 0);
   }
 
   override async start(uuid: string, options?: CallOptions): Promise<void> {
@@ -127,6 +145,11 @@ export class VirshDomains extends DomainOperations {
     return parseAddresses(await this.virsh.run(['domifaddr', uuid, '--source', source, '--full'], options));
   }
 }
+
+const scopeOf = ({ inLiveDomain, inPersistentDomain }: Omit<DeviceChange, 'xml'>): string[] => [
+  ...(inPersistentDomain ? ['--config'] : []),
+  ...(inLiveDomain ? ['--live'] : []),
+];
 
 /** Lines of `<uuid> <name>`; a name may contain spaces. */
 export const parseDomainList = (output: string): DomainId[] =>

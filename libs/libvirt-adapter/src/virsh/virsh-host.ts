@@ -1,4 +1,4 @@
-import { HostOperations } from '../connection/host-operations.js';
+import { HostOperations, type DomainKind, type NodeInfo } from '../connection/host-operations.js';
 import type { CallOptions } from '../connection/libvirt-connection.js';
 import type { Virsh } from './virsh.js';
 
@@ -19,13 +19,17 @@ export class VirshHost extends HostOperations {
     return this.virsh.run(['capabilities']);
   }
 
-  override domainCapabilities(options?: CallOptions): Promise<string> {
-    return this.virsh.run(['domcapabilities'], options);
+  override domainCapabilities(kind?: DomainKind, options?: CallOptions): Promise<string> {
+    const filters = kind && ['--virttype', kind.virtType, '--arch', kind.arch, '--machine', kind.machine];
+    return this.virsh.run(['domcapabilities', ...(filters ?? [])], options);
   }
 
-  override async memoryBytes(): Promise<number> {
+  override async node(): Promise<NodeInfo> {
     const info = await this.virsh.run(['nodeinfo']);
-    return Number(/^Memory size:\s+(\d+) KiB$/m.exec(info)?.[1] ?? 0) * 1024;
+    return {
+      memoryBytes: Number(/^Memory size:\s+(\d+) KiB$/m.exec(info)?.[1] ?? 0) * 1024,
+      cpus: Number(/^CPU\(s\):\s+(\d+)$/m.exec(info)?.[1] ?? 0),
+    };
   }
 }
 

@@ -1,0 +1,45 @@
+import type { Firmware } from '@headgate/domain-contracts';
+import type { GuestProfile } from '../guest-profiles/guest-profile.js';
+import type { HypervisorFeatures } from '../host/hypervisor-features.js';
+import type { DiskIo } from '../storage/disk-io.js';
+import type { InstanceMetadata } from './instance-metadata.js';
+
+export interface DiskSpec {
+  readonly path: string;
+  /** `qcow2`, `raw`, … */
+  readonly format: string;
+}
+
+/** Everything that decides the XML of a new domain. */
+export interface DomainSpec {
+  readonly name: string;
+  readonly uuid: string;
+  readonly cpu: number;
+  /** The number of CPUs up to which the running VM can grow. */
+  readonly maxCpu: number;
+  readonly memoryBytes: number;
+  /** The memory up to which the running VM can grow; absent when it can't. */
+  readonly maxMemoryBytes?: number;
+  readonly arch: string;
+  /** Hardware acceleration or QEMU's software emulation. */
+  readonly accelerator: 'kvm' | 'tcg';
+  readonly features: HypervisorFeatures;
+  readonly guest: GuestProfile;
+  readonly firmware: Firmware;
+  /** Path of the file with the variables of the UEFI firmware. */
+  readonly nvram?: string;
+  /** Whether the VM has an emulated TPM 2.0. */
+  readonly tpm: boolean;
+  readonly disk: DiskSpec;
+  readonly diskIo: DiskIo;
+  /** Path of the installation ISO, which is booted while the disk is blank. */
+  readonly installer?: string;
+  /** Path of the ISO with the cloud-init data. */
+  readonly seed?: string;
+  /** A virtual network of libvirt. Without one, the VM has no network card: user-mode networking would expose the host. */
+  readonly network?: string;
+  readonly serial: { readonly socket: string; readonly log: string };
+  /** VNC on a unix socket, or on a loopback TCP port where libvirt is on another machine. */
+  readonly vnc: 'socket' | 'loopback';
+  readonly metadata: InstanceMetadata;
+}
