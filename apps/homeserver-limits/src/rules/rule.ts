@@ -1,0 +1,144 @@
+import type { RateAlgorithm } from '@headgate/limits-core';
+import type { Maybe } from './maybe.js';
+
+/** The kinds of requests that rules can count. */
+export const RULE_EVENTS = [
+  'login',
+  'registration',
+  'ring',
+  'openid_token',
+  'sfu_credential',
+  'message',
+  'state',
+  'join',
+  'invite',
+  'create_room',
+  'upload',
+  'federation',
+] as const;
+
+export type RuleEvent = (typeof RULE_EVENTS)[number];
+
+/** What a rule counts separately: each value has a budget of its own. `server` is one budget for everyone. */
+export const RULE_KEYS = [
+  'account',
+  'account_source',
+  'source',
+  'user',
+  'room',
+  'origin',
+  'target_server',
+  'server',
+] as const;
+
+export type RuleKey = (typeof RULE_KEYS)[number];
+
+/**
+ * Which requests count. `every`: all that are not refused. `failures`: those that the homeserver answers with 403; a success clears
+ * the key. `authenticated`: all but those that the homeserver answers with 401, because their key is only a claim until then.
+ */
+export type RuleCounts = 'every' | 'failures' | 'authenticated';
+
+/** What a request takes from a rule's limit: its cost, or its length. */
+export type RuleUnit = 'requests' | 'bytes';
+
+/** Longer blocks for keys that keep exceeding a limit. */
+export interface RuleBlock {
+  /** Refusals within `withinMs` until the key is blocked. */
+  readonly after: number;
+  readonly withinMs: number;
+  /** The length of the first block. Each further one is twice as long, up to `maxMs`. */
+  readonly forMs: number;
+  readonly maxMs: number;
+  /** After this time from the first block, the next one is as short as the first. */
+  readonly forgetMs: number;
+}
+
+/** Callers that a rule, or every rule, does not apply to. */
+export interface Exemptions {
+  /** User IDs. */
+  readonly users: readonly string[];
+  /** IDs of application services, for all requests with their tokens. */
+  readonly appservices: readonly string[];
+  /** Addresses and CIDRs. */
+  readonly networks: readonly string[];
+}
+
+/** A rate: at most `limit` of some events per key and window. */
+export interface Rule {
+  readonly name: string;
+  readonly on: readonly RuleEvent[];
+  readonly by: RuleKey;
+  readonly limit: number;
+  readonly windowMs: number;
+  readonly algorithm: RateAlgorithm;
+  readonly counts: RuleCounts;
+  /** `failures` only: whether a success clears the key. Otherwise it counts for nothing. */
+  readonly successClears: boolean;
+  readonly unit: RuleUnit;
+  /** The cost of one request of each event, where it is not 1. */
+  readonly costs: Readonly<Partial<Record<RuleEvent, number>>>;
+  readonly block?: RuleBlock | undefined;
+  readonly exempt: Exemptions;
+  /** Counts and reports, but refuses nothing. */
+  readonly shadow: boolean;
+}
+
+/** Every rule, and the callers that none of them applies to. */
+export interface RuleSet {
+  readonly rules: readonly Rule[];
+  readonly exempt: Exemptions;
+}
+
+/** One request, or one part of it, as rules see it. Plain data, so that a log of it can be replayed. */
+export interface RuleFacts {
+  readonly event: RuleEvent;
+  /** The caller's address. */
+  readonly address: string;
+  /** The address, or the network that belongs to one IPv6 caller. */
+  readonly source: string;
+  /** The account of a login. */
+  readonly account?: string | undefined;
+  /** The identified user. */
+  readonly user?: string | undefined;
+  /** The ID of the application service whose token the request carries. */
+  readonly appservice?: string | undefined;
+  readonly room?: string | undefined;
+  /** The server that sends a federation request. */
+  readonly origin?: string | undefined;
+  /** The server of an invited user. */
+  readonly targetServer?: string | undefined;
+  /** The length of an upload. */
+  readonly bytes?: number | undefined;
+}
+
+/** How the homeserver handled a request, for rules that do not count every one. */
+export type RequestOutcome = 'success' | 'forbidden' | 'unauthenticated' | 'other';
+
+/** Why a request is refused, or would be. */
+export interface RuleRefusal {
+  readonly granted: false;
+  readonly rule: string;
+  readonly event: RuleEvent;
+  readonly by: RuleKey;
+  /** The value that has no budget left. */
+  readonly key: string;
+  readonly limit: number;
+  readonly windowMs: number;
+  /** `limit`: the limit is used up. `block`: the key exceeded it too often. */
+  readonly reason: 'limit' | 'block';
+  readonly retryAfterMs: number;
+}
+
+/** A request that passed every rule. Settle it with its outcome. */
+export interface Admission {
+  readonly granted: true;
+  settle(outcome: RequestOutcome): Maybe<void>;
+}
+
+/** Receives each decision of each rule, in the order in which they are made. */
+export interface RuleListener {
+  onGranted(rule: string): void;
+  /** @param isShadow the rule only reports */
+  onRefused(refusal: RuleRefusal, facts: RuleFacts, isShadow: boolean): void;
+}
