@@ -6,6 +6,7 @@ import { ContainersModule } from './containers/containers.module.js';
 import { DoctorModule } from './doctor/doctor.module.js';
 import { ExpositionModule } from './exposition/exposition.module.js';
 import { FleetModule } from './fleet/fleet.module.js';
+import { FoldersModule } from './folders/folders.module.js';
 import { HealthModule } from './health/health.module.js';
 import { IdentityModule } from './identity/identity.module.js';
 import { ImagesModule } from './images/images.module.js';
@@ -37,6 +38,7 @@ export class AppModule {
         ImagesModule,
         InstancesModule,
         ContainersModule,
+        FoldersModule,
         ConsolesModule,
         ClusterModule,
         DoctorModule,

@@ -1,7 +1,9 @@
 import {
   isDiskSize,
   isMemorySize,
+  FOLDER_PATH_RULE,
   isContextName,
+  isFolderPath,
   isInstanceName,
   isKubernetesName,
   isTag,
@@ -66,6 +68,12 @@ export const IsVolumeName = textField(
 export const IsContextName = textField('isContextName', isContextName, 'the name of a configured context', {
   maxLength: 253,
   examples: ['local'],
+});
+
+/** A folder, by its whole path. */
+export const IsFolderPath = textField('isFolderPath', isFolderPath, FOLDER_PATH_RULE, {
+  maxLength: 519,
+  examples: ['prod/databases'],
 });
 
 /** `4G` and `4Gi` mean the same. */

@@ -1,6 +1,7 @@
 export * from './answers.js';
 export * from './containers.js';
 export * from './fields.js';
+export * from './folders.js';
 export * from './queries.js';
 export * from './tasks.js';
 export * from './vms.js';

@@ -1,6 +1,6 @@
 import { INSTANCE_KINDS, type InstanceKind } from '@headgate/domain-contracts';
 import { IsIn, IsString, Matches, MaxLength } from 'class-validator';
-import { IsContextName, IsInstanceName, IsSwitch, Optional } from './fields.js';
+import { IsContextName, IsFolderPath, IsInstanceName, IsSwitch, Optional } from './fields.js';
 
 /** `{ns}` and `{name}` of a path. */
 export class InstancePath {
@@ -64,8 +64,10 @@ export type SortField = (typeof SORT_FIELDS)[number];
 
 /** The query of the lists. Without parameters the response is the whole list. */
 export class ListQuery extends ContextQuery {
-  /** Words that must all occur in name, namespace, status, node, ip or tags. */
+  /** Words that must all occur in name, namespace, context, folder, status, node, ip or tags. */
   @Optional() @IsString() @MaxLength(256) q?: string;
+  /** Only the instances in this folder and in the folders in it. */
+  @Optional() @IsFolderPath() folder?: string;
   /** The name of a field; a leading "-" reverses the order. */
   @Optional() @IsIn([...SORT_FIELDS, ...SORT_FIELDS.map((field) => `-${field}`)]) sort?: SortField | `-${SortField}`;
   /** The maximum number of entries, 1 to 10000; the header Svc-Cursor then leads to the next page. */

@@ -1,6 +1,7 @@
 import {
   type Abilities,
   type AbilityName,
+  Audit,
   type AuditEntry,
   AuditLog,
   type BackendDirectory,
@@ -68,7 +69,7 @@ const doctor = (...all: MemoryBackend[]) => {
   const backends = { all: () => all } as unknown as BackendDirectory;
   const checks = new CheckBackends(backends);
   const audit = new MemoryAuditLog();
-  return { checks, audit, fix: new FixBackends(backends, checks, audit, new FixedClock()) };
+  return { checks, audit, fix: new FixBackends(backends, checks, new Audit(audit, new FixedClock())) };
 };
 
 describe('CheckBackends', () => {

@@ -1,13 +1,11 @@
 import {
   buildPlan,
   Change,
-  messageOf,
   UnavailableAbility,
-  type AuditLog,
+  type Audit,
   type Backend,
   type BackendDirectory,
   type Caller,
-  type Clock,
   type Plan,
 } from '@headgate/domain-contracts';
 import type { CheckBackends } from './check-backends.js';
@@ -22,8 +20,7 @@ export class FixBackends extends Change<[], FixResult> {
   constructor(
     private readonly backends: BackendDirectory,
     private readonly checks: CheckBackends,
-    private readonly audit: AuditLog,
-    private readonly clock: Clock,
+    private readonly audit: Audit,
   ) {
     super();
   }
@@ -41,17 +38,12 @@ export class FixBackends extends Change<[], FixResult> {
   private async fix(backend: Backend, caller: Caller): Promise<readonly string[]> {
     const diagnostics = backend.ability('diagnostics');
     if (diagnostics instanceof UnavailableAbility) return [];
-    try {
-      const fixed = await diagnostics.fix();
-      this.record(backend, caller, 'ok', fixed.join(', '));
-      return fixed;
-    } catch (error) {
-      this.record(backend, caller, 'error', messageOf(error));
-      throw error;
-    }
-  }
-
-  private record({ context }: Backend, { login }: Caller, outcome: 'ok' | 'error', message: string): void {
-    this.audit.append({ time: this.clock.iso(), caller: login, action: 'fix', ref: context, outcome, message });
+    return this.audit.of(
+      caller,
+      'fix',
+      backend.context,
+      () => diagnostics.fix(),
+      (fixed) => fixed.join(', '),
+    );
   }
 }

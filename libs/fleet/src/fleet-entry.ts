@@ -5,6 +5,8 @@ export interface FleetEntry {
   readonly instance: Instance;
   /** Whether the context is lost; the instance is then its last known state. */
   readonly stale: boolean;
+  /** The path of the folder that it is in. */
+  readonly folder?: string;
 }
 
 /** The current state of one context. */

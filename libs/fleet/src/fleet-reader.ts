@@ -20,6 +20,9 @@ export abstract class FleetReader extends InstanceDirectory {
   abstract whenSynced(): Promise<void>;
 
   /** @throws DomainError BACKEND_UNREACHABLE when no context can be reached */
+  abstract expectSomeContext(): void;
+
+  /** @throws DomainError BACKEND_UNREACHABLE when no context can be reached */
   abstract list(kind: InstanceKind): FleetList;
 
   /** The JSON array of `list`, also while no context can be reached. */

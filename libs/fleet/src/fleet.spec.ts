@@ -69,6 +69,28 @@ describe('Fleet', () => {
     expect(fleet.count('ct')).toBe(1);
   });
 
+  test('shows the folder of an instance, and a new one when it is asked to read it again', () => {
+    const folders = new Map<string, string>([['vm/lab/default/web', 'prod']]);
+    const foldered = new Fleet({
+      clock,
+      present: ({ folder }) => ({ folder }),
+      folderOf: (ref) => folders.get(formatRef(ref)),
+    });
+    const changed: (string | undefined)[] = [];
+    foldered.attach(lab.backend);
+    foldered.subscribe((event) => void (event.type === 'changed' && changed.push(event.entry.folder)));
+    lab.list(buildVm());
+    const shown = (): unknown => JSON.parse(Buffer.concat(foldered.list('vm').json).toString());
+    expect(shown()).toEqual([{ folder: 'prod' }]);
+    foldered.refresh(['vm/lab/default/web', 'vm/lab/default/none']);
+    folders.set('vm/lab/default/web', 'test');
+    foldered.refresh(['vm/lab/default/web']);
+    folders.clear();
+    foldered.refresh(['vm/lab/default/web']);
+    expect(changed).toEqual(['prod', 'test', undefined]);
+    expect(shown()).toEqual([{}]);
+  });
+
   test('keeps the version while nothing changes, and raises it with each change', () => {
     lab.list(buildVm());
     prod.list();

@@ -18,6 +18,8 @@ export interface FleetOptions {
   readonly clock: Clock;
   /** Turns an entry into its JSON value in the serialized list. */
   readonly present: (entry: FleetEntry) => unknown;
+  /** The folder of an instance. `refresh` makes a change of its answers visible. */
+  readonly folderOf?: (ref: InstanceRef) => string | undefined;
 }
 
 /** How long a write waits until the watch reports it, in milliseconds. */
@@ -45,7 +47,7 @@ export class Fleet extends FleetReader {
   attach(backend: Backend): void {
     if (this.contexts.has(backend.context)) throw new Error(`the context ${backend.context} is already attached`);
     const watch = new ContextWatch(backend, {
-      upsert: (instance) => this.put({ instance, stale: false }),
+      upsert: (instance) => this.put(instance, false),
       remove: (instance) => this.drop(instance),
       state: (state) => this.setState(state),
     });
@@ -142,8 +144,18 @@ export class Fleet extends FleetReader {
     });
   }
 
-  private put(entry: FleetEntry): void {
-    const { ref } = entry.instance;
+  /** Reads the folders of these instances again. @param refs refs as text, also of instances that do not exist */
+  refresh(refs: Iterable<string>): void {
+    for (const ref of refs) {
+      const entry = this.entries.get(ref);
+      if (entry && entry.folder !== this.options.folderOf?.(entry.instance.ref)) this.put(entry.instance, entry.stale);
+    }
+  }
+
+  private put(instance: Instance, stale: boolean): void {
+    const { ref } = instance;
+    const folder = this.options.folderOf?.(ref);
+    const entry: FleetEntry = folder === undefined ? { instance, stale } : { instance, stale, folder };
     const key = formatRef(ref);
     const named = nameKey(ref.kind, ref.namespace, ref.name);
     this.entries.set(key, entry);
@@ -169,7 +181,7 @@ export class Fleet extends FleetReader {
   private setState(state: ContextState): void {
     const stale = state.state === 'lost';
     for (const instance of this.contexts.get(state.context)?.instances() ?? []) {
-      if (this.entries.get(formatRef(instance.ref))?.stale !== stale) this.put({ instance, stale });
+      if (this.entries.get(formatRef(instance.ref))?.stale !== stale) this.put(instance, stale);
     }
     this.emit({ type: 'status', state });
   }
@@ -188,7 +200,7 @@ export class Fleet extends FleetReader {
     throw new DomainError('NOT_READY', `The instances of ${names} are not listed yet; try again in a moment.`);
   }
 
-  private expectSomeContext(): void {
+  override expectSomeContext(): void {
     const states = this.states();
     if (states.length === 0 || states.some(({ state }) => state !== 'lost')) return;
     throw new DomainError(

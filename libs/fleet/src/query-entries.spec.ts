@@ -25,6 +25,17 @@ describe('queryEntries', () => {
     expect(names({ context: 'other' })).toEqual(['d']);
   });
 
+  test('finds entries of a folder and of the folders in it', () => {
+    const foldered = ['prod', 'prod/db', 'production', undefined].map((folder, index) => ({
+      ...entry(`e${index}`),
+      folder,
+    }));
+    const found = (query: EntryQuery): string[] =>
+      queryEntries(foldered, query).entries.map(({ instance }) => instance.ref.name);
+    expect(found({ folder: 'prod' })).toEqual(['e0', 'e1']);
+    expect(found({ words: ['production'] })).toEqual(['e2']);
+  });
+
   test('sorts by a field, then by ref, in both directions', () => {
     expect(names({ sort: 'cpu' })).toEqual(['b', 'd', 'a', 'c']);
     expect(names({ sort: 'cpu', descending: true })).toEqual(['a', 'c', 'd', 'b']);

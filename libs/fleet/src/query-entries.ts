@@ -1,4 +1,4 @@
-import { DomainError, isVm } from '@headgate/domain-contracts';
+import { DomainError, isVm, isWithinFolder } from '@headgate/domain-contracts';
 import type { FleetEntry } from './fleet-entry.js';
 import { sortKey } from './sort-key.js';
 
@@ -6,6 +6,8 @@ export type SortField = 'name' | 'namespace' | 'status' | 'cpu' | 'mem' | 'disk'
 
 export interface EntryQuery {
   readonly context?: string;
+  /** Only this folder and those in it. */
+  readonly folder?: string;
   /** Words that must all occur. */
   readonly words?: readonly string[];
   readonly sort?: SortField;
@@ -41,6 +43,7 @@ export function queryEntries(all: Iterable<FleetEntry>, query: EntryQuery): Entr
   let entries = [...all].filter(
     (entry) =>
       (query.context === undefined || entry.instance.ref.context === query.context) &&
+      (query.folder === undefined || (entry.folder !== undefined && isWithinFolder(entry.folder, query.folder))) &&
       words.every((word) => textOf(entry).includes(word)),
   );
   const compare = comparison(query.descending ?? false);
@@ -89,8 +92,8 @@ function readCursor(cursor: string, sort: SortField | undefined): SortPosition {
   );
 }
 
-function textOf({ instance }: FleetEntry): string {
+function textOf({ instance, folder = '' }: FleetEntry): string {
   const { ref, node = '', tags } = instance;
   const own = isVm(instance) ? [instance.status, instance.ip ?? ''] : [instance.phase, instance.image];
-  return [ref.name, ref.namespace, ref.context, node, ...own, ...tags].join(' ').toLowerCase();
+  return [ref.name, ref.namespace, ref.context, folder, node, ...own, ...tags].join(' ').toLowerCase();
 }

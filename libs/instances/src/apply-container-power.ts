@@ -6,8 +6,8 @@ import {
   type InstanceDirectory,
   type InstanceQuery,
   type Plan,
+  type Audit,
 } from '@headgate/domain-contracts';
-import type { Audit } from './audit.js';
 
 export const CONTAINER_ACTIONS = ['start', 'stop'] as const;
 export type ContainerAction = (typeof CONTAINER_ACTIONS)[number];

@@ -8,8 +8,8 @@ import {
   type Plan,
   type PowerAction,
   type PowerOptions,
+  type Audit,
 } from '@headgate/domain-contracts';
-import type { Audit } from './audit.js';
 
 /** Turns a VM on or off. */
 export class ApplyPower extends Change<[query: InstanceQuery, action: PowerAction, options: PowerOptions]> {

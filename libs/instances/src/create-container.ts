@@ -8,8 +8,8 @@ import {
   type InstanceDirectory,
   type InstanceRef,
   type Plan,
+  type Audit,
 } from '@headgate/domain-contracts';
-import type { Audit } from './audit.js';
 import type { PlaceInstance } from './place-instance.js';
 
 /** A request to create a container. Quantities are in Kubernetes notation. */

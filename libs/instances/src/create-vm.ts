@@ -11,8 +11,8 @@ import {
   type Plan,
   type TaskRunner,
   type VmSpec,
+  type Audit,
 } from '@headgate/domain-contracts';
-import type { Audit } from './audit.js';
 import type { PlaceInstance } from './place-instance.js';
 import { chooseSource, type SourceFields } from './vm-source.js';
 

@@ -5,8 +5,8 @@ import {
   type InstanceDirectory,
   type InstanceQuery,
   type Plan,
+  type Audit,
 } from '@headgate/domain-contracts';
-import type { Audit } from './audit.js';
 
 /** Deletes a container and its data volume. */
 export class DeleteContainer extends Change<[query: InstanceQuery]> {

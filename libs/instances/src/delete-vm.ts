@@ -9,8 +9,8 @@ import {
   type InstanceRef,
   type Plan,
   type TaskRunner,
+  type Audit,
 } from '@headgate/domain-contracts';
-import type { Audit } from './audit.js';
 
 /** Deletes a VM with everything that belongs to it. */
 export class DeleteVm extends Change<[query: InstanceQuery]> {

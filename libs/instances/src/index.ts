@@ -1,6 +1,5 @@
 export * from './apply-power.js';
 export * from './apply-container-power.js';
-export * from './audit.js';
 export * from './create-container.js';
 export * from './create-vm.js';
 export * from './delete-container.js';

@@ -15,11 +15,11 @@ import {
   type BackgroundWork,
   type TaskRunner,
   type VmSpec,
+  Audit,
 } from '@headgate/domain-contracts';
 import { buildContainer, buildVm, FixedClock, MEMORY_TRAITS } from '@headgate/testing';
 import { ApplyContainerPower } from './apply-container-power.js';
 import { ApplyPower } from './apply-power.js';
-import { Audit } from './audit.js';
 import { CreateContainer } from './create-container.js';
 import { CreateVm, type CreateVmRequest } from './create-vm.js';
 import { DeleteContainer } from './delete-container.js';

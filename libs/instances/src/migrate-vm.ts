@@ -11,8 +11,8 @@ import {
   type InstanceRef,
   type Plan,
   type TaskRunner,
+  type Audit,
 } from '@headgate/domain-contracts';
-import type { Audit } from './audit.js';
 
 /** Migrates a running VM to another node of its backend. */
 export class MigrateVm extends Change<[query: InstanceQuery, targetNode: string | undefined], string> {

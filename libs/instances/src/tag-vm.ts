@@ -6,8 +6,8 @@ import {
   type InstanceDirectory,
   type InstanceQuery,
   type Plan,
+  type Audit,
 } from '@headgate/domain-contracts';
-import type { Audit } from './audit.js';
 
 /** Adds a tag to a VM or removes it. */
 export class TagVm extends Change<[query: InstanceQuery, tag: string, on: boolean]> {

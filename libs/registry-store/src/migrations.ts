@@ -18,4 +18,12 @@ export const MIGRATIONS: readonly string[] = [
      message TEXT NOT NULL
    ) STRICT;
    CREATE INDEX audit_by_ref ON audit (ref, id)`,
+  `CREATE TABLE folder (path TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+   CREATE TABLE folder_member (
+     ref TEXT PRIMARY KEY,
+     path TEXT NOT NULL REFERENCES folder (path) ON UPDATE CASCADE ON DELETE CASCADE
+   ) STRICT, WITHOUT ROWID;
+   CREATE INDEX folder_member_by_path ON folder_member (path);
+   CREATE TABLE folder_version (version INTEGER NOT NULL) STRICT;
+   INSERT INTO folder_version VALUES (1)`,
 ];

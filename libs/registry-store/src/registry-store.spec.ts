@@ -118,11 +118,12 @@ describe('registry-store', () => {
     expect(() => new RegistryDatabase(other).open()).toThrow(/can't be used as the registry/);
     database.close();
     const raw = new DatabaseSync(file);
+    const { user_version: layout } = raw.prepare('PRAGMA user_version').get() as { user_version: number };
     raw.exec('PRAGMA user_version = 999');
     raw.close();
     expect(() => new RegistryDatabase(file).open()).toThrow(/newer release/);
     const back = new DatabaseSync(file);
-    back.exec('PRAGMA user_version = 1');
+    back.exec(`PRAGMA user_version = ${layout}`);
     back.close();
     database = new RegistryDatabase(file).open();
   });

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
-import { AuditLog, BackendDirectory, Clock, InstanceDirectory } from '@headgate/domain-contracts';
-import { ApplyContainerPower, Audit, CreateContainer, DeleteContainer, PlaceInstance } from '@headgate/instances';
+import { Audit, BackendDirectory, InstanceDirectory } from '@headgate/domain-contracts';
+import { ApplyContainerPower, CreateContainer, DeleteContainer, PlaceInstance } from '@headgate/instances';
 import { FleetModule } from '../fleet/fleet.module.js';
 import { provideClass } from '../platform/provide-class.js';
 import { StoreModule } from '../store/store.module.js';
@@ -11,7 +11,6 @@ import { ContainersController } from './containers.controller.js';
   imports: [StoreModule, FleetModule],
   controllers: [ContainersController],
   providers: [
-    provideClass(Audit, [AuditLog, Clock]),
     provideClass(PlaceInstance, [BackendDirectory, InstanceDirectory]),
     provideClass(CreateContainer, [PlaceInstance, InstanceDirectory, Audit]),
     provideClass(DeleteContainer, [InstanceDirectory, BackendDirectory, Audit]),

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { CheckBackends, FixBackends } from '@headgate/doctor';
-import { AuditLog, BackendDirectory, Clock } from '@headgate/domain-contracts';
+import { Audit, BackendDirectory } from '@headgate/domain-contracts';
 import { FleetModule } from '../fleet/fleet.module.js';
 import { provideClass } from '../platform/provide-class.js';
 import { StoreModule } from '../store/store.module.js';
@@ -12,7 +12,7 @@ import { DoctorController } from './doctor.controller.js';
   controllers: [DoctorController],
   providers: [
     provideClass(CheckBackends, [BackendDirectory]),
-    provideClass(FixBackends, [BackendDirectory, CheckBackends, AuditLog, Clock]),
+    provideClass(FixBackends, [BackendDirectory, CheckBackends, Audit]),
   ],
 })
 export class DoctorModule {}

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { CheckBackends } from '@headgate/doctor';
 import { BackendDirectory } from '@headgate/domain-contracts';
+import { FolderTreeModule } from '../folders/folder-tree.module.js';
 import { FleetModule } from '../fleet/fleet.module.js';
 import { provideClass } from '../platform/provide-class.js';
 import { TasksModule } from '../tasks/tasks.module.js';
@@ -9,7 +10,7 @@ import { MetricsSnapshot } from './metrics-snapshot.js';
 
 /** The metrics at `/metrics`. */
 @Module({
-  imports: [FleetModule, TasksModule],
+  imports: [FolderTreeModule, FleetModule, TasksModule],
   controllers: [MetricsController],
   providers: [MetricsSnapshot, provideClass(CheckBackends, [BackendDirectory])],
 })

@@ -1,7 +1,8 @@
 import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
-import { Clock, isRunningStatus, isVm, type Instance } from '@headgate/domain-contracts';
+import { Clock, INSTANCE_KINDS, isRunningStatus, isVm } from '@headgate/domain-contracts';
 import { CheckBackends, type ContextCheck } from '@headgate/doctor';
-import { FleetReader } from '@headgate/fleet';
+import { FleetReader, type FleetEntry } from '@headgate/fleet';
+import { Folders } from '@headgate/folders';
 import { TaskReader } from '@headgate/tasks';
 import type { Settings } from '../config/load-config.js';
 import { SETTINGS } from '../platform/tokens.js';
@@ -26,6 +27,7 @@ export class MetricsSnapshot implements OnApplicationBootstrap, BeforeApplicatio
 
   constructor(
     private readonly fleet: FleetReader,
+    private readonly folders: Folders,
     private readonly tasks: TaskReader,
     private readonly doctor: CheckBackends,
     private readonly clock: Clock,
@@ -94,17 +96,22 @@ export class MetricsSnapshot implements OnApplicationBootstrap, BeforeApplicatio
 
   private collect(): void {
     const { backendUp, info, running, ready, cpuCores, memoryBytes, instances, tasks, check } = this.series;
+    const { poolInstances, poolRunning } = this.series;
     for (const gauge of [backendUp, info, running, ready, cpuCores, memoryBytes, instances, tasks, check])
       gauge.reset();
+    for (const gauge of [poolInstances, poolRunning]) gauge.reset();
     for (const { context, kind, state } of this.fleet.states())
       backendUp.set({ context, backend: kind }, Number(state === 'up'));
-    for (const kind of ['vm', 'ct'] as const)
-      for (const { instance } of this.fleet.all(kind)) this.collectInstance(instance);
+    for (const pool of this.folders.tree.paths()) {
+      poolInstances.set({ pool }, 0);
+      poolRunning.set({ pool }, 0);
+    }
+    for (const kind of INSTANCE_KINDS) for (const entry of this.fleet.all(kind)) this.collectInstance(entry);
     for (const { name, context, status } of this.checks) check.set({ name, context, severity: status }, 1);
     for (const { kind, status } of this.tasks.recent(MAX_COUNTED_TASKS)) tasks.inc({ kind, status });
   }
 
-  private collectInstance(instance: Instance): void {
+  private collectInstance({ instance, folder: pool = '' }: FleetEntry): void {
     const { ref, backend, node = '' } = instance;
     const labels = {
       name: ref.name,
@@ -112,7 +119,7 @@ export class MetricsSnapshot implements OnApplicationBootstrap, BeforeApplicatio
       backend,
       context: ref.context,
       namespace: ref.namespace,
-      pool: '',
+      pool,
     };
     const state = isVm(instance) ? instance.status : instance.phase;
     const runs = isVm(instance) ? isRunningStatus(instance.status) : instance.phase === 'Running';
@@ -125,6 +132,9 @@ export class MetricsSnapshot implements OnApplicationBootstrap, BeforeApplicatio
     this.series.cpuCores.set(labels, instance.cpu);
     this.series.memoryBytes.set(labels, instance.memoryBytes);
     this.series.instances.inc({ backend, context: ref.context, state });
+    if (pool === '') return;
+    this.series.poolInstances.inc({ pool });
+    this.series.poolRunning.inc({ pool }, Number(runs));
   }
 }
 

@@ -28,6 +28,10 @@ export function createSeries() {
     cpuCores: gauge('svc_instance_cpu_cores', 'Virtual CPUs of an instance.', INSTANCE_LABELS),
     memoryBytes: gauge('svc_instance_memory_bytes', 'Memory of an instance in bytes.', INSTANCE_LABELS),
     instances: gauge('svc_instances', 'Instances by state.', ['backend', 'context', 'state']),
+    poolInstances: gauge('svc_pool_instances', 'Instances in a folder, without those of the folders in it.', ['pool']),
+    poolRunning: gauge('svc_pool_running', 'Running instances in a folder, without those of the folders in it.', [
+      'pool',
+    ]),
     check: gauge('svc_check', 'Always 1; the labels are a check of the doctor and its status.', [
       'name',
       'context',

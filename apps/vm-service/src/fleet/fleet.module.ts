@@ -1,7 +1,8 @@
 import { Inject, Module, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { BackendDirectory, Clock, InstanceDirectory } from '@headgate/domain-contracts';
+import { BackendDirectory, Clock, FolderDirectory, InstanceDirectory } from '@headgate/domain-contracts';
 import { Fleet, FleetReader } from '@headgate/fleet';
 import { BackendsModule, CONFIGURED_BACKENDS } from '../composition/backends.module.js';
+import { FolderTreeModule } from '../folders/folder-tree.module.js';
 import { provideClass } from '../platform/provide-class.js';
 import { ReachableBackends } from './reachable-backends.js';
 import { EventStreams } from './event-streams.js';
@@ -10,9 +11,14 @@ import { presentEntry } from './present.js';
 
 /** The live instances of all backends, for everything that reads. */
 @Module({
-  imports: [BackendsModule],
+  imports: [BackendsModule, FolderTreeModule],
   providers: [
-    { provide: Fleet, inject: [Clock], useFactory: (clock: Clock) => new Fleet({ clock, present: presentEntry }) },
+    {
+      provide: Fleet,
+      inject: [Clock, FolderDirectory],
+      useFactory: (clock: Clock, folders: FolderDirectory) =>
+        new Fleet({ clock, present: presentEntry, folderOf: (ref) => folders.folderOf(ref) }),
+    },
     { provide: FleetReader, useExisting: Fleet },
     { provide: InstanceDirectory, useExisting: Fleet },
     provideClass(ReachableBackends, [CONFIGURED_BACKENDS, FleetReader], BackendDirectory),
@@ -24,10 +30,12 @@ import { presentEntry } from './present.js';
 export class FleetModule implements OnApplicationBootstrap, OnApplicationShutdown {
   constructor(
     private readonly fleet: Fleet,
+    private readonly folders: FolderDirectory,
     @Inject(CONFIGURED_BACKENDS) private readonly backends: BackendDirectory,
   ) {}
 
   onApplicationBootstrap(): void {
+    this.folders.subscribe((refs) => this.fleet.refresh(refs));
     for (const backend of this.backends.all()) this.fleet.attach(backend);
   }
 

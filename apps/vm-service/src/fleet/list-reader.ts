@@ -44,12 +44,17 @@ export class ListReader {
     void reply.send(Readable.from(json));
   }
 
-  private page(kind: InstanceKind, { context, q, sort, limit, cursor }: ListQuery, reply: FastifyReply): string {
+  private page(
+    kind: InstanceKind,
+    { context, folder, q, sort, limit, cursor }: ListQuery,
+    reply: FastifyReply,
+  ): string {
     if (limit !== undefined && Number(limit) > MAX_LIMIT) {
       throw new DomainError('INVALID_INPUT', `limit must be a number from 1 to ${MAX_LIMIT}.`);
     }
     const page = queryEntries(this.fleet.all(kind), {
       context,
+      folder,
       words: q?.split(/\s+/).filter(Boolean),
       sort: sort?.replace('-', '') as SortField | undefined,
       descending: sort?.startsWith('-'),
@@ -61,8 +66,8 @@ export class ListReader {
   }
 }
 
-const isWhole = ({ context, q, sort, limit, cursor }: ListQuery): boolean =>
-  [context, q, sort, limit, cursor].every((part) => part === undefined);
+const isWhole = ({ context, folder, q, sort, limit, cursor }: ListQuery): boolean =>
+  [context, folder, q, sort, limit, cursor].every((part) => part === undefined);
 
 const matches = (header: string | undefined, etag: string): boolean =>
   header !== undefined &&

@@ -10,11 +10,11 @@ import {
 import type { FleetEntry } from '@headgate/fleet';
 
 /** The JSON value of a fleet entry. */
-export const presentEntry = ({ instance, stale }: FleetEntry): VmView | ContainerView =>
-  isVm(instance) ? presentVm(instance, stale) : presentContainer(instance, stale);
+export const presentEntry = (entry: FleetEntry): VmView | ContainerView =>
+  isVm(entry.instance) ? presentVm(entry.instance, entry) : presentContainer(entry.instance, entry);
 
 // JSON.stringify omits undefined fields, such as the ip and node of a stopped VM.
-function presentVm(vm: VirtualMachine, stale: boolean): VmView {
+function presentVm(vm: VirtualMachine, { stale, folder }: FleetEntry): VmView {
   const running = isRunningStatus(vm.status);
   return {
     name: vm.ref.name,
@@ -38,12 +38,13 @@ function presentVm(vm: VirtualMachine, stale: boolean): VmView {
     restartRequired: vm.restartRequired,
     volatile: vm.volatile,
     reason: vm.reason,
+    folder,
     createdAt: vm.createdAt,
     stale: stale || undefined,
   };
 }
 
-const presentContainer = (container: Container, stale: boolean): ContainerView => ({
+const presentContainer = (container: Container, { stale, folder }: FleetEntry): ContainerView => ({
   name: container.ref.name,
   namespace: container.ref.namespace,
   node: container.node ?? '',
@@ -58,6 +59,7 @@ const presentContainer = (container: Container, stale: boolean): ContainerView =
   backend: container.backend,
   tags: [...container.tags],
   reason: container.reason,
+  folder,
   createdAt: container.createdAt,
   stale: stale || undefined,
 });

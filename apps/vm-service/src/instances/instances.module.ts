@@ -1,13 +1,6 @@
 import { Module } from '@nestjs/common';
-import {
-  AuditLog,
-  BackendDirectory,
-  Clock,
-  ImageCatalog,
-  InstanceDirectory,
-  TaskRunner,
-} from '@headgate/domain-contracts';
-import { ApplyPower, Audit, CreateVm, DeleteVm, MigrateVm, PlaceInstance, TagVm } from '@headgate/instances';
+import { Audit, BackendDirectory, ImageCatalog, InstanceDirectory, TaskRunner } from '@headgate/domain-contracts';
+import { ApplyPower, CreateVm, DeleteVm, MigrateVm, PlaceInstance, TagVm } from '@headgate/instances';
 import { FleetModule } from '../fleet/fleet.module.js';
 import { ImagesModule } from '../images/images.module.js';
 import { provideClass } from '../platform/provide-class.js';
@@ -20,7 +13,6 @@ import { VmsController } from './vms.controller.js';
   imports: [StoreModule, FleetModule, TasksModule, ImagesModule],
   controllers: [VmsController],
   providers: [
-    provideClass(Audit, [AuditLog, Clock]),
     provideClass(PlaceInstance, [BackendDirectory, InstanceDirectory]),
     provideClass(CreateVm, [PlaceInstance, ImageCatalog, InstanceDirectory, TaskRunner, Audit]),
     provideClass(DeleteVm, [InstanceDirectory, BackendDirectory, TaskRunner, Audit]),

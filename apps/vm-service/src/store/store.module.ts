@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { Module, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { AuditLog, TaskStore } from '@headgate/domain-contracts';
-import { RegistryDatabase, SqliteAuditLog, SqliteTaskStore } from '@headgate/registry-store';
+import { Audit, AuditLog, Clock, FolderStore, TaskStore } from '@headgate/domain-contracts';
+import { RegistryDatabase, SqliteAuditLog, SqliteFolderStore, SqliteTaskStore } from '@headgate/registry-store';
 import type { Settings } from '../config/load-config.js';
 import { provideClass } from '../platform/provide-class.js';
 import { Readiness } from '../platform/readiness.js';
@@ -18,9 +18,11 @@ import { RegistryReadiness } from './registry-readiness.js';
     },
     provideClass(SqliteTaskStore, [RegistryDatabase], TaskStore),
     provideClass(SqliteAuditLog, [RegistryDatabase], AuditLog),
+    provideClass(Audit, [AuditLog, Clock]),
+    provideClass(SqliteFolderStore, [RegistryDatabase], FolderStore),
     { provide: Readiness, useClass: RegistryReadiness },
   ],
-  exports: [TaskStore, AuditLog, Readiness],
+  exports: [TaskStore, Audit, FolderStore, Readiness],
 })
 export class StoreModule implements OnApplicationBootstrap, OnApplicationShutdown {
   constructor(private readonly database: RegistryDatabase) {}

@@ -7,7 +7,7 @@ export interface AuditEntry {
   readonly caller: Caller['login'];
   /** A verb such as `create`, `start`, `delete`. */
   readonly action: string;
-  /** The ref of the instance, as text. */
+  /** The object: the ref of an instance as text, `folder/<path>`, or a context. */
   readonly ref: string;
   readonly outcome: 'ok' | 'error';
   readonly message: string;

@@ -27,6 +27,7 @@ export const ERROR_CODES = [
   'NODE_NOT_FOUND',
   'VOLUME_NOT_FOUND',
   'TASK_NOT_FOUND',
+  'FOLDER_NOT_FOUND',
   // conflicts
   'ALREADY_EXISTS',
   'AMBIGUOUS_INSTANCE',

@@ -1,0 +1,124 @@
+import { Body, Controller, Delete, Get, HttpCode, Post, Query } from '@nestjs/common';
+import {
+  AddFolderMemberDto,
+  ChangeQuery,
+  CreateFolderDto,
+  EmptyBody,
+  FOLDER_ACTIONS,
+  FolderActionDto,
+  FolderActionView,
+  FolderMemberQuery,
+  FolderMemberView,
+  FolderPathView,
+  FolderQuery,
+  FolderRemovedMemberView,
+  FoldersQuery,
+  FoldersView,
+  MoveFolderDto,
+  StatusView,
+  type PlanView,
+} from '@headgate/api-contracts';
+import {
+  AddFolderMember,
+  CreateFolder,
+  MoveFolder,
+  RemoveFolder,
+  RemoveFolderMember,
+  RunFolderAction,
+} from '@headgate/folders';
+import { expectAction } from '../instances/instance-request.js';
+import { answer, Describe } from '../platform/answers.decorator.js';
+import { Changing, ChangeRequest } from '../platform/change-request.js';
+import { ReadFolders } from './read-folders.js';
+
+/** Paths travel in the body or the query, because they contain slashes. */
+@Controller('api/folders')
+export class FoldersController {
+  constructor(
+    private readonly readFolders: ReadFolders,
+    private readonly createFolder: CreateFolder,
+    private readonly removeFolder: RemoveFolder,
+    private readonly moveFolder: MoveFolder,
+    private readonly addMember: AddFolderMember,
+    private readonly removeMember: RemoveFolderMember,
+    private readonly runAction: RunFolderAction,
+  ) {}
+
+  @Get()
+  @Describe('All folders with their VMs and containers, and those in no folder.', answer(200, FoldersView))
+  list(@Query() { summary }: FoldersQuery): Promise<FoldersView> {
+    return this.readFolders.read({ summary: summary === 'true' });
+  }
+
+  @Post()
+  @Describe('Creates a folder, with the folders around it that do not exist.', answer(201, FolderPathView))
+  create(
+    @Body() { path }: CreateFolderDto,
+    @Query() query: ChangeQuery,
+    @Changing() request: ChangeRequest,
+  ): Promise<FolderPathView | PlanView> {
+    return request.answer(query, this.createFolder, [path], () => ({ path }));
+  }
+
+  @Delete()
+  @Describe('Removes a folder and the folders in it. Their members are kept, in no folder.', answer(200, StatusView))
+  remove(
+    @Body() _body: EmptyBody,
+    @Query() query: FolderQuery,
+    @Changing() request: ChangeRequest,
+  ): Promise<StatusView | PlanView> {
+    return request.answer(query, this.removeFolder, [query.path], () => ({ status: 'removed' }));
+  }
+
+  @Post('move')
+  @Describe('Gives a folder another path. The folders in it and all members go along.', answer(200, FolderPathView))
+  @HttpCode(200)
+  move(
+    @Body() { from, to }: MoveFolderDto,
+    @Query() query: ChangeQuery,
+    @Changing() request: ChangeRequest,
+  ): Promise<FolderPathView | PlanView> {
+    return request.answer(query, this.moveFolder, [from, to], () => ({ path: to }));
+  }
+
+  @Post('members')
+  @Describe('Puts an instance into a folder and takes it out of its last one.', answer(200, FolderMemberView))
+  @HttpCode(200)
+  add(
+    @Body() { path, ref }: AddFolderMemberDto,
+    @Query() query: ChangeQuery,
+    @Changing() request: ChangeRequest,
+  ): Promise<FolderMemberView | PlanView> {
+    return request.answer(query, this.addMember, [path, ref], () => ({ path, ref }));
+  }
+
+  @Delete('members')
+  @Describe('Takes an instance out of its folder.', answer(200, FolderRemovedMemberView))
+  take(
+    @Body() _body: EmptyBody,
+    @Query() query: FolderMemberQuery,
+    @Changing() request: ChangeRequest,
+  ): Promise<FolderRemovedMemberView | PlanView> {
+    const { ref } = query;
+    return request.answer(query, this.removeMember, [ref], () => ({ status: 'unfoldered', ref }));
+  }
+
+  @Post('action')
+  @Describe(
+    'Power of all members: start, stop, restart, pause, unpause. The result of each member is in the response.',
+    answer(200, FolderActionView),
+  )
+  @HttpCode(200)
+  act(
+    @Body() { path, action, recursive = false }: FolderActionDto,
+    @Query() query: ChangeQuery,
+    @Changing() request: ChangeRequest,
+  ): Promise<FolderActionView | PlanView> {
+    const named = expectAction(action, FOLDER_ACTIONS);
+    const power = named === 'resume' ? 'unpause' : named;
+    return request.answer(query, this.runAction, [path, power, { recursive }], (result) => ({
+      ...result,
+      members: [...result.members],
+    }));
+  }
+}

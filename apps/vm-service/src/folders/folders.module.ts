@@ -1,0 +1,39 @@
+import { Module } from '@nestjs/common';
+import { Audit, BackendDirectory, InstanceDirectory } from '@headgate/domain-contracts';
+import {
+  AddFolderMember,
+  CreateFolder,
+  Folders,
+  MemberPower,
+  MoveFolder,
+  RemoveFolder,
+  RemoveFolderMember,
+  RunFolderAction,
+} from '@headgate/folders';
+import { ApplyContainerPower, ApplyPower } from '@headgate/instances';
+import { FleetModule } from '../fleet/fleet.module.js';
+import { provideClass } from '../platform/provide-class.js';
+import { StoreModule } from '../store/store.module.js';
+import { FolderTreeModule } from './folder-tree.module.js';
+import { FoldersController } from './folders.controller.js';
+import { InstanceMemberPower } from './instance-member-power.js';
+import { ReadFolders } from './read-folders.js';
+
+/** Folders over the instances of all contexts: the tree, its changes, actions on all members. */
+@Module({
+  imports: [StoreModule, FolderTreeModule, FleetModule],
+  controllers: [FoldersController],
+  providers: [
+    ReadFolders,
+    provideClass(CreateFolder, [Folders, Audit]),
+    provideClass(RemoveFolder, [Folders, Audit]),
+    provideClass(MoveFolder, [Folders, Audit]),
+    provideClass(AddFolderMember, [Folders, InstanceDirectory, Audit]),
+    provideClass(RemoveFolderMember, [Folders, Audit]),
+    provideClass(ApplyPower, [InstanceDirectory, BackendDirectory, Audit]),
+    provideClass(ApplyContainerPower, [InstanceDirectory, BackendDirectory, Audit]),
+    { provide: MemberPower, useClass: InstanceMemberPower },
+    provideClass(RunFolderAction, [Folders, InstanceDirectory, MemberPower]),
+  ],
+})
+export class FoldersModule {}

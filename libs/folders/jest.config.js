@@ -1,0 +1,1 @@
+export default { displayName: 'folders', preset: '../../jest.preset.js' };

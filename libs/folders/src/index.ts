@@ -1,0 +1,4 @@
+export * from './folder-changes.js';
+export * from './folder-tree.js';
+export * from './folders.js';
+export * from './run-folder-action.js';

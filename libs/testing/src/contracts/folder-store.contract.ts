@@ -1,0 +1,112 @@
+import type { FolderDelta, FolderStore } from '@headgate/domain-contracts';
+
+export interface FolderStoreHarness {
+  readonly store: FolderStore;
+  /** A second view of the same storage: after a restart, or in another replica. */
+  reopen(): FolderStore | Promise<FolderStore>;
+  close(): void | Promise<void>;
+}
+
+const delta = (change: Partial<FolderDelta>): FolderDelta => ({
+  removed: [],
+  renamed: [],
+  created: [],
+  assigned: [],
+  ...change,
+});
+
+const WEB = 'vm/lab/default/web';
+const DB = 'vm/lab/default/db';
+
+/** The rules for every `FolderStore`. */
+export function folderStoreContract(
+  adapter: string,
+  open: () => FolderStoreHarness | Promise<FolderStoreHarness>,
+): void {
+  describe(`FolderStore, ${adapter}`, () => {
+    let harness: FolderStoreHarness;
+    let version: string;
+
+    beforeEach(async () => {
+      harness = await open();
+      ({ version } = await harness.store.read());
+    });
+    afterEach(() => harness.close());
+
+    const commit = async (change: Partial<FolderDelta>): Promise<void> => {
+      version = await harness.store.commit(version, delta(change));
+    };
+    const stored = async (): Promise<{ paths: readonly string[]; members: Record<string, string> }> => {
+      const { paths, members } = await (await harness.reopen()).read();
+      return {
+        paths: [...paths].sort(),
+        members: Object.fromEntries(members.map(({ ref, path }) => [ref, path])),
+      };
+    };
+
+    test('begins empty', async () => {
+      expect(await stored()).toEqual({ paths: [], members: {} });
+    });
+
+    test('keeps folders and members', async () => {
+      await commit({ created: ['prod', 'prod/web'], assigned: [{ ref: WEB, path: 'prod/web' }] });
+      expect(await stored()).toEqual({ paths: ['prod', 'prod/web'], members: { [WEB]: 'prod/web' } });
+    });
+
+    test('moves a member to another folder and out of any', async () => {
+      await commit({
+        created: ['a', 'b'],
+        assigned: [
+          { ref: WEB, path: 'a' },
+          { ref: DB, path: 'a' },
+        ],
+      });
+      await commit({ assigned: [{ ref: WEB, path: 'b' }] });
+      expect((await stored()).members).toEqual({ [WEB]: 'b', [DB]: 'a' });
+      await commit({ assigned: [{ ref: DB, path: undefined }] });
+      expect((await stored()).members).toEqual({ [WEB]: 'b' });
+    });
+
+    test('keeps the members of a folder that gets another path', async () => {
+      await commit({ created: ['a', 'a/x', 'other'], assigned: [{ ref: WEB, path: 'a/x' }] });
+      await commit({
+        renamed: [
+          { from: 'a', to: 'b' },
+          { from: 'a/x', to: 'b/x' },
+        ],
+      });
+      expect(await stored()).toEqual({ paths: ['b', 'b/x', 'other'], members: { [WEB]: 'b/x' } });
+    });
+
+    test('removes a folder with its membership, and touches no other folder', async () => {
+      await commit({
+        created: ['prod', 'production'],
+        assigned: [
+          { ref: WEB, path: 'prod' },
+          { ref: DB, path: 'production' },
+        ],
+      });
+      await commit({ removed: ['prod'] });
+      expect(await stored()).toEqual({ paths: ['production'], members: { [DB]: 'production' } });
+    });
+
+    test('refuses a change that was made for another version, and changes nothing', async () => {
+      const before = version;
+      await commit({ created: ['prod'] });
+      await expect(harness.store.commit(before, delta({ created: ['late'] }))).rejects.toMatchObject({
+        code: 'CONFLICT',
+      });
+      expect((await stored()).paths).toEqual(['prod']);
+    });
+
+    test('carries out a change completely or not at all', async () => {
+      await commit({ created: ['prod'] });
+      await expect(
+        harness.store.commit(version, delta({ created: ['new'], assigned: [{ ref: WEB, path: 'missing' }] })),
+      ).rejects.toThrow();
+      expect(await stored()).toEqual({ paths: ['prod'], members: {} });
+      await commit({ created: ['next'] });
+      expect((await stored()).paths).toEqual(['next', 'prod']);
+    });
+  });
+}
