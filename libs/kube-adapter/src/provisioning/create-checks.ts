@@ -101,6 +101,24 @@ export async function checkCreate(api: KubeApi, facts: ClusterFacts, spec: VmSpe
       refusal('NODE_NOT_FOUND', `There is no node ${spec.node} in ${ref.context}.`, 'Omit node, or name another.'),
     );
   }
+  if (spec.os !== undefined) {
+    refusals.push(
+      refusal(
+        'NOT_SUPPORTED',
+        'os: a cluster chooses the virtual hardware of a guest by its preference.',
+        'Omit os, and set preference.',
+      ),
+    );
+  }
+  if (spec.autostart === true && !spec.start) {
+    refusals.push(
+      refusal(
+        'NOT_SUPPORTED',
+        'autostart: a cluster keeps a VM running from the moment that it is started.',
+        'Set start, or omit autostart.',
+      ),
+    );
+  }
   if (source.kind === 'pvc' && !claim) {
     refusals.push(
       refusal(

@@ -176,6 +176,15 @@ describe('KubeProvisioning', () => {
     expectNothingLeft(spec.ref);
   });
 
+  test('refuses an operating system, and autostart of a VM that is not started', async () => {
+    const codesOf = async (overrides: Partial<VmSpec>) =>
+      (await provisioning().planCreate(await specOf(overrides))).refusals.map(
+        ({ code, reason }) => `${code} ${reason.split(':')[0]}`,
+      );
+    expect(await codesOf({ os: 'debian12', autostart: true })).toEqual(['NOT_SUPPORTED os', 'NOT_SUPPORTED autostart']);
+    expect(await codesOf({ autostart: true, start: true })).toEqual([]);
+  });
+
   test('refuses all problems at once that the cluster would find only later', async () => {
     const spec = await specOf({ instancetype: 'u9.none', preference: 'none', node: 'nowhere' });
     const { refusals } = await provisioning().planCreate(spec);

@@ -55,6 +55,25 @@ describe('vmManifest', () => {
     expect(disks).toContainEqual({ name: 'installer', bootOrder: 2, cdrom: { bus } });
   });
 
+  test.each([
+    [{}, undefined, undefined, undefined],
+    [{ firmware: 'bios' }, { bios: {} }, undefined, undefined],
+    [{ firmware: 'uefi' }, { efi: { secureBoot: false } }, undefined, undefined],
+    [{ firmware: 'uefi-secure' }, { efi: { secureBoot: true } }, { smm: { enabled: true } }, undefined],
+    [{ tpm: true }, undefined, undefined, { persistent: true }],
+    [
+      { firmware: 'uefi-secure', tpm: true },
+      { efi: { secureBoot: true, persistent: true } },
+      { smm: { enabled: true } },
+      { persistent: true },
+    ],
+  ] as const)('writes the firmware and TPM of %j', (choice, bootloader, features, tpm) => {
+    const spec = domain(choice);
+    expect(spec.firmware?.bootloader).toEqual(bootloader);
+    expect(spec.features).toEqual(features);
+    expect(spec.devices.tpm).toEqual(tpm);
+  });
+
   test('leaves the size to the instancetype and the devices to the preference', () => {
     const spec = domain({ instancetype: 'u1.small', preference: 'fedora' });
     expect(spec).not.toHaveProperty('cpu');

@@ -47,8 +47,10 @@ export function vmManifest(input: VmManifestInput): KubeObject & { readonly spec
           ...(nodeSelector === undefined ? {} : { nodeSelector }),
           domain: {
             ...(spec.instancetype === undefined ? size(input) : {}),
+            ...firmware(spec),
             devices: {
               rng: {},
+              ...(spec.tpm && { tpm: { persistent: true } }),
               disks: [...disks.disks(virtio), ...(cloudInit ? [{ name: 'cloudinit', disk: virtio }] : [])],
               // Explicit, because KubeVirt's default, a bridge on the pod network, prevents live migration.
               interfaces: [{ name: 'default', masquerade: {}, ...model }],
@@ -59,6 +61,21 @@ export function vmManifest(input: VmManifestInput): KubeObject & { readonly spec
         },
       },
     },
+  };
+}
+
+/**
+ * Without a choice KubeVirt decides, or the preference. The variables of the firmware are kept only next to those of a TPM, because
+ * both need a storage class for the state of VMs.
+ */
+function firmware({ firmware, tpm }: VmSpec): JsonObject {
+  if (firmware === undefined) return {};
+  if (firmware === 'bios') return { firmware: { bootloader: { bios: {} } } };
+  const secureBoot = firmware === 'uefi-secure';
+  return {
+    firmware: { bootloader: { efi: { secureBoot, ...(tpm && { persistent: true }) } } },
+    // KubeVirt refuses Secure Boot without it.
+    ...(secureBoot && { features: { smm: { enabled: true } } }),
   };
 }
 
