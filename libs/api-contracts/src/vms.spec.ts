@@ -25,6 +25,10 @@ describe('CreateVmDto', () => {
         cloudInit: '#cloud-config',
         instancetype: 'u1.medium',
         preference: 'debian',
+        os: 'ubuntu24.04',
+        firmware: 'uefi-secure',
+        tpm: true,
+        autostart: true,
         start: true,
       }),
     ).toEqual([]);
@@ -49,6 +53,11 @@ describe('CreateVmDto', () => {
     [{ containerDisk: '--help' }, 'containerDisk'],
     [{ node: 'Node_1' }, 'node'],
     [{ start: 'yes' }, 'start'],
+    [{ os: '../etc' }, 'os'],
+    [{ os: 'x'.repeat(64) }, 'os'],
+    [{ firmware: 'efi' }, 'firmware'],
+    [{ tpm: 'yes' }, 'tpm'],
+    [{ autostart: 1 }, 'autostart'],
     [{ color: 'red' }, 'color'],
   ])('refuses %j', (body, field) => {
     expect(problemsOf(CreateVmDto, { name: 'web', image: 'tiny', ...body })).toEqual([field]);

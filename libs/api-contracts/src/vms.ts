@@ -1,4 +1,4 @@
-import { VM_STATUSES, type VmStatus } from '@headgate/domain-contracts';
+import { FIRMWARES, VM_STATUSES, type Firmware, type VmStatus } from '@headgate/domain-contracts';
 import {
   ArrayUnique,
   IsArray,
@@ -31,6 +31,10 @@ const HTTP_URL_RULE = '$property must be an http:// or https:// URL without a us
 const IMAGE_REFERENCE = /^(?:(?:docker|oci):\/\/)?[A-Za-z0-9][A-Za-z0-9._:/@-]*$/;
 const IMAGE_RULE = '$property must be an image reference such as registry.example.org/images/debian:12.';
 
+/** A short ID of libosinfo. */
+const OS_ID = /^[a-z0-9][a-z0-9.-]{0,62}$/;
+const OS_RULE = '$property must be a short ID of libosinfo, such as debian12 or win11.';
+
 /** POST /api/vms. Exactly one of containerDisk, image, import, iso, bootc and pvc must be set. */
 export class CreateVmDto {
   @IsInstanceName() name!: string;
@@ -53,6 +57,17 @@ export class CreateVmDto {
   @Optional() @IsString() @MaxLength(262_144) cloudInit?: string;
   @Optional() @IsKubernetesName() instancetype?: string;
   @Optional() @IsKubernetesName() preference?: string;
+  /**
+   * The guest's operating system by its short ID in libosinfo, such as `debian12` or `win11`. It decides the virtual hardware
+   * of a libvirt context; a KubeVirt context has preferences instead.
+   */
+  @Optional() @Matches(OS_ID, { message: OS_RULE }) os?: string;
+  /** `uefi-secure` starts only signed boot loaders. By default what the guest needs, or else the backend's default. */
+  @Optional() @IsIn(FIRMWARES) firmware?: Firmware;
+  /** Whether it has an emulated TPM 2.0 with a persistent state. By default only if the guest needs one. */
+  @Optional() @IsBoolean() tpm?: boolean;
+  /** Whether it starts with its host. A cluster keeps every VM running that has been started. Default false. */
+  @Optional() @IsBoolean() autostart?: boolean;
   /** Whether to start it when its disk is ready. Default false. */
   @Optional() @IsBoolean() start?: boolean;
 }

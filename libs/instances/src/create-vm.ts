@@ -5,6 +5,7 @@ import {
   parseMemory,
   type Backend,
   type Caller,
+  type Firmware,
   type ImageCatalog,
   type InstanceDirectory,
   type InstanceRef,
@@ -28,6 +29,10 @@ export interface CreateVmRequest extends SourceFields {
   readonly cloudInit?: string;
   readonly instancetype?: string;
   readonly preference?: string;
+  readonly os?: string;
+  readonly firmware?: Firmware;
+  readonly tpm?: boolean;
+  readonly autostart?: boolean;
   readonly start?: boolean;
 }
 
@@ -73,11 +78,15 @@ export class CreateVm extends Change<[request: CreateVmRequest], CreatedVm> {
     const availability = backend.require('provisioning').sources()[source.kind];
     if (availability !== true) throw new DomainError('NOT_SUPPORTED', availability);
     const { node, cloudInit, instancetype, preference, start = false, cpu = DEFAULTS.cpu } = request;
+    const { os, firmware, tpm, autostart } = request;
     const memoryBytes = parseMemory(request.mem ?? DEFAULTS.mem);
     const diskBytes = parseDiskSize(request.disk ?? DEFAULTS.disk);
     return {
       backend,
-      spec: { ref, cpu, memoryBytes, diskBytes, source, node, cloudInit, instancetype, preference, start },
+      spec: {
+        ...{ ref, cpu, memoryBytes, diskBytes, source, node, cloudInit, instancetype, preference, start },
+        ...{ os, firmware, tpm, autostart },
+      },
     };
   }
 }

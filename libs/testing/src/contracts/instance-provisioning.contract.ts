@@ -60,6 +60,18 @@ export function instanceProvisioningContract(
       await expect(provisioning.delete(wanted.ref)).rejects.toMatchObject({ code: 'INSTANCE_NOT_FOUND' });
     });
 
+    inTime('plans UEFI, Secure Boot and a TPM, or refuses them with a remedy', async () => {
+      for (const choice of [{ firmware: 'uefi' }, { firmware: 'uefi-secure' }, { tpm: true }] as const) {
+        const { steps, refusals } = await provisioning.planCreate(await spec(choice));
+        if (refusals.length === 0) expect(steps.length).toBeGreaterThan(0);
+        for (const { code, reason, remedy } of refusals) {
+          expect(code).toBe('NOT_SUPPORTED');
+          expect(reason).toMatch(/^(firmware|tpm): /);
+          expect(remedy).not.toBe('');
+        }
+      }
+    });
+
     inTime('creates a stopped VM as specified', async () => {
       const { ref } = await created({ cpu: 2 });
       const vm = await recorder.untilVm(ref, ({ status }) => status === 'Stopped');

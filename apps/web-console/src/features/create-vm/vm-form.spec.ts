@@ -54,6 +54,12 @@ describe('vmRequest', () => {
     expect(vmRequest({ ...bootc, source: 'image' })).not.toHaveProperty('sshKey');
   });
 
+  test('sends the firmware, TPM and autostart only if they were chosen', () => {
+    expect(vmRequest(form)).not.toHaveProperty('tpm');
+    const chosen = { ...form, firmware: 'uefi-secure', tpm: 'no', os: ' win11 ', autostart: true } as const;
+    expect(vmRequest(chosen)).toMatchObject({ firmware: 'uefi-secure', tpm: false, os: 'win11', autostart: true });
+  });
+
   test('sends the user data', () => {
     const cloudInit = { ...NO_CLOUD_INIT, hostname: 'web' };
     expect(vmRequest({ ...form, cloudInit }).cloudInit).toBe('#cloud-config\nhostname: "web"\n');

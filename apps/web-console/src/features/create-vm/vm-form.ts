@@ -22,6 +22,11 @@ export interface VmForm extends Identity, Sizes {
   readonly node: string;
   readonly instancetype: string;
   readonly preference: string;
+  readonly os: string;
+  /** Empty: the default of the backend. */
+  readonly firmware: '' | NonNullable<CreateVmDto['firmware']>;
+  readonly tpm: '' | 'yes' | 'no';
+  readonly autostart: boolean;
   readonly start: boolean;
 }
 
@@ -53,6 +58,10 @@ export const VM_FIELDS: readonly VmField[] = [
   'cloudInit',
   'instancetype',
   'preference',
+  'os',
+  'firmware',
+  'tpm',
+  'autostart',
   'start',
 ];
 
@@ -80,6 +89,10 @@ export const EMPTY_VM: VmForm = {
   node: '',
   instancetype: '',
   preference: '',
+  os: '',
+  firmware: '',
+  tpm: '',
+  autostart: false,
   start: true,
 };
 
@@ -124,6 +137,10 @@ export function vmRequest(form: VmForm): CreateVmDto {
     ...ifSet('node', form.node),
     ...ifSet('preference', form.preference),
     ...ifSet('cloudInit', cloudInit),
+    ...ifSet('os', form.os.trim()),
+    ...(form.firmware === '' ? {} : { firmware: form.firmware }),
+    ...(form.tpm === '' ? {} : { tpm: form.tpm === 'yes' }),
+    ...(form.autostart ? { autostart: true } : {}),
     start: form.start,
   };
 }

@@ -9,6 +9,7 @@ import { useVmForm } from '../use-vm-form.js';
 import type { VmForm } from '../vm-form.js';
 import { CloudInitEditor } from './cloud-init-editor.js';
 import { PlacementFields, placementLabel } from './placement-fields.js';
+import { PlatformFields } from './platform-fields.js';
 import { SourceFields } from './source-fields.js';
 import { SourcePicker } from './source-picker.js';
 
@@ -40,8 +41,10 @@ export function CreateVmDialog({ onClose, onCreated }: CreateVmDialogProps) {
       <IdentityFields
         {...fields}
         {...targets}
-        // Nodes, instance types, and preferences belong to one context.
-        onChange={(part) => change('context' in part ? { ...part, node: '', instancetype: '', preference: '' } : part)}
+        // Nodes, instance types, preferences and operating systems belong to one context.
+        onChange={(part) =>
+          change('context' in part ? { ...part, node: '', instancetype: '', preference: '', os: '' } : part)
+        }
       />
       <SourcePicker context={context} chosen={form.source} onChange={(source) => change({ source })} />
       <SourceFields {...fields} />
@@ -69,6 +72,9 @@ export function CreateVmDialog({ onClose, onCreated }: CreateVmDialogProps) {
           onChange={(cloudInit) => change({ cloudInit })}
           problem={problems.cloudInit}
         />
+      </Disclosure>
+      <Disclosure label="Firmware, TPM and autostart">
+        <PlatformFields {...fields} context={context} />
       </Disclosure>
       {context && context.placementFields.length > 0 && (
         <Disclosure label={placementLabel(context.placementFields)}>
