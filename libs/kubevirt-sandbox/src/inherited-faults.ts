@@ -8,7 +8,9 @@ export function suffers(context: SimulationContext, fault: Fault, object: KubeOb
   const { faults, store } = context;
   const { namespace, ownerReferences = [] } = object.metadata;
   if (annotatedFaults(object).includes(fault) || faults.isInjected(fault, object.metadata)) return true;
-  return ownerReferences.some(({ uid, name }) => {
+  return ownerReferences.some(({ uid, name, kind }) => {
+    // CDI's pods have the faults of their DataVolume only where its controller looks for them.
+    if (kind === 'PersistentVolumeClaim') return false;
     const owner = store.findByUid(uid)?.object;
     // While a fleet is being seeded its owners are known by name only.
     return owner ? suffers(context, fault, owner) : faults.isInjected(fault, { namespace, name });

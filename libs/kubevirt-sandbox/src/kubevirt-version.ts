@@ -31,6 +31,11 @@ export class KubevirtRelease {
     }[this.version];
   }
 
+  /** The part of a volume that CDI reserves for the file system. */
+  get filesystemOverhead(): string {
+    return this.since('1.6') ? '0.06' : '0.055';
+  }
+
   /** The finalizer that delays the deletion of a VMI until its guest has ended. */
   get vmiFinalizer(): string {
     return this.since('1.7') ? 'kubevirt.io/foregroundDeleteVirtualMachine' : 'foregroundDeleteVirtualMachine';

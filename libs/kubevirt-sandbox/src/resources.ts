@@ -23,6 +23,8 @@ export const RESOURCES = {
   volumeSnapshotContent: 'volumesnapshotcontents.snapshot.storage.k8s.io',
   nad: 'network-attachment-definitions.k8s.cni.cncf.io',
   storageClass: 'storageclasses.storage.k8s.io',
+  csiDriver: 'csidrivers.storage.k8s.io',
+  quota: 'resourcequotas',
   controllerRevision: 'controllerrevisions.apps',
   disruptionBudget: 'poddisruptionbudgets.policy',
   pod: 'pods',

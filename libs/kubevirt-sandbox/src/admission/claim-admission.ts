@@ -4,6 +4,7 @@ import { quantityValue } from '../quantity.js';
 import { RESOURCES } from '../resources.js';
 import type { PersistentVolumeClaim, StorageClass } from '../types/core-kinds.js';
 import type { SimulationContext } from '../simulation-context.js';
+import { refuseOverQuota } from './claim-quota.js';
 
 /** Fills in the default class of claims, and decides which claims may be expanded. */
 export function admitClaims(context: SimulationContext): void {
@@ -17,6 +18,12 @@ export function admitClaims(context: SimulationContext): void {
       if (fallback) object.spec.storageClassName = fallback.metadata.name;
       object.metadata.finalizers = [...(object.metadata.finalizers ?? []), 'kubernetes.io/pvc-protection'];
     },
+  });
+  context.admission.addValidating<PersistentVolumeClaim>({
+    name: 'ResourceQuota',
+    resources: [RESOURCES.claim],
+    operations: ['CREATE'],
+    admit: ({ object }) => refuseOverQuota(context, object),
   });
   context.admission.addValidating<PersistentVolumeClaim>({
     name: 'PersistentVolumeClaimResize',

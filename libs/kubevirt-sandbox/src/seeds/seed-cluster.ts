@@ -14,8 +14,10 @@ export interface ClusterSeed {
   /** Default LiveMigrate, without which hot-plugged CPUs and memory wait for a manual migration. */
   workloadUpdateMethods?: readonly string[];
   vmRolloutStrategy?: 'Stage' | 'LiveUpdate';
-  /** Default true: a class with shared volumes, expansion and snapshots, and a local one that waits for its consumer. */
+  /** Default true: a CSI class with shared volumes, expansion and snapshots, and two that wait for their first consumer. */
   storage?: boolean;
+  /** Default {@link SHARED_CLASS}. */
+  defaultStorageClass?: string;
 }
 
 export const DEFAULT_NODES: NodeSeed[] = [
@@ -25,9 +27,13 @@ export const DEFAULT_NODES: NodeSeed[] = [
 ];
 
 export const SHARED_CLASS = 'ceph-block';
+/** Waits for its first consumer, and has no CSI driver. */
 export const LOCAL_CLASS = 'local-path';
+/** Waits for its first consumer, and has a CSI driver. */
+export const LOCAL_CSI_CLASS = 'topolvm';
 
 const CEPH = 'rook-ceph.rbd.csi.ceph.com';
+const TOPOLVM = 'topolvm.io';
 
 /** All objects of a cluster before its first VM. */
 export function seedCluster(context: SimulationContext, seed: ClusterSeed = {}): void {
@@ -35,7 +41,7 @@ export function seedCluster(context: SimulationContext, seed: ClusterSeed = {}):
   const objects: KubeObject[] = [
     ...['default', 'kube-system', 'kubevirt', 'cdi', 'tailvm'].map(namespace),
     ...(seed.nodes ?? DEFAULT_NODES).map((node) => buildNode(node, now)),
-    ...(seed.storage === false ? [] : storageClasses()),
+    ...(seed.storage === false ? [] : storageClasses(seed.defaultStorageClass ?? SHARED_CLASS)),
     ...(seed.storage === false || context.without.has('snapshots') ? [] : [snapshotClass()]),
     ...(context.without.has('kubevirt') ? [] : [kubevirtResource(context, seed, now)]),
     ...(context.without.has('kubevirt') || !context.release.since('1.4')
@@ -58,24 +64,38 @@ export const namespace = (name: string): Seed => ({
   status: { phase: 'Active' },
 });
 
-const storageClasses = (): Seed[] => [
-  {
+const storageClasses = (defaultClass: string): Seed[] => [
+  ...[CEPH, TOPOLVM].map((name) => ({
+    apiVersion: 'storage.k8s.io/v1',
+    kind: 'CSIDriver',
+    metadata: { name },
+    spec: {
+      attachRequired: name === CEPH,
+      podInfoOnMount: name !== CEPH,
+      storageCapacity: name !== CEPH,
+      fsGroupPolicy: 'ReadWriteOnceWithFSType',
+      volumeLifecycleModes: ['Persistent'],
+    },
+  })),
+  ...[
+    { name: SHARED_CLASS, provisioner: CEPH, volumeBindingMode: 'Immediate', allowVolumeExpansion: true },
+    { name: LOCAL_CLASS, provisioner: 'rancher.io/local-path', volumeBindingMode: 'WaitForFirstConsumer' },
+    {
+      name: LOCAL_CSI_CLASS,
+      provisioner: TOPOLVM,
+      volumeBindingMode: 'WaitForFirstConsumer',
+      allowVolumeExpansion: true,
+    },
+  ].map(({ name, ...rest }) => ({
     apiVersion: 'storage.k8s.io/v1',
     kind: 'StorageClass',
-    metadata: { name: SHARED_CLASS, annotations: { 'storageclass.kubernetes.io/is-default-class': 'true' } },
-    provisioner: CEPH,
+    metadata: {
+      name,
+      ...(name === defaultClass ? { annotations: { 'storageclass.kubernetes.io/is-default-class': 'true' } } : {}),
+    },
     reclaimPolicy: 'Delete',
-    volumeBindingMode: 'Immediate',
-    allowVolumeExpansion: true,
-  },
-  {
-    apiVersion: 'storage.k8s.io/v1',
-    kind: 'StorageClass',
-    metadata: { name: LOCAL_CLASS },
-    provisioner: 'rancher.io/local-path',
-    reclaimPolicy: 'Delete',
-    volumeBindingMode: 'WaitForFirstConsumer',
-  },
+    ...rest,
+  })),
 ];
 
 const snapshotClass = (): Seed => ({
@@ -143,7 +163,10 @@ const cdiResources = ({ release }: SimulationContext, now: string): Seed[] => [
     kind: 'CDIConfig',
     metadata: { name: 'config' },
     spec: { featureGates: ['HonorWaitForFirstConsumer'] },
-    status: { filesystemOverhead: { global: '0.055' }, uploadProxyURL: 'cdi-uploadproxy.cdi.svc' },
+    status: {
+      filesystemOverhead: { global: release.filesystemOverhead, storageClass: {} },
+      uploadProxyURL: 'cdi-uploadproxy.cdi.svc',
+    },
   },
 ];
 

@@ -1,5 +1,5 @@
 import type { KubeObject } from '@headgate/kube-sandbox';
-import { PVC_PROTECTION } from '../controllers/storage/claim-controller.js';
+import { PVC_PROTECTION } from '../controllers/storage/claim-markers.js';
 import { defaultStorageClass } from '../controllers/storage/default-storage-class.js';
 import { chooseNode } from '../controllers/pods/node-choice.js';
 import { setRunning, qosClass } from '../controllers/pods/pod-status.js';

@@ -1,6 +1,6 @@
 import type { KubeObject } from '@headgate/kube-sandbox';
 import { applyVmDefaults } from '../admission/virtual-machine-admission.js';
-import { PVC_PROTECTION } from '../controllers/storage/claim-controller.js';
+import { PVC_PROTECTION } from '../controllers/storage/claim-markers.js';
 import { defaultVirtClass } from '../controllers/storage/default-storage-class.js';
 import { reportTransfer } from '../controllers/storage/data-volume-status.js';
 import { VM_FINALIZER } from '../controllers/virtual-machine/instance-builder.js';

@@ -160,3 +160,7 @@ export interface StorageProfile extends KubeObject {
     storageClass?: string;
   };
 }
+
+export interface CdiConfig extends KubeObject {
+  status?: { filesystemOverhead?: { global?: string; storageClass?: Record<string, string> }; uploadProxyURL?: string };
+}

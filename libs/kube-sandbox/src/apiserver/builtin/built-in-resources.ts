@@ -10,6 +10,7 @@ import { endpoints, services } from './service.js';
 import { serviceAccounts } from './service-account.js';
 import { events, newEvents } from './event.js';
 import { pods } from './pod.js';
+import { storedKinds } from './stored-kinds.js';
 import { persistentVolumeClaims, persistentVolumes, storageClasses } from './storage.js';
 
 /** The resources that are served without any extension. */
@@ -31,6 +32,7 @@ export const builtInResources: ResourceDefinition[] = [
   replicaSets,
   controllerRevisions,
   storageClasses,
+  ...storedKinds,
   ...clusterResources,
   newEvents,
 ];

@@ -5,9 +5,8 @@ import { findCondition, removeCondition, setCondition } from '../../types/condit
 import type { PersistentVolume, PersistentVolumeClaim, Pod, StorageClass } from '../../types/core-kinds.js';
 import type { SimulationContext } from '../../simulation-context.js';
 import { Controller } from '../controller.js';
+import { isPopulated, PVC_PROTECTION, SELECTED_NODE } from './claim-markers.js';
 
-export const PVC_PROTECTION = 'kubernetes.io/pvc-protection';
-export const SELECTED_NODE = 'volume.kubernetes.io/selected-node';
 const BINDER = { component: 'persistentvolume-controller' };
 
 /** Provisions, expands and protects claims. */
@@ -40,16 +39,23 @@ export class ClaimController extends Controller<PersistentVolumeClaim> {
       return;
     }
     if (claim.status?.phase === 'Bound') return this.expand(claim);
-    this.provision(claim);
+    if (!isPopulated(claim)) this.provision(claim);
   }
 
   /** A claim in use is kept until its last pod is gone. */
   private release(claim: PersistentVolumeClaim): void {
+    // Only CDI's pods belong to a claim: they end with it.
+    for (const pod of this.context.store.ownedBy<Pod>(RESOURCES.pod, claim.metadata.uid!))
+      this.context.discard(RESOURCES.pod, pod.metadata, 0);
     if (this.context.consumers.of(claim).length > 0) return;
     this.change(claim, ({ metadata }) => {
       metadata.finalizers = metadata.finalizers?.filter((finalizer) => finalizer !== PVC_PROTECTION);
     });
-    if (claim.spec.volumeName) this.context.discard(RESOURCES.volume, { name: claim.spec.volumeName });
+    const { volumeName } = claim.spec;
+    const volume = volumeName && this.context.find<PersistentVolume>(RESOURCES.volume, undefined, volumeName);
+    // A populator may have given the volume to another claim.
+    if (volume && (volume.spec['claimRef'] as { uid?: string }).uid === claim.metadata.uid)
+      this.context.discard(RESOURCES.volume, { name: volumeName });
   }
 
   private provision(claim: PersistentVolumeClaim): void {

@@ -1,13 +1,12 @@
+import type { KubeObject } from '@headgate/kube-sandbox';
 import { binaryQuantity, quantityValue } from '../../quantity.js';
 import { RESOURCES } from '../../resources.js';
 import type { PersistentVolumeClaim } from '../../types/core-kinds.js';
 import type { DataSource, DataVolume, DataVolumeSource } from '../../types/data-volume.js';
-import type { StorageProfile, VolumeSnapshot } from '../../types/kubevirt-kinds.js';
+import type { CdiConfig, StorageProfile, VolumeSnapshot } from '../../types/kubevirt-kinds.js';
 import { controlledBy, type SimulationContext } from '../../simulation-context.js';
 import { defaultStorageClass, defaultVirtClass } from './default-storage-class.js';
-
-const FILESYSTEM_OVERHEAD = 0.055;
-export const BIND_IMMEDIATELY = 'cdi.kubevirt.io/storage.bind.immediate.requested';
+import { populationSource, usesPopulator } from './population.js';
 
 /** The reason why no claim can be created for a DataVolume. */
 export class UnusableRequest extends Error {
@@ -26,8 +25,18 @@ export function sourceOf(context: SimulationContext, { spec, metadata }: DataVol
   return context.find<DataSource>(RESOURCES.dataSource, namespace, name)?.spec.source;
 }
 
+/** The part of a volume that its file system may take, from CDI's configuration. */
+function filesystemOverhead(context: SimulationContext, className = ''): number {
+  const config = context.find<CdiConfig>(RESOURCES.cdiConfig, undefined, 'config')?.status?.filesystemOverhead;
+  return Number(config?.storageClass?.[className] ?? config?.global ?? context.release.filesystemOverhead);
+}
+
 /** @throws UnusableRequest */
-export function claimFor(context: SimulationContext, dataVolume: DataVolume): PersistentVolumeClaim {
+export function claimFor(
+  context: SimulationContext,
+  dataVolume: DataVolume,
+  source: DataVolumeSource,
+): PersistentVolumeClaim {
   const { metadata, spec } = dataVolume;
   const request = spec.storage ?? spec.pvc ?? {};
   const fallback = spec.storage ? defaultVirtClass(context) : defaultStorageClass(context);
@@ -51,8 +60,14 @@ export function claimFor(context: SimulationContext, dataVolume: DataVolume): Pe
   }
   const volumeMode = request.volumeMode ?? (spec.storage ? properties?.volumeMode : undefined) ?? 'Filesystem';
   const bytes = requestedBytes(context, dataVolume);
-  const grown = spec.storage && volumeMode === 'Filesystem' ? Math.ceil(bytes / (1 - FILESYSTEM_OVERHEAD)) : bytes;
+  const grown =
+    spec.storage && volumeMode === 'Filesystem'
+      ? Math.ceil(bytes / (1 - filesystemOverhead(context, storageClassName)))
+      : bytes;
   const storage = grown === bytes ? (request.resources?.requests?.storage ?? binaryQuantity(bytes)) : String(grown);
+  const populator = usesPopulator(context, dataVolume, storageClassName)
+    ? dataSourceRef(populationSource(dataVolume, source))
+    : undefined;
   return {
     apiVersion: 'v1',
     kind: 'PersistentVolumeClaim',
@@ -76,9 +91,16 @@ export function claimFor(context: SimulationContext, dataVolume: DataVolume): Pe
       ...(storageClassName ? { storageClassName } : {}),
       volumeMode,
       resources: { requests: { storage } },
+      ...(populator ? { dataSource: populator, dataSourceRef: populator } : {}),
     },
   };
 }
+
+const dataSourceRef = ({ apiVersion, kind, metadata }: KubeObject) => ({
+  apiGroup: apiVersion.split('/')[0],
+  kind,
+  name: metadata.name,
+});
 
 /** The requested size. A copy may omit it and gets the size of its source. */
 export function requestedBytes(context: SimulationContext, dataVolume: DataVolume): number {

@@ -1,14 +1,28 @@
-import type { KubeObject, ObjectKey } from '@headgate/kube-sandbox';
+import { ApiError, type KubeObject, type ObjectKey } from '@headgate/kube-sandbox';
+import { refuseOverQuota } from '../../admission/claim-quota.js';
 import { GIB } from '../../quantity.js';
 import { suffers } from '../../inherited-faults.js';
 import { RESOURCES } from '../../resources.js';
-import type { PersistentVolumeClaim, StorageClass } from '../../types/core-kinds.js';
+import type { PersistentVolumeClaim, Pod, StorageClass } from '../../types/core-kinds.js';
 import type { DataVolume, DataVolumeSource } from '../../types/data-volume.js';
 import { isControlledBy, type SimulationContext } from '../../simulation-context.js';
 import { Controller } from '../controller.js';
-import { SELECTED_NODE } from './claim-controller.js';
-import { BIND_IMMEDIATELY, claimFor, requestedBytes, sourceOf, UnusableRequest } from './data-volume-claim.js';
-import { reportTransfer, type TransferReport } from './data-volume-status.js';
+import { BIND_IMMEDIATELY, isPopulated, SELECTED_NODE } from './claim-markers.js';
+import { claimFor, requestedBytes, sourceOf, UnusableRequest } from './data-volume-claim.js';
+import { reportTransfer, reportUnusable, type TransferReport } from './data-volume-status.js';
+import { Population, populationSource, transferKind } from './population.js';
+
+/** How the content of a DataVolume reaches its claim. */
+interface Transfer {
+  readonly source: DataVolumeSource;
+  /** Whether the claim is bound while it is filled. */
+  readonly bound: boolean;
+  /** Whether the transfer has begun; otherwise the reason why not. */
+  readonly started: boolean;
+  readonly obstacle?: { reason?: string; message?: string };
+  /** Gives the filled volume to the claim. */
+  complete(): void;
+}
 
 const PREPOPULATED = 'cdi.kubevirt.io/storage.prePopulated';
 
@@ -23,6 +37,15 @@ export class DataVolumeController extends Controller<DataVolume> {
 
   protected override watchRelated(): void {
     this.watchOwned(RESOURCES.claim, 'DataVolume');
+    // The claim of a DataVolume has its name, and owns the claim through which it is filled.
+    this.watchOwned(RESOURCES.claim, 'PersistentVolumeClaim');
+    this.watch<Pod>(RESOURCES.pod, ({ object }) => {
+      const [owner] = object.metadata.ownerReferences ?? [];
+      if (owner?.kind !== 'PersistentVolumeClaim') return;
+      const claim = this.context.find<KubeObject>(RESOURCES.claim, object.metadata.namespace, owner.name);
+      for (const { name } of claim?.metadata.ownerReferences ?? [])
+        this.enqueue({ namespace: object.metadata.namespace, name });
+    });
     this.watchFaults((target) => {
       this.enqueue(target);
       const vm = this.context.store.get(RESOURCES.vm, target);
@@ -34,6 +57,7 @@ export class DataVolumeController extends Controller<DataVolume> {
       RESOURCES.claim,
       RESOURCES.storageProfile,
       RESOURCES.dataSource,
+      RESOURCES.quota,
       ...(without.has('snapshots') ? [] : [RESOURCES.volumeSnapshot]),
     ]) {
       this.watch(resource, () => {
@@ -51,10 +75,22 @@ export class DataVolumeController extends Controller<DataVolume> {
     if (claim && !isControlledBy(claim, dataVolume)) return this.adopt(dataVolume, claim);
     const source = sourceOf(this.context, dataVolume);
     if (!this.sourceIsThere(dataVolume, source)) return;
-    if (!claim) return this.makeClaim(dataVolume);
-    if (claim.status?.phase !== 'Bound') return this.waitForBinding(dataVolume, claim);
+    if (!claim) return this.makeClaim(dataVolume, source ?? {});
     this.stuck.delete(dataVolume.metadata.uid!);
-    this.transfer(dataVolume, source ?? {});
+    if (isPopulated(claim)) return this.populate(dataVolume, claim, source ?? {});
+    if (claim.status?.phase !== 'Bound') return this.waitForBinding(dataVolume, claim);
+    const started = this.took(dataVolume, 'scheduled', 'importScheduled');
+    this.transfer(dataVolume, { source: source ?? {}, bound: true, started, complete: () => undefined });
+  }
+
+  private populate(dataVolume: DataVolume, claim: PersistentVolumeClaim, source: DataVolumeSource): void {
+    if (claim.status?.phase === 'Bound') return this.succeed(dataVolume, transferKind(source));
+    const population = new Population(this.context, claim, source);
+    if (population.waitsForConsumer) {
+      return this.report(dataVolume, { phase: 'PendingPopulation', bound: false, running: 'no', progress: 'N/A' });
+    }
+    const { running: started, ...obstacle } = population.work();
+    this.transfer(dataVolume, { source, bound: false, started, obstacle, complete: () => population.complete() });
   }
 
   /** A claim that was filled earlier belongs to the DataVolume that claims it. */
@@ -88,24 +124,30 @@ export class DataVolumeController extends Controller<DataVolume> {
     return false;
   }
 
-  private makeClaim(dataVolume: DataVolume): void {
+  private makeClaim(dataVolume: DataVolume, source: DataVolumeSource): void {
     try {
-      const claim = claimFor(this.context, dataVolume);
+      const claim = claimFor(this.context, dataVolume, source);
+      refuseOverQuota(this.context, claim);
+      if (isPopulated(claim)) this.createPopulationSource(dataVolume, source);
       this.context.store.create(RESOURCES.claim, { ...claim, status: { phase: 'Pending' as const } });
       this.stuck.delete(dataVolume.metadata.uid!);
       this.report(dataVolume, { phase: 'Pending', bound: false, running: 'no' });
     } catch (error) {
-      if (!(error instanceof UnusableRequest)) throw error;
+      const overQuota = error instanceof ApiError;
+      if (!overQuota && !(error instanceof UnusableRequest)) throw error;
+      const reason = overQuota ? 'ErrExceededQuota' : error.reason;
       this.stuck.set(dataVolume.metadata.uid!, dataVolume.metadata);
-      if (this.first(dataVolume, error.message))
-        this.recordEvent(dataVolume, error.reason, error.message, { warning: true });
-      const { message, reason } = error;
-      this.change(dataVolume, (draft) => {
-        reportTransfer(draft, { phase: 'Pending', bound: false, running: 'no' }, this.now);
-        const bound = draft.status!.conditions!.find(({ type }) => type === 'Bound')!;
-        Object.assign(bound, { status: 'Unknown', reason, message });
-      });
+      if (this.first(dataVolume, error.message)) this.recordEvent(dataVolume, reason, error.message, { warning: true });
+      const obstacle = { phase: overQuota ? 'Pending' : '', reason, message: error.message };
+      this.change(dataVolume, (draft) => reportUnusable(draft, obstacle, this.now));
     }
+  }
+
+  private createPopulationSource(dataVolume: DataVolume, source: DataVolumeSource): void {
+    const object = populationSource(dataVolume, source);
+    const resource = this.context.resourceOf(object);
+    if (!this.context.find(resource, object.metadata.namespace, object.metadata.name))
+      this.context.store.create(resource, object);
   }
 
   private waitForBinding(dataVolume: DataVolume, claim: PersistentVolumeClaim): void {
@@ -134,21 +176,24 @@ export class DataVolumeController extends Controller<DataVolume> {
     return this.context.store.list(RESOURCES.node)[0]?.metadata.name ?? 'node';
   }
 
-  private transfer(dataVolume: DataVolume, source: DataVolumeSource): void {
-    if (source.upload) return this.upload(dataVolume);
-    const word = source.pvc || source.snapshot ? 'Clone' : 'Import';
-    if (!this.took(dataVolume, 'scheduled', 'importScheduled')) {
+  private transfer(dataVolume: DataVolume, transfer: Transfer): void {
+    const { source, bound, started, obstacle } = transfer;
+    const word = transferKind(source);
+    if (!started) {
       if (this.first(dataVolume, 'report scheduled')) {
         this.recordEvent(dataVolume, `${word}Scheduled`, `${word} into ${dataVolume.metadata.name} scheduled`);
       }
-      return this.report(dataVolume, { phase: `${word}Scheduled`, bound: true, running: 'no', progress: 'N/A' });
+      const phase = `${word}Scheduled`;
+      return this.report(dataVolume, { phase, bound, running: 'no', progress: 'N/A', ...obstacle });
     }
-    if (suffers(this.context, 'import-fatal', dataVolume)) return this.failForGood(dataVolume);
-    if (this.cannotReach(dataVolume, source)) return this.failAndRetry(dataVolume, source);
-    this.progress(dataVolume, source, word);
+    if (source.upload) return this.upload(dataVolume, bound);
+    if (suffers(this.context, 'import-fatal', dataVolume)) return this.failForGood(dataVolume, bound);
+    if (this.cannotReach(dataVolume, source)) return this.failAndRetry(dataVolume, transfer);
+    this.progress(dataVolume, transfer);
   }
 
-  private progress(dataVolume: DataVolume, source: DataVolumeSource, word: string): void {
+  private progress(dataVolume: DataVolume, { source, bound, complete }: Transfer): void {
+    const word = transferKind(source);
     const { timings } = this.context;
     const size = requestedBytes(this.context, dataVolume) / GIB;
     const total = source.blank
@@ -158,21 +203,24 @@ export class DataVolumeController extends Controller<DataVolume> {
     const steps = step === 0 ? 0 : Math.max(1, Math.round(total / step));
     let done = 0;
     while (done < steps && this.took(dataVolume, `step ${done}`, step)) done++;
-    if (done >= steps) return this.succeed(dataVolume, word);
+    if (done >= steps) {
+      complete();
+      return this.succeed(dataVolume, word);
+    }
     if (this.first(dataVolume, 'report progress')) {
       this.recordEvent(dataVolume, `${word}InProgress`, `${word} into ${dataVolume.metadata.name} in progress`);
     }
     if (source.blank) return;
     const progress = done === 0 ? 'N/A' : `${((done / steps) * 100).toFixed(2)}%`;
-    this.report(dataVolume, { phase: `${word}InProgress`, bound: true, running: 'yes', progress });
+    this.report(dataVolume, { phase: `${word}InProgress`, bound, running: 'yes', progress });
   }
 
-  private upload(dataVolume: DataVolume): void {
+  private upload(dataVolume: DataVolume, bound: boolean): void {
     if (dataVolume.status?.phase === 'UploadReady') return;
     const ready = this.took(dataVolume, 'upload server', 'uploadReady');
     this.report(dataVolume, {
       phase: ready ? 'UploadReady' : 'UploadScheduled',
-      bound: true,
+      bound,
       running: ready ? 'yes' : 'no',
       progress: 'N/A',
     });
@@ -182,7 +230,10 @@ export class DataVolumeController extends Controller<DataVolume> {
   /** Called by the upload proxy when all bytes have arrived. */
   completeUpload(key: ObjectKey): void {
     const dataVolume = this.context.store.get<DataVolume>(RESOURCES.dataVolume, key);
-    if (dataVolume) this.succeed(dataVolume, 'Upload');
+    const claim = this.context.store.get<PersistentVolumeClaim>(RESOURCES.claim, key);
+    if (!dataVolume || !claim) return;
+    if (isPopulated(claim)) new Population(this.context, claim, { upload: {} }).complete();
+    this.succeed(dataVolume, 'Upload');
   }
 
   private succeed(dataVolume: DataVolume, word: string): void {
@@ -199,10 +250,10 @@ export class DataVolumeController extends Controller<DataVolume> {
   }
 
   /** The importer restarts repeatedly, as a pod in a crash loop. */
-  private failAndRetry(dataVolume: DataVolume, { http }: DataVolumeSource): void {
+  private failAndRetry(dataVolume: DataVolume, { source: { http }, bound }: Transfer): void {
     const round = dataVolume.status?.restartCount ?? 0;
     if (!this.took(dataVolume, `try ${round}`, 'importShortest')) {
-      return this.report(dataVolume, { phase: 'ImportInProgress', progress: 'N/A', bound: true, running: 'yes' });
+      return this.report(dataVolume, { phase: 'ImportInProgress', progress: 'N/A', bound, running: 'yes' });
     }
     const message = http
       ? 'Unable to process data: Unable to connect to http data source: expected status code 200, got 404. Status: 404 Not Found'
@@ -215,7 +266,7 @@ export class DataVolumeController extends Controller<DataVolume> {
     if (!this.took(dataVolume, `pause ${round}`, 'importRetry')) {
       return this.report(dataVolume, {
         phase: 'ImportInProgress',
-        bound: true,
+        bound,
         running: 'no',
         reason: 'Error',
         message,
@@ -226,12 +277,12 @@ export class DataVolumeController extends Controller<DataVolume> {
     });
   }
 
-  private failForGood(dataVolume: DataVolume): void {
+  private failForGood(dataVolume: DataVolume, bound: boolean): void {
     const message = `Failed to import into PVC ${dataVolume.metadata.name}`;
     this.recordEvent(dataVolume, 'ImportFailed', message, { warning: true });
     this.report(dataVolume, {
       phase: 'Failed',
-      bound: true,
+      bound,
       running: 'no',
       reason: 'Error',
       message: 'checksum mismatch',

@@ -46,6 +46,22 @@ export function reportTransfer(dataVolume: DataVolume, report: TransferReport, n
   );
 }
 
+/** Reports that no claim can be created, on a draft. */
+export function reportUnusable(
+  dataVolume: DataVolume,
+  { phase, reason, message }: { phase: string; reason: string; message: string },
+  now: string,
+): void {
+  const status = (dataVolume.status ??= {});
+  const conditions = (status.conditions ??= []);
+  if (phase) status.phase = phase;
+  else delete status.phase;
+  status.claimName = dataVolume.metadata.name;
+  setCdiCondition(conditions, { type: 'Bound', status: 'Unknown', reason, message }, now);
+  setCdiCondition(conditions, { type: 'Ready', status: 'False', reason }, now);
+  setCdiCondition(conditions, { type: 'Running', status: 'False', reason, message }, now);
+}
+
 /** CDI's conditions have a heartbeat instead of a probe time, and it changes only with the condition. */
 function setCdiCondition(conditions: Condition[], wanted: Condition, now: string): void {
   const index = conditions.findIndex(({ type }) => type === wanted.type);

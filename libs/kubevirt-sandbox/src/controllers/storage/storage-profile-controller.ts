@@ -15,6 +15,10 @@ const CLAIM_PROPERTIES: Record<string, { accessModes: string[]; volumeMode: stri
   'rook-ceph.cephfs.csi.ceph.com': [{ accessModes: ['ReadWriteMany'], volumeMode: 'Filesystem' }],
   'rancher.io/local-path': [{ accessModes: ['ReadWriteOnce'], volumeMode: 'Filesystem' }],
   'driver.longhorn.io': [{ accessModes: ['ReadWriteMany'], volumeMode: 'Block' }],
+  'topolvm.io': [
+    { accessModes: ['ReadWriteOnce'], volumeMode: 'Block' },
+    { accessModes: ['ReadWriteOnce'], volumeMode: 'Filesystem' },
+  ],
   'hostpath.csi.k8s.io': [{ accessModes: ['ReadWriteOnce'], volumeMode: 'Filesystem' }],
 };
 
