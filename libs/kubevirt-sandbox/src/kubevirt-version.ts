@@ -1,6 +1,6 @@
-export const KUBEVIRT_VERSIONS = ['1.3', '1.4', '1.5', '1.6', '1.7', '1.8', '1.9'] as const;
+export const KUBEVIRT_VERSIONS = ['1.3', '1.4', '1.5', '1.6', '1.6.5', '1.7', '1.7.4', '1.8', '1.9'] as const;
 
-/** The KubeVirt release whose behavior is simulated, as `major.minor`. */
+/** The KubeVirt release whose behavior is simulated, as `major.minor` or, where a patch release matters, `major.minor.patch`. */
 export type KubevirtVersion = (typeof KUBEVIRT_VERSIONS)[number];
 
 export const LATEST_KUBEVIRT: KubevirtVersion = '1.9';
@@ -15,7 +15,7 @@ export class KubevirtRelease {
 
   /** `v1.9.0` */
   get tag(): string {
-    return `v${this.version}.0`;
+    return this.version.split('.').length === 3 ? `v${this.version}` : `v${this.version}.0`;
   }
 
   /** The CDI release of about the same time. */
@@ -25,10 +25,22 @@ export class KubevirtRelease {
       '1.4': 'v1.61.1',
       '1.5': 'v1.62.0',
       '1.6': 'v1.63.1',
+      '1.6.5': 'v1.63.1',
       '1.7': 'v1.64.0',
+      '1.7.4': 'v1.64.0',
       '1.8': 'v1.65.0',
       '1.9': 'v1.66.0',
     }[this.version];
+  }
+
+  /** Whether the condition RestartRequired is removed when the change that caused it is reverted. */
+  get clearsRestartRequired(): boolean {
+    return this.version === '1.6.5' || this.since('1.7.4');
+  }
+
+  /** Whether a client can ask for a screen without taking it over from another one. */
+  get preservesScreenSessions(): boolean {
+    return this.version === '1.6.5' || this.since('1.7');
   }
 
   /** The part of a volume that CDI reserves for the file system. */

@@ -10,6 +10,18 @@ export function deepCopy<T>(value: T): T {
   return copy as T;
 }
 
+/** A copy of JSON data that shares its frozen parts, which are parts of stored objects and never change. */
+export function copyUnfrozen<T>(value: T): T {
+  if (value === null || typeof value !== 'object' || Object.isFrozen(value)) return value;
+  if (Array.isArray(value)) return value.map(copyUnfrozen) as T;
+  const copy: Record<string, unknown> = {};
+  for (const key in value) {
+    const field: unknown = (value as Record<string, unknown>)[key];
+    if (field !== undefined) copy[key] = copyUnfrozen(field);
+  }
+  return copy as T;
+}
+
 /** Freezes JSON data deeply and returns it. */
 export function deepFreeze<T>(value: T): T {
   if (value === null || typeof value !== 'object' || Object.isFrozen(value)) return value;

@@ -1,6 +1,6 @@
 import { alreadyExists, conflict, notFound, type Subject } from './api-error.js';
 import type { SandboxClock } from './clock.js';
-import { deepCopy, deepFreeze, shareUnchanged } from './deep-copy.js';
+import { copyUnfrozen, deepCopy, deepFreeze, shareUnchanged } from './deep-copy.js';
 import { keyOf, type KubeObject, type ObjectKey } from './kube-object.js';
 import { storageApiVersion, type ResourceRegistry } from './resource-registry.js';
 import { ChangeLog } from './store/change-log.js';
@@ -222,7 +222,7 @@ export class ObjectStore {
 
   private stamped<T extends KubeObject>(resource: string, object: T): T {
     const definition = this.registry.get(resource);
-    const draft = deepCopy(object);
+    const draft = copyUnfrozen({ ...object, metadata: deepCopy(object.metadata) });
     const { metadata } = draft;
     draft.apiVersion = storageApiVersion(definition);
     draft.kind = definition.kind;

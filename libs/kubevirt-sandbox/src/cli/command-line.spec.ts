@@ -22,7 +22,7 @@ describe('parseCommandLine', () => {
     ['--port=-1', '--port must be a number from 0 to 65535'],
     ['--instances 1e3', '--instances must be a number from 0 to 10000'],
     ['--instances 10001', '--instances must be a number from 0 to 10000'],
-    ['--kubevirt 1.2', '--kubevirt must be one of 1.3, 1.4, 1.5, 1.6, 1.7, 1.8, 1.9'],
+    ['--kubevirt 1.2', '--kubevirt must be one of 1.3, 1.4, 1.5, 1.6, 1.6.5, 1.7, 1.7.4, 1.8, 1.9'],
     ['--without cdi,dns', '--without must be one of kubevirt, cdi, snapshots, multus, metrics'],
     ['--color', "Unknown option '--color'"],
     ['here', "Unexpected argument 'here'"],

@@ -11,7 +11,7 @@ export interface ClusterSeed {
   nodes?: NodeSeed[];
   /** Feature gates of the KubeVirt resource; default: all that the clients of a VM manager need. */
   featureGates?: readonly string[];
-  /** Default LiveMigrate, without which hot-plugged CPUs and memory wait for a manual migration. */
+  /** Default none: hot-plugged CPUs, memory and NICs wait for a migration that a client starts. */
   workloadUpdateMethods?: readonly string[];
   vmRolloutStrategy?: 'Stage' | 'LiveUpdate';
   /** Default true: a CSI class with shared volumes, expansion and snapshots, and two that wait for their first consumer. */
@@ -125,7 +125,9 @@ function kubevirtResource({ release }: SimulationContext, seed: ClusterSeed, now
         ...(seed.vmRolloutStrategy ? { vmRolloutStrategy: seed.vmRolloutStrategy } : {}),
       },
       imagePullPolicy: 'IfNotPresent',
-      workloadUpdateStrategy: { workloadUpdateMethods: [...(seed.workloadUpdateMethods ?? ['LiveMigrate'])] },
+      workloadUpdateStrategy: seed.workloadUpdateMethods
+        ? { workloadUpdateMethods: [...seed.workloadUpdateMethods] }
+        : {},
     },
     status: {
       phase: 'Deployed',

@@ -4,6 +4,8 @@ export interface NodeSeed {
   name: string;
   /** Default Intel. */
   cpuVendor?: 'Intel' | 'AMD';
+  /** Default amd64. */
+  architecture?: 'amd64' | 'arm64';
   roles?: string[];
   cpus?: number;
   /** A quantity, such as `256Gi`. */
@@ -18,7 +20,7 @@ export interface NodeSeed {
 
 /** A node with the labels and resources that KubeVirt adds. */
 export function buildNode(seed: NodeSeed, now: string): Node {
-  const { name, cpus = 32, memory = '256Gi', pods = 250, ready = true, kvm = true, roles = ['worker'] } = seed;
+  const { name, cpus = 32, memory = '256Gi', pods = 250, ready = true, kvm = true } = seed;
   const capacity = {
     cpu: String(cpus),
     memory,
@@ -33,7 +35,7 @@ export function buildNode(seed: NodeSeed, now: string): Node {
     kind: 'Node',
     metadata: {
       name,
-      labels: { ...baseLabels(name, roles), ...(kvm ? kubevirtLabels(seed.cpuVendor ?? 'Intel') : {}), ...seed.labels },
+      labels: { ...baseLabels(seed), ...(kvm ? kubevirtLabels(seed.cpuVendor ?? 'Intel') : {}), ...seed.labels },
       annotations: { 'kubevirt.io/heartbeat': now },
     },
     spec: { podCIDR: '10.128.0.0/9' },
@@ -53,7 +55,7 @@ export function buildNode(seed: NodeSeed, now: string): Node {
         { type: 'Hostname', address: name },
       ],
       nodeInfo: {
-        architecture: 'amd64',
+        architecture: seed.architecture ?? 'amd64',
         containerRuntimeVersion: 'containerd://2.1.4',
         kernelVersion: '6.12.41',
         kubeletVersion: 'v1.34.1',
@@ -73,9 +75,9 @@ const condition = (type: string, status: 'True' | 'False' | 'Unknown', reason: s
   lastTransitionTime: now,
 });
 
-const baseLabels = (name: string, roles: string[]): Record<string, string> => ({
+const baseLabels = ({ name, roles = ['worker'], architecture = 'amd64' }: NodeSeed): Record<string, string> => ({
   'kubernetes.io/hostname': name,
-  'kubernetes.io/arch': 'amd64',
+  'kubernetes.io/arch': architecture,
   'kubernetes.io/os': 'linux',
   ...Object.fromEntries(roles.map((role) => [`node-role.kubernetes.io/${role}`, ''])),
 });

@@ -1,9 +1,10 @@
-import type { KubeObject } from '@headgate/kube-sandbox';
+import { deepFreeze, type KubeObject } from '@headgate/kube-sandbox';
 import { applyVmDefaults } from '../admission/virtual-machine-admission.js';
 import { PVC_PROTECTION } from '../controllers/storage/claim-markers.js';
 import { defaultVirtClass } from '../controllers/storage/default-storage-class.js';
 import { reportTransfer } from '../controllers/storage/data-volume-status.js';
 import { VM_FINALIZER } from '../controllers/virtual-machine/instance-builder.js';
+import { startRevision } from '../controllers/virtual-machine/start-revision.js';
 import { updateVmStatus } from '../controllers/virtual-machine/vm-status.js';
 import type { PersistentVolumeClaim } from '../types/core-kinds.js';
 import type { DataVolume } from '../types/data-volume.js';
@@ -28,6 +29,8 @@ export function seedVm(context: SimulationContext, seed: VmSeed): KubeObject[] {
     runs(status) || status === 'ErrorUnschedulable'
       ? seedInstance(context, vm, seed, createdAt, disk?.claim)
       : undefined;
+  // Frozen parts are shared by the objects that contain them.
+  deepFreeze(vm.spec);
   vm.status = {};
   updateVmStatus(
     context,
@@ -56,7 +59,7 @@ export function seedVm(context: SimulationContext, seed: VmSeed): KubeObject[] {
     ...(disk?.dataVolume ? [disk.dataVolume] : []),
     ...(disk ? [disk.claim] : []),
     vm,
-    ...(instance ? [instance.vmi, instance.pod] : []),
+    ...(instance ? [startRevision(vm), instance.vmi, instance.pod] : []),
   ].map((object) => ({
     ...object,
     metadata: { ...object.metadata, uid: object.metadata.uid ?? seededUid(`${object.kind}/${namespace}/${name}`) },

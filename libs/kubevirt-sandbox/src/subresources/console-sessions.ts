@@ -60,7 +60,7 @@ export class ConsoleSessions {
     if (device === 'console' && vmi.status?.phase === 'Failed')
       throw vmiConflict(request.name, 'VMI is in failed status');
     if (vmi.status?.phase !== 'Running') throw badRequest('VMI is not running');
-    const preserve = this.context.release.since('1.7') && request.query.get('preserveSession') === 'true';
+    const preserve = this.context.release.preservesScreenSessions && request.query.get('preserveSession') === 'true';
     if (device === 'vnc' && preserve && this.open.has(`${vmi.metadata.uid}/vnc`)) {
       throw apiError(
         500,

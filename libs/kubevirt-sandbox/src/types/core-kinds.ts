@@ -104,3 +104,8 @@ export interface Secret extends KubeObject {
   type?: string;
   data?: Record<string, string>;
 }
+
+export interface ControllerRevision extends KubeObject {
+  data: object;
+  revision: number;
+}

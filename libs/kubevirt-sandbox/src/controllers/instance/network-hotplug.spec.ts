@@ -11,7 +11,7 @@ describe('network cards of a running VM', () => {
   let cluster: Cluster;
 
   beforeEach(async () => {
-    cluster = await listeningCluster();
+    cluster = await listeningCluster({ cluster: { workloadUpdateMethods: ['LiveMigrate'] } });
     cluster.simulation.seedVm({ name: 'web' });
     await cluster.call('POST', '/apis/k8s.cni.cncf.io/v1/namespaces/tailvm/network-attachment-definitions', {
       apiVersion: 'k8s.cni.cncf.io/v1',

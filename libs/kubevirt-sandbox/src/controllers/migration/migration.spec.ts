@@ -3,7 +3,6 @@ import { RESOURCES } from '../../resources.js';
 import { findCondition } from '../../types/condition.js';
 import type { Pod } from '../../types/core-kinds.js';
 import type { Migration } from '../../types/kubevirt-kinds.js';
-import type { VirtualMachine } from '../../types/virtual-machine.js';
 import { buildVirtualMachine, simulatedCluster, type SimulatedCluster } from '../../testing/simulated-cluster.js';
 
 const buildMigration = (vmiName: string, addedNodeSelector?: Record<string, string>): Migration => ({
@@ -97,44 +96,6 @@ describe('live migration', () => {
     clock.advance(60_000);
     expect(find<Migration>(RESOURCES.migration, 'migrate-web')?.status).toMatchObject({ phase: 'Failed' });
     expect(vmi('web')?.status).toMatchObject({ phase: 'Running', nodeName: node });
-  });
-
-  test('completes a change of CPUs and memory of a running guest', () => {
-    const { clock, vmi, vm, store } = runningVm();
-    store.patch<VirtualMachine>(RESOURCES.vm, { namespace: 'tailvm', name: 'web' }, ({ spec }) => {
-      spec.template.spec.domain.cpu!.sockets = 4;
-      spec.template.spec.domain.memory!.guest = '8Gi';
-    });
-    clock.advance(120_000);
-    expect(vmi('web')?.status).toMatchObject({
-      currentCPUTopology: { sockets: 4 },
-      memory: { guestCurrent: '8Gi', guestAtBoot: '4Gi' },
-    });
-    expect(findCondition(vm('web')?.status?.conditions, 'RestartRequired')).toBeUndefined();
-    expect(findCondition(vmi('web')?.status?.conditions, 'HotVCPUChange')).toBeUndefined();
-  });
-
-  test.each([
-    [
-      'fewer sockets',
-      (spec: VirtualMachine['spec']) => (spec.template.spec.domain.cpu!.sockets = 1),
-      'Reduction of CPU socket count requires a restart',
-    ],
-    [
-      'decimal memory',
-      (spec: VirtualMachine['spec']) => (spec.template.spec.domain.memory!.guest = '5G'),
-      'memory updated in template spec. Memory-hotplug is not available for this VM configuration',
-    ],
-    [
-      'another hostname',
-      (spec: VirtualMachine['spec']) => (spec.template.spec.hostname = 'x'),
-      'a non-live-updatable field was changed in the template spec',
-    ],
-  ])('%s need a restart', (_what, change, message) => {
-    const { clock, vm, store } = runningVm();
-    store.patch<VirtualMachine>(RESOURCES.vm, { namespace: 'tailvm', name: 'web' }, ({ spec }) => void change(spec));
-    clock.advance(5_000);
-    expect(findCondition(vm('web')?.status?.conditions, 'RestartRequired')).toMatchObject({ status: 'True', message });
   });
 
   test('a VM with a crash-loop fault in its template has the status CrashLoopBackOff', () => {

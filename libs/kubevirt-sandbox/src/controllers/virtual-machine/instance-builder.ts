@@ -4,6 +4,7 @@ import type { VirtualMachineInstance } from '../../types/virtual-machine-instanc
 import type { VirtualMachine } from '../../types/virtual-machine.js';
 import { controlledBy, type SimulationContext } from '../../simulation-context.js';
 import { expandedSpec } from './instancetype-expansion.js';
+import { startRevisionName } from './start-revision.js';
 import { applyVmiDefaults, macAddressFor } from './vmi-defaults.js';
 
 export const VM_FINALIZER = 'kubevirt.io/virtualMachineControllerFinalize';
@@ -54,7 +55,7 @@ export function buildInstance(
         threads: spec.domain.cpu!.threads,
       },
       phaseTransitionTimestamps: [{ phase: 'Pending', phaseTransitionTimestamp: now }],
-      virtualMachineRevisionName: `revision-start-vm-${vm.metadata.uid}-${vm.metadata.generation ?? 1}`,
+      virtualMachineRevisionName: startRevisionName(vm),
     },
   };
 }

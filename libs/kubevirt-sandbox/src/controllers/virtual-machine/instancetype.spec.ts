@@ -35,7 +35,8 @@ describe('a VM that names an instancetype and a preference', () => {
   afterEach(() => cluster.close());
 
   const read = async <T>(path: string): Promise<T> => (await cluster.call('GET', path)).json as unknown as T;
-  const revisions = async (): Promise<Revision[]> => (await read<{ items: Revision[] }>(REVISIONS)).items;
+  const revisions = async (): Promise<Revision[]> =>
+    (await read<{ items: Revision[] }>(`${REVISIONS}?labelSelector=instancetype.kubevirt.io/object-name`)).items;
 
   test('starts with the CPU and memory of the first and the devices of the second', async () => {
     cluster = await listeningCluster();

@@ -5,8 +5,12 @@ import type { VirtualMachineInstance, VmiSpec, Volume } from '../../types/virtua
 import type { VirtualMachine } from '../../types/virtual-machine.js';
 import type { SimulationContext } from '../../simulation-context.js';
 import { buildInstance } from './instance-builder.js';
+import { expandedSpec } from './instancetype-expansion.js';
+import { isMigrating } from './printable-status.js';
+import { specAtStart } from './start-revision.js';
 
 const PAGE = 2 ** 21;
+const CHANGED = 'a non-live-updatable field was changed in the template spec';
 
 export const isHotplugged = ({ dataVolume, persistentVolumeClaim }: Volume): boolean =>
   Boolean(dataVolume?.hotpluggable ?? persistentVolumeClaim?.hotpluggable);
@@ -15,6 +19,8 @@ export const isHotplugged = ({ dataVolume, persistentVolumeClaim }: Volume): boo
 export interface LiveUpdate {
   /** The reason why the VM must be restarted first; then nothing is applied. */
   restartRequired?: string;
+  /** The reason why the change can't be applied at the moment. */
+  failure?: { reason: string; message: string };
   /** Applies the change to the VMI. */
   apply?: (vmi: VirtualMachineInstance) => void;
 }
@@ -23,85 +29,130 @@ export interface LiveUpdate {
 export const observedGeneration = (vmi: VirtualMachineInstance): number =>
   Number(vmi.metadata.annotations?.['kubevirt.io/vm-generation'] ?? 0);
 
-/** Compares a VM with its VMI and finds the changes that apply to a running guest (KubeVirt's rollout strategy LiveUpdate). */
+/** Finds the changes of a VM that apply to its running guest, and those that need a restart. */
 export function planLiveUpdate(
   context: SimulationContext,
   vm: VirtualMachine,
   vmi: VirtualMachineInstance,
 ): LiveUpdate {
+  const isLive = rollsOutLive(context);
+  if (needsRestart(context, vm, vmi, isLive)) return { restartRequired: CHANGED };
   const wanted = buildInstance(context, vm, '').spec;
-  const actual = vmi.spec;
-  const configured = context.kubevirt?.spec.configuration?.vmRolloutStrategy;
-  const rollout = configured ?? (context.release.since('1.6') ? 'LiveUpdate' : 'Stage');
+  const apply = (draft: VirtualMachineInstance): void => applyLive(context, wanted, draft, isLive);
+  if (!isLive) return { apply };
+  const obstacle = cpuObstacle(wanted, vmi) ?? memoryObstacle(wanted, vmi);
+  if (typeof obstacle === 'string') return { restartRequired: obstacle };
+  return obstacle ? { failure: obstacle } : { apply };
+}
 
-  if (!deepEqual(frozenPart(context, wanted), frozenPart(context, actual))) {
-    return { restartRequired: 'a non-live-updatable field was changed in the template spec' };
+function rollsOutLive({ release, gates, kubevirt }: SimulationContext): boolean {
+  const strategy = kubevirt?.spec.configuration?.vmRolloutStrategy ?? (release.since('1.6') ? 'LiveUpdate' : 'Stage');
+  return strategy === 'LiveUpdate' && gates.isOn('VMLiveUpdateFeatures');
+}
+
+/** Compares the template with the one at the start of the guest, except for the fields that can change while it runs. */
+function needsRestart(
+  context: SimulationContext,
+  vm: VirtualMachine,
+  vmi: VirtualMachineInstance,
+  isLive: boolean,
+): boolean {
+  const started = specAtStart(context, vmi);
+  if (!started) return false;
+  const before = expandedSpec(context, { ...vm, spec: started });
+  const after = expandedSpec(context, vm);
+  exemptVolumes(context, before, after, vmi);
+  if (context.gates.isOn('HotplugNICs') && areNicsPluggable(context, before, after)) {
+    before.networks = after.networks;
+    before.domain.devices.interfaces = after.domain.devices.interfaces;
   }
-  if (deepEqual(livePart(wanted), livePart(actual))) return { apply: () => undefined };
-  if (rollout !== 'LiveUpdate')
-    return { restartRequired: 'a non-live-updatable field was changed in the template spec' };
-
-  const restartRequired = cpuObstacle(wanted, actual) ?? memoryObstacle(wanted, vmi);
-  if (restartRequired) return { restartRequired };
-  return { apply: (draft) => applyLive(context, wanted, draft) };
+  if (isLive) {
+    for (const field of ['nodeSelector', 'affinity', 'tolerations'] as const)
+      Object.assign(before, { [field]: after[field] });
+    if (before.domain.cpu && after.domain.cpu) before.domain.cpu.sockets = after.domain.cpu.sockets;
+    if (before.domain.memory && after.domain.memory) before.domain.memory.guest = after.domain.memory.guest;
+  }
+  return !deepEqual(before, after);
 }
 
-/** The fields that need a restart. */
-function frozenPart(context: SimulationContext, spec: VmiSpec): unknown {
-  const part = deepCopy(spec) as VmiSpec;
-  const { domain } = part;
-  delete part.nodeSelector;
-  delete part.affinity;
-  delete part.tolerations;
-  delete part.startStrategy;
-  delete part.terminationGracePeriodSeconds;
-  for (const field of ['sockets', 'maxSockets'] as const) delete domain.cpu?.[field];
-  for (const field of ['guest', 'maxGuest'] as const) delete domain.memory?.[field];
-  delete domain.firmware;
-  delete domain.devices.interfaces;
-  delete part.networks;
-  if (context.gates.hotplug === 'off') return part;
-  const plugged = new Set((part.volumes ?? []).filter(isHotplugged).map(({ name }) => name));
-  part.volumes = part.volumes?.filter(({ name }) => !plugged.has(name)) ?? [];
-  domain.devices.disks = domain.devices.disks?.filter(({ name }) => !plugged.has(name)) ?? [];
-  return part;
+/** Removes hot-plugged volumes from both specs, on drafts. Without the declarative gate only those that were requested count. */
+function exemptVolumes(
+  context: SimulationContext,
+  before: VmiSpec,
+  after: VmiSpec,
+  { spec }: VirtualMachineInstance,
+): void {
+  const { hotplug } = context.gates;
+  if (hotplug === 'off') return;
+  const known = new Set([...(spec.volumes ?? []), ...(before.volumes ?? [])].map(({ name }) => name));
+  const exempt = new Set(
+    [...(before.volumes ?? []), ...(after.volumes ?? [])]
+      .filter(isHotplugged)
+      .map(({ name }) => name)
+      .filter((name) => hotplug === 'declarative' || known.has(name)),
+  );
+  for (const part of [before, after]) {
+    part.volumes = part.volumes?.filter(({ name }) => !exempt.has(name)) ?? [];
+    part.domain.devices.disks = part.domain.devices.disks?.filter(({ name }) => !exempt.has(name)) ?? [];
+  }
 }
 
-function livePart({ nodeSelector, affinity, tolerations, domain, networks, volumes }: VmiSpec): unknown {
-  return {
-    nodeSelector,
-    affinity,
-    tolerations,
-    sockets: domain.cpu?.sockets,
-    guest: domain.memory?.guest,
-    interfaces: domain.devices.interfaces,
-    networks,
-    hotplugged: volumes?.filter(isHotplugged),
-  };
+/** NICs may be added and removed, and their link may change. Another network needs a gate, anything else a restart. */
+function areNicsPluggable(context: SimulationContext, before: VmiSpec, after: VmiSpec): boolean {
+  const networks = new Map(before.networks?.map((network) => [network.name, network]));
+  const cards = new Map(before.domain.devices.interfaces?.map((card) => [card.name, card]));
+  const isSameCard = after.domain.devices.interfaces?.every((card) => {
+    const known = cards.get(card.name);
+    return !known || deepEqual({ ...known, state: undefined }, { ...card, state: undefined });
+  });
+  const isSameNetwork = after.networks?.every((network) => {
+    const known = networks.get(network.name);
+    return !known || deepEqual(known, network) || (known.multus && context.gates.isOn('LiveUpdateNADRef'));
+  });
+  return isSameCard !== false && isSameNetwork !== false;
 }
 
-function cpuObstacle(wanted: VmiSpec, actual: VmiSpec): string | undefined {
-  const { sockets = 1, maxSockets = sockets } = actual.domain.cpu ?? {};
+type Obstacle = string | { reason: string; message: string } | undefined;
+
+function cpuObstacle(wanted: VmiSpec, vmi: VirtualMachineInstance): Obstacle {
+  const { sockets = 1, maxSockets = sockets } = vmi.spec.domain.cpu ?? {};
   const asked = wanted.domain.cpu?.sockets ?? 1;
+  if (asked === sockets) return undefined;
+  if (wanted.architecture === 'arm64') return "ARM doesn't support CPU hotplug";
+  const busy = findCondition(vmi.status?.conditions, 'HotVCPUChange')
+    ? 'another CPU hotplug is in progress'
+    : isMigrating(vmi) && 'CPU hotplug is not allowed while VMI is migrating';
+  if (busy) {
+    const message = `error encountered while handling CPU change request: ${busy}`;
+    return { reason: 'HotPlugCPUError', message };
+  }
   if (asked > maxSockets) return "CPU sockets updated in template spec to a value higher than what's available";
   if (asked < sockets) return 'Reduction of CPU socket count requires a restart';
   return undefined;
 }
 
-function memoryObstacle(wanted: VmiSpec, { spec, status }: VirtualMachineInstance): string | undefined {
+function memoryObstacle(wanted: VmiSpec, vmi: VirtualMachineInstance): Obstacle {
+  const { spec, status } = vmi;
   const asked = quantityValue(wanted.domain.memory?.guest);
   const present = quantityValue(spec.domain.memory?.guest);
   if (asked === present || Number.isNaN(asked)) return undefined;
   if (!isTrue(status?.conditions, 'LiveMigratable')) {
     return 'memory updated in template spec. Memory-hotplug is only available for migratable VMs';
   }
-  const failed = findCondition(status?.conditions, 'HotMemoryChange')?.status === 'False';
-  if (failed) {
+  const change = findCondition(status?.conditions, 'HotMemoryChange');
+  if (change?.status === 'False') {
     return 'memory updated in template spec. Memory-hotplug failed and is not available for this VM configuration';
   }
   const atBoot = quantityValue(status?.memory?.guestAtBoot ?? spec.domain.memory?.guest);
   if (atBoot < GIB || asked % PAGE !== 0 || !spec.domain.memory?.maxGuest) {
     return 'memory updated in template spec. Memory-hotplug is not available for this VM configuration';
+  }
+  const busy = change
+    ? 'another memory hotplug is in progress'
+    : isMigrating(vmi) && 'memory hotplug is not allowed while VMI is migrating';
+  if (busy) {
+    const message = `error encountered while handling memory hotplug requests: ${busy}`;
+    return { reason: 'HotPlugMemoryError', message };
   }
   if (asked < atBoot) return 'memory updated in template spec to a value lower than what the VM started with';
   if (asked > quantityValue(spec.domain.memory.maxGuest)) {
@@ -110,11 +161,14 @@ function memoryObstacle(wanted: VmiSpec, { spec, status }: VirtualMachineInstanc
   return undefined;
 }
 
-function applyLive(context: SimulationContext, wanted: VmiSpec, vmi: VirtualMachineInstance): void {
+function applyLive(context: SimulationContext, wanted: VmiSpec, vmi: VirtualMachineInstance, isLive: boolean): void {
   const { spec } = vmi;
   const status = (vmi.status ??= {});
   const conditions = (status.conditions ??= []);
   const now = context.clock.timestamp();
+  if (context.gates.isOn('HotplugNICs')) applyNetworkChange(wanted, vmi, now);
+  if (context.gates.hotplug === 'declarative') applyHotplugVolumes(wanted, spec);
+  if (!isLive) return;
   for (const field of ['nodeSelector', 'affinity', 'tolerations'] as const) {
     if (wanted[field] === undefined) delete spec[field];
     else Object.assign(spec, { [field]: deepCopy(wanted[field]) });
@@ -123,13 +177,12 @@ function applyLive(context: SimulationContext, wanted: VmiSpec, vmi: VirtualMach
     spec.domain.cpu!.sockets = wanted.domain.cpu!.sockets;
     setCondition(conditions, { type: 'HotVCPUChange', status: 'True' }, now);
   }
-  if (wanted.domain.memory?.guest && wanted.domain.memory.guest !== spec.domain.memory?.guest) {
-    spec.domain.memory!.guest = wanted.domain.memory.guest;
-    status.memory = { ...status.memory, guestRequested: wanted.domain.memory.guest };
+  const { guest } = wanted.domain.memory ?? {};
+  if (guest && quantityValue(guest) !== quantityValue(spec.domain.memory?.guest)) {
+    spec.domain.memory!.guest = guest;
+    status.memory = { ...status.memory, guestRequested: guest };
     setCondition(conditions, { type: 'HotMemoryChange', status: 'True' }, now);
   }
-  applyNetworkChange(wanted, vmi, now);
-  if (context.gates.hotplug === 'declarative') applyHotplugVolumes(wanted, spec);
 }
 
 /** A NIC that was added or removed waits for a migration, which plugs it. */

@@ -13,6 +13,7 @@ import { takeRevision } from './instancetype-revision.js';
 import { observedGeneration, planLiveUpdate } from './live-update.js';
 import { isFinal } from './printable-status.js';
 import { runDecision } from './run-decision.js';
+import { recordStart } from './start-revision.js';
 import { VolumeUsers } from './volume-users.js';
 import { applyVolumeRequest, volumeRequestsOf } from './volume-requests.js';
 import { restartDelayMs, statusInputs, updateVmStatus, type VmFindings } from './vm-status.js';
@@ -139,6 +140,7 @@ export class VirtualMachineController extends Controller<VirtualMachine> {
     const vmi = buildInstance(this.context, vm, this.context.clock.timestamp(), paused);
     const causes = validateVmiSpec(vmi.spec, 'spec', this.context);
     if (causes.length > 0) throw new ExpansionFailure(causes.map(({ message }) => message).join(', '));
+    recordStart(this.context, vm);
     this.context.store.create(RESOURCES.vmi, vmi);
     this.recordEvent(
       vm,
@@ -174,13 +176,14 @@ export class VirtualMachineController extends Controller<VirtualMachine> {
     return remembered;
   }
 
-  private updateLive(vm: VirtualMachine, vmi: VirtualMachineInstance): Pick<VmFindings, 'restartRequired'> {
+  private updateLive(vm: VirtualMachine, vmi: VirtualMachineInstance): Pick<VmFindings, 'restartRequired' | 'failure'> {
     const waiting = isTrue(vm.status?.conditions, 'RestartRequired');
     if (observedGeneration(vmi) === vm.metadata.generation && !waiting) return {};
-    const { restartRequired, apply } = planLiveUpdate(this.context, vm, vmi);
+    // Older releases do not notice that a change was reverted, and apply nothing until the restart.
+    if (waiting && !this.context.release.clearsRestartRequired) return {};
+    const { restartRequired, failure, apply } = planLiveUpdate(this.context, vm, vmi);
     if (restartRequired) return { restartRequired };
-    // Once a restart is required nothing more is applied. Version 1.9 notices when the change was reverted.
-    if (waiting && !this.context.release.since('1.9')) return {};
+    if (failure) return { failure };
     this.context.store.patch<VirtualMachineInstance>(RESOURCES.vmi, vmi.metadata, (draft) => {
       apply?.(draft);
       draft.metadata.annotations = {
