@@ -11,6 +11,7 @@ import { lastLine, runCommand } from './run-command.mjs';
  * @typedef {object} InstallPorts
  * @property {import('./run-command.mjs').RunCommand} run
  * @property {(program: string) => string | undefined} find
+ * @property {(file: string) => boolean} hasFile
  * @property {(user: string) => boolean} hasUser
  * @property {import('./machine.mjs').Machine} machine
  * @property {(line: string) => void} log
@@ -23,12 +24,12 @@ const INSTALL_TIMEOUT_MS = 15 * 60_000;
 
 /**
  * The unmet requirements of this machine.
- * @param {Pick<InstallPorts, 'find' | 'hasUser' | 'machine'>} ports
+ * @param {Pick<InstallPorts, 'find' | 'hasFile' | 'hasUser' | 'machine'>} ports
  * @returns {Requirement[]}
  */
-export function findMissing({ find, hasUser, machine }) {
-  return REQUIREMENTS.filter(({ what, programs }) => {
-    if (!programs.some((program) => find(program))) return true;
+export function findMissing({ find, hasFile, hasUser, machine }) {
+  return REQUIREMENTS.filter(({ what, programs, files = [] }) => {
+    if (!programs.some((program) => find(program)) && !files.some(hasFile)) return true;
     return what === 'libvirt' && machine.packager === 'apt' && !hasUser(GUEST_USER);
   });
 }
@@ -133,6 +134,7 @@ const hasUser = (user) =>
 export const installPorts = async (log) => ({
   run: runCommand,
   find: findProgram,
+  hasFile: existsSync,
   hasUser,
   machine: await describeMachine(),
   log,

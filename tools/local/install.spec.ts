@@ -2,7 +2,10 @@ import { findMissing, installMissing } from './install.mjs';
 import { packagerOf, parseOsRelease } from './machine.mjs';
 import type { InstallPorts } from './install.mjs';
 
-const ALL = ['qemu-system-x86_64', 'qemu-img', 'virsh', 'libvirtd', 'virtlogd', 'xorriso', 'mke2fs', 'dnsmasq'];
+const ALL = [
+  ...['qemu-system-x86_64', 'qemu-img', 'virsh', 'libvirtd', 'virtlogd', 'xorriso', 'mke2fs', 'dnsmasq'],
+  ...['swtpm_setup', '/usr/share/OVMF', '/usr/share/osinfo/os'],
+];
 const succeeded = { code: 0, stdout: '', stderr: '', timedOut: false, missing: false };
 
 /** A simulated machine that records commands. The programs in `provides` appear after an installation. */
@@ -26,6 +29,7 @@ function buildPorts({
   const commands: string[] = [];
   const ports: InstallPorts = {
     find: (program) => (programs.has(program) ? `/usr/bin/${program}` : undefined),
+    hasFile: (file) => programs.has(file),
     hasUser: (user) => known.has(user),
     log: () => {},
     machine: { name: 'Debian', packager: 'apt', root: true, elevate: [], systemd: true, ...machine },
@@ -61,6 +65,15 @@ describe('findMissing', () => {
       has: [...ALL.filter((name) => !['xorriso', 'libvirtd'].includes(name)), 'genisoimage', 'virtqemud'],
     });
     expect(findMissing(ports)).toEqual([]);
+  });
+
+  test.each([
+    ['/usr/share/edk2/ovmf', '/usr/share/OVMF', []],
+    ['/usr/share/OVMF', '/usr/share/osinfo/os', ['data of libosinfo']],
+    ['/usr/share/OVMF', 'swtpm_setup', ['swtpm']],
+  ])('finds firmware and data by their files: with %s, without %s', (present, absent, missing) => {
+    const { ports } = buildPorts({ has: [...ALL.filter((name) => name !== absent), present] });
+    expect(findMissing(ports).map(({ what }) => what)).toEqual(missing);
   });
 
   test('treats libvirt without its guest user as missing on Debian, where libvirtd would exit during startup', () => {

@@ -1,7 +1,7 @@
 /**
- * The programs that the local backend needs, and their packages. Any one of its programs meets a requirement. An optional
- * requirement has the sentence that describes the limitation without it.
- * @typedef {{ what: string, programs: string[], apt: string[], dnf: string[], withoutIt?: string }} Requirement
+ * The programs that the local backend needs, and their packages. Any one of its programs or files meets a requirement. An
+ * optional requirement has the sentence that describes the limitation without it.
+ * @typedef {{ what: string, programs: string[], files?: string[], apt: string[], dnf: string[], withoutIt?: string }} Requirement
  * @type {Requirement[]}
  */
 export const REQUIREMENTS = [
@@ -27,6 +27,29 @@ export const REQUIREMENTS = [
     apt: ['dnsmasq-base'],
     dnf: ['libvirt-daemon-driver-network', 'dnsmasq'],
     withoutIt: 'VMs get no network, because libvirt needs dnsmasq for one',
+  },
+  {
+    what: 'UEFI firmware',
+    programs: [],
+    files: ['/usr/share/OVMF', '/usr/share/edk2/ovmf'],
+    apt: ['ovmf'],
+    dnf: ['edk2-ovmf'],
+    withoutIt: 'VMs start with BIOS only, because there is no UEFI firmware',
+  },
+  {
+    what: 'swtpm',
+    programs: ['swtpm_setup'],
+    apt: ['swtpm', 'swtpm-tools'],
+    dnf: ['swtpm', 'swtpm-tools'],
+    withoutIt: 'VMs get no TPM, because libvirt needs swtpm for one',
+  },
+  {
+    what: 'data of libosinfo',
+    programs: [],
+    files: ['/usr/share/osinfo/os'],
+    apt: ['osinfo-db'],
+    dnf: ['osinfo-db'],
+    withoutIt: 'few operating systems are known for new VMs, because osinfo-db is missing',
   },
   { what: 'mke2fs', programs: ['mke2fs'], apt: ['e2fsprogs'], dnf: ['e2fsprogs'] },
 ];

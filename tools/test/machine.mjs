@@ -9,6 +9,8 @@ const programs = [
   'virsh',
   'libvirtd',
   'xorriso',
+  'swtpm_setup',
+  'xmllint',
   'chromium',
   'kubectl',
   'redis-server',
