@@ -1,4 +1,9 @@
-import { allPortsContract } from '@headgate/testing';
+import {
+  allPortsContract,
+  instanceInventoryContract,
+  instancePowerContract,
+  instanceProvisioningContract,
+} from '@headgate/testing';
 import { ClusterHarness } from './testing/cluster-harness.contract.js';
 import { SandboxHarness } from './testing/sandbox-harness.contract.js';
 
@@ -8,17 +13,33 @@ const TIMEOUT_MS = 30_000;
 /** Two nodes with the same CPU vendor, so that every guest can migrate to the other one. */
 const cluster = { nodes: [{ name: 'node-a' }, { name: 'node-b' }] };
 
-allPortsContract('kube over the sandbox', () => SandboxHarness.open({ simulation: { cluster } }), {
-  timeoutMs: TIMEOUT_MS,
-  consoles,
-});
+/** The releases that differ for a client, and whether they let it choose the target node of a migration. */
+const RELEASES = [
+  ['1.3', false],
+  ['1.5', false],
+  ['1.6.5', true],
+  ['1.7', true],
+  ['1.8', true],
+  ['1.9', true],
+] as const;
 
-allPortsContract(
-  'kube over the sandbox with KubeVirt 1.3',
-  () => SandboxHarness.open({ simulation: { kubevirtVersion: '1.3', cluster } }),
-  // Choosing the node needs KubeVirt 1.6.
-  { timeoutMs: TIMEOUT_MS, consoles, migration: { canChooseNode: false } },
-);
+for (const [kubevirtVersion, canChooseNode] of RELEASES) {
+  allPortsContract(
+    `kube over the sandbox with KubeVirt ${kubevirtVersion}`,
+    () => SandboxHarness.open({ simulation: { kubevirtVersion, cluster } }),
+    { timeoutMs: TIMEOUT_MS, consoles, migration: { canChooseNode } },
+  );
+}
+
+/** With a CSI driver; with one and for the first consumer; for the first consumer without a CSI driver. */
+for (const defaultStorageClass of ['ceph-block', 'topolvm', 'local-path']) {
+  const adapter = `kube over the sandbox with disks of the class ${defaultStorageClass}`;
+  const source = { kind: 'import', url: 'https://images.example/fedora.qcow2' } as const;
+  const open = () => SandboxHarness.open({ simulation: { cluster: { ...cluster, defaultStorageClass } }, source });
+  instanceProvisioningContract(adapter, open, { timeoutMs: TIMEOUT_MS });
+  instancePowerContract(adapter, open, { timeoutMs: TIMEOUT_MS });
+  instanceInventoryContract(adapter, open, { timeoutMs: TIMEOUT_MS });
+}
 
 const { HEADGATE_TEST_KUBECONFIG: file, HEADGATE_TEST_NAMESPACE: namespace = 'headgate-test' } = process.env;
 if (file) {

@@ -1,11 +1,12 @@
 import { SystemClock, type InstanceRef, type VmSource, type VmStatus } from '@headgate/domain-contracts';
 import { KubeSandbox, type KubeSandboxOptions } from '@headgate/kube-sandbox';
 import { KubevirtSimulation, type SimulationOptions } from '@headgate/kubevirt-sandbox';
-import { InventoryRecorder, type BackendHarness } from '@headgate/testing';
+import { InventoryRecorder, recordingReporter, type BackendHarness } from '@headgate/testing';
 import { KubeBackend, type KubeBackendOptions } from '../kube-backend.js';
 
 export const NAMESPACE = 'tailvm';
 const CONTEXT = 'prod';
+const CONTAINER_DISK: VmSource = { kind: 'containerDisk', image: 'registry.example.org/containerdisks/fedora:42' };
 
 export interface SandboxHarnessOptions {
   readonly sandbox?: KubeSandboxOptions;
@@ -13,6 +14,8 @@ export interface SandboxHarnessOptions {
   readonly backend?: Partial<KubeBackendOptions>;
   /** A user of the sandbox whose rights are enforced. Default: the administrator. */
   readonly user?: string;
+  /** The source of the VMs of the contract suites. Default: a container disk, which needs no storage. */
+  readonly source?: VmSource;
 }
 
 /** The adapter over a simulated cluster whose guests start and stop immediately. */
@@ -25,9 +28,16 @@ export class SandboxHarness implements BackendHarness {
     readonly backend: KubeBackend,
     /** Records the reports of the adapter's inventory. */
     readonly recorder: InventoryRecorder,
+    private readonly source: VmSource,
   ) {}
 
-  static async open({ sandbox, simulation, backend, user }: SandboxHarnessOptions = {}): Promise<SandboxHarness> {
+  static async open({
+    sandbox,
+    simulation,
+    backend,
+    user,
+    source = CONTAINER_DISK,
+  }: SandboxHarnessOptions = {}): Promise<SandboxHarness> {
     const simulated = new KubevirtSimulation({ timeScale: 0, ...simulation });
     const listening = await KubeSandbox.listen({ ...sandbox, extensions: [...(sandbox?.extensions ?? []), simulated] });
     const opened = KubeBackend.open({
@@ -38,7 +48,7 @@ export class SandboxHarness implements BackendHarness {
     });
     const recorder = InventoryRecorder.over(opened.require('inventory'));
     await recorder.until(() => recorder.calls.length > 0);
-    return new SandboxHarness(listening, simulated, opened, recorder);
+    return new SandboxHarness(listening, simulated, opened, recorder, source);
   }
 
   freshRef(): InstanceRef {
@@ -53,7 +63,10 @@ export class SandboxHarness implements BackendHarness {
     const ref = this.freshRef();
     const source = await this.quickSource();
     const size = { cpu: 1, memoryBytes: 1024 ** 3, diskBytes: 1024 ** 3 };
-    await this.backend.require('provisioning').create({ ref, source, ...size, start: state !== 'Stopped' });
+    const spec = { ref, source, ...size, start: state !== 'Stopped' };
+    const { remaining } = await this.backend.require('provisioning').create(spec);
+    // A new VM is Stopped for a moment, until its disk is being filled.
+    await remaining?.(recordingReporter());
     await this.becomes(ref, state === 'Stopped' ? 'Stopped' : 'Running');
     if (state === 'Paused') {
       await this.backend.require('power').apply(ref, 'pause');
@@ -71,7 +84,7 @@ export class SandboxHarness implements BackendHarness {
   }
 
   async quickSource(): Promise<VmSource> {
-    return { kind: 'containerDisk', image: 'registry.example.org/containerdisks/fedora:42' };
+    return this.source;
   }
 
   async openUnreachable(): Promise<KubeBackend> {

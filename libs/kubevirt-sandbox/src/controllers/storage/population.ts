@@ -91,7 +91,7 @@ export class Population {
     return { running: false, reason: waiting?.reason ?? 'ContainerCreating', message: waiting?.message };
   }
 
-  /** Moves the filled volume to the claim of the DataVolume, and removes what was needed to fill it. */
+  /** Moves the filled volume to the claim of the DataVolume, and removes the objects that filled it. */
   complete(): void {
     const { context, target, prime, pod } = this;
     const volumeName = prime?.spec.volumeName;
