@@ -1,4 +1,6 @@
-import { apiError, badRequest, denied } from '@headgate/kube-sandbox';
+import { apiError, badRequest, deepCopy, denied, type StatusCause } from '@headgate/kube-sandbox';
+import { virtualMachineCauses } from '../admission/virtual-machine-rules.js';
+import { hotplugDiskProblem, MIGRATING } from '../controllers/virtual-machine/hotplug-rules.js';
 import { addVolume, removeVolume } from '../controllers/virtual-machine/volume-requests.js';
 import { isHotplugged } from '../controllers/virtual-machine/live-update.js';
 import { claimNameOf } from '../controllers/virtual-machine/volume-snapshot-statuses.js';
@@ -44,16 +46,17 @@ function addOptions(context: SimulationContext, body: unknown): AddVolumeOptions
   return options as AddVolumeOptions;
 }
 
-function checkBus(context: SimulationContext, { disk, name }: AddVolumeOptions): void {
-  const bus = disk.disk?.bus ?? disk.lun?.bus ?? 'scsi';
-  const modern = context.release.since('1.6');
-  if (bus === 'scsi' || (modern && bus === 'virtio')) return;
-  const message = modern
-    ? `AddVolume request for disk [${disk.name ?? name}] requires bus to be 'scsi' or 'virtio'. [${bus}] is not permitted.`
-    : `AddVolume request for [${disk.name ?? name}] requires disk bus to be 'scsi'. [${bus}] is not permitted`;
-  throw denied('virtualmachine-validator.kubevirt.io', {
-    causes: [{ reason: 'FieldValueInvalid', message, field: 'Status.volumeRequests' }],
-  });
+const refuse = (causes: StatusCause[]): never => {
+  throw denied('virtualmachine-validator.kubevirt.io', { causes });
+};
+
+/** The webhook's rules for requests in the status of a VM; nothing checks them when the VM itself is patched. */
+function checkRequest(context: SimulationContext, asked: Asked, options?: AddVolumeOptions): void {
+  if (context.gates.hotplug === 'declarative') return;
+  const problem = options && hotplugDiskProblem(context, options.disk, options.name, 'AddVolume request');
+  if (problem) refuse([{ reason: 'FieldValueInvalid', message: problem, field: 'Status.volumeRequests' }]);
+  const vmi = findVmi(context, asked);
+  if (vmi && isMigrating(vmi)) refuse([{ reason: 'FieldValueNotSupported', message: MIGRATING, field: 'spec' }]);
 }
 
 const sourceName = ({ volumeSource }: AddVolumeOptions): string | undefined =>
@@ -80,8 +83,7 @@ export function addVolumeToVm(context: SimulationContext, asked: Asked, body: un
   if (pending) throw vmConflict(asked.name, `add volume request for volume [${options.name}] already exists`);
   const obstacle = addConflict(vm.spec.template.spec.volumes ?? [], options);
   if (obstacle) throw vmConflict(asked.name, obstacle);
-  checkBus(context, options);
-  refuseWhileMigrating(context, asked);
+  checkRequest(context, asked, options);
   change(context, vm, { addVolumeOptions: options }, (spec) => addVolume(spec, options), isDryRun(options));
 }
 
@@ -94,7 +96,7 @@ export function removeVolumeFromVm(context: SimulationContext, asked: Asked, bod
   if (!isHotplugged(volume)) {
     throw vmConflict(asked.name, `Unable to remove volume [${options.name}] because it is not hotpluggable`);
   }
-  refuseWhileMigrating(context, asked);
+  checkRequest(context, asked);
   const { name } = volume;
   change(context, vm, { removeVolumeOptions: { name } }, (spec) => removeVolume(spec, name), isDryRun(options));
 }
@@ -111,15 +113,6 @@ function removeOptions(context: SimulationContext, body: unknown): { name: strin
 const findVolume = ({ volumes = [] }: VmiSpec, name: string): Volume | undefined =>
   volumes.find((volume) => volume.name === name) ?? volumes.find((volume) => claimNameOf(volume) === name);
 
-function refuseWhileMigrating(context: SimulationContext, asked: Asked): void {
-  const vmi = findVmi(context, asked);
-  if (!vmi || !isMigrating(vmi)) return;
-  const message = 'Cannot handle volume requests while VMI migration is in progress';
-  throw denied('virtualmachine-validator.kubevirt.io', {
-    causes: [{ reason: 'FieldValueNotSupported', message, field: 'spec' }],
-  });
-}
-
 /** Recorded in the status for the controller, or written into the VM at once, depending on the feature gates. */
 function change(
   context: SimulationContext,
@@ -128,6 +121,10 @@ function change(
   edit: (spec: VmiSpec) => void,
   dryRun: boolean,
 ): void {
+  const edited = deepCopy(vm);
+  edit(edited.spec.template.spec);
+  const causes = virtualMachineCauses(edited, context);
+  if (causes.length > 0) refuse(causes);
   context.store.patch<VirtualMachine>(
     RESOURCES.vm,
     vm.metadata,
@@ -157,7 +154,7 @@ export function changeVolumesOfVmi(
   }
   const obstacle = add && addConflict(vmi.spec.volumes ?? [], add);
   if (obstacle) throw vmiConflict(asked.name, obstacle);
-  if (add) checkBus(context, add);
+  if (add) checkRequest(context, asked, add);
   const volume = remove && findVolume(vmi.spec, remove.name);
   if (remove && !volume)
     throw vmiConflict(asked.name, `Unable to remove volume [${remove.name}] because it does not exist`);

@@ -4,6 +4,7 @@ import { findCondition, isTrue, setCondition } from '../../types/condition.js';
 import type { VirtualMachineInstance, VmiSpec, Volume } from '../../types/virtual-machine-instance.js';
 import type { VirtualMachine } from '../../types/virtual-machine.js';
 import type { SimulationContext } from '../../simulation-context.js';
+import { hotplugDiskProblem, MIGRATING } from './hotplug-rules.js';
 import { buildInstance } from './instance-builder.js';
 import { expandedSpec } from './instancetype-expansion.js';
 import { isMigrating } from './printable-status.js';
@@ -38,6 +39,8 @@ export function planLiveUpdate(
   const isLive = rollsOutLive(context);
   if (needsRestart(context, vm, vmi, isLive)) return { restartRequired: CHANGED };
   const wanted = buildInstance(context, vm, '').spec;
+  const failure = volumeObstacle(context, wanted, vmi);
+  if (failure) return { failure };
   const apply = (draft: VirtualMachineInstance): void => applyLive(context, wanted, draft, isLive);
   if (!isLive) return { apply };
   const obstacle = cpuObstacle(wanted, vmi) ?? memoryObstacle(wanted, vmi);
@@ -159,6 +162,30 @@ function memoryObstacle(wanted: VmiSpec, vmi: VirtualMachineInstance): Obstacle 
     return "memory updated in template spec to a value higher than what's available";
   }
   return undefined;
+}
+
+/** Without the declarative gate, the volumes of a running guest change on request only. */
+function volumeObstacle(
+  context: SimulationContext,
+  wanted: VmiSpec,
+  vmi: VirtualMachineInstance,
+): { reason: string; message: string } | undefined {
+  if (context.gates.hotplug !== 'declarative') return undefined;
+  const present = new Set(vmi.spec.volumes?.map(({ name }) => name));
+  const plugged = (wanted.volumes ?? []).filter(isHotplugged);
+  const added = plugged.filter(({ name }) => !present.has(name));
+  const removed = (vmi.spec.volumes ?? []).filter(
+    (volume) => isHotplugged(volume) && !plugged.some(({ name }) => name === volume.name),
+  );
+  if (added.length + removed.length === 0) return undefined;
+  const [problem] = added.flatMap(({ name }) => {
+    const disk = wanted.domain.devices.disks?.find((each) => each.name === name);
+    return hotplugDiskProblem(context, disk, name, 'Hotplug configuration') ?? [];
+  });
+  const why = problem ?? (isMigrating(vmi) ? MIGRATING : undefined);
+  if (!why) return undefined;
+  const message = `error encountered while handling volume hotplug requests: ${why}`;
+  return { reason: 'HotPlugVolumeError', message };
 }
 
 function applyLive(context: SimulationContext, wanted: VmiSpec, vmi: VirtualMachineInstance, isLive: boolean): void {

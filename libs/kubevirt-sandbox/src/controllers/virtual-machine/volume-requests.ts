@@ -5,12 +5,13 @@ import type { VmiSpec } from '../../types/virtual-machine-instance.js';
 export function addVolume(spec: VmiSpec, { name, disk, volumeSource }: AddVolumeOptions): void {
   spec.volumes ??= [];
   if (spec.volumes.some((volume) => volume.name === name)) return;
-  const source = volumeSource.dataVolume
-    ? { dataVolume: { ...volumeSource.dataVolume, hotpluggable: true } }
-    : { persistentVolumeClaim: { ...volumeSource.persistentVolumeClaim!, hotpluggable: true } };
-  spec.volumes.push({ name, ...source });
-  const wired = disk.disk || disk.lun || disk.cdrom ? disk : { ...disk, disk: { bus: 'scsi' } };
-  spec.domain.devices.disks = [...(spec.domain.devices.disks ?? []), { ...wired, name }];
+  const { dataVolume, persistentVolumeClaim } = volumeSource;
+  spec.volumes.push({
+    name,
+    ...(dataVolume ? { dataVolume: { ...dataVolume, hotpluggable: true } } : {}),
+    ...(persistentVolumeClaim ? { persistentVolumeClaim: { ...persistentVolumeClaim, hotpluggable: true } } : {}),
+  });
+  spec.domain.devices.disks = [...(spec.domain.devices.disks ?? []), { ...disk, name }];
 }
 
 export function removeVolume(spec: VmiSpec, name: string): void {
