@@ -46,7 +46,7 @@ class KnownInstances extends InstanceDirectory {
   }
 }
 
-/** Records what it is asked to do and the largest number of members at a time. */
+/** Records the calls and the largest number of members at a time. */
 class RecordingPower extends MemberPower {
   readonly calls: string[] = [];
   readonly failing = new Map<string, Error>();

@@ -33,7 +33,7 @@ export abstract class FolderStore {
 
   /**
    * Carries out a change completely or not at all; a commit that has returned is durable.
-   * @param version the version that the change was made for
+   * @param version the version that the change was checked against
    * @returns the new version
    * @throws DomainError CONFLICT when the store has another version
    */

@@ -90,7 +90,7 @@ export function folderStoreContract(
       expect(await stored()).toEqual({ paths: ['production'], members: { [DB]: 'production' } });
     });
 
-    test('refuses a change that was made for another version, and changes nothing', async () => {
+    test('refuses a change of another version, and changes nothing', async () => {
       const before = version;
       await commit({ created: ['prod'] });
       await expect(harness.store.commit(before, delta({ created: ['late'] }))).rejects.toMatchObject({
