@@ -144,6 +144,8 @@ export class CatalogEntryView {
   @IsString() containerDisk!: string;
   /** A context can use the image when its `imageKinds` list this. */
   @IsIn(IMAGE_KINDS) kind!: ImageKind;
+  /** Where an image of the kinds `url` and `iso` is downloaded from. */
+  @Optional() @IsString() uri?: string;
   @IsString() defaultUser!: string;
   @Optional() @IsBoolean() custom?: boolean;
 }

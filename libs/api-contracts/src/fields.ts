@@ -1,7 +1,11 @@
 import {
   isDiskSize,
   isMemorySize,
+  DOWNLOAD_URL_RULE,
   FOLDER_PATH_RULE,
+  IMAGE_REFERENCE_RULE,
+  isDownloadUrl,
+  isImageReference,
   isContextName,
   isFolderPath,
   isInstanceName,
@@ -68,6 +72,18 @@ export const IsVolumeName = textField(
 export const IsContextName = textField('isContextName', isContextName, 'the name of a configured context', {
   maxLength: 253,
   examples: ['local'],
+});
+
+/** An image in a registry. */
+export const IsImageReference = textField('isImageReference', isImageReference, IMAGE_REFERENCE_RULE, {
+  maxLength: 512,
+  examples: ['registry.example.org/images/debian:12'],
+});
+
+/** A disk image or an ISO file to download. */
+export const IsDownloadUrl = textField('isDownloadUrl', isDownloadUrl, DOWNLOAD_URL_RULE, {
+  maxLength: 2048,
+  examples: ['https://example.org/images/debian-12.qcow2'],
 });
 
 /** A folder, by its whole path. */

@@ -16,6 +16,8 @@ import {
 import {
   IsContextName,
   IsDiskSize,
+  IsDownloadUrl,
+  IsImageReference,
   IsInstanceName,
   IsKubernetesName,
   IsVolumeName,
@@ -23,13 +25,6 @@ import {
   IsTag,
   Optional,
 } from './fields.js';
-
-/** An http(s) URL without credentials, which would end up in logs and manifests. */
-const HTTP_URL = /^https?:\/\/[^\s/@]+(\/\S*)?$/;
-const HTTP_URL_RULE = '$property must be an http:// or https:// URL without a user name or password.';
-/** An image reference: registry/repository[:tag][@digest], optionally with the scheme docker:// or oci://. */
-const IMAGE_REFERENCE = /^(?:(?:docker|oci):\/\/)?[A-Za-z0-9][A-Za-z0-9._:/@-]*$/;
-const IMAGE_RULE = '$property must be an image reference such as registry.example.org/images/debian:12.';
 
 /** A short ID of libosinfo. */
 const OS_ID = /^[a-z0-9][a-z0-9.-]{0,62}$/;
@@ -45,11 +40,11 @@ export class CreateVmDto {
   @Optional() @IsMemorySize() mem?: string;
   @Optional() @IsDiskSize() disk?: string;
 
-  @Optional() @Matches(IMAGE_REFERENCE, { message: IMAGE_RULE }) @MaxLength(512) containerDisk?: string;
+  @Optional() @IsImageReference() containerDisk?: string;
   @Optional() @IsString() @IsNotEmpty() @MaxLength(253) image?: string;
-  @Optional() @Matches(HTTP_URL, { message: HTTP_URL_RULE }) @MaxLength(2048) import?: string;
-  @Optional() @Matches(HTTP_URL, { message: HTTP_URL_RULE }) @MaxLength(2048) iso?: string;
-  @Optional() @Matches(IMAGE_REFERENCE, { message: IMAGE_RULE }) @MaxLength(512) bootc?: string;
+  @Optional() @IsDownloadUrl() import?: string;
+  @Optional() @IsDownloadUrl() iso?: string;
+  @Optional() @IsImageReference() bootc?: string;
   @Optional() @IsVolumeName() pvc?: string;
 
   @Optional() @IsString() @IsNotEmpty() @MaxLength(16_384) sshKey?: string;

@@ -1,1 +1,2 @@
 export * from './configured-catalog.js';
+export * from './image-sources.js';

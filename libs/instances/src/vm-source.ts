@@ -1,4 +1,10 @@
-import { DomainError, VM_SOURCES, type ImageCatalog, type VmSource } from '@headgate/domain-contracts';
+import {
+  DomainError,
+  VM_SOURCES,
+  type CatalogEntry,
+  type ImageCatalog,
+  type VmSource,
+} from '@headgate/domain-contracts';
 
 /** The six source fields of a create request. */
 export interface SourceFields {
@@ -27,7 +33,7 @@ export function chooseSource(fields: SourceFields, catalog: ImageCatalog): VmSou
     case 'containerDisk':
       return { kind, image: value };
     case 'image':
-      return { kind, entry: catalog.find(value) };
+      return sourceOf(catalog.find(value));
     case 'import':
     case 'iso':
       return { kind, url: value };
@@ -36,4 +42,11 @@ export function chooseSource(fields: SourceFields, catalog: ImageCatalog): VmSou
     case 'pvc':
       return { kind, claim: value };
   }
+}
+
+/** An image that is downloaded is imported like any URL. */
+function sourceOf(entry: CatalogEntry): VmSource {
+  if (!entry.download) return { kind: 'image', entry };
+  const { kind, url } = entry.download;
+  return { kind: kind === 'iso' ? 'iso' : 'import', url };
 }

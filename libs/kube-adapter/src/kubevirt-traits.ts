@@ -12,7 +12,7 @@ export const KUBEVIRT_TRAITS: BackendTraits = {
   label: 'KubeVirt',
   namespaces: { default: DEFAULT_NAMESPACE, isOnlyOne: false },
   instanceNames: DNS_LABEL_RULE,
-  imageKinds: ['containerDisk'],
+  imageKinds: ['containerDisk', 'url', 'iso'],
   placementFields: PLACEMENT_FIELDS,
 };
 

@@ -26,4 +26,10 @@ export const MIGRATIONS: readonly string[] = [
    CREATE INDEX folder_member_by_path ON folder_member (path);
    CREATE TABLE folder_version (version INTEGER NOT NULL) STRICT;
    INSERT INTO folder_version VALUES (1)`,
+  `CREATE TABLE source (
+     name TEXT PRIMARY KEY,
+     kind TEXT NOT NULL,
+     uri TEXT NOT NULL,
+     description TEXT NOT NULL
+   ) STRICT, WITHOUT ROWID`,
 ];

@@ -1,8 +1,9 @@
 import { Controller, Get, Inject } from '@nestjs/common';
 import { CatalogEntryView } from '@headgate/api-contracts';
-import { ImageCatalog, type BackendDirectory, type CatalogEntry } from '@headgate/domain-contracts';
+import { ImageCatalog, type BackendDirectory } from '@headgate/domain-contracts';
 import { CONFIGURED_BACKENDS } from '../composition/backends.module.js';
 import { answerList, Describe } from '../platform/answers.decorator.js';
+import { presentImage } from './present-image.js';
 
 @Controller('api/images')
 export class ImagesController {
@@ -17,23 +18,7 @@ export class ImagesController {
     const usable = new Set(this.backends.all().flatMap(({ traits }) => traits.imageKinds));
     return this.catalog
       .entries()
-      .map(presentEntry)
+      .map(presentImage)
       .filter(({ kind }) => usable.has(kind));
   }
 }
-
-const presentEntry = ({
-  name,
-  description,
-  containerDisk,
-  defaultUser,
-  custom,
-  builtLocally,
-}: CatalogEntry): CatalogEntryView => ({
-  name,
-  description,
-  containerDisk,
-  kind: builtLocally === undefined ? 'containerDisk' : 'builtLocally',
-  defaultUser,
-  custom,
-});

@@ -1,22 +1,28 @@
 import { Module } from '@nestjs/common';
-import { ImageCatalog } from '@headgate/domain-contracts';
-import { ConfiguredCatalog } from '@headgate/images';
+import { Audit, ImageCatalog, SourceStore } from '@headgate/domain-contracts';
+import { AddSource, CatalogWithSources, ConfiguredCatalog, RemoveSource } from '@headgate/images';
 import type { ChosenContexts } from '../composition/choose-contexts.js';
 import type { Settings } from '../config/load-config.js';
 import { BackendsModule } from '../composition/backends.module.js';
+import { provideClass } from '../platform/provide-class.js';
 import { CONTEXTS, SETTINGS } from '../platform/tokens.js';
+import { StoreModule } from '../store/store.module.js';
 import { ImagesController } from './images.controller.js';
+import { SourcesController } from './sources.controller.js';
 
 /** The registry of a simulated cluster: a name that no real host can have (RFC 2606). */
 const SIMULATED_REGISTRY = 'registry.sandbox.example';
 
+/** The images of the configuration, without those that users have added. */
+const CONFIGURED_CATALOG = Symbol('the configured catalog');
+
 /** The image catalog. */
 @Module({
-  imports: [BackendsModule],
-  controllers: [ImagesController],
+  imports: [BackendsModule, StoreModule],
+  controllers: [ImagesController, SourcesController],
   providers: [
     {
-      provide: ImageCatalog,
+      provide: CONFIGURED_CATALOG,
       inject: [SETTINGS, CONTEXTS],
       useFactory: ({ imageRegistry, images }: Settings, { hasTinyGuest, simulated }: ChosenContexts) =>
         new ConfiguredCatalog({
@@ -25,6 +31,10 @@ const SIMULATED_REGISTRY = 'registry.sandbox.example';
           images,
         }),
     },
+    provideClass(CatalogWithSources, [CONFIGURED_CATALOG, SourceStore]),
+    { provide: ImageCatalog, useExisting: CatalogWithSources },
+    provideClass(AddSource, [CONFIGURED_CATALOG, SourceStore, Audit]),
+    provideClass(RemoveSource, [SourceStore, Audit]),
   ],
   exports: [ImageCatalog],
 })

@@ -1,7 +1,13 @@
 import { join } from 'node:path';
 import { Module, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { Audit, AuditLog, Clock, FolderStore, TaskStore } from '@headgate/domain-contracts';
-import { RegistryDatabase, SqliteAuditLog, SqliteFolderStore, SqliteTaskStore } from '@headgate/registry-store';
+import { Audit, AuditLog, Clock, FolderStore, SourceStore, TaskStore } from '@headgate/domain-contracts';
+import {
+  RegistryDatabase,
+  SqliteAuditLog,
+  SqliteFolderStore,
+  SqliteSourceStore,
+  SqliteTaskStore,
+} from '@headgate/registry-store';
 import type { Settings } from '../config/load-config.js';
 import { provideClass } from '../platform/provide-class.js';
 import { Readiness } from '../platform/readiness.js';
@@ -20,9 +26,10 @@ import { RegistryReadiness } from './registry-readiness.js';
     provideClass(SqliteAuditLog, [RegistryDatabase], AuditLog),
     provideClass(Audit, [AuditLog, Clock]),
     provideClass(SqliteFolderStore, [RegistryDatabase], FolderStore),
+    provideClass(SqliteSourceStore, [RegistryDatabase], SourceStore),
     { provide: Readiness, useClass: RegistryReadiness },
   ],
-  exports: [TaskStore, Audit, FolderStore, Readiness],
+  exports: [TaskStore, Audit, FolderStore, SourceStore, Readiness],
 })
 export class StoreModule implements OnApplicationBootstrap, OnApplicationShutdown {
   constructor(private readonly database: RegistryDatabase) {}

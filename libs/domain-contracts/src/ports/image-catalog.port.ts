@@ -7,6 +7,8 @@ export interface CatalogEntry {
   readonly defaultUser: string;
   /** True only for user-defined entries. */
   readonly custom?: true;
+  /** Where the image is downloaded from, for an entry that is a disk image or an installation medium. */
+  readonly download?: { readonly kind: 'url' | 'iso'; readonly url: string };
   /** The image that Headgate builds on this machine, for backends that run guests on it. */
   readonly builtLocally?: 'tiny';
 }

@@ -1,7 +1,14 @@
 import { folderStoreContract } from './contracts/folder-store.contract.js';
+import { sourceStoreContract } from './contracts/source-store.contract.js';
 import { MemoryFolderStore } from './memory-folder-store.js';
+import { MemorySourceStore } from './memory-source-store.js';
 
 folderStoreContract('memory', () => {
   const store = new MemoryFolderStore();
+  return { store, reopen: () => store, close: () => undefined };
+});
+
+sourceStoreContract('memory', () => {
+  const store = new MemorySourceStore();
   return { store, reopen: () => store, close: () => undefined };
 });

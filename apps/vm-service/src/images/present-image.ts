@@ -1,0 +1,16 @@
+import type { CatalogEntryView } from '@headgate/api-contracts';
+import type { CatalogEntry, ImageKind } from '@headgate/domain-contracts';
+
+/** The JSON value of a catalog entry. JSON omits undefined fields. */
+export const presentImage = (entry: CatalogEntry): CatalogEntryView => ({
+  name: entry.name,
+  description: entry.description,
+  containerDisk: entry.containerDisk,
+  kind: kindOf(entry),
+  uri: entry.download?.url,
+  defaultUser: entry.defaultUser,
+  custom: entry.custom,
+});
+
+const kindOf = ({ builtLocally, download }: CatalogEntry): ImageKind =>
+  builtLocally === undefined ? (download?.kind ?? 'containerDisk') : 'builtLocally';

@@ -1,0 +1,13 @@
+const MAX_REFERENCE_LENGTH = 512;
+const MAX_URL_LENGTH = 2048;
+/** registry/repository[:tag][@digest], optionally with the scheme docker:// or oci://. */
+const IMAGE_REFERENCE = /^(?:(?:docker|oci):\/\/)?(?!.*\/\/)[A-Za-z0-9][A-Za-z0-9._:/@-]*$/;
+/** Without credentials, which would end up in logs, lists and manifests. */
+const DOWNLOAD_URL = /^https?:\/\/[^\s/@]+(\/\S*)?$/;
+
+export const IMAGE_REFERENCE_RULE = 'an image reference such as registry.example.org/images/debian:12';
+export const DOWNLOAD_URL_RULE = 'an http:// or https:// URL without a user name or password';
+
+export const isImageReference = (text: string): boolean =>
+  text.length <= MAX_REFERENCE_LENGTH && IMAGE_REFERENCE.test(text);
+export const isDownloadUrl = (text: string): boolean => text.length <= MAX_URL_LENGTH && DOWNLOAD_URL.test(text);

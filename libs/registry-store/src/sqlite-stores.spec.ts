@@ -1,0 +1,26 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { folderStoreContract, sourceStoreContract } from '@headgate/testing';
+import { RegistryDatabase } from './registry-database.js';
+import { SqliteFolderStore } from './sqlite-folder-store.js';
+import { SqliteSourceStore } from './sqlite-source-store.js';
+
+function openHarness<Store>(build: (database: RegistryDatabase) => Store) {
+  const folder = mkdtempSync(join(tmpdir(), 'headgate-registry-'));
+  const database = new RegistryDatabase(join(folder, 'registry.db')).open();
+  return {
+    store: build(database),
+    reopen: (): Store => {
+      database.close();
+      return build(database.open());
+    },
+    close: (): void => {
+      database.close();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+folderStoreContract('SQLite', () => openHarness((database) => new SqliteFolderStore(database)));
+sourceStoreContract('SQLite', () => openHarness((database) => new SqliteSourceStore(database)));

@@ -1,0 +1,22 @@
+import { SourceStore, type CustomSource } from '@headgate/domain-contracts';
+
+/** SourceStore in memory. */
+export class MemorySourceStore extends SourceStore {
+  private readonly sources = new Map<string, CustomSource>();
+
+  override put(source: CustomSource): void {
+    this.sources.set(source.name, { ...source });
+  }
+
+  override delete(name: string): boolean {
+    return this.sources.delete(name);
+  }
+
+  override all(): readonly CustomSource[] {
+    return [...this.sources.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  override get(name: string): CustomSource | undefined {
+    return this.sources.get(name);
+  }
+}
