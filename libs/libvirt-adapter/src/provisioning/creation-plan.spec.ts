@@ -107,7 +107,7 @@ describe('planCreation', () => {
         { firmware: 'uefi-secure', tpm: true },
       ],
       [
-        'what was asked for',
+        'the requested firmware and TPM',
         { source: image, os: 'win11', firmware: 'uefi', tpm: false },
         {},
         { firmware: 'uefi', tpm: false },

@@ -67,10 +67,8 @@ describeWithFirmware(`the firmware of a VM${missing === undefined ? '' : `: skip
   test(
     'refuses an unsigned loader with Secure Boot, and leaves neither variables nor TPM state when the VM is deleted',
     async () => {
-      const { ref, output } = await boot(
-        {},
-        /BdsDxe: (?:failed to load|loading|starting)[^\n]*Violation|Access Denied/,
-      );
+      const refusal = /BdsDxe: failed to load Boot\d+ [^\n]*PciRoot[^\n]*: (?:Access Denied|Security Violation)/;
+      const { ref, output } = await boot({}, refusal);
       expect(output).not.toContain(LOADER_MESSAGE);
       const { uid } = await recorder.untilVm(ref, ({ status }) => status === 'Running');
       const tpmState = `/var/lib/libvirt/swtpm/${uid}`;

@@ -13,7 +13,7 @@ const DISK_BYTES = 4 * 1024 ** 2;
 const FILE_ALIGNMENT = 0x200;
 const SECTION_ALIGNMENT = 0x1000;
 
-/** A disk with an EFI program that nobody has signed, at the path from which firmware starts a disk. Uses mtools. */
+/** A disk with an unsigned EFI program, at the path from which firmware starts a disk. Uses mtools. */
 export async function diskWithUnsignedLoader(): Promise<Buffer> {
   const folder = await mkdtemp(join(tmpdir(), 'hgtest-loader-'));
   try {
