@@ -29,10 +29,15 @@ export interface UpstreamRequest {
 const IDEMPOTENT_METHODS = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE']);
 
 /**
- * How long connecting may take, and how long an idle connection is kept. Many servers close idle connections after 5 s, and a
- * request sent at that moment is lost, so ours are closed before.
+ * How long connecting may take. When many callers arrive at once, the queue of the upstream's listener is full (that of Synapse holds 50), and
+ * the system tries again after 1, 3 and 7 s.
  */
-const CONNECTION_TIMEOUT_MS = 4_000;
+const CONNECT_TIMEOUT_MS = 10_000;
+/**
+ * How long an idle connection is kept. Many servers close idle connections after 5 s, and a request sent at that moment is lost, so
+ * ours are closed before.
+ */
+const IDLE_CONNECTION_TIMEOUT_MS = 4_000;
 
 /** The homeserver behind the gateway, over kept-alive connections. */
 export class UpstreamClient implements OnApplicationShutdown {
@@ -48,7 +53,7 @@ export class UpstreamClient implements OnApplicationShutdown {
       maxSockets: Infinity,
       maxFreeSockets: 256,
       scheduling: 'lifo',
-      timeout: CONNECTION_TIMEOUT_MS,
+      timeout: IDLE_CONNECTION_TIMEOUT_MS,
     } as const;
     this.agent = base.protocol === 'https:' ? new HttpsAgent(options) : new HttpAgent(options);
   }
@@ -88,7 +93,7 @@ export class UpstreamClient implements OnApplicationShutdown {
 
   /** A request on a connection of its own, for upgrades. */
   open(target: string, method: string, headers: readonly string[]): ClientRequest {
-    return this.request({ method, target, headers, timeoutMs: CONNECTION_TIMEOUT_MS }, false);
+    return this.request({ method, target, headers, timeoutMs: CONNECT_TIMEOUT_MS }, false);
   }
 
   private async start(request: UpstreamRequest, withBody = false): Promise<IncomingMessage> {
@@ -148,7 +153,7 @@ export class UpstreamClient implements OnApplicationShutdown {
       ...(this.ca !== undefined && { ca: this.ca }),
       method,
       path: target,
-      timeout: Math.min(CONNECTION_TIMEOUT_MS, timeoutMs),
+      timeout: Math.min(CONNECT_TIMEOUT_MS, timeoutMs),
       headers: headers as unknown as Record<string, string>,
       setDefaultHeaders: false,
       agent,
