@@ -2,6 +2,7 @@
 // suite runs once its program is installed.
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { findSynapse } from '../synapse/install.mjs';
 
 const programs = [
   'qemu-system-x86_64',
@@ -30,7 +31,11 @@ const isInstalled = (program) =>
   });
 
 console.log(
-  [...programs.filter(isInstalled), process.getuid?.() === 0 ? 'root' : 'user', process.arch, process.version].join(
-    ' ',
-  ),
+  [
+    ...programs.filter(isInstalled),
+    findSynapse() ?? '',
+    process.getuid?.() === 0 ? 'root' : 'user',
+    process.arch,
+    process.version,
+  ].join(' '),
 );

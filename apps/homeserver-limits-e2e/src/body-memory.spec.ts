@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
-import type { Mode } from './testing/both-modes.js';
+import type { Mode } from './testing/modes.js';
 import { call } from './testing/http-client.js';
 import { LimitsProcess } from './testing/limits-process.js';
 import { RecordingUpstream } from './testing/recording-upstream.js';

@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import { connect } from 'node:net';
-import { inBothModes } from './testing/both-modes.js';
+import { inBothModes } from './testing/modes.js';
 import { call, type Reply } from './testing/http-client.js';
 import { MatrixUser } from './testing/matrix-user.js';
 

@@ -3,48 +3,17 @@ import {
   calculateRetryBackoff,
   createClient,
   type MatrixClient,
-  MatrixError,
   type MatrixEvent,
   MatrixScheduler,
 } from 'matrix-js-sdk';
-import { inBothModes } from './testing/both-modes.js';
+import { inEveryMode } from './testing/modes.js';
+import { expectCap, expectRate, failure, silent } from './testing/sdk.js';
 import { freshAddress, MatrixUser } from './testing/matrix-user.js';
-
-const silent = { trace() {}, debug() {}, info() {}, warn() {}, error() {}, getChild: () => silent };
-
-/** The error of a call of the client. */
-const failure = async (attempt: Promise<unknown>): Promise<MatrixError> => {
-  const error = await attempt.then(
-    () => undefined,
-    (reason: unknown) => reason,
-  );
-  if (!(error instanceof MatrixError)) throw new Error('it was not refused as Matrix servers refuse', { cause: error });
-  return error;
-};
-
-/** The client recognizes a rate, and waits exactly until the window is open again. */
-function expectRate(refused: MatrixError, windowMs: number): void {
-  expect([refused.httpStatus, refused.errcode, refused.isRateLimitError()]).toEqual([429, 'M_LIMIT_EXCEEDED', true]);
-  const wait = refused.getRetryAfterMs() ?? 0;
-  expect(wait % 1000).toBe(0);
-  expect(wait - refused.data['retry_after_ms']).toBeGreaterThanOrEqual(0);
-  expect(wait - refused.data['retry_after_ms']).toBeLessThan(1000);
-  expect(wait).toBeLessThanOrEqual(windowMs);
-  expect(calculateRetryBackoff(refused, 1, true)).toBe(wait);
-}
-
-/** The client recognizes a cap, and does not retry. */
-function expectCap(refused: MatrixError): void {
-  expect([refused.httpStatus, refused.errcode]).toEqual([400, 'M_LIMIT_EXCEEDED']);
-  expect(refused.error).toContain('waiting does not help');
-  expect(refused.getRetryAfterMs()).toBeNull();
-  expect(calculateRetryBackoff(refused, 1, true)).toBe(-1);
-}
 
 const MINUTE = 60_000;
 const BOUNDS = `[limits]\nfilters_per_user = 3\naccount_data_per_user = 2\npushers_per_user = 1\none_time_keys_per_device = 5\n[delayed_events]\nmax_per_room = 1\nmax_delay_ms = 60000\n`;
 
-inBothModes('matrix-js-sdk', BOUNDS, (system) => {
+inEveryMode('matrix-js-sdk', BOUNDS, (system) => {
   // A queue of the client logs to the console when it is empty, whatever its logger is.
   beforeAll(() => void jest.spyOn(console, 'info').mockImplementation(() => undefined));
   afterAll(() => jest.restoreAllMocks());
@@ -258,8 +227,9 @@ inBothModes('matrix-js-sdk', BOUNDS, (system) => {
   });
 
   test('uploads one-time keys up to the cap', async () => {
+    const signedKey = { key: 'k', signatures: { [user.userId]: { [`ed25519:${user.deviceId}`]: 's' } } };
     const keys = (n: number) =>
-      Object.fromEntries(Array.from({ length: n }, (_, i) => [`signed_curve25519:${n}-${i}`, { key: 'k' }]));
+      Object.fromEntries(Array.from({ length: n }, (_, i) => [`signed_curve25519:${n}-${i}`, signedKey]));
     const upload = (n: number) => client.uploadKeysRequest({ one_time_keys: keys(n) } as never);
     expect((await upload(5)).one_time_key_counts.signed_curve25519).toBe(5);
     expectCap(await failure(upload(1)));

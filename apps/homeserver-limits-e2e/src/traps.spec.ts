@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { inBothModes } from './testing/both-modes.js';
+import { inBothModes } from './testing/modes.js';
 import { call } from './testing/http-client.js';
 import { freshAddress, MatrixUser } from './testing/matrix-user.js';
 import { rawExchange } from './testing/raw-exchange.js';

@@ -1,4 +1,4 @@
-import { inBothModes } from './testing/both-modes.js';
+import { inEveryMode } from './testing/modes.js';
 import { call } from './testing/http-client.js';
 import { freshAddress, MatrixUser } from './testing/matrix-user.js';
 
@@ -7,7 +7,7 @@ const MANY = 110;
 const each = <T>(work: (i: number) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: MANY }, (_, i) => work(i)));
 
-inBothModes('what has no bound', '', (system) => {
+inEveryMode('what has no bound', '', (system) => {
   let user: MatrixUser;
   let room: string;
   beforeAll(async () => {
@@ -70,7 +70,7 @@ inBothModes('what has no bound', '', (system) => {
     expectAll(
       'PUT',
       (i) => `/_matrix/client/v3/rooms/${room}/send/m.room.message/m${i}`,
-      () => ({ body: 'x' }),
+      () => ({ msgtype: 'm.text', body: 'x' }),
     ));
 
   test('rooms that a user joins', async () => {

@@ -1,0 +1,35 @@
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
+
+/** A starting server is asked again after this long. */
+const RETRY_MS = 20;
+const START_TIMEOUT_MS = 60_000;
+
+/** A port of 127.0.0.1 that was free just now, for a program that cannot choose one itself. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  return typeof address === 'object' && address ? address.port : 0;
+}
+
+/** Resolves when the program accepts connections. Rejects when it exits before. */
+export async function untilAccepting(port: number, program: ChildProcess): Promise<void> {
+  const end = Date.now() + START_TIMEOUT_MS;
+  while (!(await accepts(port))) {
+    if (program.exitCode !== null) throw new Error(`${program.spawnfile} exited with status ${program.exitCode}`);
+    if (Date.now() > end) throw new Error(`${program.spawnfile} does not listen`);
+    await setTimeout(RETRY_MS);
+  }
+}
+
+function accepts(port: number): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const socket = connect(port, '127.0.0.1', () => resolve(true));
+  socket.once('error', () => resolve(false));
+  return promise.finally(() => socket.destroy());
+}
