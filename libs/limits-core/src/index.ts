@@ -19,5 +19,6 @@ export {
   type Reservation,
   type WindowState,
 } from './rate.js';
+export { MAX_RATES } from './slot.js';
 export { SnapshotError } from './snapshot-format.js';
 export type { TableStats } from './window-table.js';

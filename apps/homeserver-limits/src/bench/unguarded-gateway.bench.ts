@@ -38,6 +38,7 @@ const homeserver = new GatewayHomeserver({
 const dispatcher = new Dispatcher({
   table: new PathTable([]),
   bounds: new Bounds([]),
+  rules: { run: (_request, _operation, next) => next() },
   homeserver,
   addresses,
   bodies: new BodyBudget(),

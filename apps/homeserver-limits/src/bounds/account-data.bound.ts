@@ -9,6 +9,7 @@ import {
 import { Injectable } from '@nestjs/common';
 import { Bound, type Next } from './bound.js';
 import { Caps } from '../rules/caps.js';
+import { Rules } from '../rules/rules.js';
 import { requireOwnUser } from './require-own-user.js';
 
 @Injectable()
@@ -18,6 +19,7 @@ export class AccountDataBound extends Bound {
   constructor(
     private readonly identity: Identity,
     private readonly caps: Caps,
+    private readonly rules: Rules,
     private readonly holdings: Holdings,
   ) {
     super();
@@ -29,6 +31,7 @@ export class AccountDataBound extends Bound {
     const type = writableType(request);
     const scope = scopeOf(request);
     await request.json();
+    if (this.rules.isExempt(request, caller)) return next();
     const rewrite = await this.holdings.hasAccountData(caller, scope, type, request);
     const write = { holder: caller.userId, rewrite, id: JSON.stringify([scope, type]) };
     const count = () => this.holdings.accountData(caller, request);

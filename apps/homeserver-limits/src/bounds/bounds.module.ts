@@ -1,10 +1,11 @@
-import { Holdings } from '@headgate/homeserver-contracts';
+import { Holdings, Identity } from '@headgate/homeserver-contracts';
 import type { DecisionListener } from '@headgate/limits-nest';
 import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import { LiveConfig } from '../config/live-config.js';
 import { DECISION_LISTENER } from '../metrics/limits-metrics.js';
 import { MetricsModule } from '../metrics/metrics.module.js';
 import { Caps } from '../rules/caps.js';
+import { Rules } from '../rules/rules.js';
 import { RulesModule } from '../rules/rules.module.js';
 import { AccountDataBound } from './account-data.bound.js';
 import type { Bound } from './bound.js';
@@ -14,6 +15,7 @@ import { DehydratedDeviceBound } from './dehydrated-device.bound.js';
 import { DelayedEventCaps } from './delayed-event-caps.js';
 import { LoginBound } from './login.bound.js';
 import { ManageDelayedBound } from './manage-delayed.bound.js';
+import { OperationRules } from './operation-rules.js';
 import { OpenIdTokenBound } from './openid-token.bound.js';
 import { RegisterBound } from './register.bound.js';
 import { RingRate } from './ring-rate.js';
@@ -54,14 +56,19 @@ export class BoundsModule {
         RingRate,
         {
           provide: DelayedEventCaps,
-          useFactory: (caps: Caps, holdings: Holdings, config: LiveConfig, watch: DecisionListener) =>
-            new DelayedEventCaps(caps, holdings, config, watch),
-          inject: [Caps, Holdings, LiveConfig, DECISION_LISTENER],
+          useFactory: (caps: Caps, rules: Rules, holdings: Holdings, config: LiveConfig, watch: DecisionListener) =>
+            new DelayedEventCaps({ caps, rules, holdings, config, watch }),
+          inject: [Caps, Rules, Holdings, LiveConfig, DECISION_LISTENER],
         },
         ...BOUNDS,
+        {
+          provide: OperationRules,
+          useFactory: (rules: Rules, identity: Identity) => new OperationRules(rules, identity),
+          inject: [Rules, Identity],
+        },
         { provide: Bounds, useFactory: (...bounds: Bound[]) => new Bounds(bounds), inject: BOUNDS },
       ],
-      exports: [Bounds],
+      exports: [Bounds, OperationRules],
     };
   }
 }

@@ -9,26 +9,32 @@ import type { DecisionListener } from '@headgate/limits-nest';
 import { MatrixError } from '@headgate/matrix-protocol';
 import type { LiveConfig } from '../config/live-config.js';
 import type { Caps } from '../rules/caps.js';
+import type { Rules } from '../rules/rules.js';
 import type { Next } from './bound.js';
+
+export interface DelayedEventCapsDeps {
+  caps: Caps;
+  rules: Pick<Rules, 'isExempt'>;
+  holdings: Holdings;
+  config: LiveConfig;
+  watch: DecisionListener;
+}
 
 /** The two caps on delayed events: the longest delay, and the number pending per sender and room. */
 export class DelayedEventCaps {
-  constructor(
-    private readonly caps: Caps,
-    private readonly holdings: Holdings,
-    private readonly config: LiveConfig,
-    private readonly watch: DecisionListener = () => undefined,
-  ) {}
+  constructor(private readonly deps: DelayedEventCapsDeps) {}
 
   async run(caller: Caller, request: MatrixRequest, delayMs: number, next: Next): Promise<MatrixResponse> {
-    const longestMs = this.config.current.delayed_events.max_delay_ms;
-    this.watch('longest_delay', delayMs > longestMs ? 'refused' : 'granted');
+    const { caps, rules, holdings, config, watch } = this.deps;
+    const longestMs = config.current.delayed_events.max_delay_ms;
+    watch('longest_delay', delayMs > longestMs ? 'refused' : 'granted');
     if (delayMs > longestMs) throw delayTooLong(longestMs);
+    if (rules.isExempt(request, caller)) return next();
     const roomId = request.param('roomId');
-    const rewrite = await this.holdings.wasScheduled(caller, request);
+    const rewrite = await holdings.wasScheduled(caller, request);
     const write = { holder: delayedHolder(caller.userId, roomId), rewrite };
-    const count = () => this.holdings.delayedEvents(caller, roomId, request);
-    return this.caps.run(this.caps.delayedEvents, write, count, next);
+    const count = () => holdings.delayedEvents(caller, roomId, request);
+    return caps.run(caps.delayedEvents, write, count, next);
   }
 }
 

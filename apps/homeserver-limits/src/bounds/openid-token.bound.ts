@@ -2,7 +2,8 @@ import { MatrixError } from '@headgate/matrix-protocol';
 import { type MatrixResponse, Identity, type MatrixRequest } from '@headgate/homeserver-contracts';
 import { Injectable } from '@nestjs/common';
 import { Bound, type Next } from './bound.js';
-import { Rates } from '../rules/rates.js';
+import { factsOf } from './caller-facts.js';
+import { Rules } from '../rules/rules.js';
 
 /** OpenID tokens: every request counts, before the token is created. A request for another user never succeeds, so it does not count. */
 @Injectable()
@@ -11,7 +12,7 @@ export class OpenIdTokenBound extends Bound {
 
   constructor(
     private readonly identity: Identity,
-    private readonly rates: Rates,
+    private readonly rules: Rules,
   ) {
     super();
   }
@@ -20,7 +21,7 @@ export class OpenIdTokenBound extends Bound {
     const caller = await this.identity.callerOf(request);
     if (request.param('userId') !== caller.userId)
       throw MatrixError.forbidden('You can request an OpenID token for your own account only.');
-    if (!caller.exemptFromRates) await this.rates.count(this.rates.openIdToken, caller.userId);
+    if (!caller.exemptFromRates) await this.rules.admit(request, [{ event: 'openid_token', ...factsOf(caller) }]);
     return next();
   }
 }

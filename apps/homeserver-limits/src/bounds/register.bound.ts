@@ -2,7 +2,7 @@ import { isJsonObject, MatrixError } from '@headgate/matrix-protocol';
 import { type MatrixResponse, exactMembers, type MatrixRequest } from '@headgate/homeserver-contracts';
 import { Injectable } from '@nestjs/common';
 import { Bound, type Next } from './bound.js';
-import { Rates } from '../rules/rates.js';
+import { Rules } from '../rules/rules.js';
 
 const REGISTER_LIMIT_BYTES = 64 * 1024;
 
@@ -11,7 +11,7 @@ const REGISTER_LIMIT_BYTES = 64 * 1024;
 export class RegisterBound extends Bound {
   override readonly operations = ['register'] as const;
 
-  constructor(private readonly rates: Rates) {
+  constructor(private readonly rules: Rules) {
     super();
   }
 
@@ -20,7 +20,6 @@ export class RegisterBound extends Bound {
     exactMembers(body, ['auth']);
     const { auth = null } = body;
     if (auth !== null && !isJsonObject(auth)) throw MatrixError.badJson('auth must be an object.');
-    if (auth !== null) await this.rates.count(this.rates.register, request.source);
-    return next();
+    return auth === null ? next() : this.rules.run(request, [{ event: 'registration' }], next);
   }
 }

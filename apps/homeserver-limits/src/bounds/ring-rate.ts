@@ -1,14 +1,16 @@
 import { OLD_RING_EVENT_TYPES, RING_EVENT_TYPES } from '@headgate/matrix-protocol';
-import type { Caller } from '@headgate/homeserver-contracts';
+import type { Caller, MatrixRequest } from '@headgate/homeserver-contracts';
 import { Injectable } from '@nestjs/common';
 import { LiveConfig } from '../config/live-config.js';
-import { Rates } from '../rules/rates.js';
+import type { Admission } from '../rules/rule.js';
+import { Rules } from '../rules/rules.js';
+import { factsOf } from './caller-facts.js';
 
 /** The rate of rings. An attempt counts by its event type alone, whether or not the room then accepts it. */
 @Injectable()
 export class RingRate {
   constructor(
-    private readonly rates: Rates,
+    private readonly rules: Rules,
     private readonly config: LiveConfig,
   ) {}
 
@@ -17,8 +19,9 @@ export class RingRate {
     return this.config.current.ratelimit.count_old_ring_names && OLD_RING_EVENT_TYPES.includes(eventType);
   }
 
-  /** Throws or rejects with RateExceeded. */
-  count(caller: Caller): void | Promise<void> {
-    if (!caller.exemptFromRates) return this.rates.count(this.rates.ring, caller.userId);
+  /** Throws or rejects with RuleExceeded. */
+  count(caller: Caller, request: MatrixRequest): Admission | undefined | Promise<Admission> {
+    if (caller.exemptFromRates) return undefined;
+    return this.rules.admit(request, [{ event: 'ring', ...factsOf(caller), room: request.param('roomId') }]);
   }
 }

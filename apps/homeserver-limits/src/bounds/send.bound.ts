@@ -28,7 +28,7 @@ export class SendBound extends Bound {
     const isRing = this.ring.isRing(request.param('eventType'));
     if (!isRing && !request.hasQuery(DELAY_PARAMETER)) return next();
     const caller = await this.identity.callerOf(request);
-    if (isRing) await this.ring.count(caller);
+    if (isRing) await this.ring.count(caller, request);
     const delay = delayInQuery(request);
     return delay === undefined ? next() : this.delayed.run(caller, request, delay, next);
   }
@@ -69,7 +69,7 @@ export class ScheduleDelayedBound extends Bound {
 
   override async run(request: MatrixRequest, next: Next): Promise<MatrixResponse> {
     const caller = await this.identity.callerOf(request);
-    if (this.ring.isRing(request.param('eventType'))) await this.ring.count(caller);
+    if (this.ring.isRing(request.param('eventType'))) await this.ring.count(caller, request);
     return this.delayed.run(caller, request, delayInBody(await request.json()), next);
   }
 }

@@ -9,6 +9,7 @@ import {
 import { Injectable } from '@nestjs/common';
 import { Bound, type Next } from './bound.js';
 import { Caps } from '../rules/caps.js';
+import { Rules } from '../rules/rules.js';
 
 /** Pushers: replacing one is free, and removing one is never refused. */
 @Injectable()
@@ -18,6 +19,7 @@ export class SetPusherBound extends Bound {
   constructor(
     private readonly identity: Identity,
     private readonly caps: Caps,
+    private readonly rules: Rules,
     private readonly holdings: Holdings,
   ) {
     super();
@@ -28,7 +30,7 @@ export class SetPusherBound extends Bound {
     const body = await request.json();
     exactMembers(body, ['app_id', 'pushkey', 'kind']);
     const { appId, pushkey, deletes } = readPusher(body);
-    if (deletes) return next();
+    if (deletes || this.rules.isExempt(request, caller)) return next();
     const rewrite = await this.holdings.hasPusher(caller, appId, pushkey, request);
     const write = { holder: caller.userId, rewrite, id: JSON.stringify([appId, pushkey]) };
     return this.caps.run(this.caps.pushers, write, () => this.holdings.pushers(caller, request), next);

@@ -2,7 +2,7 @@ import { Identity, type MatrixRequest, type MatrixResponse, readSfuRequest } fro
 import { MatrixError } from '@headgate/matrix-protocol';
 import { Injectable } from '@nestjs/common';
 import { LiveConfig } from '../config/live-config.js';
-import { Rates } from '../rules/rates.js';
+import { Rules } from '../rules/rules.js';
 import { Bound, type Next } from './bound.js';
 
 const SFU_LIMIT_BYTES = 64 * 1024;
@@ -14,7 +14,7 @@ export class SfuCredentialBound extends Bound {
 
   constructor(
     private readonly identity: Identity,
-    private readonly rates: Rates,
+    private readonly rules: Rules,
     private readonly config: LiveConfig,
   ) {
     super();
@@ -26,7 +26,7 @@ export class SfuCredentialBound extends Bound {
     const { serverName, openIdToken } = readSfuRequest(await request.json(SFU_LIMIT_BYTES));
     const userId = await this.identity.openIdUser(serverName, openIdToken);
     if (userId === undefined) throw MatrixError.unknownToken();
-    await this.rates.count(this.rates.sfuCredential, userId);
+    await this.rules.admit(request, [{ event: 'sfu_credential', user: userId }]);
     return next();
   }
 }

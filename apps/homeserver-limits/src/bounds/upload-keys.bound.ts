@@ -13,6 +13,7 @@ import {
 import { Injectable } from '@nestjs/common';
 import { Bound, type Next } from './bound.js';
 import { Caps } from '../rules/caps.js';
+import { Rules } from '../rules/rules.js';
 
 /** One-time keys: the held and the offered keys must fit together, all or nothing. Fallback keys do not count. */
 @Injectable()
@@ -22,6 +23,7 @@ export class UploadKeysBound extends Bound {
   constructor(
     private readonly identity: Identity,
     private readonly caps: Caps,
+    private readonly rules: Rules,
     private readonly holdings: Holdings,
   ) {
     super();
@@ -34,6 +36,7 @@ export class UploadKeysBound extends Bound {
     const offered = Object.keys(oneTimeKeysIn(body)).length;
     requireOwnDevice(caller, request, body);
     if (offered === 0 || caller.deviceId === undefined) return next();
+    if (this.rules.isExempt(request, caller)) return next();
     const write = { holder: deviceHolder(caller.userId, caller.deviceId), amount: offered };
     return this.caps.run(this.caps.oneTimeKeys, write, () => this.holdings.oneTimeKeys(caller, request), next);
   }

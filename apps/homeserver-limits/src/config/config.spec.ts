@@ -1,6 +1,6 @@
 import { CapLedger, MemoryRateLimiter } from '@headgate/limits-core';
 import { Caps } from '../rules/caps.js';
-import { Rates } from '../rules/rates.js';
+import { Rules } from '../rules/rules.js';
 import { parseConfig } from './config.js';
 import { LiveConfig } from './live-config.js';
 
@@ -56,7 +56,8 @@ describe('parseConfig', () => {
       '[ratelimit]\nrings_per_minute = 1000000\n[limits]\nfilters_per_user = 1000000000\npushers_per_user = 1000000000\n' +
         'account_data_per_user = 1000000000\none_time_keys_per_device = 1000000000\n[delayed_events]\nmax_per_room = 1000000000\n',
     );
-    expect(() => new Rates(new MemoryRateLimiter(), new LiveConfig(config))).not.toThrow();
+    const listener = { onGranted: () => undefined, onRefused: () => undefined };
+    expect(() => new Rules(new MemoryRateLimiter(), new LiveConfig(config), listener)).not.toThrow();
     expect(() => new Caps(new CapLedger(), new LiveConfig(config), { maxAgeMs: 0, maxRefusalAgeMs: 0 })).not.toThrow();
   });
 

@@ -6,7 +6,9 @@ import { GatewaySection } from './gateway.section.js';
 import { LimitsSection } from './limits.section.js';
 import { OperatorSection } from './operator.section.js';
 import { RatelimitSection } from './ratelimit.section.js';
+import type { RuleSet } from '../rules/rule.js';
 import { rtcProblems, RtcSection } from './rtc.section.js';
+import { parseRules } from './rules.section.js';
 import { ServerSection } from './server.section.js';
 import { sharedProblems, SharedSection } from './shared.section.js';
 
@@ -22,7 +24,12 @@ const sections = {
   shared: SharedSection,
 };
 
-export type Config = { readonly [Name in keyof typeof sections]: Readonly<InstanceType<(typeof sections)[Name]>> };
+type Sections = { readonly [Name in keyof typeof sections]: Readonly<InstanceType<(typeof sections)[Name]>> };
+
+/** Every section, and the rules that `[rates]`, `[[rules]]` and `[exemptions]` define. */
+export type Config = Sections & { readonly rules: RuleSet };
+
+const RULE_SECTIONS = ['rates', 'rules', 'exemptions'];
 
 /**
  * Parses the whole configuration. Every setting has a default, so an empty text is valid.
@@ -32,11 +39,14 @@ export type Config = { readonly [Name in keyof typeof sections]: Readonly<Instan
 export function parseConfig(toml: string, source = 'configuration'): Config {
   const document = parseToml(toml, source);
   const problems = Object.keys(document)
-    .filter((name) => !Object.hasOwn(sections, name))
+    .filter((name) => !Object.hasOwn(sections, name) && !RULE_SECTIONS.includes(name))
     .map((name) => `[${name}] is not a known section`);
   const entries = Object.entries(sections).map(([name, section]) => [name, parseOrReport(section, name)]);
+  const parsed = Object.fromEntries(entries) as Sections;
+  const rules = parseRules(document, parsed.ratelimit ?? new RatelimitSection(), source, problems);
+  problems.push(...ringProblems(document));
   if (problems.length > 0) throw new ConfigError(source, problems);
-  const config = Object.freeze(Object.fromEntries(entries)) as Config;
+  const config: Config = Object.freeze({ ...parsed, rules });
   const conflicts = crossSectionProblems(config);
   if (conflicts.length > 0) throw new ConfigError(source, conflicts);
   return config;
@@ -66,6 +76,14 @@ function reasonOf(error: unknown): string {
   if (!(error instanceof TomlError)) return String(error);
   const [problem = ''] = error.message.replace('Invalid TOML document: ', '').split('\n', 1);
   return `line ${error.line}, column ${error.column}: ${problem}`;
+}
+
+/** One limit can't be set in two places. */
+function ringProblems({ ratelimit, rates }: Record<string, unknown>): string[] {
+  const ring = (rates as { ring?: { limit?: unknown } } | undefined)?.ring?.limit;
+  const perMinute = (ratelimit as { rings_per_minute?: unknown } | undefined)?.rings_per_minute;
+  const isTwice = ring !== undefined && perMinute !== undefined;
+  return isTwice ? ['ratelimit.rings_per_minute and rates.ring.limit set the same limit'] : [];
 }
 
 function crossSectionProblems({ rtc, gateway, operator, shared }: Config): string[] {

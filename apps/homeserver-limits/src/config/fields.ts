@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { applyDecorators } from '@nestjs/common';
-import { isServerName } from '@headgate/matrix-protocol';
+import { MAX_WINDOW_MS } from '@headgate/limits-core';
+import { isServerName, parseUserId } from '@headgate/matrix-protocol';
 import { IsBoolean, IsIn, IsInt, Max, Min, ValidateBy, type ValidationOptions } from 'class-validator';
 
 /** A validation rule for a setting, with the end of its error message. */
@@ -71,6 +72,36 @@ export const KeyPrefix = () =>
   textRule('keyPrefix', '1 to 64 characters without braces', (value) => /^[^{}]{1,64}$/.test(value));
 
 export const Network = (options?: ValidationOptions) => textRule('network', 'an address or CIDR', isNetwork, options);
+
+export const UserId = (options?: ValidationOptions) =>
+  textRule('userId', 'a user ID, @NAME:SERVER', (value) => parseUserId(value) !== undefined, options);
+
+const UNITS_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const DURATION = /^([1-9][0-9]{0,11})(ms|s|m|h|d)$/;
+
+/** The milliseconds of a valid duration. */
+export function parseDuration(text: string): number {
+  const [, amount, unit = ''] = DURATION.exec(text) ?? [];
+  return Number(amount) * UNITS_MS[unit]!;
+}
+
+/** A whole number with its unit. */
+export const Duration = () =>
+  textRule(
+    'duration',
+    'a duration such as 30s, 5m, 12h or 400d, and at most 400d',
+    (value) => DURATION.test(value) && parseDuration(value) <= MAX_WINDOW_MS,
+  );
+
+const MAX_COST = 1_000_000;
+
+/** A table of costs by name. */
+export const Costs = (names: readonly string[]) =>
+  rule('costs', `a table of costs from 1 to ${MAX_COST} of ${names.join(', ')}`, (value) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+    const isCost = (cost: unknown) => Number.isInteger(cost) && Number(cost) >= 1 && Number(cost) <= MAX_COST;
+    return Object.entries(value).every(([name, cost]) => names.includes(name) && isCost(cost));
+  });
 
 /** A table of server names and their URLs. */
 export const Peers = () =>

@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises';
+import { ConfigError } from '@headgate/nest-kit';
 import type { Logger } from 'pino';
 import { type Config, parseConfig } from './config.js';
 
 /** The sections that can change while the server runs. The others need a restart. */
-const RELOADABLE = ['ratelimit', 'limits', 'delayed_events'] as const;
+const RELOADABLE = ['ratelimit', 'limits', 'delayed_events', 'rules'] as const;
 
 /** The configuration in force. A reload replaces the reloadable sections, all of them or none. */
 export class LiveConfig {
@@ -19,11 +20,18 @@ export class LiveConfig {
     return this.config;
   }
 
-  /** Reads the file again. An invalid file changes nothing. @returns whether the new settings are in force */
-  async reload(): Promise<boolean> {
+  /**
+   * Reads the file again. An invalid file changes nothing.
+   * @param problemsOf returns why settings that are valid can't be applied while the server runs
+   * @returns whether the new settings are in force
+   */
+  async reload(problemsOf: (config: Config) => readonly string[] = () => []): Promise<boolean> {
     if (this.path === undefined) return false;
     try {
-      this.apply(this.override(parseConfig(await readFile(this.path, 'utf8'), this.path)));
+      const next = this.override(parseConfig(await readFile(this.path, 'utf8'), this.path));
+      const problems = problemsOf(next);
+      if (problems.length > 0) throw new ConfigError(this.path, problems);
+      this.apply(next);
       return true;
     } catch (error) {
       this.log?.error(
@@ -38,8 +46,8 @@ export class LiveConfig {
     const nonReloadable = Object.keys(next).filter((name) => !(RELOADABLE as readonly string[]).includes(name));
     const pending = nonReloadable.filter((name) => fingerprint(next, name) !== fingerprint(this.config, name));
     if (pending.length > 0) this.log?.warn({ sections: pending }, 'some changed sections need a restart');
-    const { ratelimit, limits, delayed_events } = next;
-    this.config = Object.freeze({ ...this.config, ratelimit, limits, delayed_events });
+    const { ratelimit, limits, delayed_events, rules } = next;
+    this.config = Object.freeze({ ...this.config, ratelimit, limits, delayed_events, rules });
     this.log?.info({ path: this.path }, 'the configuration was reloaded');
   }
 }

@@ -1,18 +1,8 @@
 import { IsArray } from 'class-validator';
-import { Flag, OneOf, WholeNumber } from './fields.js';
+import { FilledText, Flag, WholeNumber } from './fields.js';
 
 /** The highest limit that a rate can count to. */
-const MAX_RATE = 1_000_000;
-
-/** The names of the rates in the metrics and the operator's API. */
-export const RATE_NAMES = [
-  'login_account',
-  'login_source',
-  'register',
-  'ring',
-  'openid_token',
-  'sfu_credential',
-] as const;
+export const MAX_RATE = 1_000_000;
 
 export class RatelimitSection {
   /** Off: no rate is applied. The caps stay on. */
@@ -22,6 +12,6 @@ export class RatelimitSection {
   @Flag() count_old_ring_names = false;
   /** Off: a successful login resets its account only, so that an attacker with an account cannot reset their address. */
   @Flag() login_success_clears_source = true;
-  /** Rates that are counted and reported but refuse no request, for a trial before they apply. */
-  @IsArray() @OneOf(RATE_NAMES, { each: true }) shadow: string[] = [];
+  /** Rates and rules that are counted and reported but refuse no request, for a trial before they apply. */
+  @IsArray() @FilledText({ each: true }) shadow: string[] = [];
 }

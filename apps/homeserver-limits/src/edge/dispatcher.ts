@@ -13,12 +13,14 @@ import {
 import { MatrixError } from '@headgate/matrix-protocol';
 import type { Logger } from 'pino';
 import type { Bounds } from '../bounds/bounds.js';
+import type { OperationRules } from '../bounds/operation-rules.js';
 import { errorResponse } from '../errors/error-response.js';
 import type { CallerAddress } from './caller-address.js';
 
 export interface DispatcherDeps {
   table: PathTable<string>;
   bounds: Bounds;
+  rules: Pick<OperationRules, 'run'>;
   homeserver: Homeserver;
   addresses: CallerAddress;
   /** The memory that buffered request bodies share. */
@@ -44,7 +46,7 @@ export class Dispatcher {
   }
 
   private respond(raw: IncomingMessage, outgoing: ServerResponse, target: string): Promise<MatrixResponse> {
-    const { table, bounds, homeserver } = this.deps;
+    const { table, bounds, rules, homeserver } = this.deps;
     const method = raw.method === 'HEAD' ? 'GET' : (raw.method ?? 'GET');
     const classified = table.classify(method, target);
     if (classified.kind === 'ambiguous') return Promise.reject(MatrixError.unrecognized());
@@ -52,12 +54,13 @@ export class Dispatcher {
     const request = this.requestOf(raw, outgoing, target, classified);
     if (raw.method === 'OPTIONS') return homeserver.preflight(request);
     if (classified.kind === 'unknown') {
-      return homeserver.handleUnknown(request, () => table.methodsOf(classified.target));
+      const handle = () => homeserver.handleUnknown(request, () => table.methodsOf(classified.target));
+      return rules.run(request, undefined, handle);
     }
     const { operation } = classified.match;
     const next = () => homeserver.handle(request, operation);
     const bound = bounds.of(operation);
-    return bound ? bound.run(request, next) : next();
+    return rules.run(request, operation, bound ? () => bound.run(request, next) : next);
   }
 
   private requestOf(

@@ -2,6 +2,7 @@ import { BodyBudget, Homeserver, PathTable } from '@headgate/homeserver-contract
 import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import type { Logger } from 'pino';
 import { Bounds } from '../bounds/bounds.js';
+import { OperationRules } from '../bounds/operation-rules.js';
 import { LiveConfig } from '../config/live-config.js';
 import { LOGGER } from '../config/settings.module.js';
 import { LimitsMetrics } from '../metrics/limits-metrics.js';
@@ -39,12 +40,13 @@ export class EdgeModule {
           useFactory: (
             table: PathTable<string>,
             registry: Bounds,
+            rules: OperationRules,
             backend: Homeserver,
             addresses: CallerAddress,
             bodies: BodyBudget,
             log: Logger,
-          ) => new Dispatcher({ table, bounds: registry, homeserver: backend, addresses, bodies, log }),
-          inject: [PathTable, Bounds, Homeserver, CallerAddress, BodyBudget, LOGGER],
+          ) => new Dispatcher({ table, bounds: registry, rules, homeserver: backend, addresses, bodies, log }),
+          inject: [PathTable, Bounds, OperationRules, Homeserver, CallerAddress, BodyBudget, LOGGER],
         },
       ],
     };

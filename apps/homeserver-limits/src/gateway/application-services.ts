@@ -33,7 +33,13 @@ export class ApplicationServices {
       userId: actingUserId,
       exemptFromRates: isExempt(service, actingUserId),
       ...(deviceId !== undefined && { deviceId }),
+      ...(service.id !== undefined && { appservice: service.id }),
     };
+  }
+
+  /** The ID of the application service with this token. */
+  idOf(token: string): string | undefined {
+    return this.byToken.get(digest(token))?.id;
   }
 
   /** Whether a user is exempt from rates in requests with this token. */

@@ -104,8 +104,14 @@ export class GatewayIdentity extends Identity {
       throw queryFailure(result, 'The homeserver did not identify the user of this token.');
     }
     const { user_id: userId, device_id: deviceId } = body;
-    const exemptFromRates = this.services.exempts(request.token() ?? '', userId);
-    const caller: Caller = { userId, exemptFromRates, ...(typeof deviceId === 'string' && { deviceId }) };
+    const token = request.token() ?? '';
+    const appservice = this.services.idOf(token);
+    const caller: Caller = {
+      userId,
+      exemptFromRates: this.services.exempts(token, userId),
+      ...(typeof deviceId === 'string' && { deviceId }),
+      ...(appservice !== undefined && { appservice }),
+    };
     this.callers.set(cacheKey, { caller, lookedUpAt });
     return caller;
   }

@@ -5,6 +5,8 @@ import { readNamedFile } from '../config/read-file.js';
 
 /** The relevant part of an application service's registration. */
 export interface Registration {
+  /** Names the service in the configuration. */
+  id: string | undefined;
   token: string;
   senderUserId: string;
   rateLimited: boolean;
@@ -16,14 +18,15 @@ export interface Registration {
 export function readRegistration(path: string, serverName: string): Registration {
   const yaml = readYaml(path);
   const invalid = (rule: string) => new ConfigError(path, [rule]);
-  const { as_token: token, sender_localpart: localpart, rate_limited: rateLimited = true, namespaces } = yaml;
+  const { id, as_token: token, sender_localpart: localpart, rate_limited: rateLimited = true, namespaces } = yaml;
+  if (id !== undefined && typeof id !== 'string') throw invalid('id must be a string');
   if (typeof token !== 'string' || token === '') throw invalid('as_token must be a non-empty string');
   if (typeof localpart !== 'string' || localpart === '') throw invalid('sender_localpart must be a non-empty string');
   if (typeof rateLimited !== 'boolean' && rateLimited !== null) throw invalid('rate_limited must be true or false');
   const expressions = usersIn(namespaces);
   if (!expressions) throw invalid('namespaces.users must be a list of entries with a regex');
   const senderUserId = `@${localpart}:${serverName}`;
-  return { token, senderUserId, rateLimited: rateLimited !== false, users: expressions.flatMap(anchored) };
+  return { id, token, senderUserId, rateLimited: rateLimited !== false, users: expressions.flatMap(anchored) };
 }
 
 /** The expressions; undefined when the list is malformed. */

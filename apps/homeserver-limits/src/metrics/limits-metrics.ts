@@ -1,9 +1,18 @@
 import type { MemoryRateLimiter } from '@headgate/limits-core';
 import { type DecisionListener, LimitMetrics } from '@headgate/limits-nest';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import type { RuleListener } from '../rules/rule.js';
 
 /** The token of the function that receives each decision of a rule. */
 export const DECISION_LISTENER = Symbol('DecisionListener');
+/** The token of the listener of the rules: everything that reports their decisions. */
+export const RULE_LISTENER = Symbol('RuleListener');
+
+/** Counts the decisions of rules. */
+export const countDecisions = (watch: DecisionListener): RuleListener => ({
+  onGranted: (rule) => watch(rule, 'granted'),
+  onRefused: ({ rule }, _facts, isShadow) => watch(rule, isShadow ? 'shadow_refused' : 'refused'),
+});
 
 /** Every series of this application: those of the rules, the process and the embedded store. */
 export class LimitsMetrics {

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { LiveConfig } from '../config/live-config.js';
 import { LOGGER } from '../config/settings.module.js';
 import { Caps } from './caps.js';
-import { Rates } from './rates.js';
+import { Rules } from './rules.js';
 
 /** Reads the configuration again and applies it to the rules. Reloads run one at a time. */
 @Injectable()
@@ -12,7 +12,7 @@ export class ReloadConfig {
 
   constructor(
     private readonly config: LiveConfig,
-    private readonly rates: Rates,
+    private readonly rules: Rules,
     private readonly caps: Caps,
     @Inject(LOGGER) private readonly log: Logger,
   ) {}
@@ -25,8 +25,8 @@ export class ReloadConfig {
 
   private async reload(): Promise<boolean> {
     try {
-      if (!(await this.config.reload())) return false;
-      this.rates.reconfigure();
+      if (!(await this.config.reload(({ rules }) => this.rules.problemsOf(rules)))) return false;
+      this.rules.reconfigure();
       this.caps.reconfigure();
       return true;
     } catch (error) {

@@ -85,7 +85,7 @@ describe.each(['here', 'on a server'] as const)('RuleEngine over windows %s', (w
     expect(windows.stats.keys).toBe(0);
   });
 
-  test('does not let a stranger lock somebody out of an account that is counted by account and source', async () => {
+  test('does not let a stranger lock the owner out of an account that is counted by account and source', async () => {
     const [account] = CONTRACT_RULES;
     const { finish, count } = open([{ ...account!, by: 'account_source' }]);
     const login = (source: string, outcome: RequestOutcome) =>
@@ -144,7 +144,7 @@ describe.each(['here', 'on a server'] as const)('RuleEngine over windows %s', (w
     expect(await upload(GIB)).toBe(false);
   });
 
-  test('clears the failures of a login that succeeds, and keeps those of a source if it is told to', async () => {
+  test('clears the failures of a login that succeeds, and keeps those of a source if it is configured to', async () => {
     const [account, source] = CONTRACT_RULES;
     const { finish, windows, count } = open([account!, { ...source!, successClears: false }]);
     const login = (outcome: RequestOutcome) => finish({ event: 'login', account: 'user:a' }, outcome);

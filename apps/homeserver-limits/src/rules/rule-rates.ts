@@ -13,7 +13,7 @@ export const rateNamesOf = ({ name, block }: Pick<Rule, 'name' | 'block'>): stri
 export class RuleRates {
   private readonly rate: Rate;
   private readonly blockRates: BlockRates | undefined;
-  /** A limit beyond what a limiter counts to is counted in units of this size, rounded up. */
+  /** Limits beyond those of a limiter are counted in units of this size, rounded up. */
   private readonly unitSize: number;
 
   constructor(

@@ -136,7 +136,7 @@ export interface Admission {
   settle(outcome: RequestOutcome): Maybe<void>;
 }
 
-/** Receives each decision of each rule, in the order in which they are made. */
+/** Receives each decision of each rule, in order. */
 export interface RuleListener {
   onGranted(rule: string): void;
   /** @param isShadow the rule only reports */

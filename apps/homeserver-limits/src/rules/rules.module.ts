@@ -2,11 +2,12 @@ import { CapLedger, RateLimiter } from '@headgate/limits-core';
 import type { DecisionListener } from '@headgate/limits-nest';
 import { Module } from '@nestjs/common';
 import { LiveConfig } from '../config/live-config.js';
-import { DECISION_LISTENER } from '../metrics/limits-metrics.js';
+import { DECISION_LISTENER, RULE_LISTENER } from '../metrics/limits-metrics.js';
 import { MetricsModule } from '../metrics/metrics.module.js';
 import { Caps, type CountFreshness } from './caps.js';
-import { Rates } from './rates.js';
 import { ReloadConfig } from './reload-config.js';
+import type { RuleListener } from './rule.js';
+import { Rules } from './rules.js';
 
 /** The embedded homeserver counts at once, so it is asked each time; an upstream's counts are cached. */
 function freshnessOf({ current: { gateway } }: LiveConfig): CountFreshness {
@@ -19,9 +20,10 @@ function freshnessOf({ current: { gateway } }: LiveConfig): CountFreshness {
   imports: [MetricsModule],
   providers: [
     {
-      provide: Rates,
-      useFactory: (store: RateLimiter, config: LiveConfig, watch: DecisionListener) => new Rates(store, config, watch),
-      inject: [RateLimiter, LiveConfig, DECISION_LISTENER],
+      provide: Rules,
+      useFactory: (store: RateLimiter, config: LiveConfig, listener: RuleListener) =>
+        new Rules(store, config, listener),
+      inject: [RateLimiter, LiveConfig, RULE_LISTENER],
     },
     {
       provide: Caps,
@@ -31,6 +33,6 @@ function freshnessOf({ current: { gateway } }: LiveConfig): CountFreshness {
     },
     ReloadConfig,
   ],
-  exports: [Rates, Caps],
+  exports: [Rules, Caps, ReloadConfig],
 })
 export class RulesModule {}

@@ -1,8 +1,8 @@
 import type { Route } from './path-table.js';
 
 /**
- * Every operation that a bound can refuse, and those whose responses update the gateway's counts, under every path that a known
- * server has for them. This table alone classifies requests, in both modes.
+ * Every operation that a bound or a rule can refuse, and those whose responses update the gateway's counts, under every path that a
+ * known server has for them. This table alone classifies requests, in both modes.
  */
 export type BoundedOperation =
   | 'login'
@@ -26,6 +26,12 @@ export type BoundedOperation =
   | 'setDehydratedDevice'
   | 'setPusher'
   | 'sendTransaction'
+  | 'redact'
+  | 'createRoom'
+  | 'invite'
+  | 'joinRoom'
+  | 'joinByName'
+  | 'knock'
   | 'logout'
   | 'logoutAll'
   | 'endTokens';
@@ -35,6 +41,15 @@ const MEDIA = '/_matrix/media/{v}';
 const SVC = '/_svc/rtc/media';
 const ACCOUNT_DATA = `${CLIENT}/user/:userId/account_data/:type`;
 const ROOM_ACCOUNT_DATA = `${CLIENT}/user/:userId/rooms/:roomId/account_data/:type`;
+
+/**
+ * An operation that some servers also have as a `PUT` with a transaction ID. The `POST` has none, so that an alias or event ID with an
+ * escaped slash is not taken for two parameters.
+ */
+const withTransaction = (operation: BoundedOperation, path: string): readonly Route<BoundedOperation>[] => [
+  { operation, methods: ['POST'], paths: [`${CLIENT}/${path}`] },
+  { operation, methods: ['PUT'], paths: [`${CLIENT}/${path}/:txnId`] },
+];
 
 export const boundedOperations: readonly Route<BoundedOperation>[] = [
   { operation: 'login', methods: ['POST'], paths: [`${CLIENT}/login`] },
@@ -67,6 +82,12 @@ export const boundedOperations: readonly Route<BoundedOperation>[] = [
   { operation: 'setDehydratedDevice', methods: ['PUT'], paths: [`${CLIENT}/dehydrated_device`] },
   { operation: 'setPusher', methods: ['POST'], paths: [`${CLIENT}/pushers/set`] },
   { operation: 'sendTransaction', methods: ['PUT'], paths: ['/_matrix/federation/{v}/send/:txnId'] },
+  ...withTransaction('redact', 'rooms/:roomId/redact/:eventId'),
+  ...withTransaction('createRoom', 'createRoom'),
+  ...withTransaction('invite', 'rooms/:roomId/invite'),
+  ...withTransaction('joinRoom', 'rooms/:roomId/join'),
+  ...withTransaction('joinByName', 'join/:roomIdOrAlias'),
+  ...withTransaction('knock', 'knock/:roomIdOrAlias'),
   { operation: 'logout', methods: ['POST'], paths: [`${CLIENT}/logout`] },
   { operation: 'logoutAll', methods: ['POST'], paths: [`${CLIENT}/logout/all`] },
   {

@@ -77,9 +77,25 @@ describe('PathTable over the bounded operations', () => {
   ])('%s %s is %s', (method, target, operation) => expect(operationOf(method, target)).toBe(operation));
 
   test.each([
+    ['POST', '/_matrix/client/v3/createRoom', 'createRoom', {}],
+    ['PUT', '/_matrix/client/r0/createRoom/t1', 'createRoom', { txnId: 't1' }],
+    ['POST', '/_matrix/client/v3/rooms/!r:b/invite', 'invite', { roomId: '!r:b' }],
+    ['PUT', '/_matrix/client/v3/rooms/!r:b/invite/t1', 'invite', { roomId: '!r:b' }],
+    ['POST', '/_matrix/client/v3/rooms/!r:b/join', 'joinRoom', { roomId: '!r:b' }],
+    ['POST', '/_matrix/client/v3/join/%23a%2Fb:c', 'joinByName', { roomIdOrAlias: '#a/b:c' }],
+    ['PUT', '/_matrix/client/v3/join/%23a:c/t1', 'joinByName', { roomIdOrAlias: '#a:c', txnId: 't1' }],
+    ['POST', '/_matrix/client/unstable/xyz.amorgan.knock/knock/%23a:c', 'knock', { roomIdOrAlias: '#a:c' }],
+    ['PUT', '/_matrix/client/v3/rooms/!r:b/redact/%24a%2Fb/t1', 'redact', { eventId: '$a/b', txnId: 't1' }],
+    ['POST', '/_matrix/client/v3/rooms/!r:b/redact/%24a%2Fb', 'redact', { eventId: '$a/b' }],
+  ])('classifies %s %s, which rules may count', (method, target, operation, params) => {
+    expect(operationOf(method, target)).toBe(operation);
+    expect(paramsOf(method, target)).toMatchObject(params);
+  });
+
+  test.each([
     ['GET', '/_matrix/client/v3/login'],
-    ['POST', '/_matrix/client/v3/createRoom'],
-    ['POST', '/_matrix/client/v3/rooms/!r:b/invite'],
+    ['POST', '/_matrix/client/v3/rooms/!r:b/leave'],
+    ['POST', '/_matrix/client/v3/rooms/!r:b/kick'],
     ['PUT', '/_matrix/client/v3/directory/room/%23a%2Fb:b.example'],
     ['PUT', '/_matrix/client/v3/user/@a:b/rooms/!r:b/tags/u.work%2Fhome'],
     ['POST', '/_matrix/media/v1/create'],

@@ -7,6 +7,8 @@ export interface Caller {
   readonly deviceId?: string;
   /** The user of an application service whose registration has `rate_limited: false`. */
   readonly exemptFromRates: boolean;
+  /** The ID of the application service whose token the request carries. */
+  readonly appservice?: string;
 }
 
 /** Identifies the owners of tokens. */

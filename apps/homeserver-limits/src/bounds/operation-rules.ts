@@ -1,0 +1,123 @@
+import {
+  type Identity,
+  type MatrixRequest,
+  type MatrixResponse,
+  UPLOAD_LIMIT_BYTES,
+} from '@headgate/homeserver-contracts';
+import { isJsonObject, parseUserId, parseXMatrix } from '@headgate/matrix-protocol';
+import type { RuleEvent } from '../rules/rule.js';
+import type { RulePart, Rules } from '../rules/rules.js';
+import type { Next } from './bound.js';
+import { factsOf } from './caller-facts.js';
+
+const MEMBER = 'm.room.member';
+const JOIN_OPERATIONS = ['joinRoom', 'joinByName', 'knock'];
+
+/** The events that a request may turn out to be. */
+const EVENTS_OF: Readonly<Record<string, readonly RuleEvent[]>> = {
+  send: ['message'],
+  scheduleDelayed: ['message'],
+  redact: ['message'],
+  setState: ['state', 'join', 'invite'],
+  invite: ['invite'],
+  createRoom: ['create_room', 'invite'],
+  upload: ['upload'],
+  uploadTo: ['upload'],
+  ...Object.fromEntries(JOIN_OPERATIONS.map((operation) => [operation, ['join']])),
+};
+
+/**
+ * The rules on requests that the contract leaves unbounded. They run before the request's own bound. Without a rule, nothing is read
+ * and no caller is identified.
+ */
+export class OperationRules {
+  constructor(
+    private readonly rules: Rules,
+    private readonly identity: Identity,
+  ) {}
+
+  /** @param operation undefined outside the table of operations */
+  run(request: MatrixRequest, operation: string | undefined, next: Next): Promise<MatrixResponse> {
+    const isFederation = this.rules.count('federation') && isFromPeer(request);
+    const events = (EVENTS_OF[operation ?? ''] ?? []).filter((event) => this.rules.count(event));
+    if (events.length === 0 && !isFederation) return next();
+    return isFederation
+      ? this.rules.run(request, [{ event: 'federation', origin: originOf(request) }], next)
+      : this.runAsUser(request, operation ?? '', events, next);
+  }
+
+  private async runAsUser(
+    request: MatrixRequest,
+    operation: string,
+    events: readonly RuleEvent[],
+    next: Next,
+  ): Promise<MatrixResponse> {
+    const parts = (await partsOf(request, operation)).filter(({ event }) => events.includes(event));
+    if (parts.length === 0) return next();
+    const needsUser = parts.some(({ event }) => this.rules.needUser(event));
+    const caller = needsUser ? await this.identity.callerOf(request) : undefined;
+    if (caller?.exemptFromRates) return next();
+    const facts = caller ? factsOf(caller) : {};
+    return this.rules.run(
+      request,
+      parts.map((part) => ({ ...part, ...facts })),
+      next,
+    );
+  }
+}
+
+/** What a request does. */
+async function partsOf(request: MatrixRequest, operation: string): Promise<RulePart[]> {
+  const { roomId: room, roomIdOrAlias } = request.params;
+  switch (operation) {
+    case 'setState':
+      return request.param('eventType') === MEMBER ? [await membershipIn(request)] : [{ event: 'state', room }];
+    case 'invite':
+      return [inviteOf((await request.json()).user_id, room)];
+    case 'createRoom':
+      return roomParts(await request.json(undefined, { optional: true }));
+    case 'upload':
+    case 'uploadTo':
+      return [{ event: 'upload', bytes: uploadLength(request) }];
+    default:
+      return JOIN_OPERATIONS.includes(operation)
+        ? [{ event: 'join', room: room ?? roomIdOrAlias }]
+        : [{ event: 'message', room }];
+  }
+}
+
+/** Memberships are state events, so an invite may also be sent as one. */
+async function membershipIn(request: MatrixRequest): Promise<RulePart> {
+  const { roomId: room, stateKey } = request.params;
+  const { membership } = await request.json();
+  if (membership === 'invite') return inviteOf(stateKey, room);
+  return membership === 'join' || membership === 'knock' ? { event: 'join', room } : { event: 'state', room };
+}
+
+function roomParts({ invite, invite_3pid: invite3pid }: Record<string, unknown>): RulePart[] {
+  const invites = [invite, invite3pid].flatMap((list) => (Array.isArray(list) ? (list as unknown[]) : []));
+  return [
+    { event: 'create_room' },
+    ...invites.map((user) => inviteOf(isJsonObject(user) ? undefined : user, undefined)),
+  ];
+}
+
+/** An invite by email address has no target server. */
+const inviteOf = (userId: unknown, room: string | undefined): RulePart => ({
+  event: 'invite',
+  room,
+  targetServer: parseUserId(userId)?.server,
+});
+
+/** An upload of unknown length counts as the longest one. */
+function uploadLength({ raw }: MatrixRequest): number {
+  const declared = Number(raw.headers['content-length'] ?? UPLOAD_LIMIT_BYTES);
+  return Math.min(declared, UPLOAD_LIMIT_BYTES);
+}
+
+const FEDERATION = /^\/+_matrix\/+federation\//;
+
+const isFromPeer = ({ target }: MatrixRequest): boolean => FEDERATION.test(target);
+
+/** The server that a request claims to come from. Whether it does is for the homeserver to verify. */
+const originOf = ({ raw }: MatrixRequest): string | undefined => parseXMatrix(raw.headers.authorization ?? '')?.origin;

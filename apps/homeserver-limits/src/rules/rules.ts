@@ -1,0 +1,112 @@
+import { MAX_RATES, RateExceeded, type RateLimiter } from '@headgate/limits-core';
+import { type Caller, type MatrixRequest, type MatrixResponse, succeeded } from '@headgate/homeserver-contracts';
+import type { LiveConfig } from '../config/live-config.js';
+import { type Maybe, then } from './maybe.js';
+import { RuleEngine } from './rule-engine.js';
+import { rateNamesOf } from './rule-rates.js';
+import type { Admission, RequestOutcome, RuleEvent, RuleFacts, RuleListener, RuleRefusal, RuleSet } from './rule.js';
+
+/** A rule refuses the request: 429. */
+export class RuleExceeded extends RateExceeded {
+  constructor(readonly refusal: RuleRefusal) {
+    super({ rate: refusal.rule, retryAfterMs: refusal.retryAfterMs });
+  }
+}
+
+/** What a bound knows about a part of a request. The address is that of the request. */
+export type RulePart = Omit<RuleFacts, 'address' | 'source'>;
+
+const ADMITTED: Admission = { granted: true, settle: () => undefined };
+
+/** The rates of the contract and the rules of the configuration. Switched off, they admit everything. */
+export class Rules {
+  private readonly engine: RuleEngine;
+  /** Every name since the start: a limiter keeps its rates. */
+  private rateNames: ReadonlySet<string> = new Set();
+
+  constructor(
+    readonly windows: RateLimiter,
+    private readonly config: LiveConfig,
+    listener: RuleListener,
+  ) {
+    this.engine = new RuleEngine(windows, listener, config.current.rules);
+    this.rateNames = this.namesWith(config.current.rules);
+  }
+
+  /** Applies reloaded settings. Open windows stay open. */
+  reconfigure(): void {
+    this.rateNames = this.namesWith(this.config.current.rules);
+    this.engine.configure(this.config.current.rules);
+  }
+
+  /** The problems that would keep `reconfigure` from applying these rules. */
+  problemsOf(rules: RuleSet): string[] {
+    if (this.namesWith(rules).size <= MAX_RATES) return [];
+    return ['rules have been renamed too often since the start: restart to apply them'];
+  }
+
+  /** Whether any rule counts this event. */
+  count(event: RuleEvent): boolean {
+    return this.isEnabled && this.engine.rulesOn(event).length > 0;
+  }
+
+  /** Whether a rule on this event, or an exemption from one, depends on the user. */
+  needUser(event: RuleEvent): boolean {
+    const { rules, exempt } = this.config.current.rules;
+    const own = rules.filter(({ on }) => on.includes(event));
+    if (own.length === 0 || !this.isEnabled) return false;
+    return own.some(({ by }) => by === 'user') || [exempt, ...own.map((rule) => rule.exempt)].some(namesUsers);
+  }
+
+  /** Whether none of the rules applies to a caller. */
+  isExempt(request: Pick<MatrixRequest, 'address'>, caller?: Caller): boolean {
+    return this.engine.isExempt({ address: request.address, user: caller?.userId, appservice: caller?.appservice });
+  }
+
+  /** Throws or rejects with RuleExceeded. */
+  admit({ address, source }: Pick<MatrixRequest, 'address' | 'source'>, parts: readonly RulePart[]): Maybe<Admission> {
+    if (!this.isEnabled) return ADMITTED;
+    const answer = this.engine.admit(parts.map((part) => ({ ...part, address, source })));
+    return then(answer, (decision) => {
+      if (!decision.granted) throw new RuleExceeded(decision);
+      return decision;
+    });
+  }
+
+  /** Lets the homeserver handle a request that every rule admits, and settles it by the outcome. */
+  async run(
+    request: Pick<MatrixRequest, 'address' | 'source'>,
+    parts: readonly RulePart[],
+    next: () => Promise<MatrixResponse>,
+  ): Promise<MatrixResponse> {
+    const admitted = this.admit(request, parts);
+    const admission = admitted instanceof Promise ? await admitted : admitted;
+    let outcome: RequestOutcome = 'other';
+    try {
+      const response = await next();
+      outcome = succeeded(response) ? 'success' : outcomeOf(response.status);
+      return response;
+    } catch (error) {
+      outcome = outcomeOf((error as { status?: unknown }).status);
+      throw error;
+    } finally {
+      await admission.settle(outcome);
+    }
+  }
+
+  private namesWith({ rules }: RuleSet): ReadonlySet<string> {
+    return new Set([...this.rateNames, ...rules.flatMap(rateNamesOf)]);
+  }
+
+  private get isEnabled(): boolean {
+    return this.config.current.ratelimit.enabled;
+  }
+}
+
+function outcomeOf(status: unknown): RequestOutcome {
+  if (status === 401) return 'unauthenticated';
+  return status === 403 ? 'forbidden' : 'other';
+}
+
+const namesUsers = ({ users, appservices }: { users: readonly string[]; appservices: readonly string[] }): boolean =>
+  users.length > 0 || appservices.length > 0;
