@@ -1,4 +1,4 @@
-import { inBothModes } from './testing/both-modes.js';
+import { inBothModes } from './testing/modes.js';
 import { call } from './testing/http-client.js';
 import { freshAddress, MatrixUser } from './testing/matrix-user.js';
 
