@@ -1,0 +1,1 @@
+export default { displayName: 'libvirt-rpc', preset: '../../jest.preset.js' };

@@ -1,0 +1,16 @@
+export * from './errors.js';
+export { domainEvents, LifecycleEvent, subscribeToEvents } from './events.js';
+export type { DomainEventMessage, DomainEventName } from './events.js';
+export type { KeepaliveOptions } from './keepalive.js';
+export { parseLibvirtUri } from './libvirt-uri.js';
+export type { LibvirtTarget, SshTarget, UnixTarget } from './libvirt-uri.js';
+export { closeConnection, openLibvirt, openOver } from './open-connection.js';
+export type { OpenOptions } from './open-connection.js';
+export { procedures } from './procedures.js';
+export type { Procedure } from './procedures.js';
+export { RpcConnection } from './rpc-connection.js';
+export type { RpcCallOptions } from './rpc-connection.js';
+export { RpcStream } from './rpc-stream.js';
+export type { Timers } from './timers.js';
+export { domainOf } from './wire/types.js';
+export type { TypedValue, WireDomain, WireNetwork, WirePool, WireVolume } from './wire/types.js';

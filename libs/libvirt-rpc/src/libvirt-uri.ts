@@ -1,0 +1,175 @@
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { RpcConnectionError } from './errors.js';
+
+/** How to reach a libvirt, and the name under which it is opened there. */
+export interface LibvirtTarget {
+  /** The URI that the daemon opens, without the parts that describe the way to it. */
+  readonly name: string;
+  /** Whether the daemon belongs to one user, and is started on demand by libvirt's own client. */
+  readonly isSession: boolean;
+  readonly transport: UnixTarget | SshTarget;
+}
+
+export interface UnixTarget {
+  readonly kind: 'unix';
+  /** Paths of sockets in order of preference. The first one that exists is used. */
+  readonly sockets: readonly string[];
+}
+
+export interface SshTarget {
+  readonly kind: 'ssh';
+  readonly host: string;
+  readonly port?: string;
+  readonly user?: string;
+  readonly keyFile?: string;
+  readonly skipHostKeyCheck: boolean;
+  /** The program that connects to the socket on the other machine; `auto` prefers virt-ssh-helper. */
+  readonly proxy: 'auto' | 'virt-ssh-helper' | 'netcat';
+  readonly netcat: string;
+  readonly socket: string;
+}
+
+/** Drivers that libvirt runs in the client, or that have no daemon here. */
+const CLIENT_DRIVERS = new Set([
+  'test',
+  'esx',
+  'gsx',
+  'vpx',
+  'hyperv',
+  'openvz',
+  'phyp',
+  'vbox',
+  'vmwareplayer',
+  'vmwarews',
+  'vmwarefusion',
+]);
+
+/** Parameters for the way to the daemon: https://libvirt.org/uri.html#transport-configuration */
+const SUPPORTED_PARAMETERS = new Set(['socket', 'name', 'netcat', 'keyfile', 'no_verify', 'no_tty', 'proxy', 'mode']);
+const UNSUPPORTED_PARAMETERS = new Set([
+  'command',
+  'auth',
+  'sshauth',
+  'pkipath',
+  'known_hosts',
+  'known_hosts_verify',
+  'tls_priority',
+  'no_sanity',
+  'authfile',
+]);
+
+const SYSTEM_FOLDER = '/var/run/libvirt';
+
+/**
+ * Parses a connection URI (https://libvirt.org/uri.html).
+ * @throws RpcConnectionError `unsupported` for transports and parameters that only libvirt's own client speaks
+ */
+export function parseLibvirtUri(uri: string, env: NodeJS.ProcessEnv = process.env): LibvirtTarget {
+  const match =
+    /^([a-z]+)(?:\+([a-z0-9]+))?:\/\/((?:[^@/?#]*@)?)(\[[^\]]*\]|[^:/?#]*)(?::(\d+))?(\/[^?#]*)?(?:\?([^#]*))?$/i.exec(
+      uri,
+    );
+  if (!match) throw unsupported(`The URI ${uri} can't be parsed.`);
+  const [, driver = '', transport, userInfo = '', host = '', port, path = '/', query = ''] = match;
+  const parameters = new URLSearchParams(query);
+  for (const name of parameters.keys()) {
+    if (UNSUPPORTED_PARAMETERS.has(name))
+      throw unsupported(`The parameter ${name} is supported by libvirt's client only.`);
+  }
+  const mode = parameters.get('mode') ?? 'auto';
+  if (!['auto', 'legacy', 'direct'].includes(mode)) throw unsupported(`The mode ${mode} is unknown.`);
+  if (/embed/.test(path)) throw unsupported('An embedded driver runs in the client.');
+  const isSession = path === '/session';
+  const name = parameters.get('name') ?? nameOf(driver, path, parameters);
+  if (transport === undefined && CLIENT_DRIVERS.has(driver)) {
+    throw unsupported(`The driver ${driver} runs in the client.`);
+  }
+  if (transport === 'unix' || (transport === undefined && host === '')) {
+    if (host !== '') throw unsupported('A unix socket has no host.');
+    return {
+      name,
+      isSession,
+      transport: { kind: 'unix', sockets: sockets({ driver, mode, isSession, parameters, env }) },
+    };
+  }
+  if (transport !== 'ssh')
+    throw unsupported(`The transport ${transport ?? 'tls'} is supported by libvirt's client only.`);
+  return { name, isSession, transport: sshTarget({ userInfo, host, port, parameters, isSession }) };
+}
+
+interface SocketChoice {
+  readonly driver: string;
+  readonly mode: string;
+  readonly isSession: boolean;
+  readonly parameters: URLSearchParams;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** The socket of the driver's own daemon (virtqemud), and that of libvirtd. */
+function sockets({ driver, mode, isSession, parameters, env }: SocketChoice): string[] {
+  const given = parameters.get('socket');
+  if (given !== null) return [given];
+  const folder = isSession ? sessionFolder(env) : SYSTEM_FOLDER;
+  const names = { direct: [`virt${driver}d-sock`], legacy: ['libvirt-sock'] };
+  if (mode === 'direct') return names.direct.map((name) => join(folder, name));
+  if (mode === 'legacy') return names.legacy.map((name) => join(folder, name));
+  return [...names.direct, ...names.legacy].map((name) => join(folder, name));
+}
+
+function sessionFolder(env: NodeJS.ProcessEnv): string {
+  const runtime = env['XDG_RUNTIME_DIR'];
+  if (runtime) return join(runtime, 'libvirt');
+  return join(env['XDG_CACHE_HOME'] || join(env['HOME'] || homedir(), '.cache'), 'libvirt');
+}
+
+interface SshParts {
+  readonly userInfo: string;
+  readonly host: string;
+  readonly port: string | undefined;
+  readonly parameters: URLSearchParams;
+  readonly isSession: boolean;
+}
+
+function sshTarget({ userInfo, host, port, parameters, isSession }: SshParts): SshTarget {
+  const user = decodeURIComponent(userInfo.replace(/@$/, ''));
+  const bareHost = host.replace(/^\[(.*)\]$/, '$1');
+  // ssh would take it for an option.
+  if (bareHost === '' || bareHost.startsWith('-') || user.startsWith('-')) {
+    throw unsupported('The URI names no host that ssh can connect to.');
+  }
+  const given = parameters.get('socket');
+  const netcat = parameters.get('netcat');
+  const keyFile = parameters.get('keyfile');
+  return {
+    kind: 'ssh',
+    host: bareHost,
+    ...(port !== undefined && { port }),
+    ...(user !== '' && { user }),
+    ...(keyFile !== null && { keyFile }),
+    skipHostKeyCheck: parameters.get('no_verify') === '1',
+    proxy: proxyOf(parameters.get('proxy'), { usesNetcat: given !== null || netcat !== null, isSession }),
+    netcat: netcat ?? 'nc',
+    socket: given ?? `${SYSTEM_FOLDER}/libvirt-sock`,
+  };
+}
+
+/** virt-ssh-helper takes no socket, and only it knows where the socket of a session is. */
+function proxyOf(
+  given: string | null,
+  { usesNetcat, isSession }: { readonly usesNetcat: boolean; readonly isSession: boolean },
+): SshTarget['proxy'] {
+  if (given === 'netcat' || (given === null && usesNetcat)) return 'netcat';
+  if (given === 'native' || (given === null && isSession)) return 'virt-ssh-helper';
+  if (given === null || given === 'auto') return usesNetcat ? 'netcat' : 'auto';
+  throw unsupported(`The proxy ${given} is unknown.`);
+}
+
+function nameOf(driver: string, path: string, parameters: URLSearchParams): string {
+  if (driver === 'remote') return '';
+  const others = [...parameters].filter(([name]) => !SUPPORTED_PARAMETERS.has(name));
+  const query = new URLSearchParams(others).toString();
+  return `${driver}://${path}${query === '' ? '' : `?${query}`}`;
+}
+
+const unsupported = (message: string): RpcConnectionError => new RpcConnectionError('unsupported', message);

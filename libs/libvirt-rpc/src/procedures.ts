@@ -1,0 +1,237 @@
+import {
+  array,
+  characters,
+  flag,
+  int,
+  nothing,
+  nullable,
+  string,
+  struct,
+  uint,
+  unsignedHyper,
+  uuid,
+  type Codec,
+} from './wire/codec.js';
+import { authTypes } from './wire/message.js';
+import { domain, MAX_LIST_LENGTH, network, pool, typedParams, volume } from './wire/types.js';
+
+/** A call of libvirt's remote protocol: its number, and the types of its arguments and of its result. */
+export interface Procedure<A, R> {
+  readonly name: string;
+  readonly number: number;
+  readonly args: Codec<A>;
+  readonly result: Codec<R>;
+}
+
+const list = <T>(of: Codec<T>): Codec<readonly T[]> => array(of, MAX_LIST_LENGTH);
+/** The arguments of calls that list objects: whether the objects are wanted or just their number, and a filter. */
+const listArgs = { needResults: flag, flags: uint };
+const interfaceAddress = struct({ type: int, address: string, prefix: uint });
+const guestInterface = struct({
+  name: string,
+  hardwareAddress: nullable(string),
+  addresses: array(interfaceAddress, 2048),
+});
+const domainStats = struct({ domain, stats: typedParams() });
+
+const procedure = <A, R>(name: string, number: number, args: Codec<A>, result: Codec<R>): Procedure<A, R> => ({
+  name,
+  number,
+  args,
+  result,
+});
+
+/**
+ * The calls that this client speaks, with the numbers and types of libvirt's remote_protocol.x. Both are stable: libvirt
+ * only ever adds calls.
+ */
+export const procedures = {
+  authList: procedure('AuthList', 66, nothing, authTypes),
+  authPolkit: procedure('AuthPolkit', 70, nothing, struct({ isComplete: flag })),
+
+  connectOpen: procedure('ConnectOpen', 1, struct({ name: nullable(string), flags: uint }), nothing),
+  connectClose: procedure('ConnectClose', 2, nothing, nothing),
+  connectSupportsFeature: procedure(
+    'ConnectSupportsFeature',
+    60,
+    struct({ feature: int }),
+    struct({ isSupported: flag }),
+  ),
+  connectGetType: procedure('ConnectGetType', 3, nothing, struct({ type: string })),
+  connectGetVersion: procedure('ConnectGetVersion', 4, nothing, struct({ version: unsignedHyper })),
+  connectGetLibVersion: procedure('ConnectGetLibVersion', 157, nothing, struct({ version: unsignedHyper })),
+  connectGetHostname: procedure('ConnectGetHostname', 59, nothing, struct({ hostname: string })),
+  connectGetCapabilities: procedure('ConnectGetCapabilities', 7, nothing, struct({ xml: string })),
+  connectGetDomainCapabilities: procedure(
+    'ConnectGetDomainCapabilities',
+    342,
+    struct({
+      emulator: nullable(string),
+      arch: nullable(string),
+      machine: nullable(string),
+      type: nullable(string),
+      flags: uint,
+    }),
+    struct({ xml: string }),
+  ),
+  nodeGetInfo: procedure(
+    'NodeGetInfo',
+    6,
+    nothing,
+    struct({
+      model: characters(32),
+      memoryKib: unsignedHyper,
+      cpus: int,
+      mhz: int,
+      nodes: int,
+      sockets: int,
+      cores: int,
+      threads: int,
+    }),
+  ),
+
+  connectListAllDomains: procedure(
+    'ConnectListAllDomains',
+    273,
+    struct(listArgs),
+    struct({ domains: list(domain), count: uint }),
+  ),
+  /** Statistics of the given domains, or of all if the list is empty. */
+  connectGetAllDomainStats: procedure(
+    'ConnectGetAllDomainStats',
+    344,
+    struct({ domains: list(domain), stats: uint, flags: uint }),
+    struct({ records: list(domainStats) }),
+  ),
+  domainLookupByUuid: procedure('DomainLookupByUUID', 24, struct({ uuid }), struct({ domain })),
+  domainGetXmlDesc: procedure('DomainGetXMLDesc', 14, struct({ domain, flags: uint }), struct({ xml: string })),
+  domainGetState: procedure(
+    'DomainGetState',
+    212,
+    struct({ domain, flags: uint }),
+    struct({ state: int, reason: int }),
+  ),
+  domainIsPersistent: procedure('DomainIsPersistent', 151, struct({ domain }), struct({ isPersistent: flag })),
+  domainGetBlockInfo: procedure(
+    'DomainGetBlockInfo',
+    194,
+    struct({ domain, path: string, flags: uint }),
+    struct({ allocation: unsignedHyper, capacity: unsignedHyper, physical: unsignedHyper }),
+  ),
+  domainInterfaceAddresses: procedure(
+    'DomainInterfaceAddresses',
+    353,
+    struct({ domain, source: uint, flags: uint }),
+    struct({ interfaces: array(guestInterface, 2048) }),
+  ),
+  domainDefineXmlFlags: procedure(
+    'DomainDefineXMLFlags',
+    350,
+    struct({ xml: string, flags: uint }),
+    struct({ domain }),
+  ),
+  domainUndefineFlags: procedure('DomainUndefineFlags', 231, struct({ domain, flags: uint }), nothing),
+  domainSetMetadata: procedure(
+    'DomainSetMetadata',
+    264,
+    struct({
+      domain,
+      type: int,
+      metadata: nullable(string),
+      key: nullable(string),
+      uri: nullable(string),
+      flags: uint,
+    }),
+    nothing,
+  ),
+  domainCreateWithFlags: procedure('DomainCreateWithFlags', 196, struct({ domain, flags: uint }), struct({ domain })),
+  domainShutdownFlags: procedure('DomainShutdownFlags', 258, struct({ domain, flags: uint }), nothing),
+  domainReboot: procedure('DomainReboot', 27, struct({ domain, flags: uint }), nothing),
+  domainReset: procedure('DomainReset', 245, struct({ domain, flags: uint }), nothing),
+  domainDestroyFlags: procedure('DomainDestroyFlags', 234, struct({ domain, flags: uint }), nothing),
+  domainSuspend: procedure('DomainSuspend', 34, struct({ domain }), nothing),
+  domainResume: procedure('DomainResume', 28, struct({ domain }), nothing),
+  domainPmWakeup: procedure('DomainPMWakeup', 267, struct({ domain, flags: uint }), nothing),
+  /** Opens a stream. */
+  domainOpenConsole: procedure(
+    'DomainOpenConsole',
+    201,
+    struct({ domain, device: nullable(string), flags: uint }),
+    nothing,
+  ),
+  domainEventRegister: procedure(
+    'ConnectDomainEventCallbackRegisterAny',
+    316,
+    struct({ eventId: int, domain: nullable(domain) }),
+    struct({ callbackId: int }),
+  ),
+  domainEventDeregister: procedure(
+    'ConnectDomainEventCallbackDeregisterAny',
+    317,
+    struct({ callbackId: int }),
+    nothing,
+  ),
+
+  connectListAllNetworks: procedure(
+    'ConnectListAllNetworks',
+    283,
+    struct(listArgs),
+    struct({ networks: list(network), count: uint }),
+  ),
+  networkLookupByName: procedure('NetworkLookupByName', 46, struct({ name: string }), struct({ network })),
+  networkDefineXml: procedure('NetworkDefineXML', 41, struct({ xml: string }), struct({ network })),
+  networkUndefine: procedure('NetworkUndefine', 49, struct({ network }), nothing),
+  networkCreate: procedure('NetworkCreate', 39, struct({ network }), nothing),
+  networkSetAutostart: procedure('NetworkSetAutostart', 48, struct({ network, autostart: flag }), nothing),
+
+  connectListAllStoragePools: procedure(
+    'ConnectListAllStoragePools',
+    281,
+    struct(listArgs),
+    struct({ pools: list(pool), count: uint }),
+  ),
+  storagePoolLookupByName: procedure('StoragePoolLookupByName', 84, struct({ name: string }), struct({ pool })),
+  storagePoolGetInfo: procedure(
+    'StoragePoolGetInfo',
+    87,
+    struct({ pool }),
+    struct({ state: uint, capacity: unsignedHyper, allocation: unsignedHyper, available: unsignedHyper }),
+  ),
+  storagePoolGetXmlDesc: procedure('StoragePoolGetXMLDesc', 88, struct({ pool, flags: uint }), struct({ xml: string })),
+  storagePoolDefineXml: procedure('StoragePoolDefineXML', 77, struct({ xml: string, flags: uint }), struct({ pool })),
+  storagePoolSetAutostart: procedure('StoragePoolSetAutostart', 90, struct({ pool, autostart: flag }), nothing),
+  storagePoolBuild: procedure('StoragePoolBuild', 79, struct({ pool, flags: uint }), nothing),
+  storagePoolCreate: procedure('StoragePoolCreate', 78, struct({ pool, flags: uint }), nothing),
+  storagePoolRefresh: procedure('StoragePoolRefresh', 83, struct({ pool, flags: uint }), nothing),
+  storagePoolListAllVolumes: procedure(
+    'StoragePoolListAllVolumes',
+    282,
+    struct({ pool, ...listArgs }),
+    struct({ volumes: list(volume), count: uint }),
+  ),
+  storageVolLookupByName: procedure('StorageVolLookupByName', 95, struct({ pool, name: string }), struct({ volume })),
+  storageVolLookupByPath: procedure('StorageVolLookupByPath', 97, struct({ path: string }), struct({ volume })),
+  storageVolGetXmlDesc: procedure('StorageVolGetXMLDesc', 99, struct({ volume, flags: uint }), struct({ xml: string })),
+  storageVolGetPath: procedure('StorageVolGetPath', 100, struct({ volume }), struct({ path: string })),
+  storageVolCreateXml: procedure(
+    'StorageVolCreateXML',
+    93,
+    struct({ pool, xml: string, flags: uint }),
+    struct({ volume }),
+  ),
+  storageVolDelete: procedure('StorageVolDelete', 94, struct({ volume, flags: uint }), nothing),
+  /** Opens a stream. A length of 0 is everything. */
+  storageVolUpload: procedure(
+    'StorageVolUpload',
+    208,
+    struct({ volume, offset: unsignedHyper, length: unsignedHyper, flags: uint }),
+    nothing,
+  ),
+  /** Opens a stream. A length of 0 is everything. */
+  storageVolDownload: procedure(
+    'StorageVolDownload',
+    209,
+    struct({ volume, offset: unsignedHyper, length: unsignedHyper, flags: uint }),
+    nothing,
+  ),
+} as const;
