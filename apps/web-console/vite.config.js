@@ -1,5 +1,6 @@
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
+import { compressFiles } from './build/compress-files.js';
 import { consolePart } from './build/console-part.js';
 import { styleRules } from './build/style-rules.js';
 
@@ -19,7 +20,7 @@ const exactFiles = {
 };
 
 export default defineConfig({
-  plugins: [react(), styleRules, consolePart, exactFiles],
+  plugins: [react(), styleRules, consolePart, exactFiles, compressFiles],
   base: './',
   build: {
     outDir: 'dist',

@@ -1,4 +1,4 @@
-// The VM service: its list compared with a bare route, a console compared with a plain pipe, startup time and memory. Run alone:
+// The VM service: its list compared with a bare route, a large list, a console compared with a plain pipe, startup time and memory. Run alone:
 // node tools/bench/vm-service.bench.mjs (with the Node that the lockfile brings)
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -14,6 +14,9 @@ import { RawClient } from './vm-service/raw-client.mjs';
 const root = join(import.meta.dirname, '../..');
 const part = (name) => join(import.meta.dirname, 'vm-service', name);
 const FLEET = 10_000;
+const LARGE_FLEET = 100_000;
+const MAX_LIST_MS = 10;
+const MAX_HEAP_KIB = 1.5;
 const ROUNDS = 7;
 const ROUND_MS = 1000;
 const CONSOLE_BYTES = 128 * 1024 ** 2;
@@ -131,19 +134,30 @@ export default async function run() {
     return child;
   };
   try {
-    const vite = join(root, 'node_modules/vite/bin/vite.js');
-    const build = [
-      'build',
-      '--ssr',
-      'src/bench/fixed-fleet.bench.ts',
-      '--outDir',
-      folder,
-      '--logLevel',
-      'error',
-      '--config',
-      part('vite.config.js'),
-    ];
-    execFileSync(process.execPath, [vite, ...build], { cwd: join(root, 'apps/vm-service'), stdio: 'inherit' });
+    const build = (entry) => {
+      const vite = join(root, 'node_modules/vite/bin/vite.js');
+      const args = [
+        'build',
+        '--ssr',
+        entry,
+        '--outDir',
+        folder,
+        '--logLevel',
+        'error',
+        '--config',
+        part('vite.config.js'),
+      ];
+      execFileSync(process.execPath, [vite, ...args], { cwd: join(root, 'apps/vm-service'), stdio: 'inherit' });
+    };
+    build('src/bench/large-fleet.bench.ts');
+    const large = JSON.parse(
+      execFileSync(
+        process.execPath,
+        ['--expose-gc', ...VM_SERVICE_FLAGS, join(folder, 'large-fleet.bench.js'), String(LARGE_FLEET)],
+        { encoding: 'utf8' },
+      ),
+    );
+    build('src/bench/fixed-fleet.bench.ts');
     await start(part('pouring-socket.mjs'), [socket, String(CONSOLE_BYTES + 1024 ** 2)]);
     const service = await start(join(folder, 'fixed-fleet.bench.js'), [String(FLEET), socket], VM_SERVICE_FLAGS);
     const list = join(folder, 'list.json');
@@ -182,6 +196,20 @@ export default async function run() {
           ratio: lists.ratio,
           target: 'at least 0.7 of a bare route',
           ok: lists.ratio >= 0.7,
+        },
+        {
+          what: `serializing the list after one change, ${LARGE_FLEET} instances`,
+          value: large.listMs,
+          unit: 'ms',
+          target: `under ${MAX_LIST_MS}`,
+          ok: large.listMs < MAX_LIST_MS,
+        },
+        {
+          what: `heap and list bytes per instance, ${LARGE_FLEET} instances`,
+          value: large.heapBytes / 1024,
+          unit: 'KiB',
+          target: `under ${MAX_HEAP_KIB}`,
+          ok: large.heapBytes / 1024 < MAX_HEAP_KIB,
         },
         { what: 'a bare route that sends the same bytes', value: lists.theirs, unit: 'requests/s' },
         {

@@ -1,7 +1,7 @@
 /**
- * Measures the list in Chromium: node dev/measure.mjs [--count 10000] [--changes 2] [--rounds 3] [PAGE …]
+ * Measures the list in Chromium: node dev/measure.mjs [--count 10000] [--changes 2] [--rounds 3] [--mbits 10] [PAGE …]
  * Each PAGE is a folder with a build, by default the one of this project. Several builds take turns, so that the load of the
- * machine affects all of them. Prints a line of JSON per round.
+ * machine affects all of them. --mbits limits the speed of the network, with a latency of 20 ms. Prints a line of JSON per round.
  */
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -15,12 +15,14 @@ const { values, positionals } = parseArgs({
     count: { type: 'string', default: '10000' },
     changes: { type: 'string', default: '2' },
     rounds: { type: 'string', default: '1' },
+    mbits: { type: 'string' },
   },
 });
 const pages = positionals.length > 0 ? positionals : [fileURLToPath(new URL('../dist', import.meta.url))];
 const FRAMES = 120;
 /** Five rows per frame: fast scrolling with the wheel. */
 const STEP_PX = 180;
+const LATENCY_MS = 20;
 
 const browser = await openBrowser();
 try {
@@ -34,6 +36,7 @@ async function measure(folder) {
   const service = await startDevService(['--count', values.count, '--changes', values.changes, '--page', folder]);
   try {
     const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
+    if (values.mbits !== undefined) await limitNetwork(page, Number(values.mbits));
     await page.goto(service.url);
     await page.locator('.hg-row').first().waitFor();
     const firstRowMs = await page.evaluate(() => Math.round(performance.now()));
@@ -61,6 +64,17 @@ async function measure(folder) {
   } finally {
     await service.stop();
   }
+}
+
+async function limitNetwork(page, megabits) {
+  const session = await page.context().newCDPSession(page);
+  const bytesPerSecond = (megabits * 1e6) / 8;
+  await session.send('Network.emulateNetworkConditions', {
+    offline: false,
+    latency: LATENCY_MS,
+    downloadThroughput: bytesPerSecond,
+    uploadThroughput: bytesPerSecond,
+  });
 }
 
 function scroll(page, frames) {

@@ -5,6 +5,8 @@ import type { ContextState, FleetEntry, FleetListener } from './fleet-entry.js';
 export interface FleetList {
   /** A JSON array, in one or more pieces. Shared between readers: do not write to it. */
   readonly json: readonly Buffer[];
+  /** The same array in pages. An unchanged page is the same object in each list. */
+  readonly pages: readonly Buffer[];
   /** Changes whenever the bytes do. */
   readonly version: number;
   /** Whether a context is lost, so that some entries may be stale or missing. */
@@ -25,7 +27,7 @@ export abstract class FleetReader extends InstanceDirectory {
   /** @throws DomainError BACKEND_UNREACHABLE when no context can be reached */
   abstract list(kind: InstanceKind): FleetList;
 
-  /** The JSON array of `list`, also while no context can be reached. */
+  /** The pages of `list`, also while no context can be reached. */
   abstract snapshot(kind: InstanceKind): readonly Buffer[];
 
   /** All entries of a kind, in the order of the list. */

@@ -32,8 +32,6 @@ const WAIT_TIMEOUT_MS = 3000;
 export class Fleet extends FleetReader {
   private readonly contexts = new Map<string, ContextWatch>();
   private readonly entries = new Map<string, FleetEntry>();
-  /** `kind/namespace/name` → refs as text, because a name is looked up in all contexts. */
-  private readonly byName = new Map<string, Set<string>>();
   private readonly lists: Record<InstanceKind, SortedPages<FleetEntry>>;
   private readonly versions: Record<InstanceKind, number> = { vm: 0, ct: 0 };
   private readonly listeners = new Set<FleetListener>();
@@ -80,13 +78,14 @@ export class Fleet extends FleetReader {
     this.expectSomeContext();
     return {
       json: this.lists[kind].json(),
+      pages: this.lists[kind].pages(),
       version: this.versions[kind],
       partial: this.states().some(({ state }) => state !== 'up'),
     };
   }
 
   override snapshot(kind: InstanceKind): readonly Buffer[] {
-    return this.lists[kind].json();
+    return this.lists[kind].pages();
   }
 
   override all(kind: InstanceKind): Iterable<FleetEntry> {
@@ -107,10 +106,8 @@ export class Fleet extends FleetReader {
   }
 
   override resolve({ kind, namespace, name, context }: InstanceQuery): Instance {
-    const refs = [...(this.byName.get(nameKey(kind, namespace, name)) ?? [])].sort();
-    const found = refs
-      .flatMap((ref) => this.entries.get(ref)?.instance ?? [])
-      .filter(({ ref }) => context === undefined || ref.context === context);
+    const contexts = context === undefined ? [...this.contexts.keys()].sort() : [context];
+    const found = contexts.flatMap((one) => this.get({ kind, context: one, namespace, name }) ?? []);
     const [only] = found;
     if (only && found.length === 1) return only;
     if (found.length > 1) {
@@ -156,10 +153,7 @@ export class Fleet extends FleetReader {
     const { ref } = instance;
     const folder = this.options.folderOf?.(ref);
     const entry: FleetEntry = folder === undefined ? { instance, stale } : { instance, stale, folder };
-    const key = formatRef(ref);
-    const named = nameKey(ref.kind, ref.namespace, ref.name);
-    this.entries.set(key, entry);
-    this.byName.set(named, (this.byName.get(named) ?? new Set()).add(key));
+    this.entries.set(formatRef(ref), entry);
     this.lists[ref.kind].set(sortKey(ref), entry);
     this.versions[ref.kind]++;
     this.emit({ type: 'changed', entry });
@@ -167,11 +161,7 @@ export class Fleet extends FleetReader {
 
   private drop(instance: Instance): void {
     const { ref } = instance;
-    const key = formatRef(ref);
-    const named = nameKey(ref.kind, ref.namespace, ref.name);
-    this.entries.delete(key);
-    this.byName.get(named)?.delete(key);
-    if (this.byName.get(named)?.size === 0) this.byName.delete(named);
+    this.entries.delete(formatRef(ref));
     this.lists[ref.kind].delete(sortKey(ref));
     this.versions[ref.kind]++;
     this.emit({ type: 'removed', instance });
@@ -211,5 +201,3 @@ export class Fleet extends FleetReader {
 }
 
 const KIND_WORDS: Record<InstanceKind, string> = { vm: 'VM', ct: 'container' };
-
-const nameKey = (kind: InstanceKind, namespace: string, name: string): string => `${kind}/${namespace}/${name}`;

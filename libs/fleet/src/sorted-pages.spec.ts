@@ -50,14 +50,41 @@ describe('SortedPages', () => {
     expect(textOf(pages)).toBe(first);
   });
 
-  test('returns the pages of a large array after a change and joins them for later calls', () => {
+  test('keeps the pieces of unchanged pages, whichever page changes', () => {
     const pages = new SortedPages<number>((value) => `${value}`.padEnd(2000));
     for (let index = 0; index < 1000; index++) pages.set(String(index).padStart(6, '0'), index);
-    const first = pages.json();
-    expect(first.length).toBeGreaterThan(10);
-    expect(pages.json()).toEqual([Buffer.concat(first)]);
-    pages.set('000500', -1);
-    const second = pages.json();
-    expect(second.filter((chunk) => first.includes(chunk)).length).toBeGreaterThan(second.length - 3);
+    for (const key of ['000000', '000500', '000999']) {
+      const before = pages.pages();
+      expect(before.length).toBeGreaterThan(10);
+      pages.set(key, -1);
+      const after = pages.pages();
+      expect(after.filter((chunk) => !before.includes(chunk))).toHaveLength(1);
+      expect(JSON.parse(textOf(pages))).toHaveLength(1000);
+    }
+  });
+
+  test('joins the pages of a large array when it is sent again, but not those of a huge one', () => {
+    const pages = new SortedPages<number>((value) => `${value}`.padEnd(20_000));
+    const fill = (from: number, to: number): void => {
+      for (let index = from; index < to; index++) pages.set(String(index).padStart(6, '0'), index);
+    };
+    fill(0, 20);
+    expect(pages.json()).toHaveLength(1);
+    fill(20, 300);
+    expect(pages.json().length).toBeGreaterThan(2);
+    expect(pages.json()).toEqual([Buffer.concat(pages.pages())]);
+    fill(300, 1000);
+    pages.json();
+    expect(pages.json()).toBe(pages.pages());
+  });
+
+  test('stays an array when its first page becomes empty', () => {
+    const pages = new SortedPages<number>((value) => value);
+    for (let index = 0; index < 300; index++) pages.set(String(index).padStart(6, '0'), index);
+    pages.json();
+    for (let index = 0; index < 300; index++) {
+      pages.delete(String(index).padStart(6, '0'));
+      expect(JSON.parse(textOf(pages))).toEqual(Array.from({ length: 299 - index }, (_none, rest) => index + 1 + rest));
+    }
   });
 });

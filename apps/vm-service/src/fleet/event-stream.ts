@@ -11,7 +11,9 @@ export interface EventStreamDeps {
   readonly feed: Pick<ChangeFeed<unknown>, 'position' | 'since' | 'subscribe'>;
   readonly clock: Clock;
   /** The snapshot as an event whose ID is the given position. */
-  readonly snapshot: (position: number) => readonly Buffer[];
+  readonly snapshot: (position: number) => readonly Buffer[] | Promise<readonly Buffer[]>;
+  /** Encodes the bytes of a batch, the same for all clients of an encoding. */
+  readonly encode?: (bytes: Buffer) => Buffer;
   /** Where the client wants to continue; undefined for a new client. */
   readonly resumeFrom: number | undefined;
 }
@@ -23,6 +25,8 @@ export interface EventStreamDeps {
 export class EventStream {
   private position = 0;
   private cancelStall: (() => void) | undefined;
+  private isPreparing = false;
+  private isStopped = false;
   private unsubscribe: (() => void) | undefined;
 
   constructor(private readonly deps: EventStreamDeps) {}
@@ -42,7 +46,7 @@ export class EventStream {
 
   /** Writes a comment, unless the client has not read the earlier bytes yet. */
   beat(): void {
-    if (!this.cancelStall) this.write(COMMENT);
+    if (!this.cancelStall && !this.isPreparing) this.write(COMMENT);
   }
 
   /** Ends the response after the bytes that were written. */
@@ -52,12 +56,13 @@ export class EventStream {
   }
 
   stop(): void {
+    this.isStopped = true;
     this.unsubscribe?.();
     this.cancelStall?.();
   }
 
   private readonly send = (): void => {
-    while (!this.cancelStall) {
+    while (!this.cancelStall && !this.isPreparing) {
       const batch = this.deps.feed.since(this.position);
       if (batch === undefined) return;
       if (batch === 'expired') return this.sendSnapshot();
@@ -68,7 +73,19 @@ export class EventStream {
 
   private sendSnapshot(): void {
     this.position = this.deps.feed.position;
-    this.writeAll(this.deps.snapshot(this.position));
+    const snapshot = this.deps.snapshot(this.position);
+    if (!(snapshot instanceof Promise)) return this.writeAll(snapshot);
+    // Changes since its position must follow the snapshot.
+    this.isPreparing = true;
+    void snapshot.then(
+      (chunks) => {
+        this.isPreparing = false;
+        if (this.isStopped) return;
+        this.writeAll(chunks);
+        this.send();
+      },
+      () => this.deps.out.destroy(),
+    );
   }
 
   private writeAll(chunks: readonly Buffer[]): void {
@@ -80,7 +97,8 @@ export class EventStream {
   }
 
   private write(bytes: Buffer): void {
-    if (!this.deps.out.write(bytes)) this.waitForReader();
+    const { out, encode } = this.deps;
+    if (!out.write(encode ? encode(bytes) : bytes)) this.waitForReader();
   }
 
   /** Stops writing while the client has not read the earlier bytes. */

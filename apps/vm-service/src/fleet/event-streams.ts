@@ -3,7 +3,9 @@ import { Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
 import { Clock, formatRef, INSTANCE_KINDS, type InstanceKind } from '@headgate/domain-contracts';
 import { ChangeFeed, FleetReader, type ContextState, type FleetEvent } from '@headgate/fleet';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { acceptsEncoding } from '../platform/accept-encoding.js';
 import { EventStream } from './event-stream.js';
+import { GZIP_HEADER, GzipBlocks } from './gzip/gzip-blocks.js';
 import { presentEntry } from './present.js';
 
 /** Interval of the comment that keeps proxies from closing an idle stream. */
@@ -25,6 +27,7 @@ export class EventStreams implements BeforeApplicationShutdown {
   constructor(
     private readonly fleet: FleetReader,
     private readonly clock: Clock,
+    private readonly gzip: GzipBlocks,
   ) {
     const feed = (): ChangeFeed<FleetEvent> =>
       new ChangeFeed({
@@ -41,13 +44,15 @@ export class EventStreams implements BeforeApplicationShutdown {
     this.unsubscribe ??= this.fleet.subscribe((change) => this.publish(change));
     reply.hijack();
     const { raw } = reply;
+    const isGzip = acceptsEncoding(headers['accept-encoding'], 'gzip');
     // The body ends with the connection instead of being sent in HTTP chunks, so that all clients can share the bytes of a batch.
     raw.useChunkedEncodingByDefault = false;
     raw.writeHead(200, {
       'content-type': 'text/event-stream; charset=utf-8',
       'cache-control': 'no-cache, no-transform',
       'x-accel-buffering': 'no',
-      vary: 'accept',
+      vary: 'accept, accept-encoding',
+      ...(isGzip ? { 'content-encoding': 'gzip' } : {}),
       connection: 'close',
     });
     if (method === 'HEAD') return void raw.end();
@@ -57,7 +62,11 @@ export class EventStreams implements BeforeApplicationShutdown {
       out: raw.socket ?? raw,
       feed: this.feeds[kind],
       clock: this.clock,
-      snapshot: (position) => this.snapshot(kind, position),
+      snapshot: (position) => {
+        const pieces = this.snapshot(kind, position);
+        return isGzip ? this.gzip.parts(pieces) : pieces;
+      },
+      encode: isGzip ? (bytes) => this.gzip.part(bytes) : undefined,
       resumeFrom: this.positionOf(headers['last-event-id']),
     });
     this.stopHeartbeat ??= this.clock.every(HEARTBEAT_MS, () => {
@@ -68,7 +77,8 @@ export class EventStreams implements BeforeApplicationShutdown {
       stream.stop();
       this.open.delete(stream);
     });
-    stream.start(this.fleet.states().map((state) => Buffer.from(eventOf({ type: 'status', state }))));
+    const states = this.fleet.states().map((state) => Buffer.from(eventOf({ type: 'status', state })));
+    stream.start(isGzip ? [GZIP_HEADER, ...states.map((state) => this.gzip.part(state))] : states);
   }
 
   beforeApplicationShutdown(): void {

@@ -6,6 +6,7 @@ import { FolderTreeModule } from '../folders/folder-tree.module.js';
 import { provideClass } from '../platform/provide-class.js';
 import { ReachableBackends } from './reachable-backends.js';
 import { EventStreams } from './event-streams.js';
+import { GzipBlocks } from './gzip/gzip-blocks.js';
 import { ListReader } from './list-reader.js';
 import { presentEntry } from './present.js';
 
@@ -22,6 +23,7 @@ import { presentEntry } from './present.js';
     { provide: FleetReader, useExisting: Fleet },
     { provide: InstanceDirectory, useExisting: Fleet },
     provideClass(ReachableBackends, [CONFIGURED_BACKENDS, FleetReader], BackendDirectory),
+    GzipBlocks,
     EventStreams,
     ListReader,
   ],

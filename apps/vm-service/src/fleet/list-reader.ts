@@ -1,11 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import { Readable } from 'node:stream';
+import type { OutgoingHttpHeaders } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import type { ListQuery, SortField } from '@headgate/api-contracts';
 import { DomainError, type InstanceKind } from '@headgate/domain-contracts';
 import { FleetReader, queryEntries } from '@headgate/fleet';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { acceptsEncoding } from '../platform/accept-encoding.js';
+import { matchesEtag } from '../platform/etag.js';
 import { EventStreams } from './event-streams.js';
+import { GzipBlocks } from './gzip/gzip-blocks.js';
 import { presentEntry } from './present.js';
 
 /** Most entries on one page. */
@@ -20,28 +23,25 @@ export class ListReader {
   constructor(
     private readonly fleet: FleetReader,
     private readonly streams: EventStreams,
+    private readonly gzip: GzipBlocks,
   ) {}
 
   async answer(kind: InstanceKind, query: ListQuery, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     if (request.headers.accept?.includes('text/event-stream')) return this.streams.begin(kind, request, reply);
     await this.fleet.whenSynced();
-    const { version, partial, json } = this.fleet.list(kind);
-    const etag = `"${this.boot}-${kind}-${version}${partial ? '-p' : ''}"`;
-    void reply.header('cache-control', 'no-cache').header('vary', 'accept');
+    const { version, partial, json, pages } = this.fleet.list(kind);
+    const isGzip = acceptsEncoding(request.headers['accept-encoding'], 'gzip');
+    void reply.header('cache-control', 'no-cache').header('vary', 'accept, accept-encoding');
     if (partial) void reply.header('svc-partial', 'true');
     if (isWhole(query)) {
+      const etag = `"${this.boot}-${kind}-${version}${partial ? '-p' : ''}${isGzip ? '-gz' : ''}"`;
       void reply.header('etag', etag);
-      if (matches(request.headers['if-none-match'], etag)) return void reply.status(304).send();
+      if (matchesEtag(request.headers['if-none-match'], etag)) return void reply.status(304).send();
     }
+    const pieces = isWhole(query) ? (isGzip ? pages : json) : [Buffer.from(this.page(kind, query, reply))];
     void reply.header('content-type', 'application/json; charset=utf-8');
-    if (!isWhole(query)) return void reply.send(this.page(kind, query, reply));
-    const [only] = json;
-    if (only && json.length === 1) return void reply.send(only);
-    void reply.header(
-      'content-length',
-      json.reduce((sum, { length }) => sum + length, 0),
-    );
-    void reply.send(Readable.from(json));
+    if (isGzip) void reply.header('content-encoding', 'gzip');
+    sendPieces(reply, isGzip ? await this.gzip.file(pieces) : pieces);
   }
 
   private page(
@@ -66,9 +66,17 @@ export class ListReader {
   }
 }
 
+/** Sends a body whose pieces other requests send too, without joining them. */
+function sendPieces(reply: FastifyReply, pieces: readonly Buffer[]): void {
+  reply.hijack();
+  const { raw } = reply;
+  const length = pieces.reduce((sum, { length }) => sum + length, 0);
+  raw.writeHead(reply.statusCode, { ...(reply.getHeaders() as OutgoingHttpHeaders), 'content-length': length });
+  raw.cork();
+  for (const piece of pieces) raw.write(piece);
+  raw.end();
+  raw.uncork();
+}
+
 const isWhole = ({ context, folder, q, sort, limit, cursor }: ListQuery): boolean =>
   [context, folder, q, sort, limit, cursor].every((part) => part === undefined);
-
-const matches = (header: string | undefined, etag: string): boolean =>
-  header !== undefined &&
-  (header.trim() === '*' || header.split(',').some((one) => one.trim().replace(/^W\//, '') === etag));

@@ -1,6 +1,7 @@
 import 'reflect-metadata';
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { createGunzip, gunzipSync } from 'node:zlib';
 import { away, Edge } from '../testing/edge.js';
 
 describe('GET /api/vms', () => {
@@ -47,6 +48,29 @@ describe('GET /api/vms', () => {
     expect((await edge.send('GET', '/api/vms', undefined, { 'if-none-match': etag })).status).toBe(304);
     await edge.send('POST', '/api/vms/default/web/start');
     expect((await edge.send('GET', '/api/vms', undefined, { 'if-none-match': etag })).status).toBe(200);
+  });
+
+  test('is compressed for a client that accepts gzip, with an ETag of its own', async () => {
+    const gzip = { 'accept-encoding': 'br, gzip' };
+    const plain = await edge.send('GET', '/api/vms');
+    const compressed = await edge.service.app.inject({ url: '/api/vms', headers: { host: 'localhost', ...gzip } });
+    expect(compressed.headers).toMatchObject({ 'content-encoding': 'gzip', vary: 'accept, accept-encoding' });
+    expect(gunzipSync(compressed.rawPayload).toString()).toBe(plain.body);
+    const etag = String(compressed.headers.etag);
+    expect(etag).not.toBe(plain.headers['etag']);
+    expect((await edge.send('GET', '/api/vms', undefined, { ...gzip, 'if-none-match': etag })).status).toBe(304);
+    expect((await edge.send('GET', '/api/vms', undefined, { 'if-none-match': etag })).status).toBe(200);
+    await edge.send('POST', '/api/vms/default/web/start');
+    expect((await edge.send('GET', '/api/vms', undefined, { ...gzip, 'if-none-match': etag })).status).toBe(200);
+    const searched = await edge.service.app.inject({ url: '/api/vms?q=web', headers: { host: 'localhost', ...gzip } });
+    expect(JSON.parse(String(gunzipSync(searched.rawPayload)))).toMatchObject([{ name: 'web', status: 'Running' }]);
+  });
+
+  test('never compresses what may contain secrets', async () => {
+    for (const path of ['/api/vms/default/db', '/api/tasks', '/api/whoami', '/api/doctor']) {
+      const { headers } = await edge.send('GET', path, undefined, { 'accept-encoding': 'gzip, br' });
+      expect([path, headers['content-encoding']]).toEqual([path, undefined]);
+    }
   });
 
   test('searches, sorts and pages', async () => {
@@ -175,5 +199,33 @@ describe('GET /api/vms', () => {
     socket.on('data', (data) => (text += String(data)));
     await once(socket, 'close');
     expect(text).toMatch(/^HTTP\/1\.1 200 OK\r\n[^]*content-type: text\/event-stream[^]*\r\n\r\n$/);
+  });
+
+  test('streams gzip to a client that accepts it, each change as soon as it happens', async () => {
+    const socket = connect(edge.service.port(), '127.0.0.1');
+    socket.write(
+      'GET /api/vms HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\nAccept-Encoding: gzip\r\n\r\n',
+    );
+    const gunzip = createGunzip();
+    let head = '';
+    socket.on('data', (data: Buffer) => {
+      const text = data.toString('latin1');
+      const end = head.includes('\r\n\r\n') ? -4 : text.indexOf('\r\n\r\n');
+      if (end >= 0) head = text.slice(0, end + 4);
+      gunzip.write(data.subarray(end + 4));
+    });
+    let text = '';
+    let isStarted = false;
+    for await (const data of gunzip) {
+      text += String(data);
+      if (!isStarted && /event: snapshot[^]*\nid: /.test(text)) {
+        isStarted = true;
+        await edge.send('POST', '/api/vms/default/web/start');
+      }
+      if (/event: changed\ndata: \{"name":"web".*\n\nid: /.test(text)) break;
+    }
+    socket.destroy();
+    expect(head).toMatch(/content-encoding: gzip/i);
+    expect(text).toMatch(/^event: status\n[^]*event: snapshot\ndata: \[.*vm\/other\/default\/twin/);
   });
 });

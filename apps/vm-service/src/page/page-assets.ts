@@ -1,11 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
 import { DomainError } from '@headgate/domain-contracts';
-
-const compress = promisify(gzip);
 
 /** The files of the console; the last one is served as a part of app.js. */
 const ASSETS = {
@@ -17,12 +13,21 @@ const ASSETS = {
 } as const;
 export type AssetName = keyof typeof ASSETS;
 
+/** The codings in which the build left each file, in the order of preference, with the ends of their file names. */
+const CODINGS = { br: '.br', gzip: '.gz' } as const;
+
+/** One representation of a file. */
+export interface AssetBody {
+  /** Missing for the file itself. */
+  readonly coding?: string;
+  readonly etag: string;
+  readonly bytes: Buffer;
+}
+
 export interface Asset {
   readonly type: string;
-  readonly etag: string;
-  readonly body: Buffer;
-  /** Compressed once, on first use. */
-  gzipped(): Promise<Buffer>;
+  /** The smallest first, the file itself last. */
+  readonly bodies: readonly [...AssetBody[], AssetBody];
 }
 
 /** The built console, held in memory. */
@@ -32,8 +37,15 @@ export class PageAssets {
   constructor(folder: string) {
     this.assets = new Map(
       (Object.keys(ASSETS) as AssetName[]).flatMap((name) => {
-        const body = readIfExists(join(folder, name));
-        return body === undefined ? [] : [[name, assetOf(name, body)] as const];
+        const file = join(folder, name);
+        const bytes = readIfExists(file);
+        if (bytes === undefined) return [];
+        const hash = createHash('sha256').update(bytes).digest('base64url').slice(0, 22);
+        const coded = Object.entries(CODINGS).flatMap(([coding, suffix]): AssetBody[] => {
+          const compressed = readIfExists(`${file}${suffix}`);
+          return compressed === undefined ? [] : [{ coding, etag: `"${hash}-${coding}"`, bytes: compressed }];
+        });
+        return [[name, { type: ASSETS[name], bodies: [...coded, { etag: `"${hash}"`, bytes }] }] as const];
       }),
     );
   }
@@ -44,16 +56,6 @@ export class PageAssets {
     if (!asset) throw new DomainError('PATH_NOT_FOUND', 'The web console is not built; run npm run build.');
     return asset;
   }
-}
-
-function assetOf(name: AssetName, body: Buffer): Asset {
-  let compressed: Promise<Buffer> | undefined;
-  return {
-    type: ASSETS[name],
-    etag: `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`,
-    body,
-    gzipped: () => (compressed ??= compress(body, { level: 9 })),
-  };
 }
 
 function readIfExists(file: string): Buffer | undefined {

@@ -8,27 +8,43 @@ describe('the page', () => {
     const edge = new Edge();
     const page = join(edge.folder, 'page');
     mkdirSync(page);
-    for (const name of ['index.html', 'style.css', 'app.js', 'icons.js', 'screen-libraries.js', 'secret.txt'])
+    for (const name of ['index.html', 'style.css', 'app.js', 'icons.js', 'screen-libraries.js', 'secret.txt']) {
       writeFileSync(join(page, name), `${name} `.repeat(200));
-    await edge.open();
-    for (const [path, type] of [
-      ['/', 'text/html'],
-      ['/style.css', 'text/css'],
-      ['/app.js', 'text/javascript'],
-      ['/icons.js', 'text/javascript'],
-    ] as const) {
-      const answer = await edge.send('GET', path);
-      expect(String(answer.headers['content-type'])).toMatch(type);
-      expect(String(answer.headers['content-security-policy'])).toMatch(/^default-src 'none'/);
-      const etag = String(answer.headers['etag']);
-      expect((await edge.send('GET', path, undefined, { 'if-none-match': etag })).status).toBe(304);
-      expect((await edge.send('GET', path, undefined, { 'accept-encoding': 'gzip' })).headers['content-encoding']).toBe(
-        'gzip',
-      );
+      writeFileSync(join(page, `${name}.br`), `${name} in Brotli`);
+      writeFileSync(join(page, `${name}.gz`), `${name} in gzip`);
     }
+    await edge.open();
+    for (const [path, type, file] of [
+      ['/', 'text/html', 'index.html'],
+      ['/style.css', 'text/css', 'style.css'],
+      ['/app.js', 'text/javascript', 'app.js'],
+      ['/icons.js', 'text/javascript', 'icons.js'],
+    ] as const) {
+      const etags = new Set<string>();
+      for (const [accepted, coding, body] of [
+        ['', undefined, `${file} `.repeat(200)],
+        ['gzip;q=0.8, br', 'br', `${file} in Brotli`],
+        ['gzip, br;q=0', 'gzip', `${file} in gzip`],
+        ['br;q=0, identity', undefined, `${file} `.repeat(200)],
+      ] as const) {
+        const headers = { 'accept-encoding': accepted };
+        const answer = await edge.send('GET', path, undefined, headers);
+        expect(String(answer.headers['content-type'])).toMatch(type);
+        expect(String(answer.headers['content-security-policy'])).toMatch(/^default-src 'none'/);
+        expect(answer.headers).toMatchObject({ vary: 'accept-encoding' });
+        expect([path, answer.headers['content-encoding'], answer.body]).toEqual([path, coding, body]);
+        const etag = String(answer.headers['etag']);
+        etags.add(etag);
+        expect((await edge.send('GET', path, undefined, { ...headers, 'if-none-match': etag })).status).toBe(304);
+      }
+      // A cache must not answer a client with a coding that the client does not accept.
+      expect(etags.size).toBe(3);
+    }
+    expect((await edge.send('GET', '/app.js.br')).status).toBe(404);
     expect((await edge.send('GET', '/secret.txt')).status).toBe(404);
     const part = await edge.send('GET', '/app.js?part=consoles');
     expect(String(part.body)).toMatch(/^screen-libraries\.js /);
+    expect((await edge.send('GET', '/')).headers['content-security-policy']).not.toMatch(/font-src/);
     expect((await edge.send('GET', '/screen-libraries.js')).status).toBe(404);
     expect((await edge.send('GET', '/app.js?part=secret')).status).toBe(400);
     await edge.close();

@@ -2,6 +2,8 @@ import { Controller, Get, Query, Req, Res } from '@nestjs/common';
 import { PageQuery, ScriptQuery } from '@headgate/api-contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { answer, Describe } from '../platform/answers.decorator.js';
+import { acceptsEncoding } from '../platform/accept-encoding.js';
+import { matchesEtag } from '../platform/etag.js';
 import { PageAssets, type AssetName } from './page-assets.js';
 
 /** The page loads nothing from other sites, runs only its own scripts, and can't be framed. */
@@ -10,7 +12,6 @@ const POLICY = [
   "script-src 'self'",
   "style-src 'self' 'unsafe-inline'",
   "img-src 'self' data: blob:",
-  "font-src 'self' data:",
   "connect-src 'self'",
   "frame-ancestors 'none'",
   "base-uri 'none'",
@@ -23,11 +24,7 @@ export class PageController {
 
   @Get()
   @Describe('The web console.', answer(200, 'text/html'))
-  async index(
-    @Query() { token }: PageQuery,
-    @Req() request: FastifyRequest,
-    @Res() reply: FastifyReply,
-  ): Promise<void> {
+  index(@Query() { token }: PageQuery, @Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
     // The guard has redeemed the token; it must not stay in the address bar.
     if (token !== undefined) return void reply.status(303).header('location', '/').send();
     return this.answer('index.html', request, reply);
@@ -35,33 +32,36 @@ export class PageController {
 
   @Get('style.css')
   @Describe('The web console.', answer(200, 'text/css'))
-  style(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+  style(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
     return this.answer('style.css', request, reply);
   }
 
   @Get('app.js')
   @Describe('The web console.', answer(200, 'text/javascript'))
-  app(@Query() { part }: ScriptQuery, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+  app(@Query() { part }: ScriptQuery, @Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
     return this.answer(part === 'consoles' ? 'screen-libraries.js' : 'app.js', request, reply);
   }
 
   @Get('icons.js')
   @Describe('The web console.', answer(200, 'text/javascript'))
-  icons(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+  icons(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
     return this.answer('icons.js', request, reply);
   }
 
-  private async answer(name: AssetName, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const asset = this.page.get(name);
+  private answer(name: AssetName, request: FastifyRequest, reply: FastifyReply): void {
+    const { type, bodies } = this.page.get(name);
+    const accepted = request.headers['accept-encoding'];
+    const { coding, etag, bytes } =
+      bodies.find((body) => body.coding !== undefined && acceptsEncoding(accepted, body.coding)) ?? bodies.at(-1)!;
     void reply.headers({
-      'content-type': asset.type,
+      'content-type': type,
       'cache-control': 'no-cache',
-      etag: asset.etag,
+      etag,
       vary: 'accept-encoding',
       'content-security-policy': POLICY,
     });
-    if (request.headers['if-none-match']?.includes(asset.etag)) return void reply.status(304).send();
-    if (!/\bgzip\b/.test(request.headers['accept-encoding'] ?? '')) return void reply.send(asset.body);
-    void reply.header('content-encoding', 'gzip').send(await asset.gzipped());
+    if (matchesEtag(request.headers['if-none-match'], etag)) return void reply.status(304).send();
+    if (coding !== undefined) void reply.header('content-encoding', coding);
+    void reply.send(bytes);
   }
 }

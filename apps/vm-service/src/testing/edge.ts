@@ -93,7 +93,10 @@ export class Edge {
         ...headers,
       },
     });
-    const isJson = String(answer.headers['content-type']).startsWith('application/json') && answer.body !== '';
+    const isJson =
+      String(answer.headers['content-type']).startsWith('application/json') &&
+      answer.headers['content-encoding'] === undefined &&
+      answer.body !== '';
     return {
       status: answer.statusCode,
       headers: answer.headers,
