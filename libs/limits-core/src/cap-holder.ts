@@ -9,6 +9,10 @@ interface PendingItem {
 /** One holder under one cap: the amount held, and the amount reserved by writes in progress. */
 export class CapHolder {
   held: number;
+  /** Items added by writes since this holder is known. */
+  added = 0;
+  /** The count is too old: it has to be replaced before the next write. */
+  isStale = false;
   private inFlight = 0;
   private readonly pendingItems = new Map<string, PendingItem>();
 
@@ -39,6 +43,7 @@ export class CapHolder {
   private settle(amount: number, added: number): void {
     this.inFlight -= amount;
     this.held += added;
+    this.added += added;
   }
 
   /** Writers of the same item share one place. The last one to finish keeps it if any of them succeeded. */

@@ -132,6 +132,32 @@ describe('CapLedger', () => {
     expect(ledger.isKnown(cap, HOLDER)).toBe(false);
   });
 
+  test('counts an expired holder again although a write is in progress, which keeps its place', async () => {
+    const { ledger, cap } = open(5);
+    ledger.reconcile(cap, HOLDER, 4);
+    const write = expectGranted(ledger.reserveKnown(cap, { holder: HOLDER }));
+    expect((await ledger.reserve(cap, { holder: HOLDER }, () => 0)).granted).toBe(false);
+    ledger.expire(cap, HOLDER);
+    expect(ledger.isKnown(cap, HOLDER)).toBe(false);
+    expectGranted(await ledger.reserve(cap, { holder: HOLDER, amount: 3 }, () => 1)).commit();
+    expect((await ledger.reserve(cap, { holder: HOLDER }, () => 0)).granted).toBe(false);
+    write.release();
+    expect((await ledger.reserve(cap, { holder: HOLDER }, () => 0)).granted).toBe(true);
+  });
+
+  test('adds the writes that end while a holder is counted', async () => {
+    const { ledger, cap } = open(5);
+    ledger.reconcile(cap, HOLDER, 0);
+    const write = expectGranted(ledger.reserveKnown(cap, { holder: HOLDER, amount: 3 }));
+    ledger.expire(cap, HOLDER);
+    const counting = Promise.withResolvers<number>();
+    const next = ledger.reserve(cap, { holder: HOLDER, amount: 3 }, () => counting.promise);
+    write.commit();
+    counting.resolve(0);
+    expect((await next).granted).toBe(false);
+    expect(ledger.held(cap, HOLDER)).toBe(3);
+  });
+
   test.each([0, -1, 1.5, Number.NaN])('refuses a cap of %p and names it', (limit) => {
     expect(() => new CapLedger().define('limits.pushers_per_user', { limit, resource: 'pushers' })).toThrow(
       'limits.pushers_per_user',

@@ -70,7 +70,7 @@ export class CapLedger {
   }
 
   isKnown(cap: Cap, holder: string): boolean {
-    return this.holders.has(holderKey(cap, holder));
+    return this.holders.get(holderKey(cap, holder))?.isStale === false;
   }
 
   /** The known count of held items, without reservations; undefined if unknown. */
@@ -84,7 +84,7 @@ export class CapLedger {
       throw new RangeError(`${cap.name}: the count must be a whole number of at least 0, not ${held}.`);
     }
     const known = this.touch(cap, holder);
-    if (known) known.held = held;
+    if (known) Object.assign(known, { held, isStale: false });
     else this.remember(holderKey(cap, holder), new CapHolder(held));
   }
 
@@ -100,11 +100,27 @@ export class CapLedger {
     if (known?.idle) this.holders.delete(holderKey(cap, holder));
   }
 
+  /**
+   * Makes the next write count again, even while others are in progress, which keep their places. One of them may then count twice
+   * until the next count, which errs on the side of refusing.
+   */
+  expire(cap: Cap, holder: string): void {
+    const known = this.holders.get(holderKey(cap, holder));
+    if (known) known.isStale = true;
+  }
+
   private load(cap: Cap, holder: string, count: CountHeld): Promise<void> {
     const key = holderKey(cap, holder);
     const running = this.loading.get(key);
     if (running) return running;
-    const loading = (async () => this.reconcile(cap, holder, await count()))().finally(() => this.loading.delete(key));
+    const known = this.holders.get(key);
+    const addedBefore = known?.added ?? 0;
+    const loading = (async () => {
+      const held = await count();
+      // The count may have been taken before the writes that ended in the meantime.
+      const isSame = known !== undefined && this.holders.get(key) === known;
+      this.reconcile(cap, holder, held + (isSame ? known.added - addedBefore : 0));
+    })().finally(() => this.loading.delete(key));
     this.loading.set(key, loading);
     return loading;
   }

@@ -8,6 +8,8 @@ import { SharedRateLimiter } from './rate-limiter.port.js';
 class Server {
   isUp = true;
   calls = 0;
+  /** How long an answer takes, or why there is none. */
+  delay: () => Promise<void> = async () => undefined;
   readonly limiter: MemoryRateLimiter;
 
   constructor(clock: ManualClock) {
@@ -27,15 +29,20 @@ class ServerClient extends SharedRateLimiter {
   }
 
   override async count(rate: Rate, key: string): Promise<RateRefusal | undefined> {
-    return this.server.limiter.count(this.server.rate(rate), key);
+    const refusal = this.server.limiter.count(this.server.rate(rate), key);
+    await this.server.delay();
+    return refusal;
   }
 
   override async countAll(keys: readonly CountedKey[]): Promise<RateRefusal | undefined> {
-    return this.server.limiter.countAll(keys.map((key) => ({ ...key, rate: this.server.rate(key.rate) })));
+    const refusal = this.server.limiter.countAll(keys.map((key) => ({ ...key, rate: this.server.rate(key.rate) })));
+    await this.server.delay();
+    return refusal;
   }
 
   override async reserve(keys: readonly RateKey[]): Promise<Reservation | RateRefusal> {
     const answer = this.server.limiter.reserve(keys.map(({ rate, key }) => ({ rate: this.server.rate(rate), key })));
+    await this.server.delay();
     if (!answer.granted) return answer;
     const settle = async (settlement: 'commit' | 'reset' | 'release') => {
       if (!this.server.isUp) throw new Error('connection refused');
@@ -92,6 +99,39 @@ describe('FallbackRateLimiter', () => {
     server.isUp = false;
     expect(await countGranted(90)).toBe(15);
     expect(changes).toEqual(['degraded', 'degraded', 'degraded']);
+  });
+
+  test.each(['reserve', 'count', 'countAll'] as const)(
+    'grants no more than the limit when the server fails in the middle of parallel events (%s)',
+    async (method) => {
+      const { server, all } = cluster(1);
+      const { limiter, rate } = all[0]!;
+      let calls = 0;
+      // The answers for the first five arrive after the failures of all others.
+      server.delay = async () => {
+        const isLost = ++calls > 5;
+        for (let turn = 0; turn < (isLost ? 1 : 5); turn++) await new Promise((next) => setImmediate(next));
+        if (isLost) throw new Error('timeout');
+      };
+      const attempt = async () => {
+        if (method === 'reserve') return (await limiter.reserve([{ rate, key: 'alice' }])).granted;
+        const refusal = await (method === 'count'
+          ? limiter.count(rate, 'alice')
+          : limiter.countAll([{ rate, key: 'alice' }]));
+        return refusal === undefined;
+      };
+      const granted = await Promise.all(Array.from({ length: 100 }, attempt));
+      expect(granted.filter(Boolean)).toHaveLength(5);
+    },
+  );
+
+  test('returns what it has reserved on its own when the shared limiter refuses', async () => {
+    const { all, countGranted } = cluster(2);
+    expect(await countGranted(5)).toBe(5);
+    const { limiter, own, rate } = all[0]!;
+    for (let n = 0; n < 9; n++) expect((await limiter.reserve([{ rate, key: 'alice' }])).granted).toBe(false);
+    for (let n = 0; n < 9; n++) expect(await limiter.countAll([{ rate, key: 'alice' }])).toBeDefined();
+    expect(own.peek(rate, 'alice')).toMatchObject({ counted: 3, inFlight: 0 });
   });
 
   test('counts the events that this node granted before the server failed', async () => {

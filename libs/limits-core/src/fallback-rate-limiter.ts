@@ -1,5 +1,6 @@
 import { type Clock, MonotonicClock } from './clock.js';
 import type { MemoryRateLimiter } from './memory-rate-limiter.js';
+import type { MemoryReservation } from './memory-reservation.js';
 import { RateLimiter, type SharedRateLimiter } from './rate-limiter.port.js';
 import type { CountedKey, Rate, RateKey, RateOptions, RateRefusal, Reservation, WindowState } from './rate.js';
 
@@ -15,6 +16,8 @@ export interface FallbackRateLimiterOptions {
  * Uses a limiter that several nodes share, and this node's own one while the shared one fails. Events that this node lets
  * through always count in its own limiter too, so it is up to date when it is needed: during an outage, `nodes` nodes let
  * through at most `nodes × limit` events per window together, and at most `limit` more in the window in which it ends.
+ * Events are reserved there before the shared limiter is asked, so that an outage in the middle of parallel events does not grant
+ * any more of them.
  */
 export class FallbackRateLimiter extends RateLimiter {
   private readonly shared: SharedRateLimiter;
@@ -43,51 +46,46 @@ export class FallbackRateLimiter extends RateLimiter {
     return this.own.define(name, options);
   }
 
-  override count(rate: Rate, key: string, limit?: number): Promise<RateRefusal | undefined> {
-    return this.withFallback(
-      async () => {
-        const refusal = await this.shared.count(rate, key, limit);
-        if (!refusal) this.own.count(rate, key, limit);
-        return refusal;
-      },
-      () => this.own.count(rate, key, limit),
-    );
+  override async count(rate: Rate, key: string, limit = rate.limit): Promise<RateRefusal | undefined> {
+    const own = this.own.reserve([{ rate, key, limit }]);
+    const answer = await this.ask(() => this.shared.count(rate, key, limit));
+    if ('failed' in answer) return commit(own);
+    if (answer.value) release(own);
+    else if (own.granted) own.commit();
+    else this.own.count(rate, key, limit);
+    return answer.value;
   }
 
-  override countAll(keys: readonly CountedKey[]): Promise<RateRefusal | undefined> {
-    return this.withFallback(
-      async () => {
-        const refusal = await this.shared.countAll(keys);
-        if (!refusal) this.own.countAll(keys);
-        return refusal;
-      },
-      () => this.own.countAll(keys),
-    );
+  override async countAll(keys: readonly CountedKey[]): Promise<RateRefusal | undefined> {
+    // Costs can't be reserved.
+    const canReserve = keys.every(({ cost = 1, windowMs }) => cost === 1 && windowMs === undefined);
+    const own = canReserve ? this.own.reserve(keys) : undefined;
+    const answer = await this.ask(() => this.shared.countAll(keys));
+    if ('failed' in answer) return own ? commit(own) : this.own.countAll(keys);
+    if (answer.value) release(own);
+    else if (own?.granted) own.commit();
+    else this.own.countAll(keys);
+    return answer.value;
   }
 
-  override reserve(keys: readonly RateKey[]): Promise<Reservation | RateRefusal> {
-    return this.withFallback(
-      async () => {
-        const answer = await this.shared.reserve(keys);
-        return answer.granted ? this.combine(answer, this.reserveOwn(keys)) : answer;
-      },
-      () => this.own.reserve(keys),
-    );
+  override async reserve(keys: readonly RateKey[]): Promise<Reservation | RateRefusal> {
+    const own = this.own.reserve(keys);
+    const answer = await this.ask(() => this.shared.reserve(keys));
+    if ('failed' in answer) return own;
+    if (answer.value.granted) return this.combine(answer.value, own.granted ? own : this.settledDirectly(keys));
+    release(own);
+    return answer.value;
   }
 
-  override peek(rate: Rate, key: string): Promise<WindowState> {
-    return this.withFallback(
-      () => this.shared.peek(rate, key),
-      () => this.own.peek(rate, key),
-    );
+  override async peek(rate: Rate, key: string): Promise<WindowState> {
+    const answer = await this.ask(() => this.shared.peek(rate, key));
+    return 'failed' in answer ? this.own.peek(rate, key) : answer.value;
   }
 
   override async reset(rate: Rate, key: string): Promise<boolean> {
     const existed = this.own.reset(rate, key);
-    return this.withFallback(
-      async () => (await this.shared.reset(rate, key)) || existed,
-      () => existed,
-    );
+    const answer = await this.ask(() => this.shared.reset(rate, key));
+    return 'failed' in answer ? existed : answer.value || existed;
   }
 
   /**
@@ -107,10 +105,8 @@ export class FallbackRateLimiter extends RateLimiter {
     };
   }
 
-  /** A reservation in this node's own limiter. Keys that an outage has filled there are settled directly instead. */
-  private reserveOwn(keys: readonly RateKey[]): Reservation {
-    const answer = this.own.reserve(keys);
-    if (answer.granted) return answer;
+  /** For keys that have no room in this node's own limiter, because of an outage: outcomes apply to their windows directly. */
+  private settledDirectly(keys: readonly RateKey[]): Reservation {
     return {
       granted: true,
       commit: () => keys.forEach(({ rate, key, limit }) => void this.own.count(rate, key, limit)),
@@ -119,18 +115,18 @@ export class FallbackRateLimiter extends RateLimiter {
     };
   }
 
-  private async withFallback<Answer>(shared: () => Promise<Answer>, own: () => Answer): Promise<Answer> {
-    if (this.clock.now() < this.retryAt) return own();
+  private async ask<Answer>(shared: () => Promise<Answer>): Promise<{ value: Answer } | { failed: true }> {
+    if (this.clock.now() < this.retryAt) return { failed: true };
     try {
-      const answer = await shared();
+      const value = await shared();
       if (this.degraded) {
         this.degraded = false;
         this.onChange();
       }
-      return answer;
+      return { value };
     } catch (error) {
       this.fail(error);
-      return own();
+      return { failed: true };
     }
   }
 
@@ -140,4 +136,14 @@ export class FallbackRateLimiter extends RateLimiter {
     this.degraded = true;
     this.onChange(error);
   }
+}
+
+function commit(own: MemoryReservation | RateRefusal): RateRefusal | undefined {
+  if (!own.granted) return own;
+  own.commit();
+  return undefined;
+}
+
+function release(own: MemoryReservation | RateRefusal | undefined): void {
+  if (own?.granted) own.release();
 }

@@ -1,5 +1,5 @@
 import { type AddressInfo, type Server, type Socket, createServer } from 'node:net';
-import { MemoryRateLimiter } from '@headgate/limits-core';
+import { FallbackRateLimiter, MemoryRateLimiter } from '@headgate/limits-core';
 import { RedisRateLimiter, type RedisRateLimiterOptions } from './redis-rate-limiter.js';
 import { ServerUnavailable, ServerTimeout } from './server-errors.js';
 
@@ -137,6 +137,33 @@ describe('RedisRateLimiter on the wire', () => {
     const end = performance.now() + 200;
     while (performance.now() < end);
     expect(await answer).toMatchObject({ retryAfterMs: 1234 });
+  });
+
+  test('grants exactly the limit to a thousand parallel events while its own process is busy', async () => {
+    let counted = 0;
+    const { limiter } = await listen(
+      ([name]) => (name === 'EVALSHA' ? (counted++ < 6 ? '*2\r\n:0\r\n:1\r\n' : '*2\r\n:1\r\n:9\r\n') : '+OK\r\n'),
+      { timeoutMs: 50 },
+    );
+    await whenConnected(() => limiter.count(ring, 'first'));
+    const failures: unknown[] = [];
+    const shared = new FallbackRateLimiter(limiter, new MemoryRateLimiter(), {
+      onChange: (error) => failures.push(error),
+    });
+    const rate = shared.define('login', { limit: 5, windowMs: 60_000 });
+    const answers = Array.from({ length: 1_000 }, () => shared.count(rate, 'alice'));
+    // Each turn of the event loop takes longer than half the timeout.
+    let isDone = false;
+    const keepBusy = () => {
+      const end = performance.now() + 30;
+      while (performance.now() < end);
+      if (!isDone) setImmediate(keepBusy);
+    };
+    keepBusy();
+    const refusals = await Promise.all(answers);
+    isDone = true;
+    expect(refusals.filter((refusal) => refusal === undefined)).toHaveLength(5);
+    expect(failures).toEqual([]);
   });
 
   test('accepts an answer that arrived in time, even if a busy process reads it late', async () => {

@@ -5,23 +5,19 @@ import { ServerTimeout, ServerUnavailable } from './server-errors.js';
 import { SentinelTransport } from './sentinel-transport.js';
 import { type ServerOptions, validateServers } from './server-options.js';
 import { singleTransport } from './single-transport.js';
+import { WireDeadlines } from './wire-deadlines.js';
 
 export interface ConnectionOptions extends ServerOptions {
   /** Maximum time for an answer; 100 ms by default. A refusal must not wait for a slow server. */
   readonly timeoutMs?: number;
 }
 
-/** A timer that is later than this means that the process was busy, and not that the server is slow. */
-const BUSY_MS = 20;
-/** How often a busy process waits again for an answer. */
-const MAX_EXTENSIONS = 10;
-
 /**
  * Runs commands and scripts with a timeout. Commands fail at once while the server is unavailable; they are never queued,
  * because they would count at the wrong time later. Commands of one turn of the event loop are sent together.
  */
 export class RedisConnection {
-  private readonly timeoutMs: number;
+  private readonly deadlines: WireDeadlines;
   private transport: RedisTransport;
   private closed = false;
   private lastError: unknown;
@@ -29,7 +25,7 @@ export class RedisConnection {
   /** @throws TypeError when the server's address is invalid */
   constructor(private readonly options: ConnectionOptions) {
     validateServers(options);
-    this.timeoutMs = options.timeoutMs ?? 100;
+    this.deadlines = new WireDeadlines(options.timeoutMs ?? 100);
     this.transport = this.connect();
   }
 
@@ -41,7 +37,7 @@ export class RedisConnection {
     const transport = this.transport;
     if (!transport.isReady) throw new ServerUnavailable(this.closed ? 'the connection was closed' : this.lastError);
     try {
-      return await withTimeout(this.timeoutMs, transport.send(command, key));
+      return await this.deadlines.guard(transport.send(command, key));
     } catch (error) {
       // Commands pending on a stalled connection must not reach the server later, nor delay new ones.
       if (error instanceof ServerTimeout) this.replace(transport, error);
@@ -85,31 +81,4 @@ function openTransport(options: ServerOptions, listener: TransportListener): Red
   if (cluster) return new ClusterTransport(options, listener);
   if (sentinel) return new SentinelTransport(options, listener);
   return singleTransport(options, listener);
-}
-
-/**
- * Rejects if the answer takes too long. Time during which this process was busy does not count: it could neither send the
- * command nor read the answer.
- */
-async function withTimeout<Answer>(ms: number, answer: Promise<Answer>): Promise<Answer> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<never>((_, reject) => {
-    const wait = (extensions: number): void => {
-      const due = performance.now() + ms;
-      timer = setTimeout(() => {
-        const lateMs = performance.now() - due;
-        // A busy process runs expired timers before it reads its sockets: read what has arrived before giving up.
-        setImmediate(() => {
-          if (lateMs > BUSY_MS && extensions > 0) wait(extensions - 1);
-          else reject(new ServerTimeout(ms));
-        });
-      }, ms);
-    };
-    wait(MAX_EXTENSIONS);
-  });
-  try {
-    return await Promise.race([answer, timeout]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -55,6 +55,24 @@ describe('Caps', () => {
     expect(counted).toBe(2);
   });
 
+  test('counts a holder again who always has a write in progress', async () => {
+    const unfinished = Promise.withResolvers<ReturnType<typeof ok>>();
+    const slow = caps.run(
+      caps.pushers,
+      { holder: '@a:b' },
+      () => held,
+      () => unfinished.promise,
+    );
+    await write();
+    await expect(write()).rejects.toMatchObject({ cap: 'pushers' });
+    // The user deletes one by another way.
+    now = 100;
+    held = 0;
+    expect((await write()).status).toBe(200);
+    unfinished.resolve(ok());
+    await slow;
+  });
+
   test('counts again before a refusal, but not for every refusal', async () => {
     await write();
     await write();

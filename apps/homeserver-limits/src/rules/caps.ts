@@ -94,7 +94,9 @@ export class Caps {
 
   private expireOlderThan(maxAgeMs: number, cap: Cap, holder: string, cacheKey: string): boolean {
     const isExpired = this.now() - (this.countedAt.get(cacheKey) ?? -Infinity) >= maxAgeMs;
-    if (isExpired) this.ledger.invalidate(cap, holder);
+    // A count that is never cached is exact between writes; in the middle of one, it could count that write twice.
+    if (isExpired && maxAgeMs > 0) this.ledger.expire(cap, holder);
+    else if (isExpired) this.ledger.invalidate(cap, holder);
     return isExpired;
   }
 

@@ -26,7 +26,7 @@ export function bySource(ipv6Prefix = DEFAULT_IPV6_PREFIX_BITS): (request: Limit
 }
 
 /**
- * The key of a caller by address: the IPv4 address, also if it is mapped into IPv6, or the network of an IPv6 address
+ * The key of a caller by address: the IPv4 address, also if an IPv6 address contains it, or the network of an IPv6 address
  * (`2001:db8:1:2::/64`). All callers without a usable address share one key.
  */
 export function sourceKey(address: string, ipv6Prefix = DEFAULT_IPV6_PREFIX_BITS): string {
@@ -34,7 +34,8 @@ export function sourceKey(address: string, ipv6Prefix = DEFAULT_IPV6_PREFIX_BITS
   if (family === 4) return address;
   if (family === 0) return UNKNOWN_ADDRESS;
   const groups = groupsOf(address.split('%', 1)[0]!);
-  if (isMapped(groups)) return [groups[6]! >> 8, groups[6]! & 255, groups[7]! >> 8, groups[7]! & 255].join('.');
+  const embedded = embeddedIpv4(groups);
+  if (embedded) return embedded.flatMap((group) => [group >> 8, group & 255]).join('.');
   const kept = groups.slice(0, Math.ceil(ipv6Prefix / 16));
   const partialBits = ipv6Prefix % 16;
   if (partialBits > 0) kept[kept.length - 1]! &= 0xffff << (16 - partialBits);
@@ -42,8 +43,22 @@ export function sourceKey(address: string, ipv6Prefix = DEFAULT_IPV6_PREFIX_BITS
   return `${network}${kept.length < 8 ? '::' : ''}/${ipv6Prefix}`;
 }
 
-const isMapped = (groups: readonly number[]): boolean =>
-  groups[5] === 0xffff && groups.slice(0, 5).every((group) => group === 0);
+/**
+ * The IPv4 address, as two groups, of a caller who reaches an IPv6 server through a translator or tunnel. Their /64 would be one caller
+ * for everyone behind the translator, or 65,536 callers for one host with a 6to4 network.
+ */
+function embeddedIpv4(groups: readonly number[]): readonly number[] | undefined {
+  const startsWith = (...prefix: number[]) => prefix.every((group, index) => groups[index] === group);
+  const last = groups.slice(6);
+  // IPv4-mapped, and IPv4-translated (RFC 2765).
+  if (startsWith(0, 0, 0, 0, 0, 0xffff) || startsWith(0, 0, 0, 0, 0xffff, 0)) return last;
+  // The well-known prefix of NAT64 (RFC 6052).
+  if (startsWith(0x64, 0xff9b, 0, 0, 0, 0)) return last;
+  // 6to4 (RFC 3056).
+  if (startsWith(0x2002)) return groups.slice(1, 3);
+  // Teredo (RFC 4380), which inverts the bits.
+  return startsWith(0x2001, 0) ? last.map((group) => group ^ 0xffff) : undefined;
+}
 
 /** The eight groups of an IPv6 address. */
 function groupsOf(address: string): number[] {

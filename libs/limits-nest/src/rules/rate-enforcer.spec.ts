@@ -87,3 +87,27 @@ test('RateEnforcer with a limiter in this process returns values, not promises',
   expect(enforcer.count(account.rate, account.key)).toBeUndefined();
   expect(enforcer.reserve([source])).not.toBeInstanceOf(Promise);
 });
+
+test.each<[shadow: string[]]>([[['source']], [[]]])(
+  'RateEnforcer releases the first reservation when the server fails at the second (shadow: %j)',
+  async (shadow) => {
+    const memory = new MemoryRateLimiter({ clock: new ManualClock() });
+    const limiter = new AsyncLimiter(memory);
+    const account = { rate: limiter.define('account', { limit: 1, windowMs: 60_000 }), key: 'alice' };
+    const source = { rate: limiter.define('source', { limit: 2, windowMs: 90_000 }), key: '192.0.2.1' };
+    const reserve = limiter.reserve.bind(limiter);
+    limiter.reserve = async (keys) => {
+      if (keys[0]!.rate === source.rate) throw new Error('the server failed');
+      return reserve(keys);
+    };
+    const enforcer = new RateEnforcer(
+      limiter,
+      (rate) => shadow.includes(rate),
+      () => undefined,
+    );
+    const attempt =
+      shadow.length > 0 ? enforcer.reserve([account, source]) : enforcer.reserveGroups([[account], [source]]);
+    await expect(attempt).rejects.toThrow('the server failed');
+    expect(memory.peek(account.rate, account.key)).toMatchObject({ counted: 0, inFlight: 0 });
+  },
+);

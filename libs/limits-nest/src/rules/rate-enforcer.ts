@@ -55,7 +55,8 @@ export class RateEnforcer {
     const reservations: Reservation[] = [];
     let refused: RateRefusal | undefined;
     for (const group of groups) {
-      const answer = await this.reserveAll(group.filter(({ rate }) => !this.isShadow(rate.name)));
+      const enforced = group.filter(({ rate }) => !this.isShadow(rate.name));
+      const answer = await orRelease(reservations, async () => this.reserveAll(enforced));
       if (answer.granted) reservations.push(answer);
       else if (answer.retryAfterMs > (refused?.retryAfterMs ?? 0)) refused = answer;
     }
@@ -86,11 +87,21 @@ export class RateEnforcer {
   ): Promise<Reservation> {
     const reservations = [await reserved];
     for (const rateKey of keys.filter(({ rate }) => this.isShadow(rate.name))) {
-      const answer = await this.limiter.reserve([rateKey]);
+      const answer = await orRelease(reservations, async () => this.limiter.reserve([rateKey]));
       this.onDecision(rateKey.rate.name, answer.granted ? 'granted' : 'shadow_refused');
       if (answer.granted) reservations.push(answer);
     }
     return combine(reservations);
+  }
+}
+
+/** Releases what is already reserved when a limiter on a server fails. */
+async function orRelease<Answer>(reserved: readonly Reservation[], reserve: () => Promise<Answer>): Promise<Answer> {
+  try {
+    return await reserve();
+  } catch (error) {
+    await Promise.allSettled(reserved.map(async (reservation) => reservation.release()));
+    throw error;
   }
 }
 
