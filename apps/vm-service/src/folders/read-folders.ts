@@ -1,13 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import type { FoldersView, FolderView } from '@headgate/api-contracts';
-import { formatRef, INSTANCE_KINDS, isRunningStatus, isVm, parentFolder } from '@headgate/domain-contracts';
+import { INSTANCE_KINDS, isRunningStatus, isVm, parentFolder, parseRef } from '@headgate/domain-contracts';
 import { FleetReader, type FleetEntry } from '@headgate/fleet';
 import { Folders } from '@headgate/folders';
 import { presentEntry } from '../fleet/present.js';
 
 interface Content {
   readonly entries: FleetEntry[];
-  readonly refs: Set<string>;
   running: number;
 }
 
@@ -27,9 +26,7 @@ export class ReadFolders {
     await this.fleet.whenSynced();
     this.fleet.expectSomeContext();
     const { tree } = this.folders;
-    const contents = new Map(
-      tree.paths().map((path) => [path, { entries: [], refs: new Set<string>(), running: 0 } as Content]),
-    );
+    const contents = new Map(tree.paths().map((path) => [path, { entries: [], running: 0 } as Content]));
     const unfoldered: FleetEntry[] = [];
     for (const kind of INSTANCE_KINDS)
       for (const entry of this.fleet.all(kind)) {
@@ -39,7 +36,6 @@ export class ReadFolders {
           continue;
         }
         content.entries.push(entry);
-        content.refs.add(formatRef(entry.instance.ref));
         if (isOn(entry)) content.running++;
       }
     const lost = this.fleet.states().filter(({ state }) => state === 'lost');
@@ -50,11 +46,13 @@ export class ReadFolders {
     };
   }
 
-  private present(path: string, { entries, refs, running }: Content, summary: boolean): FolderView {
-    const missing = [...this.folders.tree.members(path)].filter((ref) => !refs.has(ref)).sort();
-    const counts = { members: entries.length, running, missing: missing.length };
+  private present(path: string, { entries, running }: Content, summary: boolean): FolderView {
+    const refs = this.folders.tree.members(path);
+    const counts = { members: entries.length, running, missing: refs.size - entries.length };
     const folder = { path, parent: parentFolder(path) ?? null, counts };
-    return summary ? folder : { ...folder, members: entries.map(presentEntry), missing };
+    if (summary) return folder;
+    const missing = counts.missing === 0 ? [] : [...refs].filter((ref) => !this.fleet.get(parseRef(ref))).sort();
+    return { ...folder, members: entries.map(presentEntry), missing };
   }
 }
 

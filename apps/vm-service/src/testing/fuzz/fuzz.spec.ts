@@ -14,7 +14,7 @@ import { requestArbitrary, type ApiDocument, type FuzzRequest, type KnownNames }
 /** `HEADGATE_FUZZ_RUNS=100000 npx nx test @headgate/vm-service -- fuzz` runs more; a seed makes a run repeatable. */
 const RUNS = Number(process.env['HEADGATE_FUZZ_RUNS'] ?? 2000);
 const SEED = Number(process.env['HEADGATE_FUZZ_SEED'] ?? 8006);
-/** A request takes a few milliseconds; a failure is made smaller by many more requests. */
+/** A request takes a few milliseconds. Shrinking a failure takes many more requests. */
 const TIMEOUT_MS = 60_000 + RUNS * 20;
 
 /** A backend may lack an ability. Nothing else is missing, slow or away. */
