@@ -58,11 +58,27 @@ export const HttpOrigin = () =>
   });
 
 /** The URL of a Redis or Valkey server, with its credentials. */
-export const RedisUrl = () =>
-  textRule('redisUrl', 'redis://[[USER]:PASSWORD@]HOST[:PORT][/DATABASE] or rediss:// of the same form', (value) => {
-    if (!hasScheme(/^rediss?:$/)(value)) return false;
-    const { hostname, pathname, search, hash } = new URL(value);
-    return hostname !== '' && /^(?:\/[0-9]*)?$/.test(pathname) && search + hash === '';
+export const RedisUrl = (options?: ValidationOptions) =>
+  textRule(
+    'redisUrl',
+    'redis://[[USER]:PASSWORD@]HOST[:PORT][/DATABASE] or rediss:// of the same form',
+    isRedisUrl,
+    options,
+  );
+
+function isRedisUrl(value: string): boolean {
+  if (!hasScheme(/^rediss?:$/)(value)) return false;
+  const { hostname, pathname, search, hash } = new URL(value);
+  return hostname !== '' && /^(?:\/[0-9]*)?$/.test(pathname) && search + hash === '';
+}
+
+/** The name of a primary, and the URLs of the sentinels that monitor it. */
+export const OneSentinel = () =>
+  rule('sentinel', '{ name = "PRIMARY", nodes = ["redis://HOST:PORT", ...] }', (value) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+    const { name, nodes, ...rest } = value as Record<string, unknown>;
+    if (typeof name !== 'string' || name === '' || Object.keys(rest).length > 0 || !Array.isArray(nodes)) return false;
+    return nodes.every((node) => typeof node === 'string' && isRedisUrl(node));
   });
 
 export const WebSocketUrl = () => textRule('webSocketUrl', 'a ws or wss URL', hasScheme(/^wss?:$/));

@@ -1,8 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { FallbackRateLimiter, type MemoryRateLimiter } from '@headgate/limits-core';
-import { RedisRateLimiter } from '@headgate/limits-redis';
+import { RedisRateLimiter, type RedisRateLimiterOptions } from '@headgate/limits-redis';
 import type { OnApplicationShutdown, OnModuleInit } from '@nestjs/common';
 import type { Logger } from 'pino';
+import { ConfigError } from '@headgate/nest-kit';
 import { readNamedFile } from '../config/read-file.js';
 import type { SharedSection } from '../config/shared.section.js';
 
@@ -13,6 +14,9 @@ const RETRY_MS = 20;
 const HEALTH_CHECK_MS = 1_000;
 /** Not the key of any caller: those are never empty. */
 const HEALTH_CHECK_KEY = '';
+/** The environment variable of the secret that keys the digests of names and addresses, instead of a file. */
+const SECRET_VARIABLE = 'LIMITS_SHARED_SECRET';
+const MIN_SECRET_LENGTH = 16;
 
 /** Windows on a server that several gateways share, with a fallback to this gateway's own while the server is unavailable. */
 export class SharedStore implements OnModuleInit, OnApplicationShutdown {
@@ -20,20 +24,13 @@ export class SharedStore implements OnModuleInit, OnApplicationShutdown {
   private readonly server: RedisRateLimiter;
   private healthCheck?: NodeJS.Timeout;
 
-  /** @throws ConfigError that names a file that cannot be read */
+  /** @throws ConfigError that names a file that cannot be read, or a secret that is too short. It never contains the secret. */
   constructor(
-    url: string,
-    { password_file, ca_file, prefix, timeout_ms: timeoutMs }: Readonly<SharedSection>,
+    section: Readonly<SharedSection>,
     private readonly own: MemoryRateLimiter,
     private readonly log: Logger,
   ) {
-    this.server = RedisRateLimiter.open({
-      url,
-      prefix,
-      timeoutMs,
-      ...(password_file !== undefined && { password: readNamedFile(password_file).split(/\r?\n/, 1)[0] ?? '' }),
-      ...(ca_file !== undefined && { tls: { ca: readNamedFile(ca_file) } }),
-    });
+    this.server = RedisRateLimiter.open(optionsOf(section, process.env[SECRET_VARIABLE]));
     this.windows = new FallbackRateLimiter(this.server, own, { onChange: (error) => this.logChange(error) });
   }
 
@@ -54,8 +51,8 @@ export class SharedStore implements OnModuleInit, OnApplicationShutdown {
 
   /** Without this wait, the first requests would be counted by this gateway alone. */
   private async connect(): Promise<void> {
-    const end = Date.now() + CONNECT_TIMEOUT_MS;
-    while (Date.now() < end) {
+    const end = performance.now() + CONNECT_TIMEOUT_MS;
+    while (performance.now() < end) {
       const isUp = await this.server.ping().then(
         () => true,
         () => false,
@@ -77,3 +74,32 @@ export class SharedStore implements OnModuleInit, OnApplicationShutdown {
     else this.log.warn({ err: error }, 'the shared windows are unavailable: this gateway counts on its own');
   }
 }
+
+function optionsOf(section: Readonly<SharedSection>, secretInEnvironment: string | undefined): RedisRateLimiterOptions {
+  const { url, cluster, sentinel, username, password_file, ca_file, prefix, timeout_ms: timeoutMs } = section;
+  const secret = secretOf(section, secretInEnvironment);
+  return {
+    prefix,
+    timeoutMs,
+    ...(url !== undefined && { url }),
+    ...(cluster && { cluster: { nodes: cluster } }),
+    ...(sentinel && { sentinel }),
+    ...(username !== undefined && { username }),
+    ...(password_file !== undefined && { password: firstLineOf(password_file) }),
+    ...(secret !== undefined && { secret }),
+    ...(ca_file !== undefined && { tls: { ca: readNamedFile(ca_file) } }),
+  };
+}
+
+function secretOf({ secret_file }: Readonly<SharedSection>, inEnvironment = ''): string | undefined {
+  if (secret_file === undefined && inEnvironment === '') return undefined;
+  if (secret_file !== undefined && inEnvironment !== '') {
+    throw new ConfigError('configuration', [`shared.secret_file and ${SECRET_VARIABLE} both have a secret`]);
+  }
+  const secret = secret_file === undefined ? inEnvironment : firstLineOf(secret_file);
+  if (secret.length >= MIN_SECRET_LENGTH) return secret;
+  const source = secret_file ?? SECRET_VARIABLE;
+  throw new ConfigError(source, [`the secret must be at least ${MIN_SECRET_LENGTH} characters`]);
+}
+
+const firstLineOf = (path: string): string => readNamedFile(path).split(/\r?\n/, 1)[0] ?? '';

@@ -2,6 +2,7 @@ import { CapLedger, RateLimiter, MemoryRateLimiter } from '@headgate/limits-core
 import { Global, Module } from '@nestjs/common';
 import type { Logger } from 'pino';
 import { LiveConfig } from '../config/live-config.js';
+import { sharedUrls } from '../config/shared.section.js';
 import { DATA_DIR, LOGGER } from '../config/settings.module.js';
 import { DataFolder } from './data-folder.js';
 import { ObservedWindows } from './observed-windows.js';
@@ -16,9 +17,9 @@ async function openSharedStore(
   log: Logger,
 ): Promise<SharedStore | undefined> {
   const { shared } = config.current;
-  if (shared.url === undefined) return undefined;
+  if (sharedUrls(shared).length === 0) return undefined;
   const { SharedStore } = await import('./shared-store.js');
-  return new SharedStore(shared.url, shared, windows, log);
+  return new SharedStore(shared, windows, log);
 }
 
 /**

@@ -95,7 +95,7 @@ export class RateEnforcer {
   }
 }
 
-/** Releases what is already reserved when a limiter on a server fails. */
+/** Releases the earlier reservations when a limiter on a server fails. */
 async function orRelease<Answer>(reserved: readonly Reservation[], reserve: () => Promise<Answer>): Promise<Answer> {
   try {
     return await reserve();
