@@ -1,5 +1,6 @@
 export * from './apiserver/admission.js';
 export * from './apiserver/api-error.js';
+export * from './apiserver/api-services.js';
 export * from './apiserver/auth/default-roles.js';
 export { builtInResources } from './apiserver/builtin/built-in-resources.js';
 export type { PodDisruptionBudget } from './apiserver/builtin/pod-disruption-budget.js';

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { AdmissionChain, type UserInfo } from './apiserver/admission.js';
+import { apiService } from './apiserver/api-services.js';
 import { accessReviews } from './apiserver/auth/access-reviews.js';
 import { ADMIN, Authenticator, serviceAccountUser } from './apiserver/auth/authenticator.js';
 import { allowAll, type Authorizer } from './apiserver/auth/authorizer.js';
@@ -25,6 +26,7 @@ import { WritePipeline } from './apiserver/http/write-pipeline.js';
 import { ObjectStore } from './apiserver/object-store.js';
 import { ResourceRegistry } from './apiserver/resource-registry.js';
 import { SubresourceRegistry } from './apiserver/subresources.js';
+import { newUid } from './apiserver/store/new-object.js';
 import { kubeconfig } from './kubeconfig.js';
 import type { SandboxContext, SandboxExtension } from './sandbox-extension.js';
 
@@ -52,6 +54,8 @@ export interface KubeSandboxOptions {
 const DEFAULT_VERSION: VersionInfo = { major: '1', minor: '34', gitVersion: 'v1.34.0+sandbox' };
 const INITIAL_NAMESPACES = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
 /** The default compaction interval of an API server. */
+/** A token that is mounted in a pod is renewed long before its end. */
+const POD_TOKEN_SECONDS = 365 * 24 * 3600;
 const COMPACTION_PERIOD_MS = 5 * 60_000;
 
 /** A Kubernetes API server in this process, behind a real HTTP port. */
@@ -116,6 +120,7 @@ export class KubeSandbox implements SandboxContext {
     sandbox.startControllers();
     sandbox.store.load(INITIAL_NAMESPACES.concat(options.namespaces ?? []).map(namespace));
     sandbox.store.load(defaultRoles);
+    sandbox.store.load(sandbox.registry.groupVersions().map((served) => apiService(served, sandbox.clock.timestamp())));
     for (const extension of options.extensions ?? []) {
       const uninstall = extension.install(sandbox.context());
       if (uninstall) sandbox.closers.push(uninstall);
@@ -154,7 +159,19 @@ export class KubeSandbox implements SandboxContext {
 
   /** A bearer token of a service account, like the one mounted in its pods. */
   tokenFor(namespaceName: string, serviceAccount: string): string {
-    return this.tokenOf(serviceAccountUser(namespaceName, serviceAccount));
+    const id = serviceAccountUser(namespaceName, serviceAccount).username;
+    const uid = this.store.get('serviceaccounts', { namespace: namespaceName, name: serviceAccount })?.metadata.uid;
+    const token =
+      this.tokens.get(id) ??
+      this.authenticator.issueForServiceAccount({
+        namespace: namespaceName,
+        name: serviceAccount,
+        uid: uid ?? newUid(),
+        issuedAt: Math.floor(this.clock.now() / 1000),
+        lifetimeSeconds: POD_TOKEN_SECONDS,
+      });
+    this.tokens.set(id, token);
+    return token;
   }
 
   /** A bearer token of a user, optionally in groups. */

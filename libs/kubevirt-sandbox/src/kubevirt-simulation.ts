@@ -22,6 +22,7 @@ import { ClaimController } from './controllers/storage/claim-controller.js';
 import { DataVolumeController } from './controllers/storage/data-volume-controller.js';
 import { StorageProfileController } from './controllers/storage/storage-profile-controller.js';
 import { VirtualMachineController } from './controllers/virtual-machine/virtual-machine-controller.js';
+import { describedDefinitions } from './definitions/described-definitions.js';
 import { type OptionalPart, simulatedDefinitions } from './definitions/simulated-definitions.js';
 import { Faults } from './faults.js';
 import { registerKubevirtSubresources } from './subresources/kubevirt-subresources.js';
@@ -34,6 +35,7 @@ import { type ClusterSeed, namespace as namespaceObject, seedCluster } from './s
 import { type ContainerSeed, seedContainer } from './seeds/seed-container.js';
 import { type FleetSeedOptions, seedDemo, seedFleet } from './seeds/seed-fleet.js';
 import { buildNode, type NodeSeed } from './seeds/seed-node.js';
+import { withHandlers } from './seeds/seed-components.js';
 import { seedVm } from './seeds/seed-vm.js';
 import type { VmSeed } from './seeds/vm-seed.js';
 import { Timings, type TimingName } from './timings.js';
@@ -84,7 +86,14 @@ export class KubevirtSimulation implements SandboxExtension {
   }
 
   seedNode(...seeds: NodeSeed[]): void {
-    this.context.store.load(seeds.map((seed) => buildNode(seed, this.context.clock.timestamp())));
+    const now = this.context.clock.timestamp();
+    this.context.store.load(
+      withHandlers(
+        this.context,
+        seeds.map((seed) => buildNode(seed, now)),
+        now,
+      ),
+    );
   }
 
   /** Fills the cluster with 0 to 10,000 VMs, the same ones each time. */
@@ -129,10 +138,12 @@ export class KubevirtSimulation implements SandboxExtension {
       reportError: (error, key) => this.report(error, key),
     });
     this.installed = context;
-    for (const definition of simulatedDefinitions(context.release, context.without))
-      server.registry.register(definition);
-    if (!context.without.has('metrics'))
-      for (const definition of metricsDefinitions(context)) server.registry.register(definition);
+    const definitions = [
+      ...simulatedDefinitions(context.release, context.without),
+      ...(context.without.has('metrics') ? [] : metricsDefinitions(context)),
+    ];
+    for (const definition of definitions) server.registry.register(definition);
+    server.store.load(describedDefinitions(definitions, context.clock.timestamp()));
     this.guests = new GuestRegistry(context);
     this.controllers = startControllers(context, this.guests);
     if (cluster !== false) seedCluster(context, cluster);

@@ -233,7 +233,8 @@ export class ObjectStore {
       throw alreadyExists(this.subject(resource, metadata.name), Boolean(existing.metadata.deletionTimestamp));
     metadata.uid ??= newUid();
     metadata.creationTimestamp ??= this.clock.timestamp();
-    metadata.generation = 1;
+    if (definition.hasGeneration === false) delete metadata.generation;
+    else metadata.generation = 1;
     delete metadata.resourceVersion;
     return draft;
   }
@@ -249,7 +250,7 @@ export class ObjectStore {
     if (Object.isFrozen(draft.metadata)) draft.metadata = { ...draft.metadata };
     const definition = this.registry.get(resource);
     if (generation !== undefined) draft.metadata.generation = generation;
-    else if (changesGeneration(previous, draft, definition)) {
+    else if (definition.hasGeneration !== false && changesGeneration(previous, draft, definition)) {
       draft.metadata.generation = (previous.metadata.generation ?? 0) + 1;
     }
     if (dryRun) return deepFreeze(draft);

@@ -95,6 +95,8 @@ export interface ResourceDefinition {
   scale?: ScalePaths;
   /** Other subresources to list in discovery, such as `log`; handlers are registered with `SubresourceRegistry`. */
   subresources?: { name: string; kind?: string; group?: string; version?: string; verbs: string[] }[];
+  /** Whether objects count the changes of their desired state in `metadata.generation`; default true. */
+  hasGeneration?: boolean;
   /** Field labels that a field selector may use, in addition to `metadata.name` and `metadata.namespace`. */
   selectableFields?: Record<string, (object: KubeObject) => string>;
   /** The format of names; default `subdomain`. */

@@ -63,7 +63,7 @@ export interface WebSocketSubresourceHandler {
 export interface SubresourceAddress {
   group: string;
   resource: string;
-  /** May contain slashes: the longest match for a path wins. */
+  /** May contain slashes: the longest match for a path wins. Empty: the resource itself, which is not stored. */
   subresource: string;
 }
 

@@ -154,7 +154,7 @@ describe.each(WAYS)('a fault that is set on a VM %s', (_way, set) => {
     expect(status()).toBe('Stopping');
     cluster.clock.advance(5_000);
     expect(status()).toBe('Stopped');
-    expect(cluster.store.list<Pod>(RESOURCES.pod)).toEqual([]);
+    expect(cluster.store.list<Pod>(RESOURCES.pod, { namespace: 'tailvm' })).toEqual([]);
   });
 
   test('migration-stuck: its migration keeps copying until the fault is cleared, and then succeeds', () => {

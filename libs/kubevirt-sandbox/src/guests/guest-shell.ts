@@ -37,10 +37,15 @@ export class GuestShell {
 
   /** Runs one line and returns its output, each line ended by a new line. */
   run(line: string): string {
-    return line
-      .split(/\s*(?:;|&&)\s*/)
-      .map((part) => this.runOne(part.trim()))
-      .join('');
+    let output = '';
+    // The commands, and between them what separates them.
+    const [first = '', ...rest] = line.split(/\s*(;|&&)\s*/);
+    output += this.runOne(first.trim());
+    for (let index = 0; index < rest.length && !this.finished; index += 2) {
+      if (rest[index] === '&&' && this.exitCode !== 0) continue;
+      output += this.runOne((rest[index + 1] ?? '').trim());
+    }
+    return output;
   }
 
   resolve(path: string): string {
@@ -56,6 +61,7 @@ export class GuestShell {
     const command = COMMANDS.get(name!);
     this.exitCode = command ? 0 : 127;
     const output = command ? command(args, this) : `-bash: ${name}: command not found\n`;
+    if (command && output.includes(': No such file or directory\n')) this.exitCode = 1;
     if (target === undefined) return output;
     this.files.set(this.resolve(target), output);
     return '';
@@ -132,13 +138,14 @@ const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
   ['uname', (args, { facts }) => unameLine(args, facts)],
   ['clear', () => '\x1b[H\x1b[2J'],
   ['true', () => ''],
+  ['false', (_args, shell) => fail(shell, 1)],
   ['sync', () => ''],
   ['help', () => `Simulated shell. Commands: ${[...COMMANDS.keys()].join(' ')}\n`],
   ['poweroff', (_args, shell) => halt(shell, () => shell.power.powerOff())],
   ['halt', (_args, shell) => halt(shell, () => shell.power.powerOff())],
   ['shutdown', (_args, shell) => halt(shell, () => shell.power.powerOff())],
   ['reboot', (_args, shell) => halt(shell, () => shell.power.reboot())],
-  ['exit', (_args, shell) => leave(shell)],
+  ['exit', ([code], shell) => leave(shell, Number(code ?? 0))],
   ['logout', (_args, shell) => leave(shell)],
 ]);
 
@@ -150,8 +157,14 @@ function unameLine(args: string[], { hostname, profile }: GuestFacts): string {
   return 'Linux\n';
 }
 
-function leave(shell: GuestShell): string {
+function fail(shell: GuestShell, code: number): string {
+  shell.exitCode = code;
+  return '';
+}
+
+function leave(shell: GuestShell, code = 0): string {
   shell.finished = true;
+  shell.exitCode = code & 255;
   return 'logout\n';
 }
 

@@ -18,7 +18,7 @@ export interface TerminalSetup {
   /** Files that survive the session. */
   files?: GuestFiles;
   /** Called when the user logs out; absent: the login is shown again. */
-  onLeave?: () => void;
+  onLeave?: (exitCode: number) => void;
 }
 
 /**
@@ -122,7 +122,7 @@ export class TerminalSession {
     if (this.shell!.finished) {
       if (this.setup.onLeave) {
         this.flush();
-        return this.setup.onLeave();
+        return this.setup.onLeave(this.shell!.exitCode);
       }
       this.state = 'login';
       if (line === 'exit' || line === 'logout') this.greet();

@@ -2,6 +2,7 @@ import type { KubeObject } from '@headgate/kube-sandbox';
 import { FeatureGates } from '../feature-gates.js';
 import type { SimulationContext } from '../simulation-context.js';
 import { commonInstancetypes, commonPreferences } from './instancetypes.js';
+import { handlerDaemonSet, seedComponents, webhookConfigurations, withHandlers } from './seed-components.js';
 import { buildNode, type NodeSeed } from './seed-node.js';
 
 type Seed = KubeObject & Record<string, unknown>;
@@ -38,9 +39,13 @@ const TOPOLVM = 'topolvm.io';
 /** All objects of a cluster before its first VM. */
 export function seedCluster(context: SimulationContext, seed: ClusterSeed = {}): void {
   const now = context.clock.timestamp();
+  const nodes = (seed.nodes ?? DEFAULT_NODES).map((node) => buildNode(node, now));
   const objects: KubeObject[] = [
     ...['default', 'kube-system', 'kubevirt', 'cdi', 'tailvm'].map(namespace),
-    ...(seed.nodes ?? DEFAULT_NODES).map((node) => buildNode(node, now)),
+    ...withHandlers(context, nodes, now),
+    ...seedComponents(context, nodes, now),
+    ...(context.without.has('kubevirt') ? [] : [handlerDaemonSet(context, nodes.length, now)]),
+    ...webhookConfigurations(context),
     ...(seed.storage === false ? [] : storageClasses(seed.defaultStorageClass ?? SHARED_CLASS)),
     ...(seed.storage === false || context.without.has('snapshots') ? [] : [snapshotClass()]),
     ...(context.without.has('kubevirt') ? [] : [kubevirtResource(context, seed, now)]),

@@ -3,6 +3,7 @@ import type { SimulationContext } from '../simulation-context.js';
 import { namespace as namespaceObject } from './seed-cluster.js';
 import { CONTAINER_DEFAULTS, type ContainerSeed, seedContainer } from './seed-container.js';
 import { buildNode } from './seed-node.js';
+import { withHandlers } from './seed-components.js';
 import { seedVm } from './seed-vm.js';
 import { seededChoice, seededNumber } from './seeded-values.js';
 import type { SeededVmStatus, VmSeed } from './vm-seed.js';
@@ -91,7 +92,7 @@ export function seedFleet(context: SimulationContext, count: number, options: Fl
       now,
     ),
   );
-  store.load([...namespaces, ...nodes]);
+  store.load([...namespaces, ...withHandlers(context, nodes, now)]);
   const containers = Array.from({ length: Math.floor(count / VMS_PER_CONTAINER) }, (_none, index) =>
     seedContainer(context, container(fleetContainer(context, index))),
   );

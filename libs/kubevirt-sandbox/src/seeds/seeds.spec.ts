@@ -35,7 +35,7 @@ describe('seeds', () => {
     cluster.store.delete(RESOURCES.vm, { namespace: 'tailvm', name: 'web' });
     cluster.clock.advance(60_000);
     for (const resource of [RESOURCES.vm, RESOURCES.vmi, RESOURCES.pod, RESOURCES.dataVolume, RESOURCES.claim]) {
-      expect(cluster.store.count(resource)).toBe(0);
+      expect(cluster.store.count(resource, 'tailvm')).toBe(0);
     }
   });
 

@@ -8,6 +8,7 @@ import type { Container, Pod } from '../types/core-kinds.js';
 import type { SimulationContext } from '../simulation-context.js';
 import { ContainerFiles, containerFacts } from './container-shells.js';
 import { containerLog, HEARTBEAT_MS, heartbeatLine } from './container-log.js';
+import { portForwarding } from './port-forwarding.js';
 import { EXEC_PROTOCOLS, ExecChannels, type TerminalSize } from './exec-channels.js';
 
 /** A container can't power off its machine. */
@@ -26,6 +27,10 @@ export class PodSubresources {
     const { subresources } = this.context;
     this.files.watch();
     subresources.handle({ group: '', resource: 'pods', subresource: 'log' }, ['GET'], (request) => this.log(request));
+    subresources.connect(
+      { group: '', resource: 'pods', subresource: 'portforward' },
+      portForwarding((request) => void this.running(request)),
+    );
     for (const subresource of ['exec', 'attach']) {
       subresources.connect(
         { group: '', resource: 'pods', subresource },
@@ -44,7 +49,7 @@ export class PodSubresources {
     const pod = this.context.find<Pod>(RESOURCES.pod, namespace, name);
     if (!pod) throw notFound({ group: '', resource: 'pods', name });
     const wanted = query.get('container');
-    const all = [...pod.spec.containers, ...(pod.spec.initContainers ?? [])];
+    const all = [...pod.spec.containers, ...(pod.spec.initContainers ?? []), ...(pod.spec.ephemeralContainers ?? [])];
     const container = wanted ? all.find((candidate) => candidate.name === wanted) : all[0];
     if (!container) throw badRequest(`container ${wanted} is not valid for pod ${name}`);
     return { pod, container };
@@ -122,7 +127,7 @@ export class PodSubresources {
       device: 'pts/0',
       loggedInAs: 'root',
       files,
-      onLeave: () => channels.exit(0),
+      onLeave: (exitCode) => channels.exit(exitCode),
     });
     if (tty) session.ask();
     const unsubscribe = this.context.store.subscribe(RESOURCES.pod, ({ object, type }) => {

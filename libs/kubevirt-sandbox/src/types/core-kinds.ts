@@ -12,11 +12,14 @@ export interface Container {
   volumeMounts?: { name: string; mountPath: string }[];
   securityContext?: { privileged?: boolean };
   tty?: boolean;
+  /** Always makes an init container a sidecar. */
+  restartPolicy?: string;
 }
 
 export interface PodSpec {
   containers: Container[];
   initContainers?: Container[];
+  ephemeralContainers?: Container[];
   nodeName?: string;
   nodeSelector?: Record<string, string>;
   affinity?: unknown;
@@ -51,6 +54,7 @@ export interface PodStatus {
   conditions?: Condition[];
   containerStatuses?: ContainerStatus[];
   initContainerStatuses?: ContainerStatus[];
+  ephemeralContainerStatuses?: ContainerStatus[];
   podIP?: string;
   podIPs?: { ip: string }[];
   hostIP?: string;

@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { generateKeyPairSync, type KeyObject, randomBytes, randomUUID, sign } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { UserInfo } from '../admission.js';
 import { unauthorized } from '../api-error.js';
@@ -17,9 +17,25 @@ export function serviceAccountUser(namespace: string, name: string): UserInfo {
   };
 }
 
+const ISSUER = 'https://kubernetes.default.svc.cluster.local';
+
+export interface ServiceAccountToken {
+  readonly namespace: string;
+  readonly name: string;
+  /** The uid of the ServiceAccount. */
+  readonly uid: string;
+  /** In seconds since 1970. */
+  readonly issuedAt: number;
+  readonly lifetimeSeconds: number;
+  /** Default: the API server itself. */
+  readonly audiences?: readonly string[];
+}
+
 /** Maps bearer tokens to users. */
 export class Authenticator {
   private readonly users = new Map<string, UserInfo>();
+  /** Created with the first token that it signs. */
+  private key: KeyObject | undefined;
 
   /** @param anonymous the user of requests without a token: the administrator when access is not restricted */
   constructor(private readonly anonymous: 'admin' | 'anonymous') {}
@@ -34,6 +50,31 @@ export class Authenticator {
   /** Requests with this token get 401 from now on, as with an expired token. */
   revoke(token: string): void {
     this.users.delete(token);
+  }
+
+  /** Issues a token of a service account: a signed JWT, whose claims clients may read. */
+  issueForServiceAccount({ namespace, name, uid, issuedAt, lifetimeSeconds, audiences }: ServiceAccountToken): string {
+    const claims = {
+      aud: audiences ?? [ISSUER],
+      exp: issuedAt + lifetimeSeconds,
+      iat: issuedAt,
+      iss: ISSUER,
+      jti: randomUUID(),
+      'kubernetes.io': { namespace, serviceaccount: { name, uid } },
+      nbf: issuedAt,
+      sub: `system:serviceaccount:${namespace}:${name}`,
+    };
+    const token = this.signed(claims);
+    this.users.set(token, { ...serviceAccountUser(namespace, name), uid });
+    return token;
+  }
+
+  private signed(claims: object): string {
+    this.key ??= generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
+    const encode = (part: object): string => Buffer.from(JSON.stringify(part)).toString('base64url');
+    const text = `${encode({ alg: 'ES256', kid: 'sandbox' })}.${encode(claims)}`;
+    const signature = sign('sha256', Buffer.from(text), { key: this.key, dsaEncoding: 'ieee-p1363' });
+    return `${text}.${signature.toString('base64url')}`;
   }
 
   /** @throws ApiError 401 for an unknown token */

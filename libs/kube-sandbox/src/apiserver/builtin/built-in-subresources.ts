@@ -1,5 +1,5 @@
 import type { AdmissionChain } from '../admission.js';
-import { serviceAccountUser, type Authenticator } from '../auth/authenticator.js';
+import type { Authenticator } from '../auth/authenticator.js';
 import type { SandboxClock } from '../clock.js';
 import type { ObjectStore } from '../object-store.js';
 import type { SubresourceRegistry } from '../subresources.js';
@@ -23,10 +23,17 @@ export function registerBuiltInSubresources(
     { group: '', resource: 'serviceaccounts', subresource: 'token' },
     ['POST'],
     ({ namespace = '', name, body }) => {
-      store.require('serviceaccounts', { namespace, name });
-      const { spec } = (body ?? {}) as { spec?: { expirationSeconds?: number } };
+      const { metadata } = store.require('serviceaccounts', { namespace, name });
+      const { spec } = (body ?? {}) as { spec?: { expirationSeconds?: number; audiences?: string[] } };
       const seconds = spec?.expirationSeconds ?? DEFAULT_TOKEN_SECONDS;
-      const token = authenticator.issue(serviceAccountUser(namespace, name));
+      const token = authenticator.issueForServiceAccount({
+        namespace,
+        name,
+        uid: metadata.uid!,
+        issuedAt: Math.floor(clock.now() / 1000),
+        lifetimeSeconds: seconds,
+        ...(spec?.audiences?.length ? { audiences: spec.audiences } : {}),
+      });
       clock.schedule(() => authenticator.revoke(token), seconds * 1000);
       const status = { token, expirationTimestamp: clock.timestamp(seconds * 1000) };
       return {

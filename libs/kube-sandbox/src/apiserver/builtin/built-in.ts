@@ -14,6 +14,23 @@ interface BuiltIn extends Partial<Omit<ResourceDefinition, 'versions' | 'namespa
   columns?: PrinterColumn[];
 }
 
+/** The built-in kinds whose objects have a `metadata.generation`. */
+const KINDS_WITH_GENERATION = new Set([
+  'Pod',
+  'Deployment',
+  'ReplicaSet',
+  'DaemonSet',
+  'StatefulSet',
+  'Job',
+  'CronJob',
+  'PodDisruptionBudget',
+  'Ingress',
+  'NetworkPolicy',
+  'CustomResourceDefinition',
+  'ValidatingWebhookConfiguration',
+  'MutatingWebhookConfiguration',
+]);
+
 /** A built-in resource with one version. */
 export function builtIn({
   kind,
@@ -31,6 +48,7 @@ export function builtIn({
     kind,
     namespaced,
     builtIn: true,
+    hasGeneration: KINDS_WITH_GENERATION.has(kind),
     ...rest,
     versions: [{ name: version, served: true, schema, columns }],
   };

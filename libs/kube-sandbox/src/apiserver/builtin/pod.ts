@@ -11,6 +11,8 @@ interface Container {
   name: string;
   image?: string;
   imagePullPolicy?: string;
+  /** Always makes an init container a sidecar. */
+  restartPolicy?: string;
   resources?: { requests?: Record<string, unknown>; limits?: Record<string, unknown> };
 }
 
@@ -32,6 +34,7 @@ export interface Pod extends KubeObject {
     activeDeadlineSeconds?: number;
     tolerations?: unknown[];
     restartPolicy?: string;
+    ephemeralContainers?: Container[];
   };
   status?: {
     phase?: string;
@@ -40,8 +43,11 @@ export interface Pod extends KubeObject {
     qosClass?: string;
     nominatedNodeName?: string;
     containerStatuses?: ContainerStatus[];
+    initContainerStatuses?: ContainerStatus[];
   };
 }
+
+export const EPHEMERAL_CONTAINERS = 'ephemeralcontainers';
 
 const DEFAULT_GRACE_SECONDS = 30;
 
@@ -102,11 +108,22 @@ function validateChange(pod: Pod, previous: Pod): StatusCause[] {
     for (const container of [...copy.containers, ...(copy.initContainers ?? [])]) delete container.image;
     delete copy.activeDeadlineSeconds;
     delete copy.tolerations;
+    // They are changed through their own subresource only, which keeps everything else.
+    delete copy.ephemeralContainers;
     // Only the scheduler assigns a node, and only once.
     if (!previous.spec.nodeName) delete copy.nodeName;
     return copy;
   };
   return deepEqual(frozenPart(pod), frozenPart(previous)) ? [] : [fieldForbidden('spec', MUTABLE_TEXT)];
+}
+
+/** Init containers that keep running with the others. */
+const sidecarsOf = ({ initContainers = [] }: Pod['spec']): Container[] =>
+  initContainers.filter(({ restartPolicy }) => restartPolicy === 'Always');
+
+function readyContainers({ containerStatuses = [], initContainerStatuses = [] }: Pod['status'] = {}): number {
+  const sidecars = initContainerStatuses.filter(({ ready, state }) => ready && !state?.terminated);
+  return [...containerStatuses.filter(({ ready }) => ready), ...sidecars].length;
 }
 
 function podStatus({ metadata, status = {} }: Pod): string {
@@ -136,6 +153,7 @@ export const pods: ResourceDefinition = builtIn({
   subresources: [
     { name: 'eviction', kind: 'Eviction', group: 'policy', version: 'v1', verbs: ['create'] },
     { name: 'log', verbs: ['get'] },
+    { name: EPHEMERAL_CONTAINERS, verbs: ['get', 'patch', 'update'] },
     { name: 'exec', kind: 'PodExecOptions', verbs: ['create', 'get'] },
     { name: 'attach', kind: 'PodAttachOptions', verbs: ['create', 'get'] },
     { name: 'portforward', kind: 'PodPortForwardOptions', verbs: ['create', 'get'] },
@@ -151,8 +169,7 @@ export const pods: ResourceDefinition = builtIn({
   columns: [
     column<Pod>(
       'Ready',
-      ({ spec, status }) =>
-        `${(status?.containerStatuses ?? []).filter(({ ready }) => ready).length}/${spec.containers.length}`,
+      ({ spec, status }) => `${readyContainers(status)}/${spec.containers.length + sidecarsOf(spec).length}`,
     ),
     column<Pod>('Status', podStatus),
     column<Pod>('Restarts', restarts),

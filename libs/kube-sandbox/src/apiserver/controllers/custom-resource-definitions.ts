@@ -40,6 +40,8 @@ export interface CustomResourceDefinition extends KubeObject {
 
 /** Serves the resources that the stored CustomResourceDefinitions define. */
 export class CustomResourceDefinitions {
+  private readonly registered = new Set<string>();
+
   constructor(
     private readonly store: ObjectStore,
     private readonly registry: ResourceRegistry,
@@ -55,7 +57,13 @@ export class CustomResourceDefinitions {
     if (type === 'DELETED') return this.remove(object);
     const isNew = object.spec !== previous?.spec && object.metadata.generation !== previous?.metadata.generation;
     if (!isNew) return;
-    this.registry.register(definitionOf(object));
+    const definition = definitionOf(object);
+    const name = nameOf(definition);
+    // A definition that an extension has registered, and only describes in a CustomResourceDefinition, stays as it is.
+    if (this.registered.has(name) || !this.registry.find(name)) {
+      this.registry.register(definition);
+      this.registered.add(name);
+    }
     this.establish(object);
   }
 
@@ -83,6 +91,7 @@ export class CustomResourceDefinitions {
     const resource = nameOf(definitionOf(crd));
     for (const { metadata } of this.store.list(resource))
       if (this.store.get(resource, metadata)) this.store.delete(resource, metadata);
+    this.registered.delete(resource);
     this.registry.unregister(resource);
   }
 }

@@ -33,6 +33,7 @@ export function apiResources(
   const names = new Set(listed.map(({ name }) => name));
   const registered = subresources
     .addresses(group)
+    .filter(({ subresource }) => subresource !== '')
     .map(({ resource, subresource }) => ({ resource, name: `${resource}/${subresource}` }))
     .filter(({ name }) => !names.has(name))
     .map(({ resource, name }): ApiResource => {

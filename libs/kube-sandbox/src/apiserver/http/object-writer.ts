@@ -1,6 +1,5 @@
 import { badRequest, conflict, forbidden, invalidOptions, methodNotAllowed, notFound } from '../api-error.js';
 import type { SandboxClock } from '../clock.js';
-import { deepCopy } from '../deep-copy.js';
 import { keyOf, type KubeObject } from '../kube-object.js';
 import type { ObjectStore } from '../object-store.js';
 import type { ServedResource } from '../resource-registry.js';
@@ -12,6 +11,7 @@ import type { ObjectReader } from './object-reader.js';
 import { decodeBody, mediaTypeOf, readBody } from './request-body.js';
 import type { RequestContext } from './request-context.js';
 import { parseDeleteOptions, parseWriteOptions } from './write-options.js';
+import { separateFields } from './separate-fields.js';
 import { revisionRequired, type Write, type WritePipeline } from './write-pipeline.js';
 
 interface PendingUpdate {
@@ -148,7 +148,7 @@ export class ObjectWriter {
         `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${live.metadata.uid}`,
       );
     }
-    const next = separateStatus(draft, live, served, subresource);
+    const next = separateFields(draft, live, served.definition, subresource);
     const write = {
       ...this.write(context, served),
       ...(subresource && { subresource }),
@@ -186,26 +186,6 @@ export class ObjectWriter {
       [{ reason: 'NamespaceTerminating', message, field: 'metadata.namespace' }],
     );
   }
-}
-
-/** The main endpoint writes everything except the status; `/status` writes only the status. */
-function separateStatus(
-  draft: KubeObject,
-  live: KubeObject,
-  { definition }: ServedResource,
-  subresource: string | undefined,
-): KubeObject {
-  if (!definition.statusSubresource) return draft;
-  const [base, status] = subresource === 'status' ? [live, draft] : [draft, live];
-  const next = deepCopy(base) as KubeObject & { status?: unknown };
-  const { status: value } = status as { status?: unknown };
-  if (value === undefined) delete next.status;
-  else next.status = deepCopy(value);
-  if (subresource === 'status') {
-    next.metadata.resourceVersion = draft.metadata.resourceVersion ?? live.metadata.resourceVersion;
-    if (draft.metadata.managedFields) next.metadata.managedFields = draft.metadata.managedFields;
-  }
-  return next;
 }
 
 /** @throws ApiError 400 when the object's namespace differs from the path's */

@@ -6,6 +6,7 @@ import type { ObjectWriter } from './object-writer.js';
 import type { RequestContext } from './request-context.js';
 import { handleScale } from './scale.js';
 import type { SubresourceDispatch } from './subresource-dispatch.js';
+import { EPHEMERAL_CONTAINERS } from '../builtin/pod.js';
 import type { WritePipeline } from './write-pipeline.js';
 
 /** Routes resource requests to their handlers. */
@@ -23,7 +24,11 @@ export class ResourceRouter {
     const served = this.registry.findServed(info.group, info.version, info.resource);
     if (served?.version.deprecationWarning) warnings.push(served.version.deprecationWarning);
     if (info.subresource.length > 0) return this.routeSubresource(context, served);
-    if (!served) return sendPathNotFound(context);
+    if (!served) {
+      // An endpoint of a group without an object, such as `/apis/subresources.kubevirt.io/v1/version`.
+      if (info.name === undefined && (await this.subresources.handle(context))) return;
+      return sendPathNotFound(context);
+    }
     checkScope(served, context);
     switch (info.verb) {
       case 'get':
@@ -57,7 +62,9 @@ export class ResourceRouter {
     if (!served || rest.length > 0) return sendPathNotFound(context);
     const { statusSubresource, scale } = served.definition;
     const isStatus =
-      (subresource === 'status' && statusSubresource) || (subresource === 'finalize' && served.name === 'namespaces');
+      (subresource === 'status' && statusSubresource) ||
+      (subresource === 'finalize' && served.name === 'namespaces') ||
+      (subresource === EPHEMERAL_CONTAINERS && served.name === 'pods');
     if (isStatus && info.verb === 'get') return this.reader.get(context, served);
     if (isStatus && info.verb === 'update') return this.writer.update(context, served, subresource);
     if (isStatus && info.verb === 'patch') return this.writer.patch(context, served, subresource);

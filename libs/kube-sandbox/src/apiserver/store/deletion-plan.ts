@@ -64,7 +64,7 @@ export class DeletionPlan {
     const { metadata } = draft;
     if (!metadata.deletionTimestamp) {
       metadata.deletionTimestamp = this.clock.timestamp(this.graceSeconds * 1000);
-      metadata.generation = (metadata.generation ?? 0) + 1;
+      if (metadata.generation !== undefined) metadata.generation++;
     }
     metadata.deletionGracePeriodSeconds = this.graceSeconds;
     if (this.finalizers.length > 0) metadata.finalizers = this.finalizers;

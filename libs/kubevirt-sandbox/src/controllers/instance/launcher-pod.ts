@@ -23,6 +23,7 @@ export function launcherPod(
   extra: { labels?: Record<string, string>; nodeSelector?: Record<string, string>; avoidNode?: string } = {},
 ): Pod {
   const { spec, metadata } = vmi;
+  const logs = consoleLog(context, vmi);
   return {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -50,7 +51,8 @@ export function launcherPod(
       ...(spec.affinity || extra.avoidNode ? { affinity: affinityOf(vmi, extra.avoidNode) } : {}),
       ...(spec.tolerations ? { tolerations: spec.tolerations } : {}),
       readinessGates: [{ conditionType: 'kubevirt.io/virtual-machine-unpaused' }],
-      containers: containersOf(context, vmi),
+      ...(logs && context.release.since('1.6') ? { initContainers: [{ ...logs, restartPolicy: 'Always' }] } : {}),
+      containers: [...containersOf(context, vmi), ...(logs && !context.release.since('1.6') ? [logs] : [])],
       volumes: (spec.volumes ?? []).map((volume) => {
         const claimName = claimNameOf(volume);
         return claimName
@@ -96,6 +98,17 @@ function containersOf(context: SimulationContext, vmi: VirtualMachineInstance): 
     },
     ...disks,
   ];
+}
+
+/** Writes the output of the serial console to its log: an ordinary container up to 1.5, a sidecar later. */
+function consoleLog({ release }: SimulationContext, { spec }: VirtualMachineInstance): Container | undefined {
+  if (spec.domain.devices.autoattachSerialConsole === false) return undefined;
+  return {
+    name: 'guest-console-log',
+    image: `registry.example.org/kubevirt/virt-launcher:${release.tag}`,
+    command: ['/usr/bin/virt-tail'],
+    resources: { requests: { cpu: '5m', memory: '35M' }, limits: { cpu: '15m', memory: '60M' } },
+  };
 }
 
 function multusAnnotation({ spec, metadata }: VirtualMachineInstance): Record<string, string> {

@@ -8,7 +8,7 @@ import { Controller } from '../controller.js';
 import { selectNode } from '../instance/hotplug-volumes.js';
 import { chooseNode } from './node-choice.js';
 import { freesNode } from './node-load.js';
-import { badImage, setRunning, setWaiting } from './pod-status.js';
+import { badImage, containerStatus, setRunning, setWaiting } from './pod-status.js';
 
 const SCHEDULER = { component: 'default-scheduler' };
 const KUBELET = { component: 'kubelet' };
@@ -40,7 +40,7 @@ export class PodController extends Controller<Pod> {
     if (pod.metadata.deletionTimestamp) return this.end(pod);
     if (['Succeeded', 'Failed'].includes(pod.status?.phase ?? '')) return;
     if (!pod.spec.nodeName) return this.schedule(pod);
-    if (pod.status?.phase === 'Running') return;
+    if (pod.status?.phase === 'Running') return this.startEphemeral(pod);
     this.startUp(pod);
   }
 
@@ -122,6 +122,18 @@ export class PodController extends Controller<Pod> {
     }
     const hostAddress = node?.status?.addresses?.find(({ type }) => type === 'InternalIP')?.address ?? '192.0.2.1';
     this.change(pod, (draft) => setRunning(draft, this.context.nextAddress(), hostAddress, this.now));
+  }
+
+  private startEphemeral(pod: Pod): void {
+    const { ephemeralContainers = [] } = pod.spec;
+    if (ephemeralContainers.length === (pod.status?.ephemeralContainerStatuses?.length ?? 0)) return;
+    const state = { running: { startedAt: this.now } };
+    this.change(pod, (draft) => {
+      const known = draft.status!.ephemeralContainerStatuses ?? [];
+      draft.status!.ephemeralContainerStatuses = ephemeralContainers.map(
+        (container) => known.find(({ name }) => name === container.name) ?? containerStatus(pod, container, state),
+      );
+    });
   }
 
   /** Alternates between ErrImagePull and ImagePullBackOff as long as the image is missing. */

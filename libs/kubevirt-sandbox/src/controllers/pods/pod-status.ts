@@ -63,9 +63,13 @@ export function setRunning(pod: Pod, address: string, hostAddress: string, now: 
   );
   if (pod.spec.initContainers?.length) {
     status.initContainerStatuses = pod.spec.initContainers.map((container) => ({
-      ...containerStatus(pod, container, {
-        terminated: { exitCode: 0, reason: 'Completed', startedAt: now, finishedAt: now },
-      }),
+      ...containerStatus(
+        pod,
+        container,
+        container.restartPolicy === 'Always'
+          ? { running: { startedAt: now } }
+          : { terminated: { exitCode: 0, reason: 'Completed', startedAt: now, finishedAt: now } },
+      ),
       ready: true,
     }));
   }

@@ -48,7 +48,7 @@ describe('the life of a VM', () => {
     clock.advance(10_000);
     expect(vmi('web')).toBeUndefined();
     expect(vm('web')?.status).toMatchObject({ printableStatus: 'Stopped', created: false, ready: false });
-    expect(store.list(RESOURCES.pod)).toEqual([]);
+    expect(store.list(RESOURCES.pod, { namespace: 'tailvm' })).toEqual([]);
   });
 
   test('ends with the deletion of everything that it owns', () => {
@@ -61,7 +61,7 @@ describe('the life of a VM', () => {
     clock.advance(10_000);
     expect(vm('web')).toBeUndefined();
     expect(store.count(RESOURCES.vmi)).toBe(0);
-    expect(store.count(RESOURCES.pod)).toBe(0);
+    expect(store.count(RESOURCES.pod, 'tailvm')).toBe(0);
   });
 
   test('starts again with a new VMI when the guest of an Always VM powers off', () => {
