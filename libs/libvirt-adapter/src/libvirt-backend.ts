@@ -14,7 +14,7 @@ import { LibvirtDiagnostics } from './diagnostics/libvirt-diagnostics.js';
 import { DomainFinder } from './domains/domain-finder.js';
 import { DomainReader } from './domains/domain-reader.js';
 import { EgressPolicy } from './fetching/egress-policy.js';
-import { SpaceGuard, type FreeSpace } from './fetching/limits.js';
+import { SPACE_WATERMARK_BYTES, SpaceGuard, type FreeSpace } from './fetching/limits.js';
 import { LibvirtInventory } from './inventory/libvirt-inventory.js';
 import { OsinfoDatabase } from './guest-profiles/osinfo-database.js';
 import { LIBVIRT_TRAITS } from './libvirt-traits.js';
@@ -29,6 +29,9 @@ import { LibvirtProvisioning } from './provisioning/libvirt-provisioning.js';
 import { findDiscWriter, writeSeedIso } from './provisioning/seed-iso.js';
 import { sharedBuild } from './provisioning/local-image.js';
 import { WorkInProgress } from './provisioning/work-in-progress.js';
+import { BaseImageIndex } from './storage/base-image-index.js';
+import { BaseImages } from './storage/base-images.js';
+import { BaseReferences } from './storage/base-references.js';
 import { DiskIoProbe } from './storage/disk-io.js';
 import { DiskUsage } from './storage/disk-usage.js';
 import { findVolume } from './storage/find-volume.js';
@@ -98,6 +101,15 @@ export class LibvirtBackend extends Backend {
       isRemote: isRemote(uri),
       createTemporaryFolder: () => progress.createTemporaryFolder(),
     });
+    const bases = new BaseImages({
+      pool,
+      index: new BaseImageIndex(join(folder, 'base-images.json')),
+      references: new BaseReferences(connection, finder),
+      service: () => progress.mark(),
+      clock,
+      log,
+      watermarkBytes: SPACE_WATERMARK_BYTES,
+    });
     const provisioning = new LibvirtProvisioning({
       connection,
       finder,
@@ -108,7 +120,8 @@ export class LibvirtBackend extends Backend {
       clock,
       log,
       remover: new DomainRemover(connection, finder, pool, editor),
-      disks: new BootDiskBuilder(pool, new QemuImg(run), downloads, localImage?.path),
+      disks: new BootDiskBuilder({ pool, bases, images: new QemuImg(run), downloads, tinyGuest: localImage?.path }),
+      bases,
       describeHost: () => describeHost(connection, network, accelerator),
       network,
       profiles: new OsinfoDatabase(),
@@ -130,7 +143,10 @@ export class LibvirtBackend extends Backend {
       stops,
       clock,
       log,
-      onFirstWatch: () => void progress.sweep(),
+      onFirstWatch: () => {
+        void progress.sweep();
+        void bases.sweep();
+      },
       onDiscovered: (domain) => void provisioning.removeInterrupted(domain),
     });
     const abilities = {

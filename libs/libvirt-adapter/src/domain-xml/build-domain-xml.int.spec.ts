@@ -38,6 +38,12 @@ describeWithLibvirt(`the XML of a new domain${missing === undefined ? '' : `: sk
     return path;
   };
 
+  const emptyImage = async (name: string): Promise<string> => {
+    const path = await file(name, Buffer.alloc(0));
+    await run('qemu-img', ['create', '-q', '-f', 'qcow2', path, '1M']);
+    return path;
+  };
+
   /** The variant with files of this machine, as far as this machine can run it. */
   const onThisMachine = async (variant: Partial<DomainSpec>): Promise<Partial<DomainSpec>> => {
     const host = await describeHost(connection, new GuestNetwork(connection), () => Promise.resolve('tcg'));
@@ -48,7 +54,7 @@ describeWithLibvirt(`the XML of a new domain${missing === undefined ? '' : `: sk
       uuid: randomUUID(),
       features: { ...(variant.features ?? host.features), watchdog: host.features.watchdog },
       disk: { path: await file('disk.img', Buffer.alloc(1024 ** 2)), format: 'raw' },
-      ...(variant.installer !== undefined && { installer: await file('installer.iso', Buffer.alloc(2048)) }),
+      ...(variant.installer !== undefined && { installer: await emptyImage('installer.qcow2') }),
       ...(variant.seed !== undefined && { seed: await file('seed.iso', Buffer.alloc(2048)) }),
       ...(variant.nvram !== undefined && { nvram: join(libvirt.sharedDir, 'nvram.fd') }),
       network: variant.network === undefined ? undefined : host.network,

@@ -65,7 +65,9 @@ function disks(spec: DomainSpec): XmlElement[] {
   const target = targetNames();
   return [
     diskElement(disk, { bus, target: target(bus), spec }),
-    ...(installer === undefined ? [] : [discElement(installer, { bus: discBus, target: target(discBus), order: 2 })]),
+    ...(installer === undefined
+      ? []
+      : [discElement(installer, { bus: discBus, target: target(discBus), format: 'qcow2', order: 2 })]),
     ...(seed === undefined ? [] : [seedElement(seed, { bus, target: target(bus) })]),
   ];
 }
@@ -105,11 +107,11 @@ function diskElement(
 
 const discElement = (
   path: string,
-  { bus, target, order }: { bus: Bus; target: string; order?: number },
+  { bus, target, format, order }: { bus: Bus; target: string; format: 'qcow2' | 'raw'; order?: number },
 ): XmlElement => ({
   '@type': 'file',
   '@device': 'cdrom',
-  driver: { '@name': 'qemu', '@type': 'raw' },
+  driver: { '@name': 'qemu', '@type': format },
   source: { '@file': path },
   target: { '@dev': target, '@bus': bus },
   readonly: '',
@@ -130,7 +132,7 @@ const seedElement = (path: string, place: { bus: Bus; target: string }): XmlElem
         target: { '@dev': place.target, '@bus': place.bus },
         readonly: '',
       }
-    : discElement(path, place);
+    : discElement(path, { ...place, format: 'raw' });
 
 /** Guests without drivers for virtio support an Intel card. */
 const nicElement = (network: string, { guest }: DomainSpec): XmlElement => ({

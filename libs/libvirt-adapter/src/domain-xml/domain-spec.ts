@@ -32,7 +32,7 @@ export interface DomainSpec {
   readonly tpm: boolean;
   readonly disk: DiskSpec;
   readonly diskIo: DiskIo;
-  /** Path of the installation ISO, which is booted while the disk is blank. */
+  /** Path of a qcow2 image with the installation ISO, which is booted while the disk is blank. */
   readonly installer?: string;
   /** Path of the ISO with the cloud-init data. */
   readonly seed?: string;

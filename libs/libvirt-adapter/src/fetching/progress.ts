@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { Transform } from 'node:stream';
 
 /** Receives the number of bytes read so far, and the total if it is known. */
@@ -22,4 +23,18 @@ export function countBytes(total: number | undefined, listener: BytesListener): 
       done();
     },
   });
+}
+
+/** Passes bytes through and computes their SHA-256 digest, which is complete when the stream has ended. */
+export function hashBytes(): { readonly stream: Transform; hex(): string } {
+  const hash = createHash('sha256');
+  return {
+    stream: new Transform({
+      transform(chunk: Buffer, _encoding, done) {
+        hash.update(chunk);
+        done(null, chunk);
+      },
+    }),
+    hex: () => hash.digest('hex'),
+  };
 }

@@ -1,10 +1,14 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
 import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import { DomainError, formatBytes, type VmSpec } from '@headgate/domain-contracts';
-import { downloadImage, type DownloadOptions } from '../fetching/download-image.js';
+import { openContainerDisk } from '../fetching/open-container-disk.js';
+import { openImage, type OpenImage } from '../fetching/open-image.js';
 import type { HttpClient } from '../fetching/http-get.js';
-import { MAX_ISO_BYTES, maxImageBytes, SPACE_WATERMARK_BYTES, type SpaceGuard } from '../fetching/limits.js';
-import { pullContainerDisk } from '../fetching/pull-container-disk.js';
+import { MAX_ISO_BYTES, maxImageBytes, type SpaceGuard } from '../fetching/limits.js';
+import type { BaseFormat, BaseImage, BaseImages, StoredFile } from '../storage/base-images.js';
 import { checkIso, inspectImage } from '../storage/disk-image.js';
 import type { QemuImg } from '../storage/qemu-img.js';
 import type { StoragePool } from '../storage/storage-pool.js';
@@ -35,99 +39,172 @@ export interface Downloads {
   readonly space: SpaceGuard;
 }
 
-interface ImageToStore {
-  /** Path of the image. */
-  readonly image: string;
-  readonly diskBytes: number;
-  readonly folder: string;
-  /** Name of the new volume. */
-  readonly disk: string;
+export interface BootDiskBuilderDeps {
+  readonly pool: StoragePool;
+  readonly bases: BaseImages;
+  readonly images: QemuImg;
+  readonly downloads: Downloads;
+  readonly tinyGuest?: () => Promise<string>;
 }
 
-/** Creates the volumes of a new domain from its source. */
+/** Creates the volumes of a new domain from its source: overlays of base images, which are stored once. */
 export class BootDiskBuilder {
-  constructor(
-    private readonly pool: StoragePool,
-    private readonly images: QemuImg,
-    private readonly downloads: Downloads,
-    private readonly tinyGuest: (() => Promise<string>) | undefined,
-  ) {}
+  private readonly localDigests = new Map<string, string>();
+
+  constructor(private readonly deps: BootDiskBuilderDeps) {}
 
   async build(request: DiskRequest, report: DiskProgress): Promise<void> {
-    const { spec, folder, disk, cdrom } = request;
-    const { source } = spec;
-    if (source.kind === 'pvc') return;
-    if (source.kind === 'iso') {
-      const disc = join(folder, 'disc.iso');
-      report.step('Downloading the ISO');
-      await downloadImage(this.downloads.http, source.url, disc, this.downloadOptions(report, MAX_ISO_BYTES));
-      await checkIso(disc);
-      report.step('Storing the ISO');
-      await this.pool.checkSpace((await stat(disc)).size, SPACE_WATERMARK_BYTES);
-      await this.pool.createFrom(cdrom, disc, report);
-      await this.pool.createBlank(disk, spec.diskBytes);
+    const { spec, disk, cdrom } = request;
+    const { pool } = this.deps;
+    if (spec.source.kind === 'pvc') return;
+    if (spec.source.kind === 'iso') {
+      await this.withBase(request, report, (base) => pool.createOverlay(cdrom, base.bytes, base));
+      await pool.createBlank(disk, spec.diskBytes);
       return;
     }
-    const image = await this.fetch(request, report);
-    await this.store({ image, diskBytes: spec.diskBytes, folder, disk }, report);
+    await this.withBase(request, report, async (base) => {
+      checkFits(base.bytes, spec.diskBytes);
+      report.step('Creating the disk');
+      await pool.createOverlay(disk, spec.diskBytes, base);
+    });
   }
 
-  /** @returns the path of the downloaded image */
-  private async fetch({ spec, arch, folder }: DiskRequest, report: DiskProgress): Promise<string> {
-    const { source } = spec;
-    const file = join(folder, 'source');
-    const options = this.downloadOptions(report, maxImageBytes(spec.diskBytes));
-    if (source.kind === 'import') {
-      report.step('Downloading the image');
-      await downloadImage(this.downloads.http, source.url, file, options);
-      return file;
+  /** Gets the image of the source, from the cache if possible, and keeps it there during the work. */
+  private async withBase(
+    request: DiskRequest,
+    report: DiskProgress,
+    work: (base: BaseImage) => Promise<void>,
+  ): Promise<void> {
+    const { bases } = this.deps;
+    for (let isDone = false; !isDone;) {
+      report.signal.throwIfAborted();
+      const image = await this.open(request, report);
+      const name = image.identity === undefined ? undefined : bases.nameOf(image.identity, formatOf(request));
+      if (name === undefined) return this.withUnversioned(image, { request, report, work });
+      isDone = await bases.hold(name, async () => {
+        const base = await this.findOrBuild(name, image, { request, report });
+        if (base) await work(base);
+        return base !== undefined;
+      });
     }
-    if (source.kind === 'image' && source.entry.builtLocally !== undefined && this.tinyGuest) {
+  }
+
+  /** @returns undefined if another creation was fetching the image and failed */
+  private async findOrBuild(name: string, image: OpenImage, context: Context): Promise<BaseImage | undefined> {
+    const { bases } = this.deps;
+    const { signal } = context.report;
+    try {
+      const found = await bases.find(name);
+      if (found) context.report.log('The image is in the cache.');
+      if (found) return found;
+      if (bases.isBuilding(name)) {
+        context.report.step('Waiting for another VM that fetches the same image');
+        return await bases.awaitBuild(name, signal);
+      }
+      const make = async (): Promise<StoredFile> => this.prepare((await this.save(image, context)).file, context);
+      return await bases.build(name, make, signal);
+    } finally {
+      image.discard();
+    }
+  }
+
+  /** Without a version, only the downloaded content identifies the image. */
+  private async withUnversioned(
+    image: OpenImage,
+    { work, ...context }: Context & { work: (base: BaseImage) => Promise<void> },
+  ): Promise<void> {
+    const { bases } = this.deps;
+    const { signal } = context.report;
+    const { file, digest } = await this.save(image, context);
+    const name = bases.nameOf(`sha256:${digest}`, formatOf(context.request));
+    await bases.hold(name, async () => {
+      const existing = (await bases.awaitBuild(name, signal)) ?? (await bases.find(name));
+      await work(existing ?? (await bases.build(name, () => this.prepare(file, context), signal)));
+    });
+  }
+
+  private async open({ spec, arch }: DiskRequest, report: DiskProgress): Promise<OpenImage> {
+    const { source } = spec;
+    const { http } = this.deps.downloads;
+    const { signal } = report;
+    if (source.kind === 'import' || source.kind === 'iso') return openImage(http, source.url, signal);
+    if (source.kind === 'image' && source.entry.builtLocally !== undefined && this.deps.tinyGuest) {
       report.step('Building the image');
-      return this.tinyGuest();
+      return this.openLocal(await this.deps.tinyGuest());
     }
     if (source.kind !== 'image' && source.kind !== 'containerDisk')
       throw new DomainError('NOT_SUPPORTED', "A disk can't be created from this source.");
-    report.step('Pulling the container disk');
-    const image = containerDiskOf(source);
-    await pullContainerDisk({ http: this.downloads.http, image, arch, file }, options);
-    return file;
+    return openContainerDisk({ http, image: containerDiskOf(source), arch, signal });
   }
 
-  private async store({ image, diskBytes, folder, disk }: ImageToStore, report: DiskProgress): Promise<void> {
-    report.step('Checking the image');
-    const found = await inspectImage(image);
-    await this.images.check(image, found);
-    if (found.bytes > diskBytes) {
-      throw new DomainError(
-        'INVALID_QUANTITY',
-        `disk must be at least ${formatBytes(found.bytes)}, the size of the image.`,
-      );
-    }
-    report.step('Converting the image');
-    const converted = join(folder, 'disk.qcow2');
-    // The converted image takes no more space than the original, unless that is compressed.
-    const release = await this.downloads.space.reserve(await allocatedBytes(image));
-    await this.images.convert(image, found, converted, report.signal).finally(release);
-    // Makes room for the copy in the pool.
-    if (image.startsWith(folder)) await rm(image, { force: true });
-    if (diskBytes > found.bytes) await this.images.grow(converted, diskBytes);
-    report.step('Storing the disk');
-    await this.pool.checkSpace((await stat(converted)).size, SPACE_WATERMARK_BYTES);
-    await this.pool.createFrom(disk, converted, report);
+  /** A file of this machine, which is used where it is. */
+  private async openLocal(path: string): Promise<OpenImage> {
+    const { size, mtimeMs } = await stat(path);
+    const version = `${path} ${size} ${mtimeMs}`;
+    const digest = this.localDigests.get(version) ?? (await digestOf(path));
+    this.localDigests.set(version, digest);
+    return { identity: `sha256:${digest}`, path, discard: () => undefined, save: () => Promise.resolve(digest) };
   }
 
-  private downloadOptions(report: DiskProgress, maxBytes: number): DownloadOptions {
-    return {
-      signal: report.signal,
-      maxBytes,
-      space: this.downloads.space,
+  private async save(
+    image: OpenImage,
+    { request: { spec, folder }, report }: Context,
+  ): Promise<{ file: string; digest: string }> {
+    const isIso = spec.source.kind === 'iso';
+    if (image.path === undefined) report.step(isIso ? 'Downloading the ISO' : 'Downloading the image');
+    const file = image.path ?? join(folder, 'source');
+    const digest = await image.save(file, {
+      maxBytes: isIso ? MAX_ISO_BYTES : maxImageBytes(spec.diskBytes),
+      space: this.deps.downloads.space,
       onBytes: (received, total) => {
         if (total !== undefined && total > 0) report.progress(Math.min(received / total, 1));
         if (total === undefined || received >= total) report.log(`${formatBytes(received)} received.`);
       },
-    };
+    });
+    return { file, digest };
   }
+
+  /** Checks an image from an unknown origin, and converts it to a new qcow2 file in the private folder. */
+  private async prepare(file: string, { request, report }: Context): Promise<StoredFile> {
+    const { folder, spec } = request;
+    report.step('Checking the image');
+    if (spec.source.kind === 'iso') {
+      await checkIso(file);
+      return { file, bytes: (await stat(file)).size };
+    }
+    const { images, downloads } = this.deps;
+    const found = await inspectImage(file);
+    await images.check(file, found);
+    checkFits(found.bytes, spec.diskBytes);
+    report.step('Converting the image');
+    const converted = join(folder, 'disk.qcow2');
+    // The converted image takes no more space than the original, unless that is compressed.
+    const release = await downloads.space.reserve(await allocatedBytes(file));
+    await images.convert(file, found, converted, report.signal).finally(release);
+    // Makes room for the image in the pool.
+    if (file.startsWith(folder)) await rm(file, { force: true });
+    return { file: converted, bytes: found.bytes };
+  }
+}
+
+interface Context {
+  readonly request: DiskRequest;
+  readonly report: DiskProgress;
+}
+
+/** Installation ISOs stay as they are. */
+const formatOf = ({ spec }: DiskRequest): BaseFormat => (spec.source.kind === 'iso' ? 'raw' : 'qcow2');
+
+/** @throws DomainError INVALID_QUANTITY */
+function checkFits(imageBytes: number, diskBytes: number): void {
+  if (imageBytes <= diskBytes) return;
+  throw new DomainError('INVALID_QUANTITY', `disk must be at least ${formatBytes(imageBytes)}, the size of the image.`);
+}
+
+async function digestOf(file: string): Promise<string> {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(file), hash);
+  return hash.digest('hex');
 }
 
 /** The space that a file takes; stat counts blocks of 512 bytes. */

@@ -7,7 +7,7 @@ import type { CreationPlan } from './creation-plan.js';
 export interface DomainFiles {
   readonly names: Readonly<Record<'disk' | 'seed' | 'cdrom', string>>;
   readonly disk: DiskSpec;
-  /** Path of the installation ISO. */
+  /** Path of the overlay of the installation ISO. */
   readonly installer?: string;
   /** Path of the ISO with the cloud-init data. */
   readonly seed?: string;
@@ -31,7 +31,7 @@ export function nameVolumes({ spec, uuid, pool, folder, plan }: NewDomain): Doma
   const names = {
     disk: `${base}.qcow2`,
     seed: `${base}-seed.iso`,
-    cdrom: `${base}-cdrom.iso`,
+    cdrom: `${base}-cdrom.qcow2`,
     log: `${base}-serial.log`,
     nvram: `${base}-nvram.fd`,
   };

@@ -126,6 +126,47 @@ describeWithLibvirt(`LibvirtProvisioning on libvirt${missing === undefined ? '' 
     await expectNothingLeft();
   });
 
+  test('stores the image of several VMs once, and removes it only when no disk is based on it', async () => {
+    server.serve('/tiny.qcow2', await readFile(image), { etag: '"v1"' });
+    const source: VmSource = { kind: 'import', url: server.url('/tiny.qcow2') };
+    const [first, second] = [spec(source), spec(source, { diskBytes: 256 * MIB })];
+    await Promise.all([create(first), create(second)]);
+    const bases = await libvirt.baseImages();
+    expect(bases).toHaveLength(1);
+    const disks = (await libvirt.volumes()).filter((name) => name.endsWith('.qcow2'));
+    expect(disks).toHaveLength(2);
+    for (const disk of disks) {
+      const xml = await libvirt.virsh.run(['vol-dumpxml', disk, '--pool', POOL_NAME]);
+      expect(xml).toContain(`${bases[0]}</path>`);
+      expect(Number(/<allocation unit='bytes'>(\d+)</.exec(xml)?.[1])).toBeLessThan(MIB);
+    }
+
+    const provisioning = backend.require('provisioning');
+    await expect(create(spec({ kind: 'pvc', claim: bases[0] ?? '' }))).rejects.toMatchObject({ code: 'CONFLICT' });
+    await provisioning.delete(first.ref);
+    expect(await libvirt.reclaim()).toBe(0);
+    await backend.require('power').apply(second.ref, 'start');
+    await recorder.untilVm(second.ref, ({ status }) => status === 'Running');
+    await provisioning.delete(second.ref);
+    await libvirt.virsh.run([
+      ...['vol-create-as', POOL_NAME, `${libvirt.prefix}-foreign.qcow2`, '256M', '--format', 'qcow2'],
+      ...['--backing-vol', bases[0] ?? '', '--backing-vol-format', 'qcow2'],
+    ]);
+    expect(await libvirt.reclaim()).toBe(0);
+    await libvirt.virsh.run(['vol-delete', `${libvirt.prefix}-foreign.qcow2`, '--pool', POOL_NAME]);
+    expect(await libvirt.reclaim()).toBe(1);
+    expect(await libvirt.baseImages()).toEqual([]);
+  });
+
+  test('downloads a file again whose version has changed', async () => {
+    server.serve('/tiny.qcow2', await readFile(image), { etag: '"v1"' });
+    const source: VmSource = { kind: 'import', url: server.url('/tiny.qcow2') };
+    await create(spec(source));
+    server.serve('/tiny.qcow2', await readFile(image), { etag: '"v2"' });
+    await create(spec(source));
+    expect(await libvirt.baseImages()).toHaveLength(2);
+  });
+
   test('rounds odd sizes, so that a running VM needs no restart', async () => {
     const wanted = spec(tiny, { memoryBytes: 200_000_001, diskBytes: 70_000_001, start: true });
     await create(wanted);

@@ -13,12 +13,14 @@ import {
   type VmSpec,
 } from '@headgate/domain-contracts';
 import type { DomainDescription } from '../domain-xml/domain-description.js';
+import type { BaseImages } from '../storage/base-images.js';
 import type { GuestNetwork } from '../network/guest-network.js';
 import { planCreation, type CreationPlanDeps } from './creation-plan.js';
 import { DomainCreator, type DomainCreatorDeps } from './domain-creator.js';
 import { BOOTC_REFUSAL } from './plan-source.js';
 
 export interface LibvirtProvisioningDeps extends CreationPlanDeps, DomainCreatorDeps {
+  readonly bases: Pick<BaseImages, 'reclaim' | 'sweep'>;
   readonly network: Pick<GuestNetwork, 'ensure'>;
   /** Whether the local image has been built already. */
   readonly isTinyGuestBuilt: () => Promise<boolean>;
@@ -44,6 +46,7 @@ export class LibvirtProvisioning extends InstanceProvisioning {
   /** Defines the domain first, which reserves its name before anything is downloaded. */
   override async create(request: VmSpec): Promise<Creation> {
     const spec = roundSizes(request);
+    if (!(await this.deps.hasSpaceForDownloads())) await this.deps.bases.reclaim();
     const plan = await planCreation(spec, this.deps);
     throwFirstRefusal(plan);
     await this.deps.pool.ensure();
@@ -86,6 +89,7 @@ export class LibvirtProvisioning extends InstanceProvisioning {
       if (refusal) throw new DomainError(refusal.code, refusal.reason);
       await this.deps.remover.remove(uuid);
     });
+    void this.deps.bases.sweep();
   }
 
   override async setTag(ref: InstanceRef, tag: string, on: boolean): Promise<void> {

@@ -1,7 +1,9 @@
+import { basename } from 'node:path';
 import { DomainError, type ErrorCode, type VmSpec } from '@headgate/domain-contracts';
-import { parseImageUrl } from '../fetching/download-image.js';
+import { parseImageUrl } from '../fetching/open-image.js';
 import type { EgressPolicy } from '../fetching/egress-policy.js';
 import { parseImageReference } from '../fetching/image-reference.js';
+import { isBaseImage } from '../storage/base-images.js';
 import type { ExistingVolume } from '../storage/find-volume.js';
 
 export interface SourcePlanDeps {
@@ -68,6 +70,14 @@ async function planClaim(
 ): Promise<ExistingVolume | undefined> {
   try {
     const volume = await findClaim(claim);
+    if (isBaseImage(basename(volume.path))) {
+      refuse(
+        'CONFLICT',
+        `The volume ${claim} is a cached image on which other disks are based.`,
+        'Choose another volume.',
+      );
+      return undefined;
+    }
     const users = await usersOf(volume.path);
     if (users.length > 0)
       refuse(

@@ -1,5 +1,5 @@
 import { open, realpath } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { basename, dirname, resolve } from 'node:path';
 import { describeDomain, type DiskDescription } from '../domain-xml/domain-description.js';
 import { element, parseXml, text } from '../domain-xml/xml.js';
 import type { DomainFinder, DomainId } from '../domains/domain-finder.js';
@@ -47,6 +47,14 @@ export class DiskUsage {
   isUsedByOthers(path: string, uuid: string): boolean {
     return this.domains.some(
       (domain) => domain.id.uuid !== uuid && (uses(domain, path) || domain.documents.some((xml) => xml.includes(path))),
+    );
+  }
+
+  /** Whether a domain uses a file of this name, or mentions the name anywhere in its XML. */
+  mentions(name: string): boolean {
+    return this.domains.some(
+      ({ documents, chains }) =>
+        documents.some((xml) => xml.includes(name)) || chains.flat().some((path) => basename(path) === name),
     );
   }
 

@@ -1,4 +1,6 @@
-import { mkdir } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { access, chmod, chown, copyFile, mkdir, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { DomainError, formatBytes } from '@headgate/domain-contracts';
 import type { CallOptions, LibvirtConnection } from '../connection/libvirt-connection.js';
 import type { PoolState, StorageOperations } from '../connection/storage-operations.js';
@@ -69,6 +71,33 @@ export class StoragePool {
     await this.storage.upload({ pool: this.name, name: volume }, file, { signal });
   }
 
+  /** Creates a disk whose content is that of another volume until the guest changes it. */
+  async createOverlay(volume: string, bytes: number, backing: { path: string; format: string }): Promise<void> {
+    await this.storage.createVolume(this.name, volumeXml({ name: volume, bytes, format: 'qcow2', backing }));
+  }
+
+  /** Whether libvirt knows a volume of this name. */
+  async has(volume: string): Promise<boolean> {
+    const [path] = await this.storage.volumePaths([{ pool: this.name, name: volume }]);
+    return path !== undefined;
+  }
+
+  /**
+   * Turns a private file into a volume that others can read. It appears at once and complete if this process may write to the
+   * folder of the pool: by renaming the file, or by a copy that shares its blocks where the file system can. Otherwise
+   * libvirt copies it.
+   */
+  async moveInto(
+    volume: string,
+    file: string,
+    options: CallOptions & { readonly watermarkBytes: number },
+  ): Promise<void> {
+    const folder = await this.path();
+    if (await placeFile(file, folder, volume)) return this.storage.refreshPool(this.name);
+    await this.checkSpace((await stat(file)).size, options.watermarkBytes);
+    await this.createFrom(volume, file, options);
+  }
+
   /** Removes a volume; a missing volume is not an error. */
   async remove(volume: string): Promise<void> {
     await ignoring('VOLUME_NOT_FOUND', this.storage.deleteVolume({ pool: this.name, name: volume }));
@@ -85,6 +114,43 @@ export class StoragePool {
   }
 }
 
+/**
+ * Moves a file into a folder, where it appears complete under its name.
+ * @returns false if this process may not write there
+ */
+async function placeFile(file: string, folder: string, name: string): Promise<boolean> {
+  const isRoot = process.getuid?.() === 0;
+  const prepare = async (path: string): Promise<void> => {
+    // The file may belong to the unprivileged user who wrote it.
+    if (isRoot) await chown(path, 0, 0);
+    await chmod(path, VOLUME_MODE);
+  };
+  const copy = join(folder, `${name}${PARTIAL_SUFFIX}`);
+  try {
+    await access(folder, constants.W_OK);
+    await prepare(file);
+    await rename(file, join(folder, name));
+    return true;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'EXDEV') return false;
+  }
+  try {
+    await copyFile(file, copy, constants.COPYFILE_FICLONE);
+    await prepare(copy);
+    await rename(copy, join(folder, name));
+    return true;
+  } catch {
+    await rm(copy, { force: true });
+    return false;
+  }
+}
+
+/** Suffix of a file that is not complete yet. */
+export const PARTIAL_SUFFIX = '.partial';
+/** QEMU's user reads base images; the folder can't be listed by others, and the names can't be guessed. */
+const VOLUME_MODE = 0o644;
+
 async function ignoring(code: 'ALREADY_EXISTS' | 'VOLUME_NOT_FOUND', operation: Promise<void>): Promise<void> {
   try {
     await operation;
@@ -100,15 +166,17 @@ interface NewVolume {
   /** Its virtual size. */
   readonly bytes: number;
   readonly format: 'qcow2' | 'raw';
+  readonly backing?: { readonly path: string; readonly format: string };
 }
 
 /** https://libvirt.org/formatstorage.html#storage-volume-xml */
-const volumeXml = ({ name, bytes, format }: NewVolume): string =>
+const volumeXml = ({ name, bytes, format, backing }: NewVolume): string =>
   formatXml({
     volume: {
       name,
       capacity: { '@unit': 'bytes', '#text': String(bytes) },
       target: { format: { '@type': format } },
+      ...(backing && { backingStore: { path: backing.path, format: { '@type': backing.format } } }),
     },
   });
 

@@ -2,10 +2,15 @@ import { randomBytes } from 'node:crypto';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { SystemClock, type InstanceRef } from '@headgate/domain-contracts';
+import { SILENT_LOG, SystemClock, type InstanceRef } from '@headgate/domain-contracts';
+import { DomainFinder } from '../domains/domain-finder.js';
 import { LOCAL_NAMESPACE } from '../domains/instance-name.js';
 import { LibvirtBackend, POOL_NAME, type LibvirtBackendOptions } from '../libvirt-backend.js';
 import { parseDomainList } from '../virsh/virsh-domains.js';
+import { WorkInProgress } from '../provisioning/work-in-progress.js';
+import { BaseImageIndex } from '../storage/base-image-index.js';
+import { BaseImages } from '../storage/base-images.js';
+import { BaseReferences } from '../storage/base-references.js';
 import { StoragePool } from '../storage/storage-pool.js';
 import { VirshConnection } from '../virsh/virsh-connection.js';
 import { Virsh } from '../virsh/virsh.js';
@@ -26,6 +31,7 @@ export async function whyLibvirtIsUnavailable(): Promise<string | undefined> {
 /** The libvirt of this machine. Removes everything that a test created. */
 export class LibvirtUnderTest {
   readonly virsh = new Virsh({ uri: TEST_URI });
+  private readonly connection = new VirshConnection({ uri: TEST_URI });
   /** Prefix of the names of all test domains. */
   readonly prefix = `hgtest-${randomBytes(4).toString('hex')}`;
   private readonly backends: LibvirtBackend[] = [];
@@ -81,8 +87,35 @@ export class LibvirtUnderTest {
 
   /** Names of the volumes that the adapter created for domains of this test. */
   async volumes(): Promise<string[]> {
-    const names = await new StoragePool(new VirshConnection({ uri: TEST_URI }), POOL_NAME, '').volumes();
+    const names = await new StoragePool(this.connection, POOL_NAME, '').volumes();
     return names.filter((name) => name.startsWith(this.prefix));
+  }
+
+  /** Names of the base images of the service under test. */
+  async baseImages(): Promise<string[]> {
+    const own = this.bases();
+    const prefix = own.nameOf('', 'raw').split('-', 2).join('-');
+    const names = await new StoragePool(this.connection, POOL_NAME, '').volumes();
+    return names.filter((name) => name.startsWith(`${prefix}-`));
+  }
+
+  /** Removes the base images of the service under test that are not in use. */
+  reclaim(): Promise<number> {
+    return this.bases().reclaim();
+  }
+
+  private bases(): BaseImages {
+    const folder = join(this.dataDir, 'libvirt', CONTEXT);
+    const service = new WorkInProgress(folder);
+    return new BaseImages({
+      pool: new StoragePool(this.connection, POOL_NAME, ''),
+      index: new BaseImageIndex(join(folder, 'base-images.json')),
+      references: new BaseReferences(this.connection, new DomainFinder(CONTEXT, this.connection)),
+      service: () => service.mark(),
+      clock: new SystemClock(),
+      log: SILENT_LOG,
+      watermarkBytes: 0,
+    });
   }
 
   async removeDomains(): Promise<void> {
@@ -99,6 +132,7 @@ export class LibvirtUnderTest {
     await this.removeDomains();
     for (const name of await this.volumes().catch(() => []))
       await this.virsh.run(['vol-delete', name, '--pool', POOL_NAME]);
+    await this.reclaim().catch(() => 0);
     await rm(this.dataDir, { recursive: true, force: true });
     await rm(this.sharedDir, { recursive: true, force: true });
   }

@@ -8,11 +8,11 @@ import { digestOf, layerOf, serveImage } from '../testing/oci-image.js';
 import { EgressPolicy } from './egress-policy.js';
 import { SpaceGuard } from './limits.js';
 import { parseImageReference } from './image-reference.js';
-import { pullContainerDisk } from './pull-container-disk.js';
+import { openContainerDisk } from './open-container-disk.js';
 
 const DISK = Buffer.alloc(200_000, 'boot');
 
-describe('pullContainerDisk', () => {
+describe('openContainerDisk', () => {
   let server: HttpServer;
   let folder: string;
   let file: string;
@@ -27,21 +27,33 @@ describe('pullContainerDisk', () => {
     await rm(folder, { recursive: true });
   });
 
-  const pull = (image: string) =>
-    pullContainerDisk(
-      {
-        http: { egress: new EgressPolicy({ allow: ['127.0.0.1'] }), clock: new FixedClock() },
-        image,
-        arch: 'x86_64',
-        file,
-      },
-      {
-        signal: new AbortController().signal,
-        onBytes: () => undefined,
-        maxBytes: 1024 ** 2,
-        space: new SpaceGuard(folder),
-      },
+  const open = (image: string) =>
+    openContainerDisk({
+      http: { egress: new EgressPolicy({ allow: ['127.0.0.1'] }), clock: new FixedClock() },
+      image,
+      arch: 'x86_64',
+      signal: new AbortController().signal,
+    });
+  const pull = async (image: string) =>
+    (await open(image)).save(file, {
+      onBytes: () => undefined,
+      maxBytes: 1024 ** 2,
+      space: new SpaceGuard(folder),
+    });
+
+  test('is identified by the digests of its layers, not by its name', async () => {
+    const layer = await layerOf({ 'disk/a.img': DISK });
+    serveImage(server, 'one', [layer]);
+    serveImage(server, 'two', [layer]);
+    serveImage(server, 'three', [await layerOf({ 'disk/a.img': Buffer.from('other') })]);
+    const identities = await Promise.all(
+      ['one', 'two', 'three'].map(async (name) => (await open(`${server.host}/${name}`)).identity),
     );
+    expect(identities[0]).toContain(digestOf(layer));
+    expect(identities[1]).toBe(identities[0]);
+    expect(identities[2]).not.toBe(identities[0]);
+    expect(await pull(`${server.host}/one`)).toBe(digestOf(DISK).split(':')[1]);
+  });
 
   test.each([
     ['plain', (layer: Buffer) => layer],

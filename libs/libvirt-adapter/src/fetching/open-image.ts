@@ -4,11 +4,10 @@ import { DomainError } from '@headgate/domain-contracts';
 import { decompress } from './decompress.js';
 import { HttpFailure, httpGet, isHttp, type HttpClient, type HttpRequest } from './http-get.js';
 import { chain, limitBytes, limitRatio, type SpaceGuard } from './limits.js';
-import { countBytes, type BytesListener } from './progress.js';
+import { countBytes, hashBytes, type BytesListener } from './progress.js';
 import { isDigest, verifyDigest } from './verify-digest.js';
 
-export interface DownloadOptions {
-  readonly signal: AbortSignal;
+export interface SaveOptions {
   readonly onBytes: BytesListener;
   /** The limit for the download, and for the file after decompression. */
   readonly maxBytes: number;
@@ -47,41 +46,76 @@ export function parseImageUrl(text: string): ImageUrl {
   return { url, ...authorization, ...(digest !== '' && { digest }) };
 }
 
+/** An image whose identity is known before its content is transferred. Without `save`, it must be discarded. */
+export interface OpenImage {
+  /** Changes whenever the content does; absent when the server gives no version of the file. */
+  readonly identity?: string;
+  /** The file itself, if it is on this machine and need not be saved. */
+  readonly path?: string;
+  /**
+   * Writes the decompressed content into a file.
+   * @returns its SHA-256 digest in hex digits
+   * @throws DomainError INVALID_SOURCE, BACKEND_UNREACHABLE, BACKEND_FAILED, INSUFFICIENT_STORAGE, CONFLICT when it is canceled
+   */
+  save(file: string, options: SaveOptions): Promise<string>;
+  discard(): void;
+}
+
 /**
- * Downloads an image into a file and decompresses gzip, xz and zstd.
- * @throws DomainError INVALID_SOURCE, BACKEND_UNREACHABLE, BACKEND_FAILED, INSUFFICIENT_STORAGE, CONFLICT when it is canceled
+ * Opens the image at a URL.
+ * @throws DomainError INVALID_SOURCE, BACKEND_UNREACHABLE, BACKEND_FAILED, CONFLICT when it is canceled
  */
-export async function downloadImage(
-  http: HttpClient,
-  source: string,
-  file: string,
-  { signal, onBytes, maxBytes, space }: DownloadOptions,
-): Promise<void> {
+export async function openImage(http: HttpClient, source: string, signal: AbortSignal): Promise<OpenImage> {
   const { url, authorization, digest } = parseImageUrl(source);
   const request = { signal, ...(authorization !== undefined && { headers: { authorization } }) };
   const { body, bytes, headers } = await open(http, url, request);
+  const discard = (): void => void body.on('error', () => undefined).destroy();
   if (/^text\/html\b/.test(headers.get('content-type') ?? '')) {
-    body.destroy();
+    discard();
     throw new DomainError(
       'INVALID_SOURCE',
       `${url.host} returned a web page instead of an image: use the URL of the file itself.`,
     );
   }
-  await translateWriteErrors(async () => {
-    const release = await space.reserve(bytes ?? 0).catch((error: unknown) => {
-      body.destroy();
-      throw error;
-    });
-    try {
-      const ratio = limitRatio();
-      const verified = digest === undefined ? [] : [verifyDigest(digest)];
-      const compressed = chain(body, limitBytes(maxBytes), countBytes(bytes, onBytes), ...verified, ratio.compressed);
-      const content = chain(await decompress(compressed), ratio.decompressed, limitBytes(maxBytes), space.watch());
-      await pipeline(content, createWriteStream(file, { mode: 0o600 }), { signal });
-    } finally {
-      release();
-    }
-  }, signal);
+  const version = digest ?? versionOf(headers);
+  return {
+    ...(version !== undefined && { identity: JSON.stringify([url.href, version]) }),
+    discard,
+    save: (file, { onBytes, maxBytes, space }) => {
+      const hash = hashBytes();
+      return translateWriteErrors(async () => {
+        const release = await space.reserve(bytes ?? 0).catch((error: unknown) => {
+          discard();
+          throw error;
+        });
+        try {
+          const ratio = limitRatio();
+          const verified = digest === undefined ? [] : [verifyDigest(digest)];
+          const compressed = chain(
+            body,
+            limitBytes(maxBytes),
+            countBytes(bytes, onBytes),
+            ...verified,
+            ratio.compressed,
+          );
+          const decompressed = await decompress(compressed);
+          const content = chain(decompressed, ratio.decompressed, limitBytes(maxBytes), space.watch(), hash.stream);
+          await pipeline(content, createWriteStream(file, { mode: 0o600 }), { signal });
+        } finally {
+          release();
+        }
+        return hash.hex();
+      }, signal);
+    },
+  };
+}
+
+/** A strong ETag, or else the time of the last change together with the size. */
+function versionOf(headers: Headers): string | undefined {
+  const etag = headers.get('etag');
+  if (etag?.startsWith('"')) return etag;
+  const [modified, length] = [headers.get('last-modified'), headers.get('content-length')];
+  return modified !== null && length !== null ? `${modified} ${length}` : undefined;
 }
 
 async function open(http: HttpClient, url: URL, request: HttpRequest) {
@@ -95,9 +129,9 @@ async function open(http: HttpClient, url: URL, request: HttpRequest) {
 }
 
 /** Translates errors between the network and the disk into domain errors. */
-export async function translateWriteErrors(write: () => Promise<void>, signal: AbortSignal): Promise<void> {
+export async function translateWriteErrors<T>(write: () => Promise<T>, signal: AbortSignal): Promise<T> {
   try {
-    await write();
+    return await write();
   } catch (error) {
     if (error instanceof DomainError) throw error;
     if (signal.aborted) throw new DomainError('CONFLICT', 'The operation was canceled.', { cause: error });

@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { FixedClock } from '@headgate/testing';
 import { HttpServer } from '../testing/http-server.js';
-import { downloadImage, parseImageUrl } from './download-image.js';
+import { openImage, parseImageUrl } from './open-image.js';
 import { EgressPolicy } from './egress-policy.js';
 import { SpaceGuard } from './limits.js';
 
 const IMAGE = Buffer.alloc(300_000, 'disk');
 const MAX_BYTES = 32 * 1024 ** 2;
 
-describe('downloadImage', () => {
+describe('openImage', () => {
   let server: HttpServer;
   let folder: string;
   let file: string;
@@ -34,9 +34,8 @@ describe('downloadImage', () => {
     expect(clock.pending).toBe(0);
   });
 
-  const download = (url: string, signal = new AbortController().signal) =>
-    downloadImage({ egress, clock }, url, file, {
-      signal,
+  const download = async (url: string, signal = new AbortController().signal) =>
+    (await openImage({ egress, clock }, url, signal)).save(file, {
       onBytes: (...bytes) => void seen.push(bytes),
       maxBytes: MAX_BYTES,
       space: new SpaceGuard(folder, () => Promise.resolve(freeBytes)),
@@ -57,6 +56,37 @@ describe('downloadImage', () => {
     server.serve('/a.img', packed);
     await download(server.url('/a.img'));
     expect((await readFile(file)).equals(IMAGE)).toBe(true);
+  });
+
+  test.each<[string, Record<string, string>, boolean]>([
+    ['a strong ETag', { etag: '"v1"' }, true],
+    ['the time of the last change', { 'last-modified': 'Sun, 22 Nov 2026 10:00:00 GMT' }, true],
+    ['a weak ETag', { etag: 'W/"v1"' }, false],
+    ['nothing', {}, false],
+  ])('knows the version of a file from %s', async (_title, headers, isKnown) => {
+    const identityOf = async (path: string) => {
+      const image = await openImage({ egress, clock }, server.url(path), new AbortController().signal);
+      image.discard();
+      return image.identity;
+    };
+    server.serve('/a.img', IMAGE, headers);
+    const identity = await identityOf('/a.img');
+    expect(identity !== undefined).toBe(isKnown);
+    if (!isKnown) return;
+    expect(await identityOf('/a.img')).toBe(identity);
+    server.serve('/b.img', IMAGE, headers);
+    expect(await identityOf('/b.img')).not.toBe(identity);
+    server.serve('/a.img', IMAGE, { etag: '"v2"', 'last-modified': 'Mon, 23 Nov 2026 10:00:00 GMT' });
+    expect(await identityOf('/a.img')).not.toBe(identity);
+  });
+
+  test('keeps the credentials of a URL out of its identity', async () => {
+    server.serve('/a.img', IMAGE, { etag: '"v1"' });
+    const url = server.url('/a.img').replace('http://', 'http://user:s3cret@');
+    const image = await openImage({ egress, clock }, url, new AbortController().signal);
+    image.discard();
+    expect(image.identity).toContain('v1');
+    expect(image.identity).not.toContain('s3cret');
   });
 
   test('follows a redirect', async () => {
@@ -166,13 +196,8 @@ describe('downloadImage', () => {
   test('refuses private addresses, also behind a redirect', async () => {
     server.serve('/a.img', IMAGE);
     const strict = new EgressPolicy();
-    const options = {
-      signal: new AbortController().signal,
-      onBytes: () => undefined,
-      maxBytes: MAX_BYTES,
-      space: new SpaceGuard(folder),
-    };
-    await expect(downloadImage({ egress: strict, clock }, server.url('/a.img'), file, options)).rejects.toMatchObject({
+    const { signal } = new AbortController();
+    await expect(openImage({ egress: strict, clock }, server.url('/a.img'), signal)).rejects.toMatchObject({
       code: 'INVALID_SOURCE',
       message: expect.stringContaining('SVC_IMPORT_ALLOW'),
     });
