@@ -1,4 +1,5 @@
 import { Module, type DynamicModule } from '@nestjs/common';
+import { BulkModule } from './bulk/bulk.module.js';
 import { ClusterModule } from './cluster/cluster.module.js';
 import { BackendsModule } from './composition/backends.module.js';
 import { ConsolesModule } from './consoles/consoles.module.js';
@@ -38,6 +39,7 @@ export class AppModule {
         ImagesModule,
         InstancesModule,
         ContainersModule,
+        BulkModule,
         FoldersModule,
         ConsolesModule,
         ClusterModule,

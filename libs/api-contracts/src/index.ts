@@ -1,4 +1,5 @@
 export * from './answers.js';
+export * from './bulk.js';
 export * from './containers.js';
 export * from './fields.js';
 export * from './folders.js';

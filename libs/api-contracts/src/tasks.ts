@@ -1,5 +1,6 @@
 import { TASK_KINDS, type TaskKind, type TaskStatus } from '@headgate/domain-contracts';
 import { IsArray, IsIn, IsISO8601, IsNumber, IsString, Max, Min } from 'class-validator';
+import { BulkTaskView, TaskMemberView } from './bulk.js';
 import { Nested, Nullable, Optional } from './fields.js';
 
 export class TaskStepView {
@@ -17,6 +18,7 @@ export class TaskView {
   @IsString() log!: string;
   /** Empty unless status is `error`. */
   @IsString() error!: string;
+  /** Empty for a bulk task. */
   @IsString() ref!: string;
   /** Login of the caller. */
   @IsString() caller!: string;
@@ -25,4 +27,8 @@ export class TaskView {
   /** 0 to 1, or null when it is unknown. */
   @Nullable() @IsNumber() @Min(0) @Max(1) progress!: number | null;
   @IsArray() @Nested(() => TaskStepView, { each: true }) steps!: TaskStepView[];
+  /** Only of a bulk task. */
+  @Optional() @Nested(() => BulkTaskView) bulk?: BulkTaskView;
+  /** The instances of a bulk task, in one task only, not in the list. */
+  @Optional() @IsArray() @Nested(() => TaskMemberView, { each: true }) members?: TaskMemberView[];
 }

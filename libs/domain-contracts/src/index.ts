@@ -9,6 +9,7 @@ export * from './values/names.js';
 export * from './values/quantity.js';
 export * from './model/audit.js';
 export * from './model/backend-traits.js';
+export * from './model/bulk.js';
 export * from './model/change.js';
 export * from './model/instance.js';
 export * from './model/instance-status.js';

@@ -6,5 +6,6 @@ export * from './delete-container.js';
 export * from './delete-vm.js';
 export * from './migrate-vm.js';
 export * from './place-instance.js';
+export * from './run-bulk.js';
 export * from './tag-vm.js';
 export * from './vm-source.js';

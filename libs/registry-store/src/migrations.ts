@@ -32,4 +32,5 @@ export const MIGRATIONS: readonly string[] = [
      uri TEXT NOT NULL,
      description TEXT NOT NULL
    ) STRICT, WITHOUT ROWID`,
+  `ALTER TABLE task ADD COLUMN members TEXT`,
 ];

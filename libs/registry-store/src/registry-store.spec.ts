@@ -108,6 +108,20 @@ describe('registry-store', () => {
     closed.close();
   });
 
+  test('keeps the members of the newest bulk tasks, and lists tasks without them', () => {
+    const tasks = new SqliteTaskStore(database);
+    const members = [{ ref: 'vm/local/local/web', status: 'done' as const }];
+    for (let index = 0; index < 60; index++) {
+      const startedAt = `2026-01-01T00:00:${String(index).padStart(2, '0')}.000Z`;
+      tasks.put(buildTask({ id: `bulk-${index}`, kind: 'bulk', status: 'done', startedAt, members }));
+    }
+    expect(tasks.get('bulk-59')?.members).toEqual(members);
+    expect(tasks.get('bulk-10')?.members).toEqual(members);
+    expect(tasks.get('bulk-9')).toMatchObject({ id: 'bulk-9', kind: 'bulk' });
+    expect(tasks.get('bulk-9')?.members).toBeUndefined();
+    expect(tasks.recent(60).filter((task) => task.members)).toEqual([]);
+  });
+
   test('is readable by its owner only', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });

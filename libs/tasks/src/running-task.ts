@@ -1,9 +1,11 @@
 import {
+  countMembers,
   messageOf,
+  type BulkReporter,
   type Clock,
   type Log,
   type Task,
-  type TaskReporter,
+  type TaskMember,
   type TaskStep,
   type TaskStore,
 } from '@headgate/domain-contracts';
@@ -12,11 +14,13 @@ import { TaskLog } from './task-log.js';
 /** How long progress and log lines may wait before they are written to the store, in milliseconds. */
 const FLUSH_INTERVAL_MS = 1000;
 
-/** A running task. It journals each step before the step starts, and writes progress and log lines at intervals. */
-export class RunningTask implements TaskReporter {
+/** A running task, or bulk task. It journals each step before the step starts, and writes progress and log lines at intervals. */
+export class RunningTask implements BulkReporter {
   private readonly abort = new AbortController();
   private readonly lines = new TaskLog();
   private cancelFlush: (() => void) | undefined;
+
+  private readonly members: Map<string, TaskMember> | undefined;
 
   constructor(
     private task: Task,
@@ -24,11 +28,23 @@ export class RunningTask implements TaskReporter {
     private readonly clock: Clock,
     private readonly operator: Log,
   ) {
+    this.members = task.members && new Map(task.members.map((member) => [member.ref, member]));
     store.put(task);
   }
 
   get current(): Task {
-    return { ...this.task, log: this.lines.text() };
+    return this.members ? { ...this.summary, members: [...this.members.values()] } : this.summary;
+  }
+
+  /** Without the members. */
+  get summary(): Task {
+    const { members: _members, bulk, ...task } = this.task;
+    const counted = bulk && this.members ? { bulk: { ...bulk, counts: countMembers(this.members.values()) } } : {};
+    return { ...task, ...counted, log: this.lines.text() };
+  }
+
+  get ref(): string {
+    return this.task.ref;
   }
 
   get signal(): AbortSignal {
@@ -57,10 +73,19 @@ export class RunningTask implements TaskReporter {
     this.flushSoon();
   }
 
+  member(ref: string, result: Omit<TaskMember, 'ref'>): void {
+    if (!this.members?.has(ref)) throw new Error(`${ref} is not a member of ${this.task.id}`);
+    this.members.set(ref, { ref, ...result });
+    this.flushSoon();
+  }
+
   /** @returns whether the end is in the store: a full disk must neither stop the service nor hide the outcome */
   end(error?: string): boolean {
     this.cancelFlush?.();
     const now = this.clock.iso();
+    for (const { ref, status } of this.members?.values() ?? []) {
+      if (status === 'waiting') this.members?.set(ref, { ref, status: 'skipped', error });
+    }
     this.task = {
       ...this.task,
       status: error === undefined ? 'done' : 'error',

@@ -22,7 +22,10 @@ class MemoryTasks extends TaskStore {
   }
 
   override recent(limit: number): readonly Task[] {
-    return [...this.kept.values()].reverse().slice(0, limit);
+    return [...this.kept.values()]
+      .reverse()
+      .slice(0, limit)
+      .map(({ members: _members, ...task }) => task);
   }
 }
 
@@ -121,6 +124,70 @@ describe('TaskBoard', () => {
     new TaskBoard(store, clock).recover();
     expect(store.get('old')).toMatchObject({ status: 'error', error: INTERRUPTED, log: `a\n${INTERRUPTED}` });
     expect(store.running()).toEqual([]);
+  });
+
+  test('starts a bulk task with its members, and records the result of each', async () => {
+    const gate = Promise.withResolvers<void>();
+    const id = board.startBulk({ action: 'start' }, ['vm/a', 'vm/b', 'vm/c'], ann, async (report) => {
+      report.member('vm/a', { status: 'done' });
+      report.member('vm/b', { status: 'error', error: 'It is gone.' });
+      await gate.promise;
+      throw new Error('1 of 3 failed.');
+    });
+    expect(id).toMatch(/^bulk-start-/);
+    expect(store.get(id)).toMatchObject({
+      ref: '',
+      bulk: { action: 'start', counts: { waiting: 3, done: 0 } },
+      members: [{ ref: 'vm/a', status: 'waiting' }, {}, {}],
+    });
+    await settled();
+    expect(board.get(id).bulk?.counts).toEqual({ waiting: 1, running: 0, done: 1, error: 1, skipped: 0 });
+    expect(board.recent(1)[0]).not.toHaveProperty('members');
+    gate.resolve();
+    await settled();
+    expect(board.get(id)).toMatchObject({
+      status: 'error',
+      members: [{ status: 'done' }, { status: 'error', error: 'It is gone.' }, { status: 'skipped' }],
+    });
+  });
+
+  test('cancels one task, but not one that has ended', async () => {
+    const id = board.startBulk({ action: 'stop' }, ['vm/a'], ann, async ({ signal }) => {
+      await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      signal.throwIfAborted();
+    });
+    await settled();
+    board.cancelTask(id, new Error('Canceled by ann.'));
+    await settled();
+    expect(board.get(id)).toMatchObject({
+      status: 'error',
+      error: 'Canceled by ann.',
+      members: [{ status: 'skipped', error: 'Canceled by ann.' }],
+    });
+    expect(() => board.cancelTask(id, new Error())).toThrow(expect.objectContaining({ code: 'WRONG_STATE' }));
+    expect(() => board.cancelTask('none', new Error())).toThrow(expect.objectContaining({ code: 'TASK_NOT_FOUND' }));
+  });
+
+  test('does not claim to know what a killed process did', () => {
+    const id = board.startBulk({ action: 'stop' }, ['vm/a', 'vm/b', 'vm/c'], ann, () => new Promise(() => undefined));
+    store.put({
+      ...board.get(id),
+      members: [
+        { ref: 'vm/a', status: 'done' },
+        { ref: 'vm/b', status: 'running' },
+        { ref: 'vm/c', status: 'waiting' },
+      ],
+    });
+    new TaskBoard(store, clock).recover();
+    expect(store.get(id)).toMatchObject({
+      status: 'error',
+      bulk: { counts: { done: 1, error: 2, running: 0, waiting: 0 } },
+      members: [
+        { status: 'done' },
+        { status: 'error', error: expect.stringMatching(/may have been carried out/) },
+        { status: 'error' },
+      ],
+    });
   });
 
   test('cancels the work of one instance, whose tasks end with the reason', async () => {

@@ -3,6 +3,8 @@ import { DomainError } from '@headgate/domain-contracts';
 
 /** More fields than any body of the API has, with room for new ones. */
 const MAX_FIELDS = 100;
+/** As many as a bulk task has members. */
+const MAX_PLAIN_ELEMENTS = 10_000;
 const MAX_DEPTH = 10;
 
 /**
@@ -24,7 +26,8 @@ export function acceptJsonOnly(app: NestFastifyApplication): void {
     if (isTooDeep(text)) return done(tooComplex(`nested deeper than ${MAX_DEPTH} levels`));
     return void parse(request, text, (error, value) => {
       if (error) return done(error);
-      if (countFields(value) > MAX_FIELDS) return done(tooComplex(`larger than ${MAX_FIELDS} fields and elements`));
+      if (countFields(value) > MAX_FIELDS)
+        return done(tooComplex(`larger than ${MAX_FIELDS} fields, or ${MAX_PLAIN_ELEMENTS} strings of an array`));
       return done(null, value);
     });
   });
@@ -44,10 +47,15 @@ function isTooDeep(text: string): boolean {
   return false;
 }
 
-/** All fields and elements, at every level. Its depth is bounded already. */
+/**
+ * All fields and elements, at every level. Its depth is bounded already. An array of only strings counts less, because each of
+ * them is validated once.
+ */
 function countFields(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
   const values = Object.values(value);
+  if (Array.isArray(value) && values.every((inner) => typeof inner === 'string'))
+    return values.length > MAX_PLAIN_ELEMENTS ? values.length : Math.min(values.length, MAX_FIELDS / 4);
   if (values.length > MAX_FIELDS) return values.length;
   return values.reduce<number>((sum, inner) => sum + 1 + countFields(inner), 0);
 }

@@ -24,4 +24,8 @@ export class TasksController {
   }
 }
 
-const present = (task: Task): TaskView => ({ ...task, steps: [...task.steps] });
+const present = ({ members, ...task }: Task): TaskView => ({
+  ...task,
+  steps: [...task.steps],
+  ...(members ? { members: [...members] } : {}),
+});

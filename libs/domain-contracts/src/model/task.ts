@@ -1,4 +1,6 @@
-export const TASK_KINDS = ['create', 'migrate'] as const;
+import type { BulkTask, TaskMember } from './bulk.js';
+
+export const TASK_KINDS = ['create', 'migrate', 'bulk'] as const;
 export type TaskKind = (typeof TASK_KINDS)[number];
 export type TaskStatus = 'running' | 'done' | 'error';
 
@@ -18,7 +20,7 @@ export interface Task {
   readonly log: string;
   /** Empty unless status is `error`. */
   readonly error: string;
-  /** The ref of its instance, as text. */
+  /** The ref of its instance, as text; empty for a bulk task. */
   readonly ref: string;
   /** Login of the caller. */
   readonly caller: string;
@@ -27,6 +29,10 @@ export interface Task {
   /** 0 to 1, or null if unknown. */
   readonly progress: number | null;
   readonly steps: readonly TaskStep[];
+  /** Only for a bulk task. */
+  readonly bulk?: BulkTask;
+  /** The instances of a bulk task, in their order. Missing in lists of tasks, and in old tasks. */
+  readonly members?: readonly TaskMember[];
 }
 
 /**
@@ -50,3 +56,11 @@ export interface TaskReporter {
 
 /** The part of an operation that continues after it was accepted. */
 export type BackgroundWork = (report: TaskReporter) => Promise<void>;
+
+/** Receives the results of a bulk task's members as well. */
+export interface BulkReporter extends TaskReporter {
+  /** @param ref one of the refs with which the task was started */
+  member(ref: string, result: Omit<TaskMember, 'ref'>): void;
+}
+
+export type BulkWork = (report: BulkReporter) => Promise<void>;

@@ -5,6 +5,6 @@ export abstract class TaskStore {
   abstract put(task: Task): void;
   abstract get(id: string): Task | undefined;
   abstract running(): readonly Task[];
-  /** Newest first. */
+  /** Newest first, without the members of bulk tasks. */
   abstract recent(limit: number): readonly Task[];
 }

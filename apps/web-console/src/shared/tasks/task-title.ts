@@ -3,6 +3,7 @@ import type { TaskView } from '@headgate/api-contracts';
 const VERBS: Readonly<Record<TaskView['kind'], string>> = {
   create: 'Create',
   migrate: 'Migrate',
+  bulk: 'Bulk',
 };
 
 /** A readable title, such as "Create web-1". */

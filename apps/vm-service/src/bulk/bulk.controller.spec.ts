@@ -1,0 +1,229 @@
+import 'reflect-metadata';
+import type { TaskView } from '@headgate/api-contracts';
+import { AuditLog, type InstancePower } from '@headgate/domain-contracts';
+import { TaskBoard } from '@headgate/tasks';
+import { Edge } from '../testing/edge.js';
+
+const WEB = 'vm/lab/default/web';
+const DB = 'vm/lab/default/db';
+const TWIN = 'vm/other/default/twin';
+
+describe('POST /api/ext/bulk', () => {
+  let edge: Edge;
+
+  beforeEach(async () => {
+    edge = await new Edge().open();
+  });
+
+  afterEach(() => edge.close());
+
+  const start = async (body: object): Promise<string> => {
+    const answer = await edge.send('POST', '/api/ext/bulk', body);
+    expect([answer.status, answer.json.error]).toEqual([202, undefined]);
+    return String(answer.json['task']);
+  };
+  const task = async (id: string): Promise<TaskView> =>
+    (await edge.send('GET', `/api/tasks/${id}`)).json as unknown as TaskView;
+  /** The task when it has ended. Each request lets the work continue. */
+  const ended = async (id: string): Promise<TaskView> => {
+    for (let turn = 0; turn < 1000; turn++) {
+      const found = await task(id);
+      if (found.status !== 'running') return found;
+    }
+    throw new Error(`${id} did not end`);
+  };
+  const statusOf = async (name: string, context = 'lab'): Promise<unknown> =>
+    ((await edge.send('GET', '/api/vms')).json as unknown as Record<string, unknown>[]).find(
+      (vm) => vm['name'] === name && vm['context'] === context,
+    )?.['status'];
+
+  test('acts on each instance once, over several contexts, as a task', async () => {
+    const id = await start({ action: 'start', refs: [WEB, TWIN, WEB] });
+    expect(id).toMatch(/^bulk-start-/);
+    expect(await ended(id)).toMatchObject({
+      kind: 'bulk',
+      status: 'done',
+      ref: '',
+      progress: 1,
+      bulk: { action: 'start', counts: { waiting: 0, running: 0, done: 2, error: 0, skipped: 0 } },
+      members: [
+        { ref: WEB, status: 'done' },
+        { ref: TWIN, status: 'done' },
+      ],
+    });
+    expect([await statusOf('web'), await statusOf('twin', 'other'), await statusOf('twin')]).toEqual([
+      'Running',
+      'Running',
+      'Stopped',
+    ]);
+  });
+
+  test('lists its counts without its members', async () => {
+    const id = await start({ action: 'start', refs: [WEB] });
+    await ended(id);
+    const [listed] = (await edge.send('GET', '/api/tasks')).json as unknown as TaskView[];
+    expect(listed).toMatchObject({ id, bulk: { counts: { done: 1 } } });
+    expect(listed).not.toHaveProperty('members');
+  });
+
+  test('reports the failure of one instance, continues with the others, and retries what failed', async () => {
+    const id = await start({ action: 'restart', refs: [WEB, DB] });
+    expect(await ended(id)).toMatchObject({
+      status: 'error',
+      error: '1 of 2 failed.',
+      members: [
+        { ref: WEB, status: 'error', error: expect.stringMatching(/web/) },
+        { ref: DB, status: 'done' },
+      ],
+    });
+    await ended(await start({ action: 'start', refs: [WEB] }));
+    const again = await edge.send('POST', `/api/ext/bulk/${id}/retry`);
+    expect(again.status).toBe(202);
+    expect(await ended(String(again.json['task']))).toMatchObject({
+      status: 'done',
+      bulk: { action: 'restart' },
+      members: [{ ref: WEB, status: 'done' }],
+    });
+    const nothing = await edge.send('POST', `/api/ext/bulk/${String(again.json['task'])}/retry`);
+    expect([nothing.status, nothing.json.code]).toEqual([409, 'WRONG_STATE']);
+  });
+
+  test('deletes only what it was given, never a protected VM', async () => {
+    const kept = edge.lab.engine.all().find(({ ref }) => ref.name === 'db')!;
+    edge.lab.engine.put({ ...kept, protected: true } as typeof kept);
+    const done = await ended(await start({ action: 'delete', refs: [WEB, DB] }));
+    expect(done.members).toMatchObject([
+      { status: 'done' },
+      { status: 'error', error: expect.stringMatching(/protected/) },
+    ]);
+    const refs = ((await edge.send('GET', '/api/vms')).json as unknown as { ref: string }[]).map(({ ref }) => ref);
+    expect(refs).toEqual([DB, 'vm/lab/default/twin', TWIN]);
+    expect((await edge.send('GET', '/api/cts')).json).toHaveLength(1);
+  });
+
+  test('finds its instances with a query, and refuses one that would choose all', async () => {
+    const done = await ended(await start({ action: 'tag', tag: 'night', query: { q: 'twin' } }));
+    expect(done.members?.map(({ ref }) => ref)).toEqual(['vm/lab/default/twin', TWIN]);
+    for (const query of [{}, { q: '  ' }, { kind: 'vm' }]) {
+      const answer = await edge.send('POST', '/api/ext/bulk', { action: 'stop', query });
+      expect([answer.status, answer.json.code]).toEqual([400, 'INVALID_INPUT']);
+    }
+  });
+
+  test.each([
+    ['neither refs nor query', { action: 'start' }],
+    ['both refs and query', { action: 'start', refs: [WEB], query: { q: 'web' } }],
+    ['an unknown action', { action: 'explode', refs: [WEB] }],
+    ['a ref that is none', { action: 'start', refs: ['web'] }],
+    ['no instance', { action: 'start', refs: [] }],
+    ['a query without a match', { action: 'start', query: { q: 'nothing-like-this' } }],
+    ['a tag without its name', { action: 'tag', refs: [WEB] }],
+    ['a name that no tag needs', { action: 'start', tag: 'night', refs: [WEB] }],
+    ['force without stop', { action: 'restart', force: true, refs: [WEB] }],
+    [
+      'too many instances',
+      { action: 'start', refs: Array.from({ length: 10_001 }, (_none, index) => `vm/lab/default/v${index}`) },
+    ],
+    ['an unknown field', { action: 'start', refs: [WEB], where: 'here' }],
+  ])('refuses %s', async (_title, body) => {
+    const answer = await edge.send('POST', '/api/ext/bulk', body);
+    expect([answer.status, answer.json.error !== '']).toEqual([400, true]);
+    expect((await edge.send('GET', '/api/tasks')).json).toEqual([]);
+  });
+
+  test('plans without doing anything, and names what does not exist', async () => {
+    const plan = await edge.send('POST', '/api/ext/bulk?dryRun=true', {
+      action: 'stop',
+      force: true,
+      refs: [DB, 'vm/lab/default/none'],
+    });
+    expect([plan.status, plan.json]).toEqual([
+      200,
+      {
+        steps: [{ name: 'stop by force', detail: DB }],
+        warnings: ['vm/lab/default/none does not exist.'],
+        refusals: [],
+      },
+    ]);
+    expect(await statusOf('db')).toBe('Running');
+  });
+
+  test('begins nothing more when it is canceled, and says what it did not do', async () => {
+    const gate = Promise.withResolvers<void>();
+    const power = edge.lab.require('power');
+    const held: string[] = [];
+    const apply = power.apply.bind(power);
+    power.apply = async (...args: Parameters<InstancePower['apply']>) => {
+      held.push(args[0].name);
+      await gate.promise;
+      return apply(...args);
+    };
+    const refs = Array.from({ length: 20 }, (_none, index) => `vm/lab/default/many-${index}`);
+    const [template] = edge.lab.engine.all();
+    for (const ref of refs)
+      edge.lab.engine.put({
+        ...template!,
+        uid: ref,
+        ref: { ...template!.ref, name: ref.split('/')[3]! },
+      } as typeof template & {});
+    const id = await start({ action: 'start', refs });
+    while (held.length < 8) await task(id);
+    expect((await edge.send('POST', `/api/ext/bulk/${id}/cancel`)).json).toEqual({ status: 'ok' });
+    gate.resolve();
+    const done = await ended(id);
+    expect([done.status, done.error]).toEqual(['error', expect.stringMatching(/^Canceled by /)]);
+    expect(done.bulk?.counts).toEqual({ waiting: 0, running: 0, done: 8, error: 0, skipped: 12 });
+    expect(held).toHaveLength(8);
+    expect((await edge.send('POST', `/api/ext/bulk/${id}/cancel`)).status).toBe(409);
+  });
+
+  test('keeps its results over a restart of the service, also of what was never begun', async () => {
+    const power = edge.lab.require('power');
+    let isHeld = false;
+    const stopping = Promise.withResolvers<void>();
+    power.apply = async () => {
+      isHeld = true;
+      await stopping.promise;
+    };
+    const refs = [WEB, ...Array.from({ length: 9 }, (_none, index) => `vm/lab/default/later-${index}`)];
+    for (const ref of refs.slice(1)) {
+      const vm = edge.lab.engine.all()[0]!;
+      edge.lab.engine.put({ ...vm, uid: ref, ref: { ...vm.ref, name: ref.split('/')[3]! } } as typeof vm);
+    }
+    const id = await start({ action: 'start', refs });
+    while (!isHeld) await task(id);
+    const board = edge.service.app.get(TaskBoard);
+    const close = board.close.bind(board);
+    board.close = () => {
+      const closed = close();
+      stopping.resolve();
+      return closed;
+    };
+    await edge.reopen();
+    const kept = await task(id);
+    expect([kept.status, kept.error]).toEqual(['error', 'interrupted by a restart']);
+    expect(kept.bulk?.counts).toMatchObject({ waiting: 0, running: 0, done: 8, skipped: 2 });
+  });
+
+  test('writes an audit entry for each instance with the caller, and refuses callers who may not change anything', async () => {
+    await edge.reopen({ SVC_ADMINS: 'ann' });
+    const ann = { 'tailscale-user-login': 'ann' };
+    const refused = await edge.send(
+      'POST',
+      '/api/ext/bulk',
+      { action: 'start', refs: [WEB] },
+      { 'tailscale-user-login': 'bob' },
+    );
+    expect(refused.status).toBe(403);
+    const answer = await edge.send('POST', '/api/ext/bulk', { action: 'start', refs: [WEB] }, ann);
+    const id = String(answer.json['task']);
+    for (const action of ['cancel', 'retry'])
+      expect(
+        (await edge.send('POST', `/api/ext/bulk/${id}/${action}`, undefined, { 'tailscale-user-login': 'bob' })).status,
+      ).toBe(403);
+    expect(await ended(id)).toMatchObject({ caller: 'ann' });
+    expect(edge.service.app.get(AuditLog).recent(10)).toMatchObject([
+      { caller: 'ann', action: 'start', ref: WEB, outcome: 'ok' },
+    ]);
+  });
+});

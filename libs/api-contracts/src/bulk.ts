@@ -1,0 +1,68 @@
+import {
+  BULK_ACTIONS,
+  INSTANCE_KINDS,
+  MEMBER_STATUSES,
+  type BulkAction,
+  type InstanceKind,
+  type MemberStatus,
+} from '@headgate/domain-contracts';
+import { ArrayMaxSize, ArrayMinSize, IsArray, IsBoolean, IsIn, IsInt, IsString, MaxLength, Min } from 'class-validator';
+import { IsContextName, IsFolderPath, IsTag, Nested, Optional } from './fields.js';
+
+/** The most instances of one bulk task. */
+export const MAX_BULK_MEMBERS = 10_000;
+const MAX_REF_CHARS = 400;
+
+/** Chooses the instances of a list; at least one of q, context and folder must be set. */
+export class BulkQuery {
+  /** `vm` by default. */
+  @Optional() @IsIn(INSTANCE_KINDS) kind?: InstanceKind;
+  @Optional() @IsString() @MaxLength(256) q?: string;
+  @Optional() @IsContextName() context?: string;
+  @Optional() @IsFolderPath() folder?: string;
+}
+
+/** POST /api/ext/bulk. Exactly one of refs and query must be set. */
+export class BulkDto {
+  @IsIn(BULK_ACTIONS) action!: BulkAction;
+  @Optional()
+  @IsArray()
+  @ArrayMinSize(1)
+  @ArrayMaxSize(MAX_BULK_MEMBERS)
+  @IsString({ each: true })
+  @MaxLength(MAX_REF_CHARS, { each: true })
+  refs?: string[];
+  @Optional() @Nested(() => BulkQuery) query?: BulkQuery;
+  /** Only with stop: powers the VMs off instead of asking the guests to shut down. */
+  @Optional() @IsBoolean() force?: boolean;
+  /** Only with tag and untag. */
+  @Optional() @IsTag() tag?: string;
+}
+
+/** One instance of a bulk task. */
+export class TaskMemberView {
+  @IsString() ref!: string;
+  /** `skipped`: it never began, because the task was canceled or the service stopped. */
+  @IsIn(MEMBER_STATUSES) status!: MemberStatus;
+  /** Why it failed or was skipped. */
+  @Optional() @IsString() error?: string;
+  /** The task that continues the action, such as a migration. */
+  @Optional() @IsString() task?: string;
+}
+
+/** How many members of a bulk task have each status. */
+export class BulkCountsView {
+  @IsInt() @Min(0) waiting!: number;
+  @IsInt() @Min(0) running!: number;
+  @IsInt() @Min(0) done!: number;
+  @IsInt() @Min(0) error!: number;
+  @IsInt() @Min(0) skipped!: number;
+}
+
+/** The order of a bulk task. */
+export class BulkTaskView {
+  @IsIn(BULK_ACTIONS) action!: BulkAction;
+  @Optional() @IsBoolean() force?: boolean;
+  @Optional() @IsString() tag?: string;
+  @Nested(() => BulkCountsView) counts!: BulkCountsView;
+}
