@@ -16,12 +16,15 @@ function answer(response: ServerResponse, status: number, body: object): void {
 
 describe('a gateway that serves the endpoint of the media service', () => {
   let upstream: RecordingUpstream;
+  /** Another server, which the operator trusts to vouch for its users. */
+  let peer: RecordingUpstream;
   let limits: LimitsProcess;
   /** The homeserver's response for the member of the room. */
   let member: [status: number, body: object];
 
   beforeAll(async () => {
     upstream = await RecordingUpstream.listen();
+    peer = await RecordingUpstream.listen();
     limits = await LimitsProcess.prepare('');
     const registration = join(limits.folder, 'calls.yaml');
     await writeFile(
@@ -31,7 +34,8 @@ describe('a gateway that serves the endpoint of the media service', () => {
     );
     await limits.configure(
       `[server]\nname = "b.example"\n[gateway]\nupstream = "${upstream.url}"\ntimeout_ms = 700\n` +
-        `[rtc]\nurl = "wss://sfu.example"\nkey = "key"\nsecret = "rtc-hunter2"\nregistration = "${registration}"\n`,
+        `[rtc]\nurl = "wss://sfu.example"\nkey = "key"\nsecret = "rtc-hunter2"\nregistration = "${registration}"\n` +
+        `trusted_servers = ["a.example"]\n[federation.peers]\n"a.example" = "${peer.url}"\n`,
     );
     await limits.launch();
   });
@@ -39,10 +43,14 @@ describe('a gateway that serves the endpoint of the media service', () => {
     expect(JSON.stringify(limits.log)).not.toContain('hunter2');
     await limits.dispose();
     await upstream.close();
+    await peer.close();
   });
   beforeEach(() => {
     member = [200, { membership: 'join' }];
     upstream.requests.length = 0;
+    peer.requests.length = 0;
+    peer.respond = ({ url = '' }, response) =>
+      answer(response, 200, { sub: `@${url.slice(USERINFO.length)}:a.example` });
     upstream.respond = ({ url = '' }, response) => {
       if (!url.startsWith(USERINFO)) return answer(response, ...member);
       const user = url.slice(USERINFO.length);
@@ -118,6 +126,76 @@ describe('a gateway that serves the endpoint of the media service', () => {
     expect([status, body.errcode]).toEqual([429, 'M_LIMIT_EXCEEDED']);
     expect(headers['retry-after']).toMatch(/^[0-9]+$/);
     expect(upstream.requests).toEqual([]);
+  });
+
+  describe('for users of a trusted server', () => {
+    const NOT_SEEN = [403, { errcode: 'M_FORBIDDEN', error: 'not in the room' }] as const;
+    const targets = () =>
+      upstream.requests
+        .map(({ target }) => decodeURIComponent(target))
+        .filter((target) => target.includes('m.room.member'));
+    const askFor = (room: string, token: string, server: string) =>
+      call(limits.url, 'POST', ENDPOINT, {
+        body: { room, device_id: 'D', openid_token: { access_token: token, matrix_server_name: server } },
+      });
+    const seenAs = (room: string, user: string, witness: string) =>
+      `/_matrix/client/v3/rooms/${room}/state/m.room.member/${user}?user_id=${witness}`;
+
+    test('verifies the token with that server, and the membership as a local member of the room', async () => {
+      const room = '!with-local:b.example';
+      expect((await askFor(room, 'olga', 'b.example')).status).toBe(200);
+      const { status, body } = await askFor(room, 'rita', 'a.example');
+      expect([status, body.url]).toEqual([200, 'wss://sfu.example']);
+      const [, claims = ''] = body.jwt.split('.');
+      expect(JSON.parse(Buffer.from(claims, 'base64url').toString())).toMatchObject({ sub: '@rita:a.example:D' });
+      expect(targets().at(-1)).toBe(seenAs(room, '@rita:a.example', '@olga:b.example'));
+      expect(peer.requests.map(({ target }) => target)).toEqual([`${USERINFO}rita`]);
+      member = [200, { membership: 'leave' }];
+      expect((await askFor(room, 'rita', 'a.example')).status).toBe(403);
+    });
+
+    test('asks as the user of the application service when no local member is known', async () => {
+      const room = '!without-local:b.example';
+      expect((await askFor(room, 'rita', 'a.example')).status).toBe(200);
+      expect(targets()).toEqual([seenAs(room, '@rita:a.example', '@calls:b.example')]);
+    });
+
+    test('gives nothing when no local user may see the room', async () => {
+      const room = '!unseen:b.example';
+      expect((await askFor(room, 'sam', 'b.example')).status).toBe(200);
+      upstream.requests.length = 0;
+      member = [...NOT_SEEN];
+      const { status, body } = await askFor(room, 'rita', 'a.example');
+      expect([status, body.errcode]).toEqual([403, 'M_FORBIDDEN']);
+      expect(targets()).toEqual([
+        seenAs(room, '@rita:a.example', '@sam:b.example'),
+        seenAs(room, '@rita:a.example', '@calls:b.example'),
+      ]);
+    });
+
+    test('does not let the server vouch for users of another one', async () => {
+      peer.respond = (_request, response) => answer(response, 200, { sub: '@nora:b.example' });
+      expect((await askFor(ROOM, 'forged', 'a.example')).body.errcode).toBe('M_UNKNOWN_TOKEN');
+    });
+
+    test('counts them like local users', async () => {
+      for (let i = 0; i < 20; i++) expect((await askFor(ROOM, 'busy', 'a.example')).status).toBe(200);
+      expect((await askFor(ROOM, 'busy', 'a.example')).status).toBe(429);
+    });
+  });
+
+  test('asks the homeserver with the address and user agent of the caller', async () => {
+    upstream.requests.length = 0;
+    const body = {
+      room: ROOM,
+      device_id: 'D',
+      openid_token: { access_token: 'agent', matrix_server_name: 'b.example' },
+    };
+    await call(limits.url, 'POST', ENDPOINT, { body, headers: { 'User-Agent': 'Element/1' } });
+    expect(upstream.requests).toHaveLength(2);
+    for (const { rawHeaders } of upstream.requests) {
+      expect(rawHeaders).toEqual(expect.arrayContaining(['X-Forwarded-For', '127.0.0.1', 'User-Agent', 'Element/1']));
+    }
   });
 
   test.each([[ENDPOINT], ['/_svc/rtc/media/get_token'], [`/${ENDPOINT}`]])(

@@ -98,6 +98,12 @@ export class EmbeddedHomeserverModule {
           inject: [EmbeddedOptions],
         },
         {
+          provide: RemoteOpenId,
+          useFactory: ({ trustedServers }: EmbeddedOptions, peers: PeerClient) =>
+            new RemoteOpenId(trustedServers, peers),
+          inject: [EmbeddedOptions, PeerClient],
+        },
+        {
           provide: InteractiveAuth,
           useFactory: ({ registrationTokens }: EmbeddedOptions) =>
             new InteractiveAuth(authStageFor(registrationTokens)),
@@ -117,7 +123,7 @@ export class EmbeddedHomeserverModule {
         },
         ...STORES,
         ...HANDLERS,
-        ...[Changes, CreateRoom, DelayedEventTimer, OpenIdTokens, PasswordHash, ReceiveEvents, RemoteOpenId, RoomRules],
+        ...[Changes, CreateRoom, DelayedEventTimer, OpenIdTokens, PasswordHash, ReceiveEvents, RoomRules],
         ...[EmbeddedIdentity, EmbeddedHoldings],
         {
           provide: EmbeddedHomeserver,

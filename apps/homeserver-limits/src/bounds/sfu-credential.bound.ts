@@ -24,7 +24,7 @@ export class SfuCredentialBound extends Bound {
     const { gateway, rtc } = this.config.current;
     if (gateway.upstream === undefined && rtc.url === undefined) throw MatrixError.unrecognized();
     const { serverName, openIdToken } = readSfuRequest(await request.json(SFU_LIMIT_BYTES));
-    const userId = await this.identity.openIdUser(serverName, openIdToken);
+    const userId = await this.identity.openIdUser(serverName, openIdToken, request);
     if (userId === undefined) throw MatrixError.unknownToken();
     await this.rules.admit(request, [{ event: 'sfu_credential', user: userId }]);
     return next();

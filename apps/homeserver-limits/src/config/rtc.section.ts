@@ -9,14 +9,11 @@ export class RtcSection {
   @IsOptional() @FilledText() secret?: string;
   /** Gateway: the registration of an application service that may act as the users, to look up memberships. */
   @IsOptional() @FilledText() registration?: string;
-  /** Embedded: other servers whose users may join calls here. Their OpenID tokens are checked with those servers. */
+  /** Other servers whose users may join calls here. Their OpenID tokens are checked with those servers. */
   @IsArray() @ServerName({ each: true }) trusted_servers: string[] = [];
 }
 
-export function rtcProblems(
-  { url, key, secret, registration, trusted_servers }: Readonly<RtcSection>,
-  gateway: boolean,
-): string[] {
+export function rtcProblems({ url, key, secret, registration }: Readonly<RtcSection>, gateway: boolean): string[] {
   const given = [url, key, secret].filter((value) => value !== undefined).length;
   const problems = given === 1 || given === 2 ? ['rtc.url, rtc.key and rtc.secret belong together'] : [];
   if (gateway && given > 0 && registration === undefined) {
@@ -24,11 +21,6 @@ export function rtcProblems(
   }
   if (registration !== undefined && (!gateway || given === 0)) {
     problems.push('rtc.registration is for rtc.url in front of a homeserver');
-  }
-  if (gateway && trusted_servers.length > 0) {
-    problems.push(
-      "rtc.trusted_servers is for the embedded mode: a gateway cannot look up the memberships of other servers' users",
-    );
   }
   return problems;
 }

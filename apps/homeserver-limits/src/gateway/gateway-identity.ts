@@ -1,3 +1,4 @@
+import type { RemoteOpenId } from '@headgate/embedded-homeserver/peers';
 import { MatrixError, parseUserId } from '@headgate/matrix-protocol';
 import { type Caller, digest, Identity, LeastRecentlyUsed, type MatrixRequest } from '@headgate/homeserver-contracts';
 import { type AssertedIdentity, assertedIdentity } from './asserted-identity.js';
@@ -32,6 +33,8 @@ export class GatewayIdentity extends Identity {
     private readonly upstream: UpstreamQueries,
     private readonly services: ApplicationServices,
     private readonly options: GatewayIdentityOptions,
+    /** Checks the tokens of other servers. */
+    private readonly remote?: Pick<RemoteOpenId, 'userOf'>,
   ) {
     super();
     this.now = options.now ?? (() => performance.now());
@@ -44,13 +47,13 @@ export class GatewayIdentity extends Identity {
     return caller;
   }
 
-  override async openIdUser(serverName: string, token: string): Promise<string | undefined> {
-    if (serverName !== this.options.serverName) return undefined;
+  override async openIdUser(serverName: string, token: string, request: MatrixRequest): Promise<string | undefined> {
+    if (serverName !== this.options.serverName) return this.remote?.userOf(serverName, token);
     const cacheKey = digest(token);
     const cached = this.openIdUsers.get(cacheKey);
     if (cached && cached.until > this.now()) return cached.userId;
     const path = `/_matrix/federation/v1/openid/userinfo?access_token=${encodeURIComponent(token)}`;
-    const result = await this.upstream.get(path);
+    const result = await this.upstream.get(request, path);
     if (isRefused(result)) return undefined;
     if (result.status !== 200) throw queryFailure(result, 'The homeserver could not check the token.');
     const sub = result.body?.sub;

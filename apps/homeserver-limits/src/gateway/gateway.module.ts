@@ -1,3 +1,4 @@
+import { PeerClient, RemoteOpenId } from '@headgate/embedded-homeserver/peers';
 import {
   boundedOperations,
   CallCredentials,
@@ -46,7 +47,7 @@ function callCredentials(
   const credentials = CallCredentials.of(rtc);
   if (!credentials || rtc.registration === undefined) return undefined;
   const service = readRegistration(rtc.registration, server.name);
-  return new GatewayCallCredentials({ identity, upstream, service, credentials });
+  return new GatewayCallCredentials({ identity, upstream, service, credentials, serverName: server.name });
 }
 
 /** Gateway mode: the homeserver behind the bounds is the upstream. */
@@ -72,10 +73,12 @@ function callCredentials(
     {
       provide: GatewayIdentity,
       useFactory: (queries: UpstreamQueries, services: ApplicationServices, { current }: LiveConfig) =>
-        new GatewayIdentity(queries, services, {
-          serverName: current.server.name,
-          ttlMs: current.gateway.whoami_ttl_ms,
-        }),
+        new GatewayIdentity(
+          queries,
+          services,
+          { serverName: current.server.name, ttlMs: current.gateway.whoami_ttl_ms },
+          new RemoteOpenId(current.rtc.trusted_servers, new PeerClient(current.federation.peers)),
+        ),
       inject: [UpstreamQueries, ApplicationServices, LiveConfig],
     },
     {

@@ -17,7 +17,7 @@ interface Query {
   method: string;
   target: string;
   body?: JsonObject | undefined;
-  /** The authorization and, for a caller, the address and user agent. */
+  /** The authorization, and the address and user agent of the caller. */
   headers: readonly string[];
 }
 
@@ -72,21 +72,25 @@ export class UpstreamQueries {
     throw queryFailure(result, 'The homeserver did not report what it holds.');
   }
 
-  /** A query with a short response, without a token or with one of the gateway's own. */
-  get(path: string, token?: string): Promise<QueryResult> {
-    const headers = token === undefined ? [] : ['Authorization', `Bearer ${token}`];
+  /** A query with a short response on behalf of a caller, without a token or with one of the gateway's own. */
+  get(request: MatrixRequest, path: string, token?: string): Promise<QueryResult> {
+    const authorization = token === undefined ? [] : ['Authorization', `Bearer ${token}`];
+    const headers = [...authorization, ...this.originOf(request)];
     return this.send({ method: 'GET', target: path, headers }, SHORT_RESPONSE_BYTES);
   }
 
   private queryOf(request: MatrixRequest, method: string, path: string, body?: JsonObject): Query {
     const asserted = new URLSearchParams(assertedParameters(request)).toString();
     const target = asserted === '' ? path : `${path}${path.includes('?') ? '&' : '?'}${asserted}`;
-    const headers = ['Authorization', `Bearer ${request.token() ?? ''}`];
-    // The homeserver records the address and the user agent of each use of a token.
-    headers.push('X-Forwarded-For', this.deps.headers.forwardedFor(request.raw));
-    const userAgent = request.header('user-agent');
-    if (userAgent !== undefined) headers.push('User-Agent', userAgent);
+    const headers = ['Authorization', `Bearer ${request.token() ?? ''}`, ...this.originOf(request)];
     return { method, target, body, headers };
+  }
+
+  /** The homeserver records the address and the user agent of each use of a token, and limits by address. */
+  private originOf(request: MatrixRequest): string[] {
+    const headers = ['X-Forwarded-For', this.deps.headers.forwardedFor(request.raw)];
+    const userAgent = request.header('user-agent');
+    return userAgent === undefined ? headers : [...headers, 'User-Agent', userAgent];
   }
 
   private async send(

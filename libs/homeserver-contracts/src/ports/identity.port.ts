@@ -16,6 +16,9 @@ export abstract class Identity {
   /** @throws MatrixError 401 when the token is missing or unknown */
   abstract callerOf(request: MatrixRequest): Promise<Caller>;
 
-  /** The user of an OpenID token of that server; undefined when the token is not live or the server not trusted. */
-  abstract openIdUser(serverName: string, openIdToken: string): Promise<string | undefined>;
+  /**
+   * The user of an OpenID token of that server; undefined when the token is not live or the server not trusted.
+   * @param request the request that carries the token
+   */
+  abstract openIdUser(serverName: string, openIdToken: string, request: MatrixRequest): Promise<string | undefined>;
 }
