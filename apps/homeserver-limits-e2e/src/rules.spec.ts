@@ -171,7 +171,7 @@ inBothModes('rules', RULES, (system) => {
 
   test('only report registrations of the whole server in shadow mode', async () => {
     for (let n = 0; n < 45; n++) await MatrixUser.register(system().url);
-    const metrics = await call(system().url, 'GET', '/metrics');
+    const metrics = await call(system().limits.operatorUrl, 'GET', '/metrics');
     expect(metrics.bytes.toString('utf8')).toMatch(
       /limits_decisions_total\{rule="registrations",outcome="shadow_refused"\} [1-9]/,
     );

@@ -61,7 +61,7 @@ suite(`two gateways that share windows on ${redisProgram ?? `a server (${missing
 
   const metricOf = async (node: number) =>
     /^limits_windows_are_shared ([01])$/m.exec(
-      (await call(gateways[node]!.url, 'GET', '/metrics')).bytes.toString(),
+      (await call(gateways[node]!.operatorUrl, 'GET', '/metrics')).bytes.toString(),
     )?.[1];
 
   const marks = () => gateways.map(({ log }) => log.length);
@@ -141,7 +141,7 @@ suite(`two gateways that share windows on ${redisProgram ?? `a server (${missing
       const url = `rediss://127.0.0.1:${secure.port}`;
       await gateway.configure(toml(`[shared]\nurl = "${url}"\npassword_file = "${password}"\nca_file = "${ca}"\n`));
       await gateway.launch();
-      const metric = async () => (await call(gateway.url, 'GET', '/metrics')).bytes.toString();
+      const metric = async () => (await call(gateway.operatorUrl, 'GET', '/metrics')).bytes.toString();
       expect(await metric()).toContain('limits_windows_are_shared 1');
       await gateway.end();
       await gateway.configure(toml(`[shared]\nurl = "${url}"\npassword_file = "${password}"\n`));

@@ -15,6 +15,8 @@ export const HELP = `Usage: homeserver-limits [--config FILE] [--listen HOST:POR
   --data-dir DIRECTORY    where state is stored, ./homeserver-limits-data by default
   --help                  prints this text
 
+homeserver-limits replay --help: which recorded requests other rules would refuse.
+
 LOG_LEVEL sets the level of the JSON log lines: trace, debug, info (the default), warn, error, fatal or silent.
 `;
 

@@ -27,14 +27,18 @@ export class LimitsApplication {
 
   /** Creates every provider. Nothing listens yet. @throws ConfigError */
   static async create(settings: Settings): Promise<LimitsApplication> {
-    const { server, gateway } = settings.config.current;
+    const { server, gateway, operator } = settings.config.current;
     if (gateway.upstream !== undefined && pointsTo(gateway.upstream, server.listen)) {
       throw new ConfigError('configuration', ['gateway.upstream is the address of this gateway itself']);
     }
     let upgrades: UpgradeProxy | undefined;
     const app = await NestFactory.create<NestFastifyApplication>(
       AppModule.forRoot(settings, await loadHomeserverModule(settings)),
-      matrixAdapter((request) => upgrades?.accepts(request) ?? false),
+      matrixAdapter({
+        mayUpgrade: (request) => upgrades?.accepts(request) ?? false,
+        // The operator's listener has them, away from clients.
+        hasMetrics: operator.listen === undefined,
+      }),
       { logger: new StartLogger(settings.log), bodyParser: false, abortOnError: false },
     );
     if (gateway.upstream !== undefined) upgrades = app.get(UpgradeProxy, { strict: false });

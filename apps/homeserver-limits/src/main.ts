@@ -26,7 +26,13 @@ async function readText(path: string): Promise<string> {
 
 async function run(): Promise<void> {
   if (!LEVELS.includes(level)) throw new ConfigError('environment', [`LOG_LEVEL must be one of ${LEVELS.join(', ')}`]);
-  const { config: path, listen, dataDir, help } = readCommandLine(process.argv.slice(2));
+  const args = process.argv.slice(2);
+  if (args[0] === 'replay') {
+    const { replayCommand } = await import('./replay/replay-command.js');
+    process.stdout.write(replayCommand(args.slice(1)));
+    return;
+  }
+  const { config: path, listen, dataDir, help } = readCommandLine(args);
   if (help) {
     process.stdout.write(HELP);
     return;

@@ -1,4 +1,5 @@
 import {
+  type Caller,
   type Identity,
   type MatrixRequest,
   type MatrixResponse,
@@ -55,7 +56,7 @@ export class OperationRules {
     const parts = (await partsOf(request, operation)).filter(({ event }) => events.includes(event));
     if (parts.length === 0) return next();
     const needsUser = parts.some(({ event }) => this.rules.needUser(event));
-    const caller = needsUser ? await this.identity.callerOf(request) : undefined;
+    const caller = needsUser ? await this.identity.callerOf(request) : await this.callerForRecord(request);
     if (caller?.exemptFromRates) return next();
     const facts = caller ? factsOf(caller) : {};
     return this.rules.run(
@@ -63,6 +64,11 @@ export class OperationRules {
       parts.map((part) => ({ ...part, ...facts })),
       next,
     );
+  }
+
+  /** A request whose user is only recorded is never refused because the user is unknown. */
+  private callerForRecord(request: MatrixRequest): Promise<Caller | undefined> | undefined {
+    return this.rules.isRecording ? this.identity.callerOf(request).catch(() => undefined) : undefined;
   }
 }
 

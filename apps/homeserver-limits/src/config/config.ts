@@ -4,6 +4,7 @@ import { DelayedEventsSection } from './delayed-events.section.js';
 import { FederationSection } from './federation.section.js';
 import { GatewaySection } from './gateway.section.js';
 import { LimitsSection } from './limits.section.js';
+import { LogSection } from './log.section.js';
 import { OperatorSection } from './operator.section.js';
 import { RatelimitSection } from './ratelimit.section.js';
 import type { RuleSet } from '../rules/rule.js';
@@ -22,6 +23,7 @@ const sections = {
   federation: FederationSection,
   operator: OperatorSection,
   shared: SharedSection,
+  log: LogSection,
 };
 
 type Sections = { readonly [Name in keyof typeof sections]: Readonly<InstanceType<(typeof sections)[Name]>> };

@@ -9,13 +9,17 @@ export class CallerAddress {
   constructor(
     trustedProxies: readonly string[],
     private readonly ipv6Prefix: number,
+    /** Receives the peers whose header is ignored. */
+    private readonly onIgnored: (peer: string) => void = () => undefined,
   ) {
     this.proxies = TrustedProxies.of(trustedProxies);
   }
 
   of(request: IncomingMessage): { address: string; source: string } {
     const peer = request.socket.remoteAddress ?? '';
-    const address = this.proxies.callerAddress(peer, request.headers['x-forwarded-for']);
+    const forwardedFor = request.headers['x-forwarded-for'];
+    if (forwardedFor !== undefined && !this.proxies.trusts(peer)) this.onIgnored(peer);
+    const address = this.proxies.callerAddress(peer, forwardedFor);
     return { address, source: sourceKey(address, this.ipv6Prefix) };
   }
 

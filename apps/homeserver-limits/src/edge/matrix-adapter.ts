@@ -8,15 +8,24 @@ import { MATRIX_ROUTE } from './matrix.controller.js';
 /** How long a client may take to send a request. A large upload over a slow line takes less. */
 const REQUEST_TIMEOUT_MS = 30 * 60 * 1000;
 
+export interface MatrixAdapterOptions {
+  /** Whether a request may switch protocols; otherwise its `Upgrade` header is ignored. */
+  mayUpgrade?: (request: IncomingMessage) => boolean;
+  /** Whether the metrics are on this listener. */
+  hasMetrics?: boolean;
+}
+
 /**
  * Fastify as a bare HTTP server. Its router would decode, limit and refuse paths by its own rules and in its own format, so it sees
  * one path only. Its parsers would refuse bodies by their Content-Type, so it has none.
- * @param mayUpgrade whether a request may switch protocols; otherwise its `Upgrade` header is ignored
  */
-export function matrixAdapter(mayUpgrade: (request: IncomingMessage) => boolean = () => false): FastifyAdapter {
+export function matrixAdapter({
+  mayUpgrade = () => false,
+  hasMetrics = true,
+}: MatrixAdapterOptions = {}): FastifyAdapter {
   const adapter = new FastifyAdapter({
     http: { shouldUpgradeCallback: mayUpgrade },
-    rewriteUrl: routeOf,
+    rewriteUrl: (request: IncomingMessage) => routeOf(request, hasMetrics),
     clientErrorHandler: refuseClient,
     requestTimeout: REQUEST_TIMEOUT_MS,
     connectionTimeout: 0,
@@ -35,8 +44,8 @@ export function matrixAdapter(mayUpgrade: (request: IncomingMessage) => boolean 
 }
 
 /** Fastify refuses a Content-Type that it cannot parse, which Matrix servers accept. The raw headers still have it. */
-function routeOf({ url, method, headers }: { url?: string; method?: string; headers: object }): string {
-  if (method === 'GET' && url?.split('?', 1)[0] === METRICS_PATH) return METRICS_PATH;
+function routeOf({ url, method, headers }: { url?: string; method?: string; headers: object }, hasMetrics: boolean) {
+  if (hasMetrics && method === 'GET' && url?.split('?', 1)[0] === METRICS_PATH) return METRICS_PATH;
   Reflect.deleteProperty(headers, 'content-type');
   return MATRIX_ROUTE;
 }

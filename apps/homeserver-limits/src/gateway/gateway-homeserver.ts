@@ -80,6 +80,7 @@ export class GatewayHomeserver extends Homeserver {
   ): Promise<MatrixResponse> {
     const { raw, response: outgoing, method, target } = request;
     const { upstream, timeoutMs } = this.deps;
+    const waitMs = requestedWaitMs(request);
     const received = this.deps.headers.of(raw);
     const headers = isBounded ? withJsonContentType(received) : received;
     const upstreamRequest: UpstreamRequest = {
@@ -87,8 +88,9 @@ export class GatewayHomeserver extends Homeserver {
       target,
       headers: buffered ? withoutCompression(headers) : headers,
       body: await bodyOf(request),
-      timeoutMs: timeoutMs + requestedWaitMs(request),
+      timeoutMs: timeoutMs + waitMs,
       caller: isBounded ? undefined : outgoing,
+      kind: waitMs > 0 ? 'long_poll' : 'forwarded',
     };
     if (buffered) {
       const { response, body } = await upstream.read(upstreamRequest, MAX_BUFFERED_RESPONSE_BYTES);

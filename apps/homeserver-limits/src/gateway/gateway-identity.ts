@@ -12,6 +12,8 @@ export interface GatewayIdentityOptions {
   /** How long the owner of a token is cached, in ms. */
   ttlMs: number;
   now?: () => number;
+  /** Receives whether a caller was cached. */
+  onLookup?: (isHit: boolean) => void;
 }
 
 interface CachedCaller {
@@ -81,7 +83,9 @@ export class GatewayIdentity extends Identity {
     if (service) return service;
     const cacheKey = cacheKeyOf(token, asserted);
     const cached = this.callers.get(cacheKey);
-    if (cached && this.isValid(cached)) return cached.caller;
+    const isHit = cached !== undefined && this.isValid(cached);
+    this.options.onLookup?.(isHit);
+    if (isHit) return cached.caller;
     return this.lookUpOnce(cacheKey, request);
   }
 

@@ -14,6 +14,8 @@ import { readNamedFile } from '../config/read-file.js';
 import { LOGGER } from '../config/settings.module.js';
 import { CallerAddress } from '../edge/caller-address.js';
 import { CallerAddressModule } from '../edge/caller-address.module.js';
+import { LimitsMetrics } from '../metrics/limits-metrics.js';
+import { MetricsModule } from '../metrics/metrics.module.js';
 import { Caps } from '../rules/caps.js';
 import { RulesModule } from '../rules/rules.module.js';
 import { DataFolder } from '../state/data-folder.js';
@@ -33,9 +35,10 @@ import { UpstreamQueries } from './upstream-queries.js';
 
 const upstreamOf = ({ current: { gateway } }: LiveConfig): URL => new URL(gateway.upstream ?? '');
 
-function openClient(config: LiveConfig): UpstreamClient {
+function openClient(config: LiveConfig, metrics: LimitsMetrics): UpstreamClient {
   const { ca_file } = config.current.gateway;
-  return new UpstreamClient(upstreamOf(config), ca_file === undefined ? undefined : readNamedFile(ca_file));
+  const ca = ca_file === undefined ? undefined : readNamedFile(ca_file);
+  return new UpstreamClient(upstreamOf(config), ca, metrics.recordUpstream);
 }
 
 /** The gateway serves the media service's endpoint where it can check who is a member of a room. */
@@ -52,10 +55,10 @@ function callCredentials(
 
 /** Gateway mode: the homeserver behind the bounds is the upstream. */
 @Module({
-  imports: [RulesModule, CallerAddressModule],
+  imports: [RulesModule, MetricsModule, CallerAddressModule],
   providers: [
     { provide: PathTable, useFactory: () => new PathTable(boundedOperations) },
-    { provide: UpstreamClient, useFactory: openClient, inject: [LiveConfig] },
+    { provide: UpstreamClient, useFactory: openClient, inject: [LiveConfig, LimitsMetrics] },
     {
       provide: UpstreamQueries,
       useFactory: (client: UpstreamClient, config: LiveConfig, headers: UpstreamHeaders) => {
@@ -72,14 +75,23 @@ function callCredentials(
     },
     {
       provide: GatewayIdentity,
-      useFactory: (queries: UpstreamQueries, services: ApplicationServices, { current }: LiveConfig) =>
+      useFactory: (
+        queries: UpstreamQueries,
+        services: ApplicationServices,
+        { current }: LiveConfig,
+        metrics: LimitsMetrics,
+      ) =>
         new GatewayIdentity(
           queries,
           services,
-          { serverName: current.server.name, ttlMs: current.gateway.whoami_ttl_ms },
+          {
+            serverName: current.server.name,
+            ttlMs: current.gateway.whoami_ttl_ms,
+            onLookup: (isHit) => metrics.recordLookup('callers', isHit),
+          },
           new RemoteOpenId(current.rtc.trusted_servers, new PeerClient(current.federation.peers)),
         ),
-      inject: [UpstreamQueries, ApplicationServices, LiveConfig],
+      inject: [UpstreamQueries, ApplicationServices, LiveConfig, LimitsMetrics],
     },
     {
       provide: HoldingsCache,

@@ -9,7 +9,8 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { isIP } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { OnApplicationShutdown } from '@nestjs/common';
-import { failUpstream, InvalidUpstreamResponse, UpstreamTimeout } from './upstream-failure.js';
+import type { UpstreamKind } from '../metrics/limits-metrics.js';
+import { InvalidUpstreamResponse, upstreamFailure, UpstreamTimeout } from './upstream-failure.js';
 
 export interface UpstreamRequest {
   method: string;
@@ -24,7 +25,11 @@ export interface UpstreamRequest {
   caller?: ServerResponse;
   /** Whether sending it twice has the effect of sending it once. The method decides when this is left out. */
   isIdempotent?: boolean;
+  kind?: UpstreamKind;
 }
+
+/** Receives how long the upstream took, or how it failed. */
+export type UpstreamListener = (kind: UpstreamKind, durationMs: number, failure?: 502 | 504) => void;
 
 const IDEMPOTENT_METHODS = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE']);
 
@@ -47,6 +52,7 @@ export class UpstreamClient implements OnApplicationShutdown {
   constructor(
     private readonly base: URL,
     private readonly ca?: string,
+    private readonly onAnswer: UpstreamListener = () => undefined,
   ) {
     const options = {
       keepAlive: true,
@@ -64,7 +70,7 @@ export class UpstreamClient implements OnApplicationShutdown {
 
   /** The response, once its head has arrived. @throws MatrixError 502 or 504 when there is none; the body's own error */
   async send(request: UpstreamRequest): Promise<IncomingMessage> {
-    return this.start(request).catch(failUpstream);
+    return this.start(request).catch((error: unknown) => this.fail(request, error));
   }
 
   /**
@@ -83,8 +89,15 @@ export class UpstreamClient implements OnApplicationShutdown {
       response.destroy();
       return { response, body: Buffer.alloc(0) };
     } catch (error) {
-      return failUpstream(error);
+      return this.fail(request, error);
     }
+  }
+
+  private fail({ kind = 'query' }: UpstreamRequest, error: unknown): never {
+    const failure = upstreamFailure(error);
+    // The caller's own error, such as a body that is too long, is no failure of the upstream.
+    if (failure !== error && (failure.status === 502 || failure.status === 504)) this.onAnswer(kind, 0, failure.status);
+    throw failure;
   }
 
   close(): void {
@@ -97,6 +110,13 @@ export class UpstreamClient implements OnApplicationShutdown {
   }
 
   private async start(request: UpstreamRequest, withBody = false): Promise<IncomingMessage> {
+    const began = performance.now();
+    const response = await this.startOrRetry(request, withBody);
+    this.onAnswer(request.kind ?? 'query', performance.now() - began);
+    return response;
+  }
+
+  private async startOrRetry(request: UpstreamRequest, withBody: boolean): Promise<IncomingMessage> {
     try {
       return await this.attempt(request, this.agent, withBody);
     } catch (error) {

@@ -1,28 +1,82 @@
 import type { MemoryRateLimiter } from '@headgate/limits-core';
 import { type DecisionListener, LimitMetrics } from '@headgate/limits-nest';
-import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
-import type { RuleListener } from '../rules/rule.js';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 /** The token of the function that receives each decision of a rule. */
 export const DECISION_LISTENER = Symbol('DecisionListener');
-/** The token of the listener of the rules: everything that reports their decisions. */
-export const RULE_LISTENER = Symbol('RuleListener');
-
-/** Counts the decisions of rules. */
-export const countDecisions = (watch: DecisionListener): RuleListener => ({
-  onGranted: (rule) => watch(rule, 'granted'),
-  onRefused: ({ rule }, _facts, isShadow) => watch(rule, isShadow ? 'shadow_refused' : 'refused'),
-});
+const UPSTREAM_KINDS = ['forwarded', 'long_poll', 'query'] as const;
+/** What a request to the upstream is for: a caller, a caller that waits for news, or a question of the gateway itself. */
+export type UpstreamKind = (typeof UPSTREAM_KINDS)[number];
+const CACHES = ['callers', 'counts'] as const;
 
 /** Every series of this application: those of the rules, the process and the embedded store. */
 export class LimitsMetrics {
   readonly registry = new Registry();
   private readonly limits: LimitMetrics;
+  private readonly nearLimit = new Counter({
+    name: 'limits_near_limit_total',
+    help: 'Requests that a rate granted to a key with at least 80% of its limit used.',
+    labelNames: ['rule'],
+    registers: [this.registry],
+  });
+  private readonly upstreamSeconds = new Histogram({
+    name: 'limits_upstream_seconds',
+    help: "Time until the head of the upstream's response, by kind of request (forwarded, long_poll, query).",
+    labelNames: ['kind'],
+    buckets: [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
+    registers: [this.registry],
+  });
+  private readonly upstreamFailures = new Counter({
+    name: 'limits_upstream_failures_total',
+    help: 'Requests that the upstream failed, by the status that the caller received (502, 504).',
+    labelNames: ['status'],
+    registers: [this.registry],
+  });
+  private readonly cacheLookups = new Counter({
+    name: 'limits_cache_lookups_total',
+    help: 'Lookups in a cache of the gateway (callers, counts), by result (hit, miss).',
+    labelNames: ['cache', 'result'],
+    registers: [this.registry],
+  });
+  private readonly untrustedForwarded = new Counter({
+    name: 'limits_untrusted_forwarded_total',
+    help: 'Requests with X-Forwarded-For from an address that is not a trusted proxy. The header was ignored.',
+    registers: [this.registry],
+  });
 
   constructor(windows: MemoryRateLimiter) {
     this.limits = new LimitMetrics(this.registry, windows);
     collectDefaultMetrics({ register: this.registry });
+    for (const kind of UPSTREAM_KINDS) this.upstreamSeconds.zero({ kind });
+    for (const status of ['502', '504']) this.upstreamFailures.inc({ status }, 0);
+    for (const cache of CACHES) for (const result of ['hit', 'miss']) this.cacheLookups.inc({ cache, result }, 0);
   }
+
+  /** Creates the series of these rules, so that the first refusal is an increase. */
+  declareRules(names: readonly string[]): void {
+    for (const rule of names) this.limits.declare(rule);
+  }
+
+  /** Creates the series of these rates, which have a window. */
+  declareRates(names: readonly string[]): void {
+    this.declareRules(names);
+    for (const rule of names) this.nearLimit.inc({ rule }, 0);
+  }
+
+  countNearLimit(rule: string): void {
+    this.nearLimit.inc({ rule });
+  }
+
+  /** Counts a response of the upstream, or its failure. */
+  readonly recordUpstream = (kind: UpstreamKind, durationMs: number, failure?: 502 | 504): void => {
+    if (failure === undefined) this.upstreamSeconds.observe({ kind }, durationMs / 1000);
+    else this.upstreamFailures.inc({ status: String(failure) });
+  };
+
+  readonly recordLookup = (cache: (typeof CACHES)[number], isHit: boolean): void =>
+    this.cacheLookups.inc({ cache, result: isHit ? 'hit' : 'miss' });
+
+  readonly countUntrustedForwarded = (): void => this.untrustedForwarded.inc();
 
   /** Receives each decision of a rule. */
   get watch(): DecisionListener {

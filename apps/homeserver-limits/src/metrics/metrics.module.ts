@@ -2,7 +2,7 @@ import { MemoryRateLimiter } from '@headgate/limits-core';
 import { Inject, Module, Optional } from '@nestjs/common';
 import type { SharedStore } from '../state/shared-store.js';
 import { SHARED_STORE } from '../state/shared-store.token.js';
-import { countDecisions, DECISION_LISTENER, LimitsMetrics, RULE_LISTENER } from './limits-metrics.js';
+import { DECISION_LISTENER, LimitsMetrics } from './limits-metrics.js';
 import { MetricsController } from './metrics.controller.js';
 
 @Module({
@@ -14,13 +14,8 @@ import { MetricsController } from './metrics.controller.js';
       inject: [MemoryRateLimiter],
     },
     { provide: DECISION_LISTENER, useFactory: (metrics: LimitsMetrics) => metrics.watch, inject: [LimitsMetrics] },
-    {
-      provide: RULE_LISTENER,
-      useFactory: (metrics: LimitsMetrics) => countDecisions(metrics.watch),
-      inject: [LimitsMetrics],
-    },
   ],
-  exports: [LimitsMetrics, DECISION_LISTENER, RULE_LISTENER],
+  exports: [LimitsMetrics, DECISION_LISTENER],
 })
 export class MetricsModule {
   constructor(metrics: LimitsMetrics, @Optional() @Inject(SHARED_STORE) shared: SharedStore | undefined) {

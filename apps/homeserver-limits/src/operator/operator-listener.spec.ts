@@ -1,6 +1,8 @@
 import { request } from 'node:http';
 import { CapLedger, ManualClock, type Rate, MemoryRateLimiter } from '@headgate/limits-core';
 import { pino } from 'pino';
+import { LimitsMetrics } from '../metrics/limits-metrics.js';
+import { RefusalLog } from '../reports/refusal-log.js';
 import { OperatorListener } from './operator-listener.js';
 
 const TOKEN = 'operator-token-0123';
@@ -10,6 +12,8 @@ describe('OperatorListener', () => {
   let rate: Rate;
   let ledger: CapLedger;
   let listener: OperatorListener | undefined;
+  let refusals: RefusalLog;
+  let readiness: { isReady: boolean };
   beforeEach(() => {
     windows = new MemoryRateLimiter({ clock: new ManualClock() });
     rate = windows.define('ring', { limit: 2, windowMs: 60_000 });
@@ -20,7 +24,12 @@ describe('OperatorListener', () => {
 
   const open = async (token?: string): Promise<void> => {
     const log = pino({ level: 'silent' });
-    listener = new OperatorListener({ listen: '127.0.0.1:0', token, windows, store: windows, ledger, log });
+    refusals = new RefusalLog(log, () => false);
+    readiness = { isReady: true };
+    listener = new OperatorListener({
+      ...{ listen: '127.0.0.1:0', token, windows, store: windows, ledger, log },
+      ...{ refusals, readiness, metrics: new LimitsMetrics(windows) },
+    });
     await listener.listen();
   };
 
@@ -54,6 +63,30 @@ describe('OperatorListener', () => {
     ledger.reconcile(cap!, '@a:b', 2);
     expect((await ask('/held?holder=@a:b')).body.caps).toEqual({ pushers: { held: 2, limit: 3 } });
     expect((await ask('/held?holder=@c:b')).body.caps).toEqual({ pushers: { held: null, limit: 3 } });
+  });
+
+  test('lists the latest refusals with the rule and the reason, the newest first', async () => {
+    await open();
+    for (const key of ['@a:b', '@c:b']) refusals.cap('pushers', { key, limit: 3 });
+    refusals.cap('filters', { key: '@d:b', limit: 5 });
+    const keys = async (query: string) =>
+      ((await ask(`/refusals${query}`)).body.refusals as { key: string }[]).map(({ key }) => key);
+    expect(await keys('')).toEqual(['@d:b', '@c:b', '@a:b']);
+    expect(await keys('?rule=pushers')).toEqual(['@c:b', '@a:b']);
+    expect(await keys('?rule=pushers&limit=1')).toEqual(['@c:b']);
+    for (const query of ['?limit=0', '?limit=x', '?rule=a&rule=b']) {
+      expect((await ask(`/refusals${query}`)).status).toBe(400);
+    }
+  });
+
+  test('answers probes without a token, and nothing else', async () => {
+    await open(TOKEN);
+    expect(await ask('/healthz')).toMatchObject({ status: 200, body: { status: 'ok' } });
+    expect((await ask('/readyz', { Host: '10.0.0.7:9008' })).status).toBe(200);
+    readiness.isReady = false;
+    expect((await ask('/readyz')).status).toBe(503);
+    expect((await ask('/healthz')).status).toBe(200);
+    for (const path of ['/rules', '/refusals', '/metrics', '/healthz/x']) expect((await ask(path)).status).toBe(401);
   });
 
   test('requires exactly its token', async () => {

@@ -7,8 +7,11 @@ import { type BeforeApplicationShutdown, Module, type OnApplicationBootstrap } f
 import { APP_FILTER, APP_GUARD, NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Logger } from 'pino';
+import { LimitsMetrics } from '../metrics/limits-metrics.js';
+import { RefusalLog } from '../reports/refusal-log.js';
 import { OperatorController } from './operator.controller.js';
 import { OperatorGuard } from './operator.guard.js';
+import { ProbesController, Readiness } from './probes.controller.js';
 
 const REQUEST_TIMEOUT_MS = 30_000;
 /** Requests have no body that is read. */
@@ -25,6 +28,9 @@ export interface OperatorListenerDeps {
   /** Where the rates count: the windows, or those that several gateways share. */
   store: RateLimiter;
   ledger: CapLedger;
+  refusals: RefusalLog;
+  metrics: LimitsMetrics;
+  readiness: Readiness;
   log: Logger;
 }
 
@@ -47,15 +53,18 @@ export class OperatorListener implements OnApplicationBootstrap, BeforeApplicati
   }
 
   async listen(): Promise<void> {
-    const { listen, token, windows, store, ledger, log } = this.deps;
+    const { listen, token, windows, store, ledger, refusals, metrics, readiness, log } = this.deps;
     const address = ListenAddress.parse(listen);
     const module = {
       module: OperatorApiModule,
-      controllers: [OperatorController],
+      controllers: [ProbesController, OperatorController],
       providers: [
         { provide: MemoryRateLimiter, useValue: windows },
         { provide: RateLimiter, useValue: store },
         { provide: CapLedger, useValue: ledger },
+        { provide: RefusalLog, useValue: refusals },
+        { provide: LimitsMetrics, useValue: metrics },
+        { provide: Readiness, useValue: readiness },
         { provide: APP_GUARD, useValue: new OperatorGuard(token) },
         { provide: APP_FILTER, useClass: MatrixErrorFilter },
       ],

@@ -1,6 +1,9 @@
 import { CapLedger, type Rate, RateLimiter, MemoryRateLimiter } from '@headgate/limits-core';
 import { type JsonObject, MatrixError } from '@headgate/matrix-protocol';
+import { RefusalLog } from '../reports/refusal-log.js';
 import { All, Controller, Delete, Get, Param, Query } from '@nestjs/common';
+
+const DEFAULT_REFUSALS = 100;
 
 /** The rates and caps as the operator sees them: their terms, their counts, and a way to reset a key. */
 @Controller()
@@ -9,6 +12,7 @@ export class OperatorController {
     private readonly windows: MemoryRateLimiter,
     private readonly store: RateLimiter,
     private readonly ledger: CapLedger,
+    private readonly refusals: RefusalLog,
   ) {}
 
   /** The rates and caps by name, with their terms. */
@@ -45,6 +49,15 @@ export class OperatorController {
       { held: this.ledger.held(cap, text) ?? null, limit: cap.limit },
     ]);
     return { holder: text, caps: Object.fromEntries(caps) };
+  }
+
+  /** The latest refusals, the newest first, of one rule or of all. */
+  @Get('refusals')
+  latestRefusals(@Query('rule') rule: unknown, @Query('limit') limit: unknown): JsonObject {
+    if (rule !== undefined && typeof rule !== 'string') throw MatrixError.invalidParam('rule must be given once.');
+    const count = limit === undefined ? DEFAULT_REFUSALS : Number(limit);
+    if (!Number.isInteger(count) || count < 1) throw MatrixError.invalidParam('limit must be a whole number from 1.');
+    return { refusals: this.refusals.latest(rule, count) as unknown as JsonObject[] };
   }
 
   @All('*')

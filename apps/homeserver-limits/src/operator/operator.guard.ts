@@ -2,7 +2,12 @@ import { timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { digest } from '@headgate/homeserver-contracts';
 import { MatrixError } from '@headgate/matrix-protocol';
-import type { CanActivate, ExecutionContext } from '@nestjs/common';
+import { type CanActivate, type ExecutionContext, SetMetadata } from '@nestjs/common';
+
+const PUBLIC = 'headgate:public';
+
+/** A route that everyone may call: it reveals nothing, and orchestrators have no token. */
+export const Public = () => SetMetadata(PUBLIC, true);
 
 /** Admits callers with the token, or, where there is none, callers of the loopback address. Web pages are never admitted. */
 export class OperatorGuard implements CanActivate {
@@ -10,6 +15,7 @@ export class OperatorGuard implements CanActivate {
 
   /** @throws MatrixError 401 M_UNKNOWN_TOKEN, 403 M_FORBIDDEN */
   canActivate(context: ExecutionContext): boolean {
+    if (Reflect.getMetadata(PUBLIC, context.getHandler()) === true) return true;
     const { headers } = context.switchToHttp().getRequest<{ headers: IncomingHttpHeaders }>();
     // A page in the operator's browser could reach a loopback listener. It sends an Origin, tools do not.
     if (headers.origin !== undefined) throw MatrixError.forbidden('This API is not for web pages.');

@@ -1,14 +1,28 @@
+import type { Server } from 'node:http';
 import { CapLedger, RateLimiter, MemoryRateLimiter } from '@headgate/limits-core';
 import { Module } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
 import type { Logger } from 'pino';
 import { LiveConfig } from '../config/live-config.js';
 import { LOGGER } from '../config/settings.module.js';
+import { LimitsMetrics } from '../metrics/limits-metrics.js';
+import { MetricsModule } from '../metrics/metrics.module.js';
+import { RefusalLog } from '../reports/refusal-log.js';
+import { ReportsModule } from '../reports/reports.module.js';
 import { RulesModule } from '../rules/rules.module.js';
 import { OperatorListener } from './operator-listener.js';
+import type { Readiness } from './probes.controller.js';
+
+/** Ready while the listener for clients is open. At a shutdown, this listener closes first. */
+const readinessOf = ({ httpAdapter }: HttpAdapterHost): Readiness => ({
+  get isReady() {
+    return (httpAdapter.getHttpServer() as Server).listening;
+  },
+});
 
 /** The operator's API, where `operator.listen` is set. */
 @Module({
-  imports: [RulesModule],
+  imports: [RulesModule, ReportsModule, MetricsModule],
   providers: [
     {
       provide: OperatorListener,
@@ -17,12 +31,25 @@ import { OperatorListener } from './operator-listener.js';
         windows: MemoryRateLimiter,
         store: RateLimiter,
         ledger: CapLedger,
+        refusals: RefusalLog,
+        metrics: LimitsMetrics,
+        adapterHost: HttpAdapterHost,
         log: Logger,
       ) => {
         const { listen = '', token } = config.current.operator;
-        return new OperatorListener({ listen, token, windows, store, ledger, log });
+        const readiness = readinessOf(adapterHost);
+        return new OperatorListener({ listen, token, windows, store, ledger, refusals, metrics, readiness, log });
       },
-      inject: [LiveConfig, MemoryRateLimiter, RateLimiter, CapLedger, LOGGER],
+      inject: [
+        LiveConfig,
+        MemoryRateLimiter,
+        RateLimiter,
+        CapLedger,
+        RefusalLog,
+        LimitsMetrics,
+        HttpAdapterHost,
+        LOGGER,
+      ],
     },
   ],
 })

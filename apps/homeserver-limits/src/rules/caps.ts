@@ -13,6 +13,10 @@ export interface CountFreshness {
 export interface CapOptions {
   now?: () => number;
   watch?: DecisionListener;
+  /** Receives whether a count was cached. */
+  onLookup?: (isHit: boolean) => void;
+  /** Receives each refusal. */
+  onRefused?: (cap: string, refused: { key?: string; limit: number }) => void;
 }
 
 /** The configurable caps. */
@@ -26,15 +30,19 @@ export class Caps {
   private readonly countedAt = new LeastRecentlyUsed<string, number>(100_000);
   private readonly now: () => number;
   private readonly watch: DecisionListener;
+  private readonly onLookup: NonNullable<CapOptions['onLookup']>;
+  private readonly onRefused: NonNullable<CapOptions['onRefused']>;
 
   constructor(
     readonly ledger: CapLedger,
     private readonly config: LiveConfig,
     private readonly freshness: CountFreshness,
-    { now = () => performance.now(), watch = () => undefined }: CapOptions = {},
+    options: CapOptions = {},
   ) {
-    this.now = now;
-    this.watch = watch;
+    this.now = options.now ?? (() => performance.now());
+    this.watch = options.watch ?? (() => undefined);
+    this.onLookup = options.onLookup ?? (() => undefined);
+    this.onRefused = options.onRefused ?? (() => undefined);
     const terms = this.terms();
     this.filters = ledger.define('filters', terms.filters);
     this.accountData = ledger.define('account_data', terms.accountData);
@@ -72,12 +80,16 @@ export class Caps {
   requireRoom({ name, limit, resource }: Cap, amount: number): void {
     const granted = amount <= limit;
     this.watch(name, granted ? 'granted' : 'refused');
-    if (!granted) throw new CapExceeded({ cap: name, limit, resource });
+    if (granted) return;
+    this.onRefused(name, { limit });
+    throw new CapExceeded({ cap: name, limit, resource });
   }
 
   private async reserve(cap: Cap, write: CapWrite, count: CountHeld) {
     const cacheKey = `${cap.name}\0${write.holder}`;
+    let wasCounted = false;
     const counted = async () => {
+      wasCounted = true;
       const held = await count();
       this.countedAt.set(cacheKey, this.now());
       return held;
@@ -87,9 +99,11 @@ export class Caps {
     if (!result.granted && this.expireOlderThan(this.freshness.maxRefusalAgeMs, cap, write.holder, cacheKey)) {
       result = await this.ledger.reserve(cap, write, counted);
     }
+    this.onLookup(!wasCounted);
     this.watch(cap.name, result.granted ? 'granted' : 'refused');
-    if (!result.granted) throw new CapExceeded(result);
-    return result;
+    if (result.granted) return result;
+    this.onRefused(cap.name, { key: write.holder, limit: cap.limit });
+    throw new CapExceeded(result);
   }
 
   private expireOlderThan(maxAgeMs: number, cap: Cap, holder: string, cacheKey: string): boolean {

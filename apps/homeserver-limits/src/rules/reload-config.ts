@@ -1,8 +1,10 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject, Injectable, Optional } from '@nestjs/common';
 import type { Logger } from 'pino';
 import { LiveConfig } from '../config/live-config.js';
 import { LOGGER } from '../config/settings.module.js';
 import { Caps } from './caps.js';
+import { LimitsMetrics } from '../metrics/limits-metrics.js';
+import { RequestLog } from '../reports/request-log.js';
 import { Rules } from './rules.js';
 
 /** Reads the configuration again and applies it to the rules. Reloads run one at a time. */
@@ -14,7 +16,9 @@ export class ReloadConfig {
     private readonly config: LiveConfig,
     private readonly rules: Rules,
     private readonly caps: Caps,
+    private readonly metrics: LimitsMetrics,
     @Inject(LOGGER) private readonly log: Logger,
+    @Optional() @Inject(RequestLog) private readonly requests?: RequestLog,
   ) {}
 
   /** The file is validated as a whole before any of it applies. Never rejects. @returns whether the new settings are in force */
@@ -25,8 +29,10 @@ export class ReloadConfig {
 
   private async reload(): Promise<boolean> {
     try {
+      this.requests?.reopen();
       if (!(await this.config.reload(({ rules }) => this.rules.problemsOf(rules)))) return false;
       this.rules.reconfigure();
+      this.metrics.declareRates(this.config.current.rules.rules.map(({ name }) => name));
       this.caps.reconfigure();
       return true;
     } catch (error) {

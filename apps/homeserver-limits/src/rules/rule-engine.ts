@@ -173,7 +173,7 @@ export class RuleEngine {
 
   private report(claims: readonly Claim[], answer: Admission | RuleRefusal, isShadow: boolean): void {
     if (answer.granted) {
-      for (const { rates } of claims) this.listener.onGranted(rates.rule.name);
+      for (const { rates, key } of claims) this.listener.onGranted(rates.rule.name, key);
       return;
     }
     const { facts } = claims.find(({ rates, key }) => rates.rule.name === answer.rule && key === answer.key)!;

@@ -138,7 +138,7 @@ export interface Admission {
 
 /** Receives each decision of each rule, in order. */
 export interface RuleListener {
-  onGranted(rule: string): void;
+  onGranted(rule: string, key: string): void;
   /** @param isShadow the rule only reports */
   onRefused(refusal: RuleRefusal, facts: RuleFacts, isShadow: boolean): void;
 }

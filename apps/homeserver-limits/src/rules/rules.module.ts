@@ -2,8 +2,11 @@ import { CapLedger, RateLimiter } from '@headgate/limits-core';
 import type { DecisionListener } from '@headgate/limits-nest';
 import { Module } from '@nestjs/common';
 import { LiveConfig } from '../config/live-config.js';
-import { DECISION_LISTENER, RULE_LISTENER } from '../metrics/limits-metrics.js';
+import { DECISION_LISTENER, LimitsMetrics } from '../metrics/limits-metrics.js';
 import { MetricsModule } from '../metrics/metrics.module.js';
+import { RefusalLog } from '../reports/refusal-log.js';
+import { ReportsModule, RULE_LISTENER } from '../reports/reports.module.js';
+import { RequestLog } from '../reports/request-log.js';
 import { Caps, type CountFreshness } from './caps.js';
 import { ReloadConfig } from './reload-config.js';
 import type { RuleListener } from './rule.js';
@@ -15,24 +18,42 @@ function freshnessOf({ current: { gateway } }: LiveConfig): CountFreshness {
   return { maxAgeMs: gateway.reconcile_ms, maxRefusalAgeMs: 1_000 };
 }
 
+/** The bounds of single requests, which hold nothing. */
+const SINGLE_REQUEST_BOUNDS = ['longest_delay', 'media_upload', 'federation_pdus', 'federation_transaction_id'];
+
 /** The rates and caps, with the settings in force. */
 @Module({
-  imports: [MetricsModule],
+  imports: [MetricsModule, ReportsModule],
   providers: [
     {
       provide: Rules,
-      useFactory: (store: RateLimiter, config: LiveConfig, listener: RuleListener) =>
-        new Rules(store, config, listener),
-      inject: [RateLimiter, LiveConfig, RULE_LISTENER],
+      useFactory: (store: RateLimiter, config: LiveConfig, listener: RuleListener, requests?: RequestLog) =>
+        new Rules(store, config, listener, requests),
+      inject: [RateLimiter, LiveConfig, RULE_LISTENER, RequestLog],
     },
     {
       provide: Caps,
-      useFactory: (ledger: CapLedger, config: LiveConfig, watch: DecisionListener) =>
-        new Caps(ledger, config, freshnessOf(config), { watch }),
-      inject: [CapLedger, LiveConfig, DECISION_LISTENER],
+      useFactory: (
+        ledger: CapLedger,
+        config: LiveConfig,
+        watch: DecisionListener,
+        refusals: RefusalLog,
+        metrics: LimitsMetrics,
+      ) =>
+        new Caps(ledger, config, freshnessOf(config), {
+          watch,
+          onLookup: (isHit) => metrics.recordLookup('counts', isHit),
+          onRefused: (cap, refused) => refusals.cap(cap, refused),
+        }),
+      inject: [CapLedger, LiveConfig, DECISION_LISTENER, RefusalLog, LimitsMetrics],
     },
     ReloadConfig,
   ],
   exports: [Rules, Caps, ReloadConfig],
 })
-export class RulesModule {}
+export class RulesModule {
+  constructor(metrics: LimitsMetrics, config: LiveConfig, caps: Caps) {
+    metrics.declareRates(config.current.rules.rules.map(({ name }) => name));
+    metrics.declareRules([...caps.ledger.caps.map(({ name }) => name), ...SINGLE_REQUEST_BOUNDS]);
+  }
+}

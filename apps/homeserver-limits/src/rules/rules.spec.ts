@@ -2,7 +2,6 @@ import { ManualClock, MemoryRateLimiter, RateExceeded } from '@headgate/limits-c
 import { jsonResponse } from '@headgate/homeserver-contracts';
 import { parseConfig } from '../config/config.js';
 import { LiveConfig } from '../config/live-config.js';
-import { countDecisions } from '../metrics/limits-metrics.js';
 import { ruleOf } from './contract-rules.js';
 import { type RulePart, Rules } from './rules.js';
 import { AsyncLimiter } from './testing/async-limiter.js';
@@ -15,11 +14,10 @@ function open(toml = '', where: 'here' | 'shared' = 'here') {
   const windows = new MemoryRateLimiter({ clock });
   const store = where === 'here' ? windows : new AsyncLimiter(windows);
   const config = new LiveConfig(parseConfig(toml));
-  const rules = new Rules(
-    store,
-    config,
-    countDecisions((rule, outcome) => outcomes.push(`${rule} ${outcome}`)),
-  );
+  const rules = new Rules(store, config, {
+    onGranted: (rule) => outcomes.push(`${rule} granted`),
+    onRefused: ({ rule }, _facts, isShadow) => outcomes.push(`${rule} ${isShadow ? 'shadow_refused' : 'refused'}`),
+  });
   const run = async (part: RulePart, status: number) =>
     rules.run(HERE, [part], async () => jsonResponse(status, {})).then(({ status }) => status);
   const login = (status: number) => run({ event: 'login', account: 'user:nora' }, status);

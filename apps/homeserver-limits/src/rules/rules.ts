@@ -16,6 +16,13 @@ export class RuleExceeded extends RateExceeded {
 /** What a bound knows about a part of a request. The address is that of the request. */
 export type RulePart = Omit<RuleFacts, 'address' | 'source'>;
 
+/** Receives the facts of every request that rules could count, and its outcome. */
+export interface RequestRecorder {
+  /** @returns a number that identifies the request */
+  onDecided(facts: readonly RuleFacts[], refusedBy: string | undefined): number;
+  onSettled(request: number, outcome: RequestOutcome): void;
+}
+
 const ADMITTED: Admission = { granted: true, settle: () => undefined };
 
 /** The rates of the contract and the rules of the configuration. Switched off, they admit everything. */
@@ -28,6 +35,7 @@ export class Rules {
     readonly windows: RateLimiter,
     private readonly config: LiveConfig,
     listener: RuleListener,
+    private readonly recorder?: RequestRecorder,
   ) {
     this.engine = new RuleEngine(windows, listener, config.current.rules);
     this.rateNames = this.namesWith(config.current.rules);
@@ -45,8 +53,9 @@ export class Rules {
     return ['rules have been renamed too often since the start: restart to apply them'];
   }
 
-  /** Whether any rule counts this event. */
+  /** Whether any rule counts this event, or the facts of all events are recorded. */
   count(event: RuleEvent): boolean {
+    if (this.isRecording) return true;
     return this.isEnabled && this.engine.rulesOn(event).length > 0;
   }
 
@@ -58,6 +67,11 @@ export class Rules {
     return own.some(({ by }) => by === 'user') || [exempt, ...own.map((rule) => rule.exempt)].some(namesUsers);
   }
 
+  /** Whether the facts of all requests are recorded, so that other rules can be tried on them. */
+  get isRecording(): boolean {
+    return this.recorder !== undefined;
+  }
+
   /** Whether none of the rules applies to a caller. */
   isExempt(request: Pick<MatrixRequest, 'address'>, caller?: Caller): boolean {
     return this.engine.isExempt({ address: request.address, user: caller?.userId, appservice: caller?.appservice });
@@ -65,11 +79,12 @@ export class Rules {
 
   /** Throws or rejects with RuleExceeded. */
   admit({ address, source }: Pick<MatrixRequest, 'address' | 'source'>, parts: readonly RulePart[]): Maybe<Admission> {
-    if (!this.isEnabled) return ADMITTED;
-    const answer = this.engine.admit(parts.map((part) => ({ ...part, address, source })));
-    return then(answer, (decision) => {
-      if (!decision.granted) throw new RuleExceeded(decision);
-      return decision;
+    if (!this.isEnabled && !this.recorder) return ADMITTED;
+    const facts = parts.map((part) => ({ ...part, address, source }));
+    return then(this.isEnabled ? this.engine.admit(facts) : ADMITTED, (decision) => {
+      const admission = this.recorder ? recorded(this.recorder, facts, decision) : decision;
+      if (!admission.granted) throw new RuleExceeded(admission);
+      return admission;
     });
   }
 
@@ -101,6 +116,21 @@ export class Rules {
   private get isEnabled(): boolean {
     return this.config.current.ratelimit.enabled;
   }
+}
+
+/** The decision, whose settlement is recorded too. */
+function recorded(
+  recorder: RequestRecorder,
+  facts: readonly RuleFacts[],
+  decision: Admission | RuleRefusal,
+): Admission | RuleRefusal {
+  const request = recorder.onDecided(facts, decision.granted ? undefined : decision.rule);
+  if (!decision.granted) return decision;
+  const settle = (outcome: RequestOutcome) => {
+    recorder.onSettled(request, outcome);
+    return decision.settle(outcome);
+  };
+  return { granted: true, settle };
 }
 
 function outcomeOf(status: unknown): RequestOutcome {

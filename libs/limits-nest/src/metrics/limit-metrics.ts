@@ -1,6 +1,8 @@
 import { MemoryRateLimiter, type RateLimiter, type TableStats } from '@headgate/limits-core';
 
-export type LimitOutcome = 'granted' | 'refused' | 'shadow_refused';
+const OUTCOMES = ['granted', 'refused', 'shadow_refused'] as const;
+
+export type LimitOutcome = (typeof OUTCOMES)[number];
 
 /** Called for each decision of a rule, rate or cap. */
 export type DecisionListener = (rule: string, outcome: LimitOutcome) => void;
@@ -81,6 +83,12 @@ export class LimitMetrics {
     const outcomes = decisions.get(rule) ?? new Map<LimitOutcome, number>();
     decisions.set(rule, outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1));
   };
+
+  /** Creates the series of a rule, with no decision yet. */
+  declare(rule: string): void {
+    if (!this.shared || this.shared.decisions.has(rule)) return;
+    this.shared.decisions.set(rule, new Map(OUTCOMES.map((outcome) => [outcome, 0])));
+  }
 
   /** Stops reporting on the limiter of this application. */
   close(): void {

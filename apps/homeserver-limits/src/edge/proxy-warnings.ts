@@ -1,0 +1,34 @@
+import type { Logger } from 'pino';
+
+const INTERVAL_MS = 60_000;
+
+/** Warns of settings of `trusted_proxies` that make limits useless: too few proxies, or everyone. */
+export class ProxyWarnings {
+  private lastMs = -Infinity;
+
+  constructor(
+    private readonly log: Pick<Logger, 'warn'>,
+    private readonly now: () => number = () => performance.now(),
+  ) {}
+
+  /** A network of all addresses lets every caller choose an address. */
+  checkTrusted(proxies: readonly string[]): void {
+    const everyone = proxies.filter((proxy) => /\/0+$/.test(proxy));
+    if (everyone.length === 0) return;
+    this.log.warn(
+      { trusted_proxies: everyone },
+      'server.trusted_proxies trusts every address: callers can choose the address under which they are counted',
+    );
+  }
+
+  /** Any caller may send the header, so it is reported once a minute. */
+  ignoredHeader(peer: string): void {
+    const nowMs = this.now();
+    if (nowMs - this.lastMs < INTERVAL_MS) return;
+    this.lastMs = nowMs;
+    this.log.warn(
+      { peer },
+      'X-Forwarded-For was ignored: if this peer is your proxy, add it to server.trusted_proxies, or all of its callers count as one',
+    );
+  }
+}

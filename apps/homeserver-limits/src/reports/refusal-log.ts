@@ -1,0 +1,92 @@
+import type { Logger } from 'pino';
+import { LeastRecentlyUsed } from '@headgate/homeserver-contracts';
+import type { RuleFacts, RuleRefusal } from '../rules/rule.js';
+
+/** A refusal of a rate, a rule or a cap, with everything that explains it. It contains no token and no password. */
+export interface RefusalEntry {
+  /** ISO 8601. */
+  readonly time: string;
+  readonly rule: string;
+  /** What the rule counts under; absent for bounds of single requests. */
+  readonly key?: string | undefined;
+  /** `limit`: the limit is used up. `block`: the key exceeded it too often. `cap`: waiting does not help. */
+  readonly reason: 'limit' | 'block' | 'cap';
+  readonly limit?: number | undefined;
+  readonly windowMs?: number | undefined;
+  readonly retryAfterMs?: number | undefined;
+  readonly event?: string | undefined;
+  readonly address?: string | undefined;
+  readonly user?: string | undefined;
+  /** The rule only reports: the request was not refused. */
+  readonly shadow?: true;
+}
+
+/** A rule and key that are refused again within this time are logged once. */
+const REPEAT_MS = 60_000;
+/** A flood of refusals under many keys must not become a flood of log lines. */
+const MAX_LINES_PER_SECOND = 10;
+const RECENT = 1_000;
+const TRACKED_KEYS = 10_000;
+
+/** Says which rule refused what and why: in the log, with repetitions summed up, and as the latest entries. */
+export class RefusalLog {
+  private readonly recent: RefusalEntry[] = [];
+  private readonly repeated = new LeastRecentlyUsed<string, { loggedAtMs: number; more: number }>(TRACKED_KEYS);
+  private second = 0;
+  private lines = 0;
+  private suppressed = 0;
+
+  /** @param isLogged whether refusals are logged; the latest entries are kept in any case */
+  constructor(
+    private readonly log: Pick<Logger, 'info'>,
+    private readonly isLogged: () => boolean,
+    private readonly now: () => number = Date.now,
+  ) {}
+
+  /** The latest refusals, the newest first. */
+  latest(rule?: string, limit = RECENT): RefusalEntry[] {
+    const matching = this.recent.filter((entry) => rule === undefined || entry.rule === rule);
+    return matching.slice(-limit).reverse();
+  }
+
+  rate(refusal: RuleRefusal, { address, user }: RuleFacts, isShadow: boolean): void {
+    const { rule, key, reason, limit, windowMs, retryAfterMs, event } = refusal;
+    const shadow = isShadow ? { shadow: true as const } : {};
+    this.add({ rule, key, reason, limit, windowMs, retryAfterMs, event, address, user, ...shadow });
+  }
+
+  cap(rule: string, refused: { key?: string; limit?: number; address?: string } = {}): void {
+    this.add({ rule, reason: 'cap', ...refused });
+  }
+
+  private add(refused: Omit<RefusalEntry, 'time'>): void {
+    const nowMs = this.now();
+    const entry = { time: new Date(nowMs).toISOString(), ...refused };
+    this.recent.push(entry);
+    // Removing one by one would move the whole array each time.
+    if (this.recent.length >= 2 * RECENT) this.recent.splice(0, RECENT);
+    if (this.isLogged()) this.write(entry, nowMs);
+  }
+
+  private write({ time: _, ...refused }: RefusalEntry, nowMs: number): void {
+    const id = `${refused.rule}\0${refused.key}`;
+    const known = this.repeated.get(id);
+    if (known && nowMs - known.loggedAtMs < REPEAT_MS) {
+      known.more++;
+      return;
+    }
+    const second = Math.floor(nowMs / 1000);
+    if (second !== this.second) [this.second, this.lines] = [second, 0];
+    if (++this.lines > MAX_LINES_PER_SECOND) {
+      this.suppressed++;
+      return;
+    }
+    this.repeated.set(id, { loggedAtMs: nowMs, more: 0 });
+    const more = {
+      ...(known && known.more > 0 && { repeated: known.more }),
+      ...(this.suppressed > 0 && { suppressed: this.suppressed }),
+    };
+    this.suppressed = 0;
+    this.log.info({ ...refused, ...more }, refused.shadow ? 'a request would be refused' : 'a request was refused');
+  }
+}

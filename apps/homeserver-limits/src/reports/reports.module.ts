@@ -1,0 +1,55 @@
+import { type MemoryRateLimiter as Windows, MemoryRateLimiter } from '@headgate/limits-core';
+import { Module } from '@nestjs/common';
+import type { Logger } from 'pino';
+import { LiveConfig } from '../config/live-config.js';
+import { LOGGER } from '../config/settings.module.js';
+import { LimitsMetrics } from '../metrics/limits-metrics.js';
+import { MetricsModule } from '../metrics/metrics.module.js';
+import type { RuleListener } from '../rules/rule.js';
+import { RefusalLog } from './refusal-log.js';
+import { RequestLog } from './request-log.js';
+
+/** The token of the listener of the rules: everything that reports their decisions. */
+export const RULE_LISTENER = Symbol('RuleListener');
+
+/** From this part of its limit, a key is close to it. */
+const NEAR_LIMIT = 0.8;
+
+/** Reports the decisions of the rules to the metrics and to the log of refusals. */
+export function reportDecisions(metrics: LimitsMetrics, refusals: RefusalLog, windows: Windows): RuleListener {
+  return {
+    onGranted(rule, key) {
+      metrics.watch(rule, 'granted');
+      const rate = windows.rate(rule);
+      if (rate && windows.peek(rate, key).counted >= rate.limit * NEAR_LIMIT) metrics.countNearLimit(rule);
+    },
+    onRefused(refusal, facts, isShadow) {
+      metrics.watch(refusal.rule, isShadow ? 'shadow_refused' : 'refused');
+      refusals.rate(refusal, facts, isShadow);
+    },
+  };
+}
+
+@Module({
+  imports: [MetricsModule],
+  providers: [
+    {
+      provide: RefusalLog,
+      useFactory: (log: Logger, config: LiveConfig) => new RefusalLog(log, () => config.current.log.refusals),
+      inject: [LOGGER, LiveConfig],
+    },
+    {
+      provide: RequestLog,
+      useFactory: ({ current: { log: settings } }: LiveConfig, log: Logger) =>
+        settings.requests_file === undefined ? undefined : RequestLog.open(settings.requests_file, log),
+      inject: [LiveConfig, LOGGER],
+    },
+    {
+      provide: RULE_LISTENER,
+      useFactory: reportDecisions,
+      inject: [LimitsMetrics, RefusalLog, MemoryRateLimiter],
+    },
+  ],
+  exports: [RefusalLog, RequestLog, RULE_LISTENER],
+})
+export class ReportsModule {}
