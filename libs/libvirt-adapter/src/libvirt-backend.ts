@@ -18,6 +18,9 @@ import { SPACE_WATERMARK_BYTES, SpaceGuard, type FreeSpace } from './fetching/li
 import { LibvirtInventory } from './inventory/libvirt-inventory.js';
 import { OsinfoDatabase } from './guest-profiles/osinfo-database.js';
 import { LIBVIRT_TRAITS } from './libvirt-traits.js';
+import type { LibvirtConnection } from './connection/libvirt-connection.js';
+import { FallbackConnection } from './connection/fallback-connection.js';
+import { RpcLibvirt } from './rpc/rpc-libvirt.js';
 import { GuestNetwork } from './network/guest-network.js';
 import { LibvirtPower } from './power/libvirt-power.js';
 import { StopRequests } from './power/stop-requests.js';
@@ -60,9 +63,23 @@ export interface LibvirtBackendOptions {
   readonly poolPath?: string;
   /** Replaces the measurement of free space in tests. */
   readonly freeSpace?: FreeSpace;
+  /** Replaces the way to libvirt; closed with the backend. */
+  readonly connection?: LibvirtConnection;
   /** Replaces virsh and qemu-img in tests. */
   readonly run?: RunProgram;
 }
+
+interface ConnectDeps {
+  readonly uri: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly virsh: LibvirtConnection;
+  /** A simulated virsh has no daemon behind it. */
+  readonly isSimulated: boolean;
+}
+
+const connect = ({ uri, clock, log, virsh, isSimulated }: ConnectDeps): LibvirtConnection =>
+  isSimulated ? virsh : new FallbackConnection(new RpcLibvirt({ uri, timers: clock }), virsh, log);
 
 /** libvirt and QEMU on one machine. Opening it does no I/O: an unreachable machine is reported through the inventory. */
 export class LibvirtBackend extends Backend {
@@ -80,11 +97,12 @@ export class LibvirtBackend extends Backend {
     const { context, uri, clock, log = SILENT_LOG, run, dataDir, tinyGuest } = options;
     const folder = join(dataDir, 'libvirt', encodeURIComponent(context));
     const progress = new WorkInProgress(folder);
-    const connection = new VirshConnection({
+    const virsh = new VirshConnection({
       uri,
       run,
       createTemporaryFolder: () => progress.createTemporaryFolder(),
     });
+    const connection = options.connection ?? connect({ uri, clock, log, virsh, isSimulated: run !== undefined });
     const accelerator = options.accelerator ?? reportedAccelerator(connection);
     const finder = new DomainFinder(context, connection);
     const stops = new StopRequests(clock);

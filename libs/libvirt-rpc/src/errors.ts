@@ -2,11 +2,12 @@
  * The reason why there is no connection:
  * - `unsupported`: the URI, or something that the daemon requires, is outside of what this client speaks
  * - `unreachable`: nothing listens there, or the connection broke
+ * - `timeout`: the daemon accepted the connection and does not answer
  * - `forbidden`: the user may not connect
  * - `protocol`: the peer sent something that is not libvirt's protocol
  * - `closed`: this side closed the connection
  */
-export type ConnectionFailure = 'unsupported' | 'unreachable' | 'forbidden' | 'protocol' | 'closed';
+export type ConnectionFailure = 'unsupported' | 'unreachable' | 'timeout' | 'forbidden' | 'protocol' | 'closed';
 
 /** There is no connection, or no longer. Every pending call is rejected with it. */
 export class RpcConnectionError extends Error {

@@ -38,7 +38,7 @@ export async function openLibvirt(uri: string, options: OpenOptions = {}): Promi
     return await openOver(transport, target.name, { ...options, signal: timeout.signal });
   } catch (error) {
     if (!timeout.signal.aborted) throw error;
-    throw new RpcConnectionError('unreachable', `libvirt did not respond within ${timeoutMs} ms.`, { cause: error });
+    throw new RpcConnectionError('timeout', `libvirt did not respond within ${timeoutMs} ms.`, { cause: error });
   } finally {
     cancelTimeout();
   }

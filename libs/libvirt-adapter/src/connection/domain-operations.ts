@@ -1,5 +1,5 @@
 import type { DomainState } from '../domains/domain-state.js';
-import type { CallOptions } from './libvirt-connection.js';
+import type { CallOptions } from './call-options.js';
 
 export interface DomainId {
   readonly uuid: string;

@@ -4,11 +4,6 @@ import type { HostOperations } from './host-operations.js';
 import type { NetworkOperations } from './network-operations.js';
 import type { StorageOperations } from './storage-operations.js';
 
-export interface CallOptions {
-  readonly timeoutMs?: number;
-  readonly signal?: AbortSignal;
-}
-
 /**
  * The operations of one libvirt that the adapter needs. Opening it does no I/O: each operation connects if necessary, and
  * throws a DomainError with BACKEND_UNREACHABLE or BACKEND_FORBIDDEN if that fails.

@@ -1,4 +1,4 @@
-import type { CallOptions } from './libvirt-connection.js';
+import type { CallOptions } from './call-options.js';
 
 export interface PoolState {
   readonly isActive: boolean;

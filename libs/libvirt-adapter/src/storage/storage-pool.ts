@@ -2,7 +2,8 @@ import { constants } from 'node:fs';
 import { access, chmod, chown, copyFile, mkdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DomainError, formatBytes } from '@headgate/domain-contracts';
-import type { CallOptions, LibvirtConnection } from '../connection/libvirt-connection.js';
+import type { CallOptions } from '../connection/call-options.js';
+import type { LibvirtConnection } from '../connection/libvirt-connection.js';
 import type { PoolState, StorageOperations } from '../connection/storage-operations.js';
 import { formatXml } from '../domain-xml/xml.js';
 

@@ -1,7 +1,9 @@
+import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { SILENT_LOG, SystemClock, type InstanceRef } from '@headgate/domain-contracts';
 import { DomainFinder } from '../domains/domain-finder.js';
 import { LOCAL_NAMESPACE } from '../domains/instance-name.js';
@@ -77,6 +79,11 @@ export class LibvirtUnderTest {
 
   define(xml: string): Promise<string> {
     return this.virsh.withXml(xml, (file) => ['define', file]);
+  }
+
+  /** Creates a named pipe, which blocks its readers. */
+  async makePipe(path: string): Promise<void> {
+    await promisify(execFile)('mkfifo', [path]);
   }
 
   async domains(): Promise<string[]> {

@@ -8,7 +8,7 @@ import {
   type InterfaceAddress,
   type MetadataChange,
 } from '../connection/domain-operations.js';
-import type { CallOptions } from '../connection/libvirt-connection.js';
+import type { CallOptions } from '../connection/call-options.js';
 import { parseDomainState } from '../domains/domain-state.js';
 import type { Virsh } from './virsh.js';
 

@@ -1,5 +1,5 @@
 import { HostOperations, type DomainKind, type NodeInfo } from '../connection/host-operations.js';
-import type { CallOptions } from '../connection/libvirt-connection.js';
+import type { CallOptions } from '../connection/call-options.js';
 import type { Virsh } from './virsh.js';
 
 export class VirshHost extends HostOperations {

@@ -1,4 +1,4 @@
-import type { CallOptions } from '../connection/libvirt-connection.js';
+import type { CallOptions } from '../connection/call-options.js';
 import { StorageOperations, type PoolState, type VolumeId } from '../connection/storage-operations.js';
 import { namesOf } from './virsh-networks.js';
 import type { Virsh } from './virsh.js';

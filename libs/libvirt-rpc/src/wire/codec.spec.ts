@@ -56,6 +56,20 @@ describe('codecs', () => {
     expect(encode(codec, { second: 'x', first: 1 }).toString('hex')).toBe('000000010000000178000000');
   });
 
+  test('writes values of any total size', () => {
+    for (let length = 200; length < 300; length++) {
+      const codec = struct({ text: string, number: int, long: hyper, real: double, id: uuid });
+      const value = {
+        text: 'x'.repeat(length),
+        number: 7,
+        long: 8,
+        real: 9,
+        id: '2c749204-8322-4dfd-b324-cb2e556e0e9a',
+      };
+      expect(decode(codec, encode(codec, value))).toEqual(value);
+    }
+  });
+
   test('reads parameters of every type', () => {
     const params = new Map<string, TypedValue>([
       ['long', -5],

@@ -16,23 +16,27 @@ export class XdrWriter {
   int(value: number): void {
     if (!Number.isInteger(value) || value < -0x80000000 || value > 0x7fffffff)
       throw new XdrError(`${value} is no int.`);
-    this.buffer.writeInt32BE(value, this.reserve(4));
+    const at = this.reserve(4);
+    this.buffer.writeInt32BE(value, at);
   }
 
   uint(value: number): void {
     if (!Number.isInteger(value) || value < 0 || value > 0xffffffff) {
       throw new XdrError(`${value} is no unsigned int.`);
     }
-    this.buffer.writeUInt32BE(value, this.reserve(4));
+    const at = this.reserve(4);
+    this.buffer.writeUInt32BE(value, at);
   }
 
   hyper(value: number): void {
     if (!Number.isSafeInteger(value)) throw new XdrError(`${value} is no safe integer.`);
-    this.buffer.writeBigInt64BE(BigInt(value), this.reserve(8));
+    const at = this.reserve(8);
+    this.buffer.writeBigInt64BE(BigInt(value), at);
   }
 
   double(value: number): void {
-    this.buffer.writeDoubleBE(value, this.reserve(8));
+    const at = this.reserve(8);
+    this.buffer.writeDoubleBE(value, at);
   }
 
   string(value: string, maxBytes: number): void {

@@ -1,0 +1,251 @@
+import { DomainError } from '@headgate/domain-contracts';
+import { domainOf, procedures, type Procedure, type TypedValue, type WireDomain } from '@headgate/libvirt-rpc';
+import type { CallOptions } from '../connection/call-options.js';
+import {
+  DomainOperations,
+  type DeviceChange,
+  type DomainDocuments,
+  type DomainId,
+  type DomainReading,
+  type InspectedDomain,
+  type InterfaceAddress,
+  type MetadataChange,
+} from '../connection/domain-operations.js';
+import { domainStateOf, type DomainState } from '../domains/domain-state.js';
+import type { RpcLink } from './rpc-link.js';
+
+/** `virDomainXMLFlags`. */
+const XML_SECURE = 1;
+const XML_INACTIVE = 2;
+/** `virDomainStatsTypes`. */
+const STATS_STATE = 1;
+const STATS_BLOCK = 32;
+/** `VIR_CONNECT_GET_ALL_DOMAINS_STATS_NOWAIT`: a guest whose QEMU hangs does not delay the others. */
+const STATS_NOWAIT = 2 ** 29;
+/** The statistics of more domains might exceed the size of a message. */
+const DOMAINS_PER_CALL = 4096;
+/** `virDomainUndefineFlagsValues`: saved state, metadata of snapshots, NVRAM, metadata of checkpoints. */
+const UNDEFINE_LEFTOVERS = 1 | 2 | 4 | 16;
+/** `virDomainMetadataType` and `virDomainModificationImpact`. */
+const METADATA_ELEMENT = 2;
+const AFFECT_LIVE = 1;
+const AFFECT_CONFIG = 2;
+/** `virDomainInterfaceAddressesSource`. */
+const ADDRESS_SOURCES = { lease: 0, agent: 1 } as const;
+const BLOCK_INFO_TIMEOUT_MS = 5000;
+
+export interface RpcDomainsDeps {
+  readonly link: RpcLink;
+  /** Another connection for calls that take long, such as starting QEMU. */
+  readonly slowLink: RpcLink;
+}
+
+type Stats = ReadonlyMap<string, TypedValue>;
+
+export class RpcDomains extends DomainOperations {
+  private readonly link: RpcLink;
+  private readonly slowLink: RpcLink;
+
+  constructor({ link, slowLink }: RpcDomainsDeps) {
+    super();
+    this.link = link;
+    this.slowLink = slowLink;
+  }
+
+  override async list(): Promise<DomainId[]> {
+    const args = { needResults: true, flags: 0 };
+    const { domains } = await this.link.call(procedures.connectListAllDomains, args);
+    return domains.map(({ uuid, name }) => ({ uuid, name }));
+  }
+
+  /** State and disks of all of them come from one call. */
+  override async read(ids: readonly DomainId[]): Promise<DomainReading[]> {
+    const readings: (DomainReading | undefined)[] = [];
+    for (let from = 0; from < ids.length; from += DOMAINS_PER_CALL) {
+      const domains = ids.slice(from, from + DOMAINS_PER_CALL).map(({ uuid }) => domainOf(uuid));
+      const args = { domains, stats: STATS_STATE | STATS_BLOCK, flags: STATS_NOWAIT };
+      const { records } = await this.link.call(procedures.connectGetAllDomainStats, args);
+      readings.push(...(await Promise.all(records.map(({ domain, stats }) => this.complete(domain, stats)))));
+    }
+    return readings.filter((reading) => reading !== undefined);
+  }
+
+  override async documents(ids: readonly DomainId[]): Promise<DomainDocuments[]> {
+    const documents = await Promise.all(ids.map((id) => ifPresent(this.documentsOf(id, true))));
+    return documents.filter((one) => one !== undefined);
+  }
+
+  override inspect(uuid: string): Promise<InspectedDomain | undefined> {
+    const domain = domainOf(uuid);
+    return ifPresent(
+      Promise.all([
+        this.xmlOf(domain, 0),
+        this.link.call(procedures.domainGetState, { domain, flags: 0 }),
+        this.link.call(procedures.domainIsPersistent, { domain }),
+      ]).then(([xml, { state, reason }, { isPersistent }]) => ({
+        xml,
+        state: domainStateOf(state, reason),
+        isPersistent,
+      })),
+    );
+  }
+
+  override xml(uuid: string, { withSecrets }: { readonly withSecrets: boolean }): Promise<string> {
+    return this.xmlOf(domainOf(uuid), withSecrets ? XML_SECURE : 0);
+  }
+
+  override async define(xml: string): Promise<void> {
+    await this.link.call(procedures.domainDefineXmlFlags, { xml, flags: 0 });
+  }
+
+  override undefine(uuid: string, options?: CallOptions): Promise<void> {
+    const args = { domain: domainOf(uuid), flags: UNDEFINE_LEFTOVERS };
+    return this.link.call(procedures.domainUndefineFlags, args, { ...options, isSlow: true });
+  }
+
+  override setAutostart(uuid: string, isOn: boolean): Promise<void> {
+    return this.link.call(procedures.domainSetAutostart, { domain: domainOf(uuid), autostart: isOn });
+  }
+
+  override detachDevice(uuid: string, { xml, ...scope }: DeviceChange): Promise<void> {
+    const args = { domain: domainOf(uuid), xml, flags: impactOf(scope) };
+    return this.link.call(procedures.domainDetachDeviceFlags, args, { isSlow: true });
+  }
+
+  override updateDevice(uuid: string, { xml, ...scope }: DeviceChange): Promise<void> {
+    const args = { domain: domainOf(uuid), xml, flags: impactOf(scope) };
+    return this.link.call(procedures.domainUpdateDeviceFlags, args, { isSlow: true });
+  }
+
+  override async readBytes(uuid: string, target: string): Promise<number> {
+    return (await this.link.call(procedures.domainBlockStats, { domain: domainOf(uuid), path: target })).readBytes;
+  }
+
+  override setMetadata(uuid: string, change: MetadataChange): Promise<void> {
+    const { namespace, prefix, xml, ...scope } = change;
+    return this.link.call(procedures.domainSetMetadata, {
+      domain: domainOf(uuid),
+      type: METADATA_ELEMENT,
+      metadata: xml,
+      key: prefix,
+      uri: namespace,
+      flags: impactOf(scope),
+    });
+  }
+
+  override async start(uuid: string, options?: CallOptions): Promise<void> {
+    await this.slowLink.call(procedures.domainCreateWithFlags, { domain: domainOf(uuid), flags: 0 }, options);
+  }
+
+  override shutdown(uuid: string): Promise<void> {
+    return this.power(procedures.domainShutdownFlags, uuid);
+  }
+
+  override reboot(uuid: string): Promise<void> {
+    return this.power(procedures.domainReboot, uuid);
+  }
+
+  override reset(uuid: string): Promise<void> {
+    return this.power(procedures.domainReset, uuid);
+  }
+
+  override suspend(uuid: string): Promise<void> {
+    return this.link.call(procedures.domainSuspend, { domain: domainOf(uuid) });
+  }
+
+  override resume(uuid: string): Promise<void> {
+    return this.link.call(procedures.domainResume, { domain: domainOf(uuid) });
+  }
+
+  override wakeUp(uuid: string): Promise<void> {
+    return this.power(procedures.domainPmWakeup, uuid);
+  }
+
+  override destroy(uuid: string, options?: CallOptions): Promise<void> {
+    return this.power(procedures.domainDestroyFlags, uuid, options);
+  }
+
+  override async interfaceAddresses(
+    uuid: string,
+    source: 'agent' | 'lease',
+    options?: CallOptions,
+  ): Promise<InterfaceAddress[]> {
+    const args = { domain: domainOf(uuid), source: ADDRESS_SOURCES[source], flags: 0 };
+    const { interfaces } = await this.slowLink.call(procedures.domainInterfaceAddresses, args, {
+      ...options,
+      isSlow: true,
+    });
+    return interfaces.flatMap(({ name, addresses }) =>
+      addresses.map(({ address }) => ({ interfaceName: name, address })),
+    );
+  }
+
+  private power(
+    procedure: Procedure<{ readonly domain: WireDomain; readonly flags: number }, void>,
+    uuid: string,
+    options?: CallOptions,
+  ): Promise<void> {
+    return this.link.call(procedure, { domain: domainOf(uuid), flags: 0 }, { ...options, isSlow: true });
+  }
+
+  private async xmlOf(domain: WireDomain, flags: number): Promise<string> {
+    return (await this.link.call(procedures.domainGetXmlDesc, { domain, flags })).xml;
+  }
+
+  private async documentsOf(id: DomainId, isActive: boolean): Promise<DomainDocuments> {
+    const domain = domainOf(id.uuid);
+    const [xml, persistentXml] = await Promise.all([
+      this.xmlOf(domain, 0),
+      isActive ? this.xmlOf(domain, XML_INACTIVE) : undefined,
+    ]);
+    return { id, xml, ...(persistentXml !== undefined && persistentXml !== xml && { persistentXml }) };
+  }
+
+  private async complete(domain: WireDomain, stats: Stats): Promise<DomainReading | undefined> {
+    const state = domainStateOf(Number(stats.get('state.state') ?? 0), Number(stats.get('state.reason') ?? 0));
+    const [documents, diskBytes] = await Promise.all([
+      ifPresent(this.documentsOf({ uuid: domain.uuid, name: domain.name }, state.isActive)),
+      this.diskSizes(domain, stats, state),
+    ]);
+    return documents && { ...documents, state, diskBytes };
+  }
+
+  /** The statistics of a busy domain lack the sizes of its disks. */
+  private async diskSizes(domain: WireDomain, stats: Stats, { isActive }: DomainState): Promise<Map<string, number>> {
+    const sizes = new Map<string, number>();
+    for (let i = 0; i < Number(stats.get('block.count') ?? 0); i++) {
+      const target = stats.get(`block.${i}.name`);
+      const capacity = stats.get(`block.${i}.capacity`);
+      if (typeof target !== 'string') continue;
+      if (typeof capacity === 'number') sizes.set(target, capacity);
+      else if (isActive && stats.has(`block.${i}.path`)) {
+        const size = await this.diskSize(domain, target);
+        if (size !== undefined) sizes.set(target, size);
+      }
+    }
+    return sizes;
+  }
+
+  private async diskSize(domain: WireDomain, path: string): Promise<number | undefined> {
+    try {
+      const options = { timeoutMs: BLOCK_INFO_TIMEOUT_MS };
+      return (await this.slowLink.call(procedures.domainGetBlockInfo, { domain, path, flags: 0 }, options)).capacity;
+    } catch (error) {
+      if (DomainError.is(error, 'BACKEND_UNREACHABLE')) throw error;
+      return undefined;
+    }
+  }
+}
+
+const impactOf = ({ inLiveDomain, inPersistentDomain }: Omit<DeviceChange, 'xml'>): number =>
+  (inLiveDomain ? AFFECT_LIVE : 0) | (inPersistentDomain ? AFFECT_CONFIG : 0);
+
+/** A domain may be removed at any moment. */
+async function ifPresent<T>(call: Promise<T>): Promise<T | undefined> {
+  try {
+    return await call;
+  } catch (error) {
+    if (DomainError.is(error, 'INSTANCE_NOT_FOUND')) return undefined;
+    throw error;
+  }
+}

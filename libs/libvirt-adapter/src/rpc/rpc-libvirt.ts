@@ -1,0 +1,45 @@
+import type { EventListener, EventSubscription } from '../connection/domain-events.js';
+import { LibvirtConnection } from '../connection/libvirt-connection.js';
+import { RpcDomains } from './rpc-domains.js';
+import { RpcEvents } from './rpc-events.js';
+import { RpcHost } from './rpc-host.js';
+import { RpcLink, type RpcLinkOptions } from './rpc-link.js';
+import { RpcNetworks } from './rpc-networks.js';
+import { RpcStorage } from './rpc-storage.js';
+
+/**
+ * libvirt's RPC protocol over held connections: one for questions and short operations, one for calls that take long, one
+ * for events, and one for each transfer.
+ */
+export class RpcLibvirt extends LibvirtConnection {
+  override readonly uri: string;
+  override readonly host: RpcHost;
+  override readonly domains: RpcDomains;
+  override readonly networks: RpcNetworks;
+  override readonly storage: RpcStorage;
+  private readonly link: RpcLink;
+  private readonly slowLink: RpcLink;
+
+  constructor(options: RpcLinkOptions) {
+    super();
+    this.uri = options.uri;
+    this.link = new RpcLink(options);
+    this.slowLink = new RpcLink(options);
+    this.host = new RpcHost(this.link);
+    this.domains = new RpcDomains({ link: this.link, slowLink: this.slowLink });
+    this.networks = new RpcNetworks(this.link);
+    this.storage = new RpcStorage(this.link);
+  }
+
+  override watch(listener: EventListener): Promise<EventSubscription> {
+    return RpcEvents.open(this.link, listener);
+  }
+
+  override describeTransport(): string {
+    return 'over its RPC protocol';
+  }
+
+  override async close(): Promise<void> {
+    await Promise.all([this.link.close(), this.slowLink.close()]);
+  }
+}
