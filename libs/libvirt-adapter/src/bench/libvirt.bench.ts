@@ -135,7 +135,8 @@ try {
   const lists = { rpc: await medianOf(LISTS.rpc, list(connection)), virsh: await medianOf(LISTS.virsh, list(virsh)) };
   const operations = await measureOperations(backend, spent);
   const pause = await pauseDuringUploads(backend, connection, folder);
-  console.log(JSON.stringify({ domains: DOMAINS, uploads: UPLOADS, question, lists, operations, pause }));
+  const figures = { domains: DOMAINS, uploads: UPLOADS, question, lists, operations, pause };
+  process.stdout.write(`${JSON.stringify(figures)}\n`);
 } finally {
   await backend.close();
   await connection.close();

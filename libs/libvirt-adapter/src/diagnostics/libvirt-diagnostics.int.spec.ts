@@ -36,6 +36,7 @@ describeWithLibvirt(
       const checks = await backend.require('diagnostics').checks();
       const status = Object.fromEntries(checks.map((check) => [check.name, check.status]));
       expect(status).toMatchObject({ libvirt: 'ok', qemu: 'ok', acceleration: 'warning', virtlogd: 'ok' });
+      expect(checks.find(({ name }) => name === 'libvirt')?.message).toContain('responds over its RPC protocol');
       expect(status['storage-pool']).not.toBe('error');
       for (const check of checks) expect(check.status === 'ok' || check.remedy !== '').toBe(true);
     });
