@@ -33,6 +33,7 @@ const open = async (): Promise<SandboxHarness> => {
       rbac: { headgate: [ROLE] },
       extensions: [{ install: ({ store }) => void store.load([role]) }],
     },
+    simulation: { cluster: { workloadUpdateMethods: ['LiveMigrate'] } },
     user: 'headgate',
   });
 };

@@ -37,8 +37,14 @@ describe('KubeClusterInventory and KubeDiagnostics', () => {
       expect(preferences.length).toBeGreaterThan(10);
     }));
 
-  test('finds no problem in a complete cluster', () =>
+  test('warns about live updates that wait for a migration, as in a cluster with the default settings', () =>
     withHarness({}, async (harness) => {
+      const statuses = await statusByCheck(harness);
+      expect(Object.entries(statuses).filter(([, status]) => status !== 'ok')).toEqual([['live-update', 'warning']]);
+    }));
+
+  test('finds no problem in a complete cluster', () =>
+    withHarness({ simulation: { cluster: { workloadUpdateMethods: ['LiveMigrate'] } } }, async (harness) => {
       const statuses = await statusByCheck(harness);
       expect(Object.entries(statuses).filter(([, status]) => status !== 'ok')).toEqual([]);
       expect(Object.keys(statuses)).toEqual(

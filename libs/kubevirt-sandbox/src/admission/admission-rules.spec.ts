@@ -282,6 +282,11 @@ const TEMPLATES: Rule[] = [
 
 const NETWORKS: Rule[] = [
   [
+    'a malformed MAC address',
+    (vm) => (devices(vm).interfaces![0]!.macAddress = '02:00:00:zz:00:01'),
+    invalid(`${NICS}[0].macAddress`, `interface ${NICS}[0].name has malformed MAC address (02:00:00:zz:00:01).`),
+  ],
+  [
     'a network without an interface',
     (vm) => spec(vm).networks!.push({ name: 'x', multus: { networkName: 'br1' } }),
     required(`${T}.networks[1].name`, `${T}.networks[1].name 'x' not found.`),

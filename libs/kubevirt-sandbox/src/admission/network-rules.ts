@@ -4,6 +4,7 @@ import type { SimulationContext } from '../simulation-context.js';
 import { duplicateValue, invalidValue, requiredValue } from './cause.js';
 
 const MODELS = ['e1000', 'e1000e', 'igb', 'ne2k_pci', 'pcnet', 'rtl8139', 'virtio'];
+const MAC_ADDRESS = /^[0-9a-f]{2}([:-][0-9a-f]{2}){5}$/i;
 const BINDINGS = ['bridge', 'masquerade', 'sriov', 'macvtap', 'passt', 'passtBinding', 'slirp', 'binding'] as const;
 
 /** Validates `networks` and `domain.devices.interfaces`. */
@@ -97,6 +98,10 @@ function interfaceCauses(nic: NetworkInterface, networks: Network[], path: strin
   if (nic.model && !MODELS.includes(nic.model)) {
     const message = `interface ${path}.name uses model ${nic.model} that is not supported. Supported models: [${MODELS.join(' ')}]`;
     causes.push({ reason: 'FieldValueNotSupported', message, field: `${path}.model` });
+  }
+  if (nic.macAddress && !MAC_ADDRESS.test(nic.macAddress)) {
+    const message = `interface ${path}.name has malformed MAC address (${nic.macAddress}).`;
+    causes.push(invalidValue(`${path}.macAddress`, message));
   }
   return [...causes, ...stateCauses(nic, network, path)];
 }

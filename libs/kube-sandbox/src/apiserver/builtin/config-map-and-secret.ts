@@ -1,4 +1,4 @@
-import { fieldForbidden, fieldInvalid, type StatusCause } from '../api-error.js';
+import { badRequest, fieldForbidden, fieldInvalid, type StatusCause } from '../api-error.js';
 import { deepEqual } from '../deep-copy.js';
 import type { KubeObject } from '../kube-object.js';
 import type { ResourceDefinition } from '../resource-definition.js';
@@ -51,12 +51,17 @@ function encodeStringData(draft: KubeObject): void {
   secret.type ??= 'Opaque';
 }
 
+/** @throws ApiError 400 for data that is not base64 */
 function validateSecret(object: KubeObject, previous: KubeObject | undefined): StatusCause[] {
   const { data = {}, type } = object as Data;
   const size = Object.values(data).reduce((sum, value) => sum + Buffer.byteLength(value, 'base64'), 0);
-  const causes = Object.entries(data)
-    .filter(([, value]) => !BASE64.test(value))
-    .map(([key]) => fieldInvalid(`data[${key}]`, '<secret contents redacted>', 'illegal base64 data'));
+  const causes: StatusCause[] = [];
+  // A real server can't even decode such an object.
+  const illegal = Object.values(data).find((value) => !BASE64.test(value));
+  if (illegal !== undefined) {
+    const at = Math.max(0, illegal.search(/[^A-Za-z0-9+/]/));
+    throw badRequest(`Secret in version "v1" cannot be handled as a Secret: illegal base64 data at input byte ${at}`);
+  }
   if (size > MAX_SECRET_BYTES)
     causes.push({
       reason: 'FieldValueTooLong',

@@ -47,7 +47,7 @@ const forbiddenMatch = (why: string) => invalidOptions('ListOptions', [fieldForb
 
 /** @throws ApiError 400, 410, 422 */
 export function parseListOptions(query: URLSearchParams): ListOptions {
-  const limit = Number(query.get('limit') ?? 0) || undefined;
+  const limit = parseLimit(query.get('limit') ?? '');
   const revision = query.get('resourceVersion') ?? '';
   const match = query.get('resourceVersionMatch');
   const token = query.get('continue');
@@ -76,6 +76,12 @@ export function parseListOptions(query: URLSearchParams): ListOptions {
   if (revision === '0') return {};
   const exact = match === 'Exact' || (atLeast > 0 && limit !== undefined && !match);
   return { limit, atLeast, ...(exact && { exactRevision: atLeast }) };
+}
+
+/** Zero and negative numbers mean no limit. @throws ApiError 400 */
+function parseLimit(text: string): number | undefined {
+  if (!/^[+-]?\d*$/.test(text)) throw badRequest(`strconv.ParseInt: parsing "${text}": invalid syntax`);
+  return Number(text) > 0 ? Number(text) : undefined;
 }
 
 export function parseRevision(text: string): number {

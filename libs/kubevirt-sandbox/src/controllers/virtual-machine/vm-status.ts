@@ -1,6 +1,6 @@
 import { deepEqual } from '@headgate/kube-sandbox';
 import { RESOURCES } from '../../resources.js';
-import { findCondition, removeCondition, setCondition, type Condition } from '../../types/condition.js';
+import { findCondition, isTrue, removeCondition, setCondition, type Condition } from '../../types/condition.js';
 import type { PersistentVolumeClaim } from '../../types/core-kinds.js';
 import type { DataVolume } from '../../types/data-volume.js';
 import type { VirtualMachineInstance } from '../../types/virtual-machine-instance.js';
@@ -50,9 +50,12 @@ export function updateVmStatus(
   const now = context.clock.timestamp();
   const status = (vm.status ??= {});
   const conditions = (status.conditions ??= []);
-  status.created = vmi !== undefined;
   copyConditions(conditions, vmi, now);
-  status.ready = findCondition(conditions, 'Ready')?.status === 'True';
+  // KubeVirt omits both when they are false.
+  if (vmi) status.created = true;
+  else delete status.created;
+  if (isTrue(conditions, 'Ready')) status.ready = true;
+  else delete status.ready;
   setOwnConditions(conditions, vmi, findings, now);
   const strategy = runStrategyOf(vm);
   // A strategy with one automatic start is in force once that start has happened.
