@@ -18,6 +18,8 @@ const programs = [
   'valkey-server',
   'openssl',
   'nginx',
+  'promtool',
+  'systemd-analyze',
 ];
 
 const isInstalled = (program) =>
