@@ -1,4 +1,6 @@
 import { screen, within } from '@testing-library/react';
+import type { TaskMemberView } from '@headgate/api-contracts';
+import { buildTask } from '../testing/build-task.js';
 import { buildStoppedVm, buildVm } from '../testing/build-vm.js';
 import type { MockService } from '../testing/mock-service.js';
 import { closeConsole, givenService, openConsole } from '../testing/render-console.js';
@@ -14,39 +16,128 @@ describe('the list of VMs, bulk operations', () => {
   const bar = () => within(screen.getByRole('toolbar', { name: /selected/ }));
   const dialog = () => within(screen.getByRole('dialog'));
 
+  /** Answers bulk requests with tasks that have ended, whose members failed with these reasons. */
+  const answersWith = (...rounds: Record<string, string>[]): void => {
+    let last = 0;
+    const begin = (refs: string[], order: object): { task: string } => {
+      const failures = rounds[Math.min(last, rounds.length - 1)] ?? {};
+      const id = `bulk-${++last}`;
+      const members = refs.map((ref): TaskMemberView => {
+        const error = failures[ref.split('/').at(-1)!];
+        return error === undefined ? { ref, status: 'done' } : { ref, status: 'error', error };
+      });
+      const error = members.filter(({ status }) => status === 'error').length;
+      const counts = { waiting: 0, running: 0, done: members.length - error, error, skipped: 0 };
+      const task = buildTask({
+        id,
+        kind: 'bulk',
+        ref: '',
+        status: error > 0 ? 'error' : 'done',
+        bulk: { ...(order as { action: 'start' }), counts },
+        members,
+      });
+      service.on(`GET /api/tasks/${id}`, task);
+      service.on(`POST /api/ext/bulk/${id}/retry`, () => ({
+        status: 202,
+        body: begin(
+          members.filter(({ status }) => status === 'error').map(({ ref }) => ref),
+          order,
+        ),
+      }));
+      return { task: id };
+    };
+    service.on('POST /api/ext/bulk', ({ body }: { body: { refs: string[] } }) => {
+      const { refs, ...order } = body;
+      return { status: 202, body: begin(refs, order) };
+    });
+  };
+  const ordered = () => service.asked('POST /api/ext/bulk').map(({ body }) => body);
+
   test('skips what it can not do, lists the failures, and retries them', async () => {
-    let answers = false;
-    service.on('POST /api/vms/tailvm/web-1/stop', { status: 'ok' });
-    service.on('POST /api/vms/tailvm/web-2/stop', () =>
-      answers ? { body: { status: 'ok' } } : { status: 502, body: { error: 'The guest does not respond.', code: 'X' } },
-    );
+    answersWith({ 'web-2': 'The guest does not respond.' }, {});
     const { user } = await openConsole('/vms', [web, other, db], service);
     await user.click(screen.getByRole('checkbox', { name: 'Select all shown' }));
     await user.click(bar().getByRole('button', { name: 'Shut down' }));
     expect(dialog().getByText('tailvm/db-1: It is already stopped.')).toBeTruthy();
     await user.click(dialog().getByRole('button', { name: 'Shut down: 2 VMs' }));
-    expect(await dialog().findByText('1 succeeded, 1 failed, 1 skipped.')).toBeTruthy();
+    expect(await screen.findByText('1 succeeded, 1 failed, 1 skipped.')).toBeTruthy();
     expect(dialog().getByText('tailvm/web-2: The guest does not respond.')).toBeTruthy();
-    answers = true;
     await user.click(dialog().getByRole('button', { name: 'Retry 1 failed' }));
-    expect(await dialog().findByText('1 succeeded, 0 failed, 1 skipped.')).toBeTruthy();
-    expect(service.asked('POST /api/vms/tailvm/web-1/stop')).toHaveLength(1);
+    expect(await screen.findByText('1 succeeded, 0 failed, 1 skipped.')).toBeTruthy();
+    expect(ordered()).toEqual([{ action: 'stop', refs: [web.ref, other.ref] }]);
   });
 
   test('selects the failures for another operation', async () => {
-    service.on('POST /api/vms/tailvm/web-1/stop', { status: 'ok' });
-    service.fails('POST /api/vms/tailvm/web-2/stop', 409, 'It is migrating.');
+    answersWith({ 'web-2': 'It is migrating.' });
     const { user } = await openConsole('/vms', [web, other], service);
     await user.click(screen.getByRole('checkbox', { name: 'Select all shown' }));
     await user.click(bar().getByRole('button', { name: 'Shut down' }));
     await user.click(dialog().getByRole('button', { name: 'Shut down: 2 VMs' }));
-    await user.click(await dialog().findByRole('button', { name: 'Select failed' }));
+    await user.click(await screen.findByRole('button', { name: 'Select failed' }));
     expect(screen.getByText('1 selected')).toBeTruthy();
     expect(screen.getByRole('checkbox', { name: 'Select web-2' })).toHaveProperty('checked', true);
   });
 
+  test('shows why an operation was not started', async () => {
+    service.fails('POST /api/ext/bulk', 403, 'Only administrators may change anything.');
+    const { user } = await openConsole('/vms', [web], service);
+    await user.click(screen.getByRole('checkbox', { name: 'Select all shown' }));
+    await user.click(bar().getByRole('button', { name: 'Shut down' }));
+    await user.click(dialog().getByRole('button', { name: 'Shut down: 1 VM' }));
+    expect(await screen.findByText('Only administrators may change anything.')).toBeTruthy();
+  });
+
+  test('shows the progress of the task, and stops it', async () => {
+    const counts = { waiting: 1, running: 0, done: 1, error: 0, skipped: 0 };
+    const task = buildTask({ id: 'bulk-1', kind: 'bulk', ref: '', bulk: { action: 'stop', counts } });
+    service.on('POST /api/ext/bulk', { task: 'bulk-1' }).on('GET /api/tasks/bulk-1', task);
+    service.on('POST /api/ext/bulk/bulk-1/cancel', { status: 'ok' });
+    const { user } = await openConsole('/vms', [web, other], service);
+    await user.click(screen.getByRole('checkbox', { name: 'Select all shown' }));
+    await user.click(bar().getByRole('button', { name: 'Shut down' }));
+    await user.click(dialog().getByRole('button', { name: 'Shut down: 2 VMs' }));
+    expect(await screen.findByText('1 of 2')).toBeTruthy();
+    await user.click(dialog().getByRole('button', { name: 'Stop' }));
+    service.on('GET /api/tasks/bulk-1', {
+      ...task,
+      status: 'error',
+      bulk: { action: 'stop', counts: { ...counts, waiting: 0, skipped: 1 } },
+    });
+    expect(await screen.findByText('1 succeeded, 0 failed, 1 skipped.')).toBeTruthy();
+    expect(service.asked('POST /api/ext/bulk/bulk-1/cancel')).toHaveLength(1);
+  });
+
+  test('continues in the list of tasks, with the failures and the retry, also in a new tab', async () => {
+    const counts = { waiting: 0, running: 0, done: 1, error: 1, skipped: 0 };
+    const task = buildTask({
+      id: 'bulk-1',
+      kind: 'bulk',
+      ref: '',
+      status: 'error',
+      error: '1 of 2 failed.',
+      bulk: { action: 'stop', force: true, counts },
+    });
+    service.on('GET /api/tasks', [task]);
+    service.on('GET /api/tasks/bulk-1', {
+      ...task,
+      members: [
+        { ref: web.ref, status: 'done' },
+        { ref: other.ref, status: 'error', error: 'It is migrating.' },
+      ],
+    });
+    service.on('POST /api/ext/bulk/bulk-1/retry', { task: 'bulk-2' });
+    const { user } = await openConsole('/vms', [web, other], service);
+    await user.click(await screen.findByRole('button', { name: 'Tasks' }));
+    const item = within(await screen.findByRole('listitem', { name: 'Force stop: 2 instances' }));
+    expect(item.getByText('1 succeeded, 1 failed, 0 skipped.')).toBeTruthy();
+    await user.click(item.getByRole('button', { name: 'Failures' }));
+    expect(await item.findByText('tailvm/web-2: It is migrating.')).toBeTruthy();
+    await user.click(item.getByRole('button', { name: 'Retry 1 failed' }));
+    expect(service.asked('POST /api/ext/bulk/bulk-1/retry')).toHaveLength(1);
+  });
+
   test('deletes only after the user typed the number, and never protected VMs', async () => {
-    service.on('DELETE /api/vms/tailvm/web-1', { status: 'deleted' });
+    answersWith({});
     const { user } = await openConsole('/vms', [web, { ...other, protected: true }], service);
     await user.click(screen.getByRole('checkbox', { name: 'Select all shown' }));
     await user.click(bar().getByRole('button', { name: 'Delete' }));
@@ -55,30 +146,34 @@ describe('the list of VMs, bulk operations', () => {
     expect(confirm.disabled).toBe(true);
     await user.type(dialog().getByRole('textbox', { name: 'Type 1 to confirm' }), '1');
     await user.click(confirm);
-    expect(await dialog().findByText('1 succeeded, 0 failed, 1 skipped.')).toBeTruthy();
+    expect(await screen.findByText('1 succeeded, 0 failed, 1 skipped.')).toBeTruthy();
+    expect(ordered()).toEqual([{ action: 'delete', refs: [web.ref] }]);
   });
 
   test.each(['Force stop', 'Restart'])('%s needs the number typed too', async (label) => {
-    const action = label === 'Restart' ? 'restart' : 'stop';
-    for (const name of ['web-1', 'web-2']) service.on(`POST /api/vms/tailvm/${name}/${action}`, { status: 'ok' });
+    answersWith({});
     const { user } = await openConsole('/vms', [web, other], service);
     await user.click(screen.getByRole('checkbox', { name: 'Select all shown' }));
     await user.click(bar().getByRole('button', { name: label }));
     expect(dialog().getByRole<HTMLButtonElement>('button', { name: `${label}: 2 VMs` }).disabled).toBe(true);
     await user.type(dialog().getByRole('textbox', { name: 'Type 2 to confirm' }), '2{Enter}');
-    expect(await dialog().findByText('2 succeeded, 0 failed, 0 skipped.')).toBeTruthy();
+    expect(await screen.findByText('2 succeeded, 0 failed, 0 skipped.')).toBeTruthy();
+    const refs = [web.ref, other.ref];
+    expect(ordered()).toEqual([
+      label === 'Restart' ? { action: 'restart', refs } : { action: 'stop', force: true, refs },
+    ]);
   });
 
   test('adds the tag that the user entered', async () => {
-    service.on('POST /api/vms/tailvm/web-1/tags', ({ body }: { body: unknown }) => ({ body }));
+    answersWith({});
     const { user } = await openConsole('/vms', [web], service);
     await user.click(screen.getByRole('checkbox', { name: 'Select all shown' }));
     await user.click(bar().getByRole('button', { name: 'More' }));
     await user.click(await screen.findByRole('menuitem', { name: 'Add tag' }));
     await user.type(dialog().getByRole('textbox', { name: 'Tag' }), 'night');
     await user.click(dialog().getByRole('button', { name: 'Add tag: 1 VM' }));
-    expect(await dialog().findByText('1 succeeded, 0 failed, 0 skipped.')).toBeTruthy();
-    expect(service.asked('POST /api/vms/tailvm/web-1/tags')[0]?.body).toEqual({ tag: 'night', on: true });
+    expect(await screen.findByText('1 succeeded, 0 failed, 0 skipped.')).toBeTruthy();
+    expect(ordered()).toEqual([{ action: 'tag', tag: 'night', refs: [web.ref] }]);
   });
 
   test('selects only what the filter shows, and shows how many selected VMs are hidden', async () => {

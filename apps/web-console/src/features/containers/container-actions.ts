@@ -1,8 +1,6 @@
 import type { ContainerView } from '@headgate/api-contracts';
 import type { BulkOperation, RowAction } from '../../shared/list/list-kind.js';
-import { removeInstance } from '../../shared/instances/instance-requests.js';
 import { CONTAINER_POWER } from '../../shared/power/power-wording.js';
-import { runPowerAction } from '../../shared/power/run-power-action.js';
 import type { ActionRefusal } from '../../shared/power/use-action-refusal.js';
 
 /** The power action that makes sense in the container's current phase. */
@@ -31,7 +29,7 @@ export const containerOperations = (refusal: ActionRefusal): readonly BulkOperat
     label: CONTAINER_POWER[action].label,
     icon: CONTAINER_POWER[action].icon,
     refusal: (ct) => refusal(action, ct),
-    run: (ct) => runPowerAction(ct, action),
+    order: () => ({ action }),
   })),
   {
     name: 'delete',
@@ -41,6 +39,6 @@ export const containerOperations = (refusal: ActionRefusal): readonly BulkOperat
     confirmByTyping: "This can't be undone.",
     warning: 'Their data volumes are deleted too.',
     refusal: (ct) => refusal('delete', ct),
-    run: (ct) => removeInstance('cts', ct),
+    order: () => ({ action: 'delete' }),
   },
 ];

@@ -1,25 +1,21 @@
 import type { VmView } from '@headgate/api-contracts';
 import { useMemo } from 'react';
-import { migrateVm, removeInstance, setTag } from '../../shared/instances/instance-requests.js';
 import type { BulkOperation } from '../../shared/list/list-kind.js';
 import { tagProblem } from '../../shared/names/name-rule.js';
 import { POWER_ACTIONS } from '../../shared/power/power-actions.js';
 import { VM_POWER } from '../../shared/power/power-wording.js';
-import { runPowerAction } from '../../shared/power/run-power-action.js';
 import { useActionRefusal } from '../../shared/power/use-action-refusal.js';
-import { useTrackTask } from '../../shared/tasks/track-task.js';
 
 /** The bulk operations for VMs. */
 export function useVmOperations(): readonly BulkOperation<VmView>[] {
   const refusal = useActionRefusal();
-  const trackTask = useTrackTask();
   return useMemo(() => {
     const power = POWER_ACTIONS.map((action): BulkOperation<VmView> => ({
       name: action,
       label: VM_POWER[action].label,
       icon: VM_POWER[action].icon,
       refusal: (vm) => refusal(action, vm),
-      run: (vm) => runPowerAction(vm, action),
+      order: () => (action === 'force-stop' ? { action: 'stop', force: true } : { action }),
       ...(action === 'pause' || action === 'unpause' ? { inMenu: true } : {}),
       ...(action === 'restart' ? { confirmByTyping: 'Users of these VMs will be disconnected.' } : {}),
       ...(action === 'force-stop'
@@ -37,7 +33,7 @@ export function useVmOperations(): readonly BulkOperation<VmView>[] {
       inMenu: true,
       input: { label: 'Tag', problem: tagProblem },
       refusal: (vm) => refusal('tag', vm),
-      run: (vm, tag) => setTag(vm, { tag, on }),
+      order: (tag) => ({ action: on ? 'tag' : 'untag', tag }),
     });
     return [
       ...power,
@@ -48,7 +44,7 @@ export function useVmOperations(): readonly BulkOperation<VmView>[] {
         inMenu: true,
         warning: 'The scheduler chooses the target nodes. See Tasks for the progress.',
         refusal: (vm) => refusal('migrate', vm),
-        run: async (vm) => trackTask((await migrateVm(vm, {})).task),
+        order: () => ({ action: 'migrate' }),
       },
       tagging(true),
       tagging(false),
@@ -60,8 +56,8 @@ export function useVmOperations(): readonly BulkOperation<VmView>[] {
         confirmByTyping: "This can't be undone.",
         warning: 'Their disks and snapshots are deleted too. Running VMs are powered off.',
         refusal: (vm) => (vm.protected ? 'It is protected against deletion.' : refusal('delete', vm)),
-        run: (vm) => removeInstance('vms', vm),
+        order: () => ({ action: 'delete' }),
       },
     ];
-  }, [refusal, trackTask]);
+  }, [refusal]);
 }

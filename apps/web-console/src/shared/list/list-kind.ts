@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import type { IconName } from '../../icons.js';
 import type { InstanceCollection } from '../api/instance-path.js';
+import type { BulkOrder } from '../bulk/bulk-order.js';
 import type { Instance } from '../instances/instance.js';
 import type { Order } from './list-view.js';
 
@@ -50,7 +51,7 @@ export interface BulkOperation<E> {
   /** Why an entry is skipped; undefined when the operation may be tried. */
   readonly refusal: (entry: E) => string | undefined;
   /** @param text the user's input; empty without `input` */
-  readonly run: (entry: E, text: string) => Promise<unknown>;
+  readonly order: (text: string) => BulkOrder;
   /** A text that the user has to enter first. */
   readonly input?: { readonly label: string; readonly problem: (text: string) => string | undefined };
 }

@@ -1,13 +1,18 @@
 import type { TaskView } from '@headgate/api-contracts';
+import { orderLabel } from '../bulk/bulk-order.js';
+import { memberCount } from '../bulk/bulk-report.js';
 
-const VERBS: Readonly<Record<TaskView['kind'], string>> = {
+const VERBS: Readonly<Record<Exclude<TaskView['kind'], 'bulk'>, string>> = {
   create: 'Create',
   migrate: 'Migrate',
-  bulk: 'Bulk',
 };
 
-/** A readable title, such as "Create web-1". */
-export function taskTitle({ kind, ref }: Pick<TaskView, 'kind' | 'ref'>): string {
+/** A readable title, such as "Create web-1" or "Shut down 12 instances". */
+export function taskTitle({ kind, ref, bulk }: Pick<TaskView, 'kind' | 'ref' | 'bulk'>): string {
+  if (kind === 'bulk') {
+    const count = bulk ? memberCount(bulk) : 0;
+    return `${bulk ? orderLabel(bulk) : 'Change'}: ${count.toLocaleString('en')} ${count === 1 ? 'instance' : 'instances'}`;
+  }
   const name = ref.split('/').at(-1);
   return `${VERBS[kind] ?? kind} ${name ? decodeURIComponent(name) : ref}`;
 }

@@ -16,6 +16,17 @@ export const useTasks = () =>
 
 export const isRunning = ({ status }: TaskView): boolean => status === 'running';
 
+const FOLLOW_REFETCH_MS = 500;
+
+/** One task with its members, refetched until it has ended. */
+export const useTask = (id: string | undefined) =>
+  useQuery({
+    queryKey: [...TASKS_KEY, id],
+    queryFn: ({ signal }) => getJson<TaskView>(`/api/tasks/${encodeURIComponent(id ?? '')}`, { signal }),
+    enabled: id !== undefined,
+    refetchInterval: ({ state: { data } }) => (data && !isRunning(data) ? false : FOLLOW_REFETCH_MS),
+  });
+
 /** The tasks of an instance, by its ref. */
 export const useTasksOf = (ref: string): readonly TaskView[] =>
   useTasks().data?.filter((task) => task.ref === ref) ?? [];

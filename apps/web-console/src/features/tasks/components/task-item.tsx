@@ -3,6 +3,7 @@ import { Link } from 'wouter';
 import { pathOfRef } from '../../../shared/location/paths.js';
 import { TaskBar } from '../../../shared/tasks/task-bar.js';
 import { taskTitle } from '../../../shared/tasks/task-title.js';
+import { BulkTaskDetails } from '../../../shared/bulk/components/bulk-task-details.js';
 import { Disclosure } from '../../../shared/ui/disclosure.js';
 import { Timestamp } from '../../../shared/ui/timestamp.js';
 
@@ -21,6 +22,7 @@ export function TaskItem({ task, onOpen }: { task: TaskView; onOpen: () => void 
           Show instance
         </Link>
       )}
+      {task.kind === 'bulk' && <BulkTaskDetails task={task} />}
       {log !== '' && (
         <Disclosure label="Log">
           <pre className="hg-log" tabIndex={0}>

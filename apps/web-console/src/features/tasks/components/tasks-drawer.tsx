@@ -63,7 +63,7 @@ export function TasksDrawer({ tasks, error, onClose }: TasksDrawerProps) {
       {!error && shown.length === 0 && (
         <p className="hg-note">
           {tasks.length === 0
-            ? 'No tasks yet. Tasks appear here when VMs are created, built, or migrated.'
+            ? 'No tasks yet. Tasks appear here when VMs are created, built, or migrated, and for actions on several instances.'
             : 'No matching tasks'}
         </p>
       )}

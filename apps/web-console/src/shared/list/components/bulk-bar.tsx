@@ -63,7 +63,7 @@ export function BulkBar<E extends Instance>({ kind, selection, rows, operations 
           members={members}
           onClose={() => setOperation(undefined)}
           onSelect={(failed) => {
-            selection.only(failed.map(({ ref }) => ref));
+            selection.only(failed);
             setOperation(undefined);
           }}
         />

@@ -1,7 +1,9 @@
 import { useState } from 'react';
+import { bulkReport, memberCount } from '../../bulk/bulk-report.js';
+import { useBulkTask } from '../../bulk/use-bulk-task.js';
 import type { Instance } from '../../instances/instance.js';
+import { isRunning } from '../../tasks/use-tasks.js';
 import { countLabel, type BulkOperation, type ListKind } from '../list-kind.js';
-import { useBulkRun } from '../use-bulk-run.js';
 import { BulkPlan } from './bulk-plan.js';
 import { BulkProgress } from './bulk-progress.js';
 import { BulkResults } from './bulk-results.js';
@@ -12,36 +14,41 @@ interface BulkDialogProps<E extends Instance> {
   members: readonly E[];
   onClose: () => void;
   /** Selects the failed instances for another operation. */
-  onSelect: (failed: readonly E[]) => void;
+  onSelect: (refs: readonly string[]) => void;
 }
 
-/** One operation on many instances: the plan, the progress, and the results by name. */
+/** One operation on many instances: the plan, the progress of its task, and the results by name. */
 export function BulkDialog<E extends Instance>({ kind, operation, members, onClose, onSelect }: BulkDialogProps<E>) {
   // The plan does not change while the instances change their states.
   const [{ included, refused }] = useState(() => split(members, operation));
   const [text, setText] = useState('');
-  const { mutate, data: report, isPending, variables, finished, stop } = useBulkRun(operation, refused.length);
+  const { task, isStarting, error, start, retry, stop } = useBulkTask();
   const title = `${operation.label}: ${countLabel(kind, included.length)}`;
 
-  if (isPending)
+  if (isStarting || (task && isRunning(task))) {
+    const total = task?.bulk ? memberCount(task.bulk) : included.length;
+    const left = task?.bulk ? task.bulk.counts.waiting + task.bulk.counts.running : total;
     return (
       <BulkProgress
         title={title}
         label={operation.label}
-        finished={finished}
-        total={variables.members.length}
+        finished={total - left}
+        total={total}
+        error={error}
         onStop={stop}
         onClose={onClose}
       />
     );
-  if (report)
+  }
+  if (task)
     return (
       <BulkResults
         title={title}
         kind={kind}
-        report={report}
+        report={bulkReport(operation.label, task, refused.length)}
+        error={error}
         onClose={onClose}
-        onRetry={(failed) => mutate({ members: failed, text })}
+        onRetry={retry}
         onSelect={onSelect}
       />
     );
@@ -53,8 +60,14 @@ export function BulkDialog<E extends Instance>({ kind, operation, members, onClo
       included={included}
       refused={refused}
       text={text}
+      error={error}
       onText={setText}
-      onRun={() => mutate({ members: included, text })}
+      onRun={() =>
+        start(
+          operation.order(text),
+          included.map(({ ref }) => ref),
+        )
+      }
       onClose={onClose}
     />
   );

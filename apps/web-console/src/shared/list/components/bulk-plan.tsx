@@ -3,6 +3,7 @@ import type { Instance } from '../../instances/instance.js';
 import { Alert } from '../../ui/alert.js';
 import { Button } from '../../ui/button.js';
 import { Dialog } from '../../ui/dialog.js';
+import { ErrorAlert } from '../../ui/error-alert.js';
 import { Field, helpId } from '../../ui/field.js';
 import { TextInput } from '../../ui/inputs.js';
 import { TypedConfirmation } from '../../ui/typed-confirmation.js';
@@ -16,6 +17,7 @@ interface BulkPlanProps<E extends Instance> {
   included: readonly E[];
   refused: readonly { readonly entry: E; readonly reason: string }[];
   text: string;
+  error: Error | null;
   onText: (text: string) => void;
   onRun: () => void;
   onClose: () => void;
@@ -23,7 +25,7 @@ interface BulkPlanProps<E extends Instance> {
 
 /** What a bulk operation will do, and to which instances. */
 export function BulkPlan<E extends Instance>(props: BulkPlanProps<E>) {
-  const { title, kind, operation, included, refused, text, onText, onRun, onClose } = props;
+  const { title, kind, operation, included, refused, text, error, onText, onRun, onClose } = props;
   const { label, isDanger = false, warning, confirmByTyping, input } = operation;
   const [confirmation, setConfirmation] = useState('');
   const problem = text === '' ? undefined : input?.problem(text);
@@ -49,6 +51,7 @@ export function BulkPlan<E extends Instance>(props: BulkPlanProps<E>) {
         </>
       }
     >
+      {error && <ErrorAlert title="The operation was not started" error={error} />}
       {warning && included.length > 0 && <Alert variant="warning" title={warning} className="hg-gap-below" />}
       {input && (
         <Field label={input.label} id="bulk-text" problem={problem}>

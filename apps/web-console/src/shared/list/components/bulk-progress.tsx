@@ -1,5 +1,6 @@
 import { Button } from '../../ui/button.js';
 import { Dialog } from '../../ui/dialog.js';
+import { ErrorAlert } from '../../ui/error-alert.js';
 import { Progress } from '../../ui/progress.js';
 
 interface BulkProgressProps {
@@ -7,12 +8,13 @@ interface BulkProgressProps {
   label: string;
   finished: number;
   total: number;
+  error: Error | null;
   onStop: () => void;
   onClose: () => void;
 }
 
 /** The progress of a bulk operation, which can be stopped or continue in the background. */
-export function BulkProgress({ title, label, finished, total, onStop, onClose }: BulkProgressProps) {
+export function BulkProgress({ title, label, finished, total, error, onStop, onClose }: BulkProgressProps) {
   return (
     <Dialog
       title={title}
@@ -29,6 +31,7 @@ export function BulkProgress({ title, label, finished, total, onStop, onClose }:
         </>
       }
     >
+      {error && <ErrorAlert title="The request failed" error={error} />}
       <Progress
         title={label}
         percent={(100 * finished) / Math.max(1, total)}

@@ -1,24 +1,26 @@
-import type { Instance } from '../../instances/instance.js';
+import type { BulkReport } from '../../bulk/bulk-report.js';
+import { nameOfRef } from '../../bulk/bulk-report.js';
+import { retryLabel } from '../../bulk/components/bulk-task-details.js';
 import { Button } from '../../ui/button.js';
 import { CopyButton } from '../../ui/copy.js';
 import { Dialog } from '../../ui/dialog.js';
-import type { BulkReport } from '../bulk-report.js';
-import type { ListKind } from '../list-kind.js';
-import { NameList, nameOf } from './name-list.js';
+import { ErrorAlert } from '../../ui/error-alert.js';
+import { NameList } from './name-list.js';
 
-interface BulkResultsProps<E extends Instance> {
+interface BulkResultsProps {
   title: string;
-  kind: ListKind<E>;
-  report: BulkReport<E>;
+  kind: { readonly singular: string; readonly plural: string };
+  report: BulkReport;
+  error: Error | null;
   onClose: () => void;
-  onRetry: (failed: readonly E[]) => void;
-  onSelect: (failed: readonly E[]) => void;
+  onRetry: () => void;
+  onSelect: (refs: readonly string[]) => void;
 }
 
 /** The results of a bulk operation: why instances failed, and how to continue with them. */
-export function BulkResults<E extends Instance>(props: BulkResultsProps<E>) {
-  const { title, kind, report, onClose, onRetry, onSelect } = props;
-  const failed = report.failed.map(({ entry }) => entry);
+export function BulkResults(props: BulkResultsProps) {
+  const { title, kind, report, error, onClose, onRetry, onSelect } = props;
+  const { failed, unfinished, summary, text } = report;
   return (
     <Dialog
       title={title}
@@ -29,25 +31,26 @@ export function BulkResults<E extends Instance>(props: BulkResultsProps<E>) {
           <Button type="submit" data-autofocus>
             Close
           </Button>
-          {failed.length > 0 && (
+          {unfinished > 0 && (
             <>
-              <Button variant="secondary" onClick={() => onRetry(failed)}>
-                Retry {failed.length.toLocaleString('en')} failed
+              <Button variant="secondary" onClick={onRetry}>
+                {retryLabel(unfinished)}
               </Button>
-              <Button variant="secondary" onClick={() => onSelect(failed)}>
+              <Button variant="secondary" onClick={() => onSelect(failed.map(({ ref }) => ref))}>
                 Select failed
               </Button>
-              <CopyButton text={report.text} label="Copy report" />
+              <CopyButton text={text} label="Copy report" />
             </>
           )}
         </>
       }
     >
-      <p role="status">{report.summary}</p>
+      {error && <ErrorAlert title="The request failed" error={error} />}
+      <p role="status">{summary}</p>
       <NameList
         kind={kind}
         title="Failed"
-        names={report.failed.map(({ entry, error }) => `${nameOf(entry)}: ${error}`)}
+        names={failed.map(({ ref, error: reason }) => `${nameOfRef(ref)}: ${reason}`)}
       />
     </Dialog>
   );

@@ -1,0 +1,33 @@
+import type { AcceptedView, BulkDto, StatusView } from '@headgate/api-contracts';
+import { postJson } from '../api/request.js';
+
+/** What a bulk task does to each instance. */
+export type BulkOrder = Pick<BulkDto, 'action' | 'force' | 'tag'>;
+
+const BULK = '/api/ext/bulk';
+
+/** Each of these returns the ID of the task. */
+export const startBulk = async (order: BulkOrder, refs: readonly string[]): Promise<string> =>
+  (await postJson<AcceptedView>(BULK, { body: { ...order, refs } })).task;
+
+export const retryBulk = async (id: string): Promise<string> =>
+  (await postJson<AcceptedView>(`${BULK}/${encodeURIComponent(id)}/retry`)).task;
+
+export const cancelBulk = (id: string): Promise<StatusView> =>
+  postJson<StatusView>(`${BULK}/${encodeURIComponent(id)}/cancel`);
+
+const LABELS: Readonly<Record<BulkOrder['action'], string>> = {
+  start: 'Start',
+  stop: 'Shut down',
+  restart: 'Restart',
+  pause: 'Pause',
+  unpause: 'Resume',
+  migrate: 'Migrate',
+  tag: 'Add tag',
+  untag: 'Remove tag',
+  delete: 'Delete',
+};
+
+/** A readable name of the order, such as "Add tag night". */
+export const orderLabel = ({ action, force, tag }: BulkOrder): string =>
+  `${force ? 'Force stop' : LABELS[action]}${tag === undefined ? '' : ` ${tag}`}`;
