@@ -35,7 +35,7 @@ describeIf(noGuestsBecause(), 'a service that is killed during an import', () =>
     await removeLeftovers(name);
   });
 
-  test('leaves nothing behind and marks the task as interrupted', async () => {
+  test('keeps the VM without a disk until it is deleted, and marks the task as interrupted', async () => {
     const url = `http://127.0.0.1:${(image.address() as AddressInfo).port}/disk.raw`;
     const before = new Api(service.url);
     const created = await before.send<{ task: string }>('POST', '/api/vms', {
@@ -61,11 +61,12 @@ describeIf(noGuestsBecause(), 'a service that is killed during an import', () =>
 
     service = await RunningService.start(['--local'], { dataDir, env: IMPORTS });
     const after = new Api(service.url);
-    await after.untilVm(name, 'is gone', (vm) => vm === undefined);
+    await after.untilVm(name, 'has failed', (vm) => vm?.status === 'DataVolumeError');
     expect(await after.untilTask(created.body.task)).toMatchObject({
       status: 'error',
       error: 'interrupted by a restart',
     });
+    expect((await after.send('DELETE', `/api/vms/local/${name}`)).status).toBe(200);
     expect(
       await until(
         'everything of it is gone',

@@ -30,6 +30,7 @@ import { DomainRemover } from './provisioning/domain-remover.js';
 import { describeHost, isRemote, reportedAccelerator, type Accelerator } from './host/host.js';
 import { LibvirtProvisioning } from './provisioning/libvirt-provisioning.js';
 import { findDiscWriter, writeSeedIso } from './provisioning/seed-iso.js';
+import { SeedRemoval } from './provisioning/seed-removal.js';
 import { sharedBuild } from './provisioning/local-image.js';
 import { WorkInProgress } from './provisioning/work-in-progress.js';
 import { BaseImageIndex } from './storage/base-image-index.js';
@@ -153,6 +154,7 @@ export class LibvirtBackend extends Backend {
       findClaim: (claim) => findVolume(connection, claim, POOL_NAME),
       usersOf: async (path) => (await DiskUsage.read(connection, finder)).usersOf(path),
     });
+    const seeds = new SeedRemoval({ connection, pool, editor, lock, clock, log });
     const inventory = new LibvirtInventory({
       context,
       connection,
@@ -165,7 +167,8 @@ export class LibvirtBackend extends Backend {
         void progress.sweep();
         void bases.sweep();
       },
-      onDiscovered: (domain) => void provisioning.removeInterrupted(domain),
+      observer: seeds,
+      onDiscovered: (domain) => void provisioning.failInterrupted(domain),
     });
     const abilities = {
       inventory,
@@ -187,6 +190,7 @@ export class LibvirtBackend extends Backend {
     };
     return new LibvirtBackend(context, abilities, async () => {
       stops.close();
+      await seeds.close();
       await inventory.close();
       await progress.cancelAll();
       await connection.close();

@@ -25,6 +25,8 @@ export interface InstanceMetadata {
   readonly isProtected: boolean;
   /** Identity of the service that is still filling the disk. */
   readonly provisioning?: string;
+  /** The reason why the disk could not be filled. */
+  readonly failure?: string;
   readonly volumes: readonly OwnedVolume[];
 }
 
@@ -51,6 +53,7 @@ export function readMetadata(domain: XmlElement): InstanceMetadata {
     isTemplate: attribute(root, 'template') === 'yes',
     isProtected: attribute(root, 'protected') === 'yes',
     provisioning: attribute(root, 'provisioning'),
+    failure: attribute(root, 'failure'),
     volumes: elements(root, children('volume')).map((volume) => ({
       pool: attribute(volume, 'pool') ?? '',
       name: attribute(volume, 'name') ?? '',
@@ -71,6 +74,7 @@ export const metadataElement = ({
   isTemplate,
   isProtected,
   provisioning,
+  failure,
   volumes,
 }: InstanceMetadata): XmlElement => ({
   '@owner': owner,
@@ -78,6 +82,7 @@ export const metadataElement = ({
   ...(isTemplate && { '@template': 'yes' }),
   ...(isProtected && { '@protected': 'yes' }),
   ...(provisioning !== undefined && { '@provisioning': provisioning }),
+  ...(failure !== undefined && { '@failure': failure }),
   tag: [...tags],
   volume: volumes.map(({ pool, name, role, bytes }) => ({
     '@pool': pool,

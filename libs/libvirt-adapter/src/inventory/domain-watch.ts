@@ -13,7 +13,7 @@ import type { DomainFinder } from '../domains/domain-finder.js';
 import type { DomainReader } from '../domains/domain-reader.js';
 import type { StopRequests } from '../power/stop-requests.js';
 import { GuestAddresses } from './guest-addresses.js';
-import { LiveDomains } from './live-domains.js';
+import { LiveDomains, type DomainObserver } from './live-domains.js';
 
 export interface DomainWatchDeps {
   readonly context: string;
@@ -27,6 +27,7 @@ export interface DomainWatchDeps {
   readonly onFirstWatch?: () => void;
   /** Called with each domain when a connection is established. */
   readonly onDiscovered: (domain: DomainDescription) => void;
+  readonly observer: DomainObserver;
   /** Returns 0 to 1; spreads the reconnections of many clients. */
   readonly random?: () => number;
 }
@@ -73,7 +74,7 @@ export class DomainWatch implements InventoryWatch {
   }
 
   private async connect(): Promise<void> {
-    const { connection, finder, reader, stops, onDiscovered } = this.deps;
+    const { connection, finder, reader, stops, onDiscovered, observer } = this.deps;
     const attempt: Attempt = {};
     this.attempt = attempt;
     // Errors of a connection that has been replaced are ignored.
@@ -99,6 +100,7 @@ export class DomainWatch implements InventoryWatch {
           reader,
           stops,
           onDiscovered,
+          observer,
           addresses: this.addresses,
           listener: this.listenerUntilStopped(),
           onFailure,

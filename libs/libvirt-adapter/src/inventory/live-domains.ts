@@ -15,8 +15,15 @@ export interface LiveDomainsDeps {
   readonly listener: InventoryListener;
   /** Called with each domain of the first list. */
   readonly onDiscovered: (domain: DomainDescription) => void;
+  /** Called with each domain whenever it is read, and with its UUID when it is gone. */
+  readonly observer: DomainObserver;
   /** Called when a read fails, which makes the connection unusable. */
   readonly onFailure: (error: unknown) => void;
+}
+
+export interface DomainObserver {
+  observe(domain: DomainDescription, isActive: boolean): void;
+  forget(uuid: string): void;
 }
 
 interface Known {
@@ -113,11 +120,12 @@ export class LiveDomains {
   }
 
   private keep(snapshot: DomainSnapshot): Known {
-    const { stops, addresses, finder } = this.deps;
+    const { stops, addresses, finder, observer } = this.deps;
     const { description, state } = snapshot;
     const { uuid } = description;
     if (!state.isActive) stops.end(uuid);
     addresses.observe(description, state.isActive);
+    observer.observe(description, state.isActive);
     const shown = toVirtualMachine(snapshot, {
       ref: finder.refOf(description),
       host: this.host,
@@ -133,6 +141,7 @@ export class LiveDomains {
     const known = this.known.get(uuid);
     this.known.delete(uuid);
     this.deps.addresses.forget(uuid);
+    this.deps.observer.forget(uuid);
     this.deps.stops.end(uuid);
     if (known) this.deps.listener.removed(known.shown.ref);
   }

@@ -40,12 +40,16 @@ export function toVirtualMachine(snapshot: DomainSnapshot, { ref, host, ip, stop
   };
 }
 
-/** The requested size, while the disk is still being created. */
+/** The requested size, while the disk does not exist. */
 const plannedBytes = ({ description: { metadata } }: DomainSnapshot): number =>
-  (metadata.provisioning !== undefined && metadata.volumes.find(({ role }) => role === 'disk')?.bytes) || 0;
+  ((metadata.provisioning ?? metadata.failure) !== undefined &&
+    metadata.volumes.find(({ role }) => role === 'disk')?.bytes) ||
+  0;
 
 function shownStatus({ state, description }: DomainSnapshot, stopping: Observations['stopping']): StatusAndReason {
   if (!state.isActive && description.metadata.provisioning !== undefined) return { status: 'Provisioning' };
+  const { failure } = description.metadata;
+  if (!state.isActive && failure !== undefined) return { status: 'DataVolumeError', reason: failure };
   const shown = statusOf(state);
   if (description.unreadable !== undefined) return { ...shown, reason: description.unreadable };
   // libvirt reports "running" until the guest has shut down.

@@ -1,5 +1,5 @@
 import { InventoryRecorder, readUntil, recordingReporter } from '@headgate/testing';
-import type { ConsoleStream } from '@headgate/domain-contracts';
+import { logIn, ROOT_LOGIN, shell } from '../testing/guest-shell.js';
 import { HttpServer } from '../testing/http-server.js';
 import { LibvirtUnderTest, TEST_URI, whyLibvirtIsUnavailable } from '../testing/libvirt-under-test.js';
 import { TINY_ENTRY, tinyGuest } from '../testing/tiny-guest.js';
@@ -8,9 +8,6 @@ import { GuestNetwork } from './guest-network.js';
 
 const MIB = 1024 ** 2;
 const BOOT_MS = 240_000;
-
-/** A seed with which root, who may change routes, can log in. */
-const ROOT_LOGIN = '#cloud-config\nchpasswd:\n  list: |\n    root:r00t\n';
 
 async function whyNoNetwork(): Promise<string | undefined> {
   try {
@@ -84,30 +81,3 @@ describeWithNetwork(`the network of a guest${missing === undefined ? '' : `: ski
     BOOT_MS,
   );
 });
-
-/** Types again what login flushed with its input. */
-async function logIn(stream: ConsoleStream): Promise<void> {
-  stream.write('root\r');
-  await readUntil(stream, /Password: /);
-  for (;;) {
-    stream.write('r00t\r');
-    const timeout = AbortSignal.timeout(5000);
-    const answer = await Promise.race([
-      readUntil(stream, /# |incorrect/),
-      new Promise<undefined>((resolve) => timeout.addEventListener('abort', () => resolve(undefined))),
-    ]);
-    if (answer === undefined) continue;
-    if (!answer.includes('incorrect')) return;
-    await readUntil(stream, /login: /);
-    stream.write('root\r');
-    await readUntil(stream, /Password: /);
-  }
-}
-
-/** Runs a command at the shell prompt and returns its output. */
-async function shell(stream: ConsoleStream, command: string): Promise<string> {
-  // The markers are split in the command, so that its echo does not match.
-  stream.write(`echo "[be""gin]"; ${command}; echo "[en""d]"\r`);
-  const output = await readUntil(stream, /\[begin\]\r?\n[\s\S]*\[end\]/);
-  return (/\[begin\]\r?\n([\s\S]*)\[end\]/.exec(output)?.[1] ?? '').replaceAll('\r', '').trim();
-}

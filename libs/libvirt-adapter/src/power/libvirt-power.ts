@@ -6,6 +6,7 @@ import {
   type PowerOptions,
 } from '@headgate/domain-contracts';
 import { describeDomain } from '../domain-xml/domain-description.js';
+import { NO_METADATA, type InstanceMetadata } from '../domain-xml/instance-metadata.js';
 import type { DomainFinder, DomainId } from '../domains/domain-finder.js';
 import type { DomainState } from '../domains/domain-state.js';
 import type { DomainOperations } from '../connection/domain-operations.js';
@@ -87,12 +88,16 @@ export class LibvirtPower extends InstancePower {
     else if (isFrozen(state)) await this.domains.resume(uuid);
   }
 
-  /** @throws DomainError BUSY while its disk is being filled */
+  /** @throws DomainError BUSY while its disk is being filled, WRONG_STATE when that has failed */
   private async stateOf({ uuid, name }: DomainId): Promise<DomainState> {
     const domain = await this.domains.inspect(uuid);
     if (!domain) throw new DomainError('INSTANCE_NOT_FOUND', `The domain ${name} no longer exists.`);
-    if (isProvisioning(domain.xml)) {
+    const { provisioning, failure } = metadataOf(domain.xml);
+    if (provisioning !== undefined) {
       throw new DomainError('BUSY', `${name} is still being created: wait until its disk is ready.`);
+    }
+    if (failure !== undefined) {
+      throw new DomainError('WRONG_STATE', `${name} has no disk: ${failure} Delete it, then create it again.`);
     }
     return domain.state;
   }
@@ -103,11 +108,11 @@ export class LibvirtPower extends InstancePower {
 }
 
 /** A domain whose XML can't be read was not created by the service, or is ready. */
-function isProvisioning(xml: string): boolean {
+function metadataOf(xml: string): InstanceMetadata {
   try {
-    return describeDomain(xml).metadata.provisioning !== undefined;
+    return describeDomain(xml).metadata;
   } catch {
-    return false;
+    return NO_METADATA;
   }
 }
 

@@ -38,6 +38,9 @@ export interface DomainCreatorDeps {
 /** Starting QEMU can take long on a slow or busy machine. */
 const START_TIMEOUT_MS = 90_000;
 
+/** The reason why a VM has no disk after a restart. */
+export const INTERRUPTED = 'Its creation was interrupted by a restart of the service.';
+
 /** A domain that is defined and waits for its disk. */
 export interface Draft {
   readonly spec: VmSpec;
@@ -92,9 +95,12 @@ export class DomainCreator {
     }
   }
 
-  /** Creates the disks, removes the mark and starts the VM. A failure removes everything. */
-  fill(draft: Draft, report: TaskReporter): Promise<void> {
-    const { progress, remover, lock, log } = this.deps;
+  /**
+   * Creates the disks, removes the mark and starts the VM. After a failure the VM stays with the reason but without disks, or
+   * nothing stays. Nothing stays of a VM that is deleted meanwhile.
+   */
+  fill(draft: Draft, report: TaskReporter, onFailure: 'keep' | 'remove'): Promise<void> {
+    const { progress } = this.deps;
     const { uuid, spec } = draft;
     const canceled = progress.signal(uuid);
     const signal = canceled ? AbortSignal.any([report.signal, canceled]) : AbortSignal.abort();
@@ -106,12 +112,9 @@ export class DomainCreator {
         signal.throwIfAborted();
         await this.complete(draft, report);
       } catch (error) {
-        await lock
-          .run(uuid, () => remover.remove(uuid))
-          .catch((failure: unknown) => {
-            if (!DomainError.is(failure, 'INSTANCE_NOT_FOUND'))
-              log.warn({ domain: spec.ref.name, reason: messageOf(failure) }, 'an incomplete VM could not be removed');
-          });
+        const stays = onFailure === 'keep' && (!signal.aborted || progress.isClosing);
+        const reason = progress.isClosing ? INTERRUPTED : messageOf(error);
+        await (stays ? this.fail(uuid, reason) : this.remove(draft));
         throw signal.aborted && !(error instanceof DomainError)
           ? new DomainError('CONFLICT', `The creation of ${spec.ref.name} was canceled.`)
           : error;
@@ -139,6 +142,30 @@ export class DomainCreator {
     }
   }
 
+  /** Keeps a VM whose creation has failed, with the reason and without its disks. */
+  async fail(uuid: string, reason: string): Promise<void> {
+    const { editor, lock, remover, log } = this.deps;
+    await lock
+      .run(uuid, async () => {
+        await remover.removeDisks(uuid);
+        await editor.updateMetadata(uuid, ({ provisioning: _done, ...metadata }) => ({ ...metadata, failure: reason }));
+      })
+      .catch(
+        ignoreMissing((problem) => log.warn({ domain: uuid, reason: problem }, 'a failed VM could not be marked')),
+      );
+  }
+
+  private async remove({ uuid, spec: { ref } }: Draft): Promise<void> {
+    const { lock, remover, log } = this.deps;
+    await lock
+      .run(uuid, () => remover.remove(uuid))
+      .catch(
+        ignoreMissing((problem) =>
+          log.warn({ domain: ref.name, reason: problem }, 'an incomplete VM could not be removed'),
+        ),
+      );
+  }
+
   private async complete({ uuid, spec }: Draft, report: TaskReporter): Promise<void> {
     const { editor, lock, connection } = this.deps;
     await lock.run(uuid, async () => {
@@ -150,6 +177,12 @@ export class DomainCreator {
     });
   }
 }
+
+const ignoreMissing =
+  (report: (problem: string) => void) =>
+  (error: unknown): void => {
+    if (!DomainError.is(error, 'INSTANCE_NOT_FOUND')) report(messageOf(error));
+  };
 
 /** Spreading a report would lose the methods of a class instance. */
 const forward = (report: TaskReporter): Omit<TaskReporter, 'signal'> => ({

@@ -58,6 +58,11 @@ export class DomainRemover {
     await this.removeSocket(description, uuid);
   }
 
+  /** Removes the volumes of a stopped domain, which stays. */
+  async removeDisks(uuid: string): Promise<void> {
+    await this.removeVolumes((await this.plan(uuid)).volumes);
+  }
+
   private async removeVolumes(volumes: readonly OwnedVolume[]): Promise<void> {
     if (volumes.length === 0) return;
     // Refreshing the pool finds files that libvirt did not create as volumes: the serial log and its rotated parts.

@@ -3,7 +3,7 @@ import { access, copyFile, mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
-import type { Backend, VmSource, VmSpec } from '@headgate/domain-contracts';
+import { SystemClock, type Backend, type VmSource, type VmSpec } from '@headgate/domain-contracts';
 import { readUntil, InventoryRecorder, recordingReporter } from '@headgate/testing';
 import { describeDomain } from '../domain-xml/domain-description.js';
 import { POOL_NAME } from '../libvirt-backend.js';
@@ -76,6 +76,19 @@ describeWithLibvirt(`LibvirtProvisioning on libvirt${missing === undefined ? '' 
       again.stream.destroy();
 
       await recorder.untilVm(wanted.ref, ({ agentConnected, ip }) => agentConnected && ip !== undefined);
+      // The guest has read its seed, so the disc with the password goes, also from the running guest.
+      const clock = new SystemClock();
+      while ((await libvirt.volumes()).some((name) => name.endsWith('-seed.iso'))) await clock.delay(500);
+      for (const scope of [[], ['--inactive']]) {
+        const { disks } = describeDomain(await libvirt.virsh.run(['dumpxml', uid, ...scope]));
+        expect(disks.map(({ target }) => target)).toEqual(['vda']);
+      }
+      const { stream: rebooting } = await backend.require('consoles').openSerial(wanted.ref);
+      await backend.require('power').apply(wanted.ref, 'restart');
+      await readUntil(rebooting, /Linux version[^]*seeded login: /);
+      rebooting.destroy();
+      expect(recorder.vm(wanted.ref)).toMatchObject({ restartRequired: false });
+      await recorder.untilVm(wanted.ref, ({ agentConnected }) => agentConnected);
       await backend.require('power').apply(wanted.ref, 'stop');
       const stopped = await recorder.untilVm(wanted.ref, ({ status }) => status === 'Stopped');
       expect(stopped).not.toHaveProperty('ip');
@@ -174,7 +187,7 @@ describeWithLibvirt(`LibvirtProvisioning on libvirt${missing === undefined ? '' 
     expect(vm).toMatchObject({ memoryBytes: 192 * MIB, diskBytes: 67 * MIB, restartRequired: false });
   });
 
-  test('leaves nothing after a failed import', async () => {
+  test('keeps a VM whose import failed, with the reason and without a disk, until it is deleted', async () => {
     const backed = join(libvirt.sharedDir, 'backed.qcow2');
     await promisify(execFile)('qemu-img', [
       'create',
@@ -194,22 +207,28 @@ describeWithLibvirt(`LibvirtProvisioning on libvirt${missing === undefined ? '' 
       response.writeHead(200, { 'content-length': '1000000' });
       response.write(Buffer.alloc(1000), () => response.destroy());
     });
-    const imported = (path: string, overrides = {}) =>
-      create(spec({ kind: 'import', url: server.url(path) }, overrides));
-    await expect(imported('/backed.qcow2')).rejects.toMatchObject({
-      code: 'INVALID_SOURCE',
-      message: expect.stringContaining('backing file'),
-    });
+    const failed: [path: string, error: { code: string; message?: unknown }, overrides?: Partial<VmSpec>][] = [
+      ['/backed.qcow2', { code: 'INVALID_SOURCE', message: expect.stringContaining('backing file') }],
+      ['/text.img', { code: 'INVALID_SOURCE' }],
+      ['/cut.img', { code: 'BACKEND_UNREACHABLE' }],
+      ['/none.img', { code: 'INVALID_SOURCE' }],
+      ['/tiny.qcow2', { code: 'INVALID_QUANTITY', message: expect.stringContaining('62Mi') }, { diskBytes: 8 * MIB }],
+    ];
     server.serve('/text.img', 'This is not an image.\n'.repeat(1000));
-    await expect(imported('/text.img')).rejects.toMatchObject({ code: 'INVALID_SOURCE' });
+    const provisioning = backend.require('provisioning');
+    for (const [path, error, overrides] of failed) {
+      const wanted = spec({ kind: 'import', url: server.url(path) }, overrides);
+      const cause = await create(wanted).catch((thrown: unknown) => thrown);
+      expect(cause).toMatchObject(error);
+      const { reason, diskBytes } = await recorder.untilVm(wanted.ref, ({ status }) => status === 'DataVolumeError');
+      expect({ reason, diskBytes }).toEqual({ reason: (cause as Error).message, diskBytes: wanted.diskBytes });
+      expect(await libvirt.volumes()).toEqual([]);
+      await expect(backend.require('power').apply(wanted.ref, 'start')).rejects.toMatchObject({ code: 'WRONG_STATE' });
+      await provisioning.delete(wanted.ref);
+    }
     const text = spec({ kind: 'iso', url: server.url('/text.img') });
     await expect(create(text)).rejects.toMatchObject({ code: 'INVALID_SOURCE' });
-    await expect(imported('/cut.img')).rejects.toMatchObject({ code: 'BACKEND_UNREACHABLE' });
-    await expect(imported('/none.img')).rejects.toMatchObject({ code: 'INVALID_SOURCE' });
-    await expect(imported('/tiny.qcow2', { diskBytes: 8 * MIB })).rejects.toMatchObject({
-      code: 'INVALID_QUANTITY',
-      message: expect.stringContaining('62Mi'),
-    });
+    await provisioning.delete(text.ref);
     await expectNothingLeft();
   });
 
@@ -229,7 +248,7 @@ describeWithLibvirt(`LibvirtProvisioning on libvirt${missing === undefined ? '' 
     await expectNothingLeft();
   });
 
-  test('removes VMs that its own earlier run left incomplete, and none of another service', async () => {
+  test('marks VMs that its own earlier run left incomplete, and none of another service', async () => {
     const wanted = spec({ kind: 'import', url: server.url('/never.img') });
     await backend.require('provisioning').create(wanted);
     await recorder.untilVm(wanted.ref, ({ status }) => status === 'Provisioning');
@@ -243,9 +262,12 @@ describeWithLibvirt(`LibvirtProvisioning on libvirt${missing === undefined ? '' 
     await mkdir(join(downloads, 'image-killed'), { recursive: true });
     const restarted = InventoryRecorder.over(libvirt.backend().require('inventory'));
     await restarted.whenListed();
-    await restarted.until(() => restarted.vm(wanted.ref) === undefined);
+    const vm = await restarted.untilVm(wanted.ref, ({ status }) => status === 'DataVolumeError');
+    expect(vm.reason).toContain('interrupted');
     await restarted.stop();
     expect(await readdir(downloads)).toEqual([]);
+    expect(await libvirt.volumes()).toEqual([]);
+    await backend.require('provisioning').delete(wanted.ref);
     await expectNothingLeft();
   });
 

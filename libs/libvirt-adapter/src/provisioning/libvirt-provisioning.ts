@@ -16,7 +16,7 @@ import type { DomainDescription } from '../domain-xml/domain-description.js';
 import type { BaseImages } from '../storage/base-images.js';
 import type { GuestNetwork } from '../network/guest-network.js';
 import { planCreation, type CreationPlanDeps } from './creation-plan.js';
-import { DomainCreator, type DomainCreatorDeps } from './domain-creator.js';
+import { DomainCreator, INTERRUPTED, type DomainCreatorDeps } from './domain-creator.js';
 import { BOOTC_REFUSAL } from './plan-source.js';
 
 export interface LibvirtProvisioningDeps extends CreationPlanDeps, DomainCreatorDeps {
@@ -53,8 +53,8 @@ export class LibvirtProvisioning extends InstanceProvisioning {
     const network = await this.startNetwork(spec);
     const host = { ...plan.host, network };
     const draft = await this.withClaimLock(spec, () => this.creator.define(spec, { ...plan, host }));
-    if (await this.needsTask(spec)) return { remaining: (report) => this.creator.fill(draft, report) };
-    await this.creator.fill(draft, SILENT_REPORT);
+    if (await this.needsTask(spec)) return { remaining: (report) => this.creator.fill(draft, report, 'keep') };
+    await this.creator.fill(draft, SILENT_REPORT, 'remove');
     return {};
   }
 
@@ -102,16 +102,12 @@ export class LibvirtProvisioning extends InstanceProvisioning {
     );
   }
 
-  /** Removes a VM whose creation was interrupted by the end of an earlier run. */
-  async removeInterrupted({ uuid, name, metadata }: DomainDescription): Promise<void> {
-    const { progress, lock, remover, log } = this.deps;
+  /** Marks a VM whose creation was interrupted by the end of an earlier run, and removes its incomplete disks. */
+  async failInterrupted({ uuid, name, metadata }: DomainDescription): Promise<void> {
+    const { progress, log } = this.deps;
     if (!progress.isInterrupted(metadata, uuid)) return;
-    log.warn({ domain: name }, 'removing a VM whose creation was interrupted');
-    try {
-      await lock.run(uuid, () => remover.remove(uuid));
-    } catch (error) {
-      log.warn({ domain: name, reason: messageOf(error) }, 'the interrupted VM could not be removed');
-    }
+    log.warn({ domain: name }, 'the creation of a VM was interrupted');
+    await this.creator.fail(uuid, INTERRUPTED);
   }
 
   /** A VM without a network can still be used through its consoles, so a failure does not end the creation. */

@@ -21,6 +21,8 @@ interface Work {
 export class WorkInProgress {
   private readonly running = new Map<string, Work>();
   private identity?: string;
+  /** Whether work ends because the service stops. */
+  isClosing = false;
   /** Names of the folders that this run created. */
   private readonly ownFolders = new Set<string>();
 
@@ -61,7 +63,9 @@ export class WorkInProgress {
     this.running.delete(uuid);
   }
 
+  /** Cancels all work because the service stops. */
   async cancelAll(): Promise<void> {
+    this.isClosing = true;
     await Promise.all([...this.running.keys()].map((uuid) => this.cancel(uuid)));
   }
 

@@ -23,6 +23,10 @@ export class FakeLibvirt {
   readonly networks = new Map<string, boolean>();
   /** Errors of `net-start`, consumed in order. */
   readonly networkFailures: string[] = [];
+  /** Bytes that guests have read from their disks, by target. */
+  readonly readBytes = new Map<string, number>();
+  /** Targets of disks that guests release. */
+  readonly detachable = new Set<string>();
   /** Commands that change state, in order. */
   readonly changes: string[] = [];
   /** Overrides the results of individual commands. */
@@ -86,6 +90,10 @@ export class FakeLibvirt {
     resume: (uuid) => this.change(`resume ${uuid}`, uuid, (domain) => (domain.state = 'running (unpaused)')),
     destroy: (uuid) => this.change(`destroy ${uuid}`, uuid, (domain) => (domain.state = 'shut off (destroyed)')),
     undefine: (uuid, rest) => this.change(['undefine', uuid, ...rest].join(' '), uuid, () => this.domains.delete(uuid)),
+    domblkstat: (_uuid, [target = '']) =>
+      ok(`${target} rd_req 1\n${target} rd_bytes ${this.readBytes.get(target) ?? 0}`),
+    'detach-device': (uuid, [file = '', ...scope]) => this.changeDisk('detach-device', uuid, file, scope),
+    'update-device': (uuid, [file = '', ...scope]) => this.changeDisk('update-device', uuid, file, scope),
     'net-list': (...[first, [second]]) => {
       const isActive = second !== '--inactive' && first !== '--inactive';
       return ok(
@@ -151,6 +159,18 @@ export class FakeLibvirt {
   private ofDomain(uuid: string, print: (domain: FakeDomain) => string): ProgramResult {
     const domain = this.domains.get(uuid);
     return domain ? ok(print(domain)) : failed(`error: failed to get domain '${uuid}'\n`);
+  }
+
+  private changeDisk(command: string, uuid: string, file: string, scope: readonly string[]): ProgramResult {
+    const target = /<target dev="([^"]+)"/.exec(readFileSync(file, 'utf8'))?.[1] ?? '';
+    return this.change([command, uuid, target, ...scope].join(' '), uuid, (domain) => {
+      if (!this.detachable.has(target)) return;
+      const disks = domain.xml.split(/(?=<disk )/);
+      const of = (disk: string): boolean => disk.includes(`<target dev="${target}"`);
+      domain.xml = disks
+        .map((disk) => (of(disk) ? disk.replace(/<source file="[^"]*"\/?>(<\/source>)?/, '') : disk))
+        .join('');
+    });
   }
 
   private ofPool(
