@@ -33,7 +33,7 @@ interface Watched {
 
 /**
  * Detaches the cloud-init disc, which contains passwords, once the guest has read it, and removes its volume. Until then the
- * guest may restart as often as it likes. What an interruption leaves is finished when the domain is observed again.
+ * guest may restart as often as it likes. After an interruption the removal continues when the domain is observed again.
  */
 export class SeedRemoval {
   private readonly watched = new Map<string, Watched>();
