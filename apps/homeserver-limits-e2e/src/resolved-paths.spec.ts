@@ -1,7 +1,7 @@
 import { call } from './testing/http-client.js';
 import { LimitsProcess } from './testing/limits-process.js';
 import { MatrixUser } from './testing/matrix-user.js';
-import { isNginxInstalled, NginxProxy } from './testing/nginx-proxy.js';
+import { DECODED_PATH, isNginxInstalled, NginxProxy } from './testing/nginx-proxy.js';
 
 const SERVER = '[server]\nname = "b.example"\ntrusted_proxies = ["127.0.0.0/8"]\n';
 const CLIENT = '/_matrix/client/v3';
@@ -18,6 +18,9 @@ const SPELLINGS = [
   'login%2f.',
 ];
 
+/** Spellings of the login for a proxy that forwards decoded paths, before the homeserver itself and before another proxy. */
+const TWICE_ESCAPED = ['%256cogin', 'lo%2567in', 'x%252f..%252flogin', 'x/%252e%252e%252flogin'];
+
 const attempt = (base: string, path: string) =>
   call(base, 'POST', `${CLIENT}/${path}`, { body: { type: 'm.login.password', user: 'nora', password: 'guess' } });
 
@@ -31,16 +34,23 @@ async function verifications(homeserver: LimitsProcess): Promise<number> {
   () => {
     let homeserver: LimitsProcess;
     let nginx: NginxProxy;
+    /** In front of the other one, and forwards decoded paths. */
+    let decoding: NginxProxy;
     let gateway: LimitsProcess;
+    let behindTwo: LimitsProcess;
     let user: MatrixUser;
     beforeAll(async () => {
       homeserver = await LimitsProcess.start(`${SERVER}[ratelimit]\nenabled = false\n`);
       nginx = await NginxProxy.start(homeserver.url);
+      decoding = await NginxProxy.start(nginx.url, DECODED_PATH);
+      behindTwo = await LimitsProcess.start(`${SERVER}[gateway]\nupstream = "${decoding.url}"\n`);
       gateway = await LimitsProcess.start(`${SERVER}[gateway]\nupstream = "${nginx.url}"\n`);
       user = (await MatrixUser.register(homeserver.url)).through(gateway.url);
     });
     afterAll(async () => {
       await gateway.dispose();
+      await behindTwo.dispose();
+      await decoding.dispose();
       await nginx.dispose();
       await homeserver.dispose();
     });
@@ -53,6 +63,19 @@ async function verifications(homeserver: LimitsProcess): Promise<number> {
       const before = await verifications(homeserver);
       for (const path of SPELLINGS) {
         const { status, body } = await attempt(gateway.url, path);
+        expect([status, body.errcode]).toEqual([404, 'M_UNRECOGNIZED']);
+      }
+      expect(await verifications(homeserver)).toBe(before);
+    });
+
+    test.each(TWICE_ESCAPED)('decodes %s to the login, with a second proxy', async (path) => {
+      expect((await attempt(decoding.url, path)).body.errcode).toBe('M_FORBIDDEN');
+    });
+
+    test('gives no spelling that is escaped twice a way around the rates of logins', async () => {
+      const before = await verifications(homeserver);
+      for (const path of TWICE_ESCAPED) {
+        const { status, body } = await attempt(behindTwo.url, path);
         expect([status, body.errcode]).toEqual([404, 'M_UNRECOGNIZED']);
       }
       expect(await verifications(homeserver)).toBe(before);

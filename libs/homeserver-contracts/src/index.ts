@@ -10,6 +10,7 @@ export * from './ports/identity.port.js';
 export * from './requests/account-data-request.js';
 export * from './requests/delayed-event-request.js';
 export * from './requests/exact-members.js';
+export * from './requests/json-values.js';
 export * from './requests/one-time-keys.js';
 export * from './requests/pusher-request.js';
 export * from './requests/sfu-request.js';

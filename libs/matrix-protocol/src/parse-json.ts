@@ -89,37 +89,50 @@ const requireExactNumber: NumberCheck = (_key, value, context) => {
 const INTEGER = /^-?[0-9]+$/;
 const shortened = (source: string): string => (source.length > 40 ? `${source.slice(0, 40)}…` : source);
 
-// Only used on text that JSON.parse has accepted: a string before a colon is a member's name.
-const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\]]/gy;
-const BETWEEN = /[^"{}[\]]*/y;
-const COLON = /\s*:/y;
 const ESCAPED_SURROGATE = /\\u[dD][89a-fA-F]/;
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
-type Members = Set<string>;
+const QUOTE = 0x22;
+const COLON = 0x3a;
+const BACKSLASH = 0x5c;
+const OPEN_ARRAY = 0x5b;
+const CLOSE_ARRAY = 0x5d;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
 
+/** The names of an open object's members; the only name of one with a single member, which needs no set. */
+type Members = Set<string> | string | undefined;
+
+/** Only for text that JSON.parse has accepted: a string before a colon is a member's name. */
 function rejectAmbiguities(text: string): void {
-  const open: (Members | undefined)[] = [];
-  for (let at = skip(text, 0); at < text.length;) {
-    TOKEN.lastIndex = at;
-    const token = TOKEN.exec(text)?.[0] ?? '';
-    at += token.length;
-    if (token === '{' || token === '[') {
-      if (open.push(token === '{' ? new Set() : undefined) > MAX_JSON_DEPTH) throw tooDeep();
-    } else if (token === '}' || token === ']') open.pop();
-    else {
+  const open: Members[] = [];
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) {
+      const end = endOfString(text, at);
+      const token = text.slice(at, end);
       rejectLoneSurrogate(token);
-      COLON.lastIndex = at;
-      if (COLON.test(text)) addMember(open.at(-1), token);
-    }
-    at = skip(text, at);
+      if (precedesColon(text, end)) open[open.length - 1] = withMember(open.at(-1), token);
+      at = end - 1;
+    } else if (code === OPEN_OBJECT || code === OPEN_ARRAY) {
+      if (open.push(undefined) > MAX_JSON_DEPTH) throw tooDeep();
+    } else if (code === CLOSE_OBJECT || code === CLOSE_ARRAY) open.pop();
   }
 }
 
-function skip(text: string, from: number): number {
-  BETWEEN.lastIndex = from;
-  BETWEEN.test(text);
-  return BETWEEN.lastIndex;
+/** The position after the string that starts here. */
+function endOfString(text: string, start: number): number {
+  for (let at = text.indexOf('"', start + 1); ; at = text.indexOf('"', at + 1)) {
+    let backslashes = 0;
+    while (text.charCodeAt(at - 1 - backslashes) === BACKSLASH) backslashes++;
+    if (backslashes % 2 === 0) return at + 1;
+  }
+}
+
+function precedesColon(text: string, from: number): boolean {
+  let at = from;
+  while (text.charCodeAt(at) <= 0x20) at++;
+  return text.charCodeAt(at) === COLON;
 }
 
 const tooDeep = () => MatrixError.badJson(`The body is nested deeper than ${MAX_JSON_DEPTH} levels.`);
@@ -130,8 +143,10 @@ function rejectLoneSurrogate(token: string): void {
   }
 }
 
-function addMember(members: Members | undefined, token: string): void {
+function withMember(members: Members, token: string): Members {
   const name: string = token.includes('\\') ? JSON.parse(token) : token.slice(1, -1);
-  if (members?.has(name)) throw MatrixError.badJson('The body contains a member twice.');
-  members?.add(name);
+  if (members === undefined) return name;
+  const all = typeof members === 'string' ? new Set([members]) : members;
+  if (all.has(name)) throw MatrixError.badJson('The body contains a member twice.');
+  return all.add(name);
 }

@@ -7,7 +7,10 @@ import { freePort, untilAccepting } from './ports.js';
 
 export const isNginxInstalled = spawnSync('nginx', ['-v']).status === 0;
 
-/** nginx in front of a server with `proxy_pass http://server/;`: it decodes each path and resolves its dot segments. */
+/** Of `proxy_pass http://server$uri`: the next server decodes the path once more. */
+export const DECODED_PATH = '$uri$is_args$args';
+
+/** nginx in front of a server, by default with `proxy_pass http://server/;`: it decodes each path and resolves its dot segments. */
 export class NginxProxy {
   private constructor(
     private readonly process: ChildProcess,
@@ -15,11 +18,12 @@ export class NginxProxy {
     readonly url: string,
   ) {}
 
-  static async start(upstream: string): Promise<NginxProxy> {
+  /** @param path `/` to forward resolved paths, `DECODED_PATH` to forward them decoded */
+  static async start(upstream: string, path = '/'): Promise<NginxProxy> {
     const folder = await mkdtemp(join(tmpdir(), 'limits-e2e-nginx-'));
     const port = await freePort();
     const file = join(folder, 'nginx.conf');
-    await writeFile(file, configOf(folder, port, upstream));
+    await writeFile(file, configOf(folder, port, upstream, path));
     const process = spawn('nginx', ['-p', folder, '-c', file], { stdio: 'ignore' });
     const proxy = new NginxProxy(process, folder, `http://127.0.0.1:${port}`);
     await untilAccepting(port, process);
@@ -36,12 +40,12 @@ export class NginxProxy {
   }
 }
 
-const configOf = (folder: string, port: number, upstream: string): string => `
+const configOf = (folder: string, port: number, upstream: string, path: string): string => `
 daemon off; worker_processes 1; pid ${folder}/nginx.pid; error_log ${folder}/error.log;
 events { worker_connections 64; }
 http {
   access_log off;
   client_body_temp_path ${folder}/body; proxy_temp_path ${folder}/proxy; fastcgi_temp_path ${folder}/fastcgi;
   uwsgi_temp_path ${folder}/uwsgi; scgi_temp_path ${folder}/scgi;
-  server { listen 127.0.0.1:${port}; location / { proxy_pass ${upstream}/; } }
+  server { listen 127.0.0.1:${port}; location / { proxy_pass ${upstream}${path}; } }
 }`;

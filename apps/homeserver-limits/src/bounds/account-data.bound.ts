@@ -30,7 +30,7 @@ export class AccountDataBound extends Bound {
     requireOwnUser(caller, request);
     const type = writableType(request);
     const scope = scopeOf(request);
-    await request.json();
+    await request.jsonOfFewValues();
     if (this.rules.isExempt(request, caller)) return next();
     const rewrite = await this.holdings.hasAccountData(caller, scope, type, request);
     const write = { holder: caller.userId, rewrite, id: JSON.stringify([scope, type]) };

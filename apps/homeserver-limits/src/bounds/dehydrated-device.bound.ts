@@ -4,6 +4,7 @@ import {
   Identity,
   KEYS_LIMIT_BYTES,
   type MatrixRequest,
+  MAX_KEYS_VALUES,
   oneTimeKeysIn,
 } from '@headgate/homeserver-contracts';
 import { Injectable } from '@nestjs/common';
@@ -26,7 +27,7 @@ export class DehydratedDeviceBound extends Bound {
 
   override async run(request: MatrixRequest, next: Next): Promise<MatrixResponse> {
     const caller = await this.identity.callerOf(request);
-    const body = await request.json(KEYS_LIMIT_BYTES);
+    const body = await request.json(KEYS_LIMIT_BYTES, { maxValues: MAX_KEYS_VALUES });
     exactMembers(body, ['one_time_keys']);
     if (this.rules.isExempt(request, caller)) return next();
     this.caps.requireRoom(this.caps.oneTimeKeys, Object.keys(oneTimeKeysIn(body)).length);

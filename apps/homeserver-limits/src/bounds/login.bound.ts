@@ -1,5 +1,10 @@
 import { accountKey, isJsonObject } from '@headgate/matrix-protocol';
-import { type MatrixResponse, exactMembers, type MatrixRequest } from '@headgate/homeserver-contracts';
+import {
+  type MatrixResponse,
+  exactMembers,
+  type MatrixRequest,
+  MAX_SMALL_JSON_VALUES,
+} from '@headgate/homeserver-contracts';
 import { Injectable } from '@nestjs/common';
 import { LiveConfig } from '../config/live-config.js';
 import { Bound, type Next } from './bound.js';
@@ -25,7 +30,7 @@ export class LoginBound extends Bound {
   }
 
   override async run(request: MatrixRequest, next: Next): Promise<MatrixResponse> {
-    const body = await request.json(LOGIN_LIMIT_BYTES);
+    const body = await request.json(LOGIN_LIMIT_BYTES, { maxValues: MAX_SMALL_JSON_VALUES });
     exactMembers(body, MEMBERS);
     if (isJsonObject(body.identifier)) exactMembers(body.identifier, IDENTIFIER_MEMBERS);
     if (body.type !== 'm.login.password') return next();

@@ -1,5 +1,10 @@
 import { isJsonObject, MatrixError } from '@headgate/matrix-protocol';
-import { type MatrixResponse, exactMembers, type MatrixRequest } from '@headgate/homeserver-contracts';
+import {
+  type MatrixResponse,
+  exactMembers,
+  type MatrixRequest,
+  MAX_SMALL_JSON_VALUES,
+} from '@headgate/homeserver-contracts';
 import { Injectable } from '@nestjs/common';
 import { Bound, type Next } from './bound.js';
 import { Rules } from '../rules/rules.js';
@@ -16,7 +21,7 @@ export class RegisterBound extends Bound {
   }
 
   override async run(request: MatrixRequest, next: Next): Promise<MatrixResponse> {
-    const body = await request.json(REGISTER_LIMIT_BYTES);
+    const body = await request.json(REGISTER_LIMIT_BYTES, { maxValues: MAX_SMALL_JSON_VALUES });
     exactMembers(body, ['auth']);
     const { auth = null } = body;
     if (auth !== null && !isJsonObject(auth)) throw MatrixError.badJson('auth must be an object.');

@@ -1,4 +1,10 @@
-import { Identity, type MatrixRequest, type MatrixResponse, readSfuRequest } from '@headgate/homeserver-contracts';
+import {
+  Identity,
+  type MatrixRequest,
+  MAX_SMALL_JSON_VALUES,
+  type MatrixResponse,
+  readSfuRequest,
+} from '@headgate/homeserver-contracts';
 import { MatrixError } from '@headgate/matrix-protocol';
 import { Injectable } from '@nestjs/common';
 import { LiveConfig } from '../config/live-config.js';
@@ -23,7 +29,9 @@ export class SfuCredentialBound extends Bound {
   override async run(request: MatrixRequest, next: Next): Promise<MatrixResponse> {
     const { gateway, rtc } = this.config.current;
     if (gateway.upstream === undefined && rtc.url === undefined) throw MatrixError.unrecognized();
-    const { serverName, openIdToken } = readSfuRequest(await request.json(SFU_LIMIT_BYTES));
+    const { serverName, openIdToken } = readSfuRequest(
+      await request.json(SFU_LIMIT_BYTES, { maxValues: MAX_SMALL_JSON_VALUES }),
+    );
     const userId = await this.identity.openIdUser(serverName, openIdToken, request);
     if (userId === undefined) throw MatrixError.unknownToken();
     await this.rules.admit(request, [{ event: 'sfu_credential', user: userId }]);

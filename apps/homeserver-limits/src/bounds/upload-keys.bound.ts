@@ -8,6 +8,7 @@ import {
   Identity,
   KEYS_LIMIT_BYTES,
   type MatrixRequest,
+  MAX_KEYS_VALUES,
   oneTimeKeysIn,
 } from '@headgate/homeserver-contracts';
 import { Injectable } from '@nestjs/common';
@@ -31,7 +32,7 @@ export class UploadKeysBound extends Bound {
 
   override async run(request: MatrixRequest, next: Next): Promise<MatrixResponse> {
     const caller = await this.identity.callerOf(request);
-    const body = await request.json(KEYS_LIMIT_BYTES, { optional: true });
+    const body = await request.json(KEYS_LIMIT_BYTES, { optional: true, maxValues: MAX_KEYS_VALUES });
     exactMembers(body, ['one_time_keys', 'device_keys']);
     const offered = Object.keys(oneTimeKeysIn(body)).length;
     requireOwnDevice(caller, request, body);

@@ -75,7 +75,8 @@ export class HoldingsObserver implements ResponseObserver {
 
   /** Some homeservers treat an empty object as a deletion, others store it. */
   private async wasDeletion(request: MatrixRequest): Promise<boolean> {
-    if (Object.keys(await request.json()).length > 0) return false;
+    const body = await request.jsonOfFewValues();
+    if (!body || Object.keys(body).length > 0) return false;
     const [path = ''] = request.target.split('?', 1);
     return this.deps.exists(request, path).then(
       (found) => !found,

@@ -109,11 +109,26 @@ export class UpstreamHoldings extends Holdings {
 const isUnknownEndpoint = ({ status, body }: QueryResult): boolean =>
   status === 404 || status === 405 || body?.errcode === 'M_UNRECOGNIZED';
 
-/** Identifies a filter by its content. Undefined for a body without a canonical form. */
+/** A filter with more values is not recognized again: its canonical form would take too long. */
+const MAX_FILTER_VALUES = 1_000;
+
+/** Identifies a filter by its content. Undefined for a body without a canonical form, or with too many values. */
 export function filterFingerprint(filter: JsonObject): string | undefined {
+  if (countValues(filter, MAX_FILTER_VALUES) > MAX_FILTER_VALUES) return undefined;
   try {
     return createHash('sha256').update(canonicalJson(filter)).digest('base64url');
   } catch {
     return undefined;
   }
+}
+
+/** The number of values in a value, up to the first one beyond `max`. */
+function countValues(value: unknown, max: number): number {
+  if (typeof value !== 'object' || value === null) return 1;
+  let count = 1;
+  for (const inner of Object.values(value)) {
+    count += countValues(inner, max - count);
+    if (count > max) break;
+  }
+  return count;
 }

@@ -21,9 +21,16 @@ export function matchOf<Operation extends string>(
   return { operation: leaf.operation, params };
 }
 
-/** Whether both are the same request. An absent and an empty parameter are equal. */
-export function isSame<Operation extends string>(a: Match<Operation> | undefined, b: Match<Operation>): boolean {
+/**
+ * Whether both are the same request. An absent and an empty parameter are equal.
+ * @param names the parameters that are compared; all when left out
+ */
+export function isSame<Operation extends string>(
+  a: Match<Operation> | undefined,
+  b: Match<Operation>,
+  names?: readonly string[],
+): boolean {
   if (a?.operation !== b.operation) return false;
-  const names = new Set([...Object.keys(a.params), ...Object.keys(b.params)]);
-  return [...names].every((name) => (a.params[name] ?? '') === (b.params[name] ?? ''));
+  const compared = names ?? [...new Set([...Object.keys(a.params), ...Object.keys(b.params)])];
+  return compared.every((name) => (a.params[name] ?? '') === (b.params[name] ?? ''));
 }

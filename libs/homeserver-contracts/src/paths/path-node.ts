@@ -48,6 +48,8 @@ export interface Reading<Operation extends string> {
   readonly method: string;
   readonly segments: readonly string[];
   readonly match: Match<Operation> | undefined;
+  /** The names of the parameters in which the two must not differ; all when left out. */
+  readonly same?: readonly string[];
 }
 
 /**
@@ -64,7 +66,7 @@ export function hasConflictingMatch<Operation extends string>(
   const segment = reading.segments[at];
   if (segment === undefined) {
     const leaf = node.leaves.get(reading.method);
-    return leaf !== undefined && !isSame(reading.match, matchOf(leaf, taken));
+    return leaf !== undefined && !isSame(reading.match, matchOf(leaf, taken), reading.same);
   }
   if (segment === '' && hasConflictingMatch(node, reading, at + 1, taken)) return true;
   const steps = stepsFrom(node, segment);

@@ -160,6 +160,36 @@ describe('PathTable over the bounded operations', () => {
     expect(operationOf(method, target)).toBe('unknown'),
   );
 
+  // A proxy that forwards the decoded path, such as nginx with `proxy_pass http://hs$uri`, has it decoded twice.
+  test.each([
+    ['POST', '/_matrix/client/v3/%256cogin'],
+    ['POST', '/_matrix/client/v3/%25256cogin'],
+    ['POST', '/_matrix/client/v3/x%252f..%252flogin'],
+    ['POST', '/_matrix/client%252fv3/login'],
+    ['POST', '/_matrix/client/v3%252Flogin%252F'],
+    ['POST', '/_matrix/client/v3/%252e%252e/v3/login'],
+    ['PUT', '/_matrix/client/v3/rooms/!r:b/send/m%252ertc.notification/1'],
+    ['PUT', '/_matrix/client/v3/rooms/!r:b/%2573end/m.rtc.notification/1'],
+    ['PUT', '/_matrix/client/v3/rooms/!r:b/delayed_event/m%2525252ertc.notification/1'],
+    ['PUT', '/_matrix/client/v3/user/@a:b/account_data%252ftype'],
+    ['POST', '/_matrix/client/v3/%2525252525256cogin'],
+  ])('does not forward %s %s, which is something bounded when it is decoded again', (method, target) => {
+    expect(operationOf(method, target)).toBe('ambiguous');
+  });
+
+  test.each([
+    ['PUT', '/_matrix/client/v3/rooms/!r:b/state/im.vector.modular.widgets/jitsi_%2540a%253Ab', 'setState'],
+    ['PUT', '/_matrix/client/v3/rooms/!r:b/state/m.x/a%252Fb', 'setState'],
+    ['PUT', '/_matrix/client/v3/rooms/!r:b/send/m.room.message/txn%2541', 'send'],
+    ['PUT', '/_matrix/client/v3/user/@a:b/account_data/u.100%25', 'setAccountData'],
+    ['PUT', '/_matrix/client/v3/user/@a:b/account_data/u.%2541', 'setAccountData'],
+    ['POST', '/_matrix/client/v3/join/%23a%2525b:c', 'joinByName'],
+    ['GET', '/_matrix/media/v3/download/b/id/a%2520file.png', 'unknown'],
+    ['PUT', '/_matrix/client/v3/user/@a:b/rooms/!r:b/tags/u.%252F', 'unknown'],
+  ])('accepts %s %s, whose parameters contain an escape', (method, target, operation) => {
+    expect(operationOf(method, target)).toBe(operation);
+  });
+
   test('accepts an escaped backslash in a parameter', () => {
     expect(paramsOf('PUT', '/_matrix/client/v3/rooms/!r:b/state/m.x/a%5Cb')).toMatchObject({ stateKey: 'a\\b' });
   });

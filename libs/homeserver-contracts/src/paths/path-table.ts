@@ -29,16 +29,23 @@ export class PathTable<Operation extends string> {
   classify(method: string, rawTarget: string): Classified<Operation> {
     const target = readTarget(rawTarget);
     if (!target) return { kind: 'ambiguous' };
-    const { segments, otherReadings } = target;
+    const { segments, otherReadings, readingsDecodedAgain } = target;
     const leaf = findLeaf(this.root, method, segments, 0);
     const match = leaf && matchOf(leaf, segments);
     if (otherReadings.some((segments) => hasConflictingMatch(this.root, { method, segments, match }))) {
       return { kind: 'ambiguous' };
     }
+    // Parameters may contain escapes, such as those of a URL. Only the type of an event decides on bounds.
+    const same = ['eventType'];
+    if (
+      readingsDecodedAgain.some((reading) => hasConflictingMatch(this.root, { method, segments: reading, match, same }))
+    ) {
+      return { kind: 'ambiguous' };
+    }
     if (match) return { kind: 'matched', match, target };
     const isOpenEnded =
       beginsOpenEnded(this.root, method, segments, 0) ||
-      otherReadings.some((reading) => beginsOpenEnded(this.root, method, reading, 0));
+      [...otherReadings, ...readingsDecodedAgain].some((reading) => beginsOpenEnded(this.root, method, reading, 0));
     return isOpenEnded ? { kind: 'ambiguous' } : { kind: 'unknown', target };
   }
 

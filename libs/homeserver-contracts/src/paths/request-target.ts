@@ -4,6 +4,8 @@ export interface RequestTarget {
   readonly segments: readonly string[];
   /** The segments as other servers may read them, with empty ones, which some servers drop and others read as empty parameters. */
   readonly otherReadings: readonly (readonly string[])[];
+  /** The segments as a server reads them behind a proxy that forwards the decoded path, so that they are decoded again. */
+  readonly readingsDecodedAgain: readonly (readonly string[])[];
   readonly query: string;
 }
 
@@ -21,12 +23,16 @@ export function readTarget(target: string): RequestTarget | undefined {
   const raw = path.slice(1).split('/');
   const whole = path.includes('%') ? raw.map(decode) : raw;
   if (!whole.every(isPlain)) return undefined;
+  const again = path.includes('%25') ? decodedAgain(whole) : NO_OTHERS;
+  if (!again) return undefined;
+  const readingsDecodedAgain = again.map(withApiVersion);
   const nonEmpty = withoutEmpty(whole);
   const segments = withApiVersion(nonEmpty);
   const hidesSlash = /%(?:2f|5c)/i.test(path);
-  if (nonEmpty.length === whole.length && !hidesSlash) return { segments, otherReadings: NO_OTHERS, query };
+  if (nonEmpty.length === whole.length && !hidesSlash)
+    return { segments, otherReadings: NO_OTHERS, readingsDecodedAgain, query };
   const splits = hidesSlash ? [whole, ...unescapedReadings(whole)] : [whole];
-  return { segments, otherReadings: splits.flatMap(readingsOf).map(withApiVersion), query };
+  return { segments, otherReadings: splits.flatMap(readingsOf).map(withApiVersion), readingsDecodedAgain, query };
 }
 
 /**
@@ -39,6 +45,26 @@ function unescapedReadings(segments: readonly string[]): string[][] {
     split.some(isDots) ? [resolveDots(split), resolveDots(withoutEmpty(split)), split.filter(isPlain)] : [split],
   );
 }
+
+/** Proxies in a row that each decode a path once more. No client escapes anything this often. */
+const MAX_DECODINGS = 3;
+const ESCAPE = /%[0-9a-f]{2}/i;
+
+/** Every reading after further decodings. Undefined for a path that still has escapes after the last one. */
+function decodedAgain(segments: readonly string[]): string[][] | undefined {
+  const readings: string[][] = [];
+  let current = segments;
+  for (let decodings = 0; current.some((segment) => ESCAPE.test(segment)); decodings++) {
+    if (decodings === MAX_DECODINGS) return undefined;
+    current = current.map(decodeEscapes);
+    readings.push(...unescapedReadings(current).flatMap(readingsOf));
+  }
+  return readings;
+}
+
+/** Decodes the valid escapes and keeps the others. */
+const decodeEscapes = (segment: string): string =>
+  segment.replace(/(?:%[0-9a-f]{2})+/gi, (escapes) => decode(escapes) ?? escapes);
 
 /** RFC 3986, section 5.2.4. */
 function resolveDots(segments: readonly string[]): string[] {

@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { type JsonObject, MatrixError, parseJsonObject } from '@headgate/matrix-protocol';
-import { DEFAULT_JSON_LIMIT_BYTES } from '../requests/size-limits.js';
+import { hasMoreValuesThan } from '../requests/json-values.js';
+import { DEFAULT_JSON_LIMIT_BYTES, MAX_JSON_VALUES } from '../requests/size-limits.js';
 import { BodyBudget } from './body-budget.js';
 import { LengthLimit } from './length-limit.js';
 import { ClientGone, declaredLength, readBody, requireClient, tooLarge, requestBody } from './request-body.js';
@@ -114,8 +115,22 @@ export class MatrixRequest {
     return this.body !== undefined;
   }
 
-  async json(limit = DEFAULT_JSON_LIMIT_BYTES, { optional = false } = {}): Promise<JsonObject> {
-    return parseJsonObject(await this.bytes(limit), { optional });
+  /** @throws MatrixError M_TOO_LARGE for a body of more than `limit` bytes or `maxValues` values */
+  async json(
+    limit = DEFAULT_JSON_LIMIT_BYTES,
+    { optional = false, maxValues = MAX_JSON_VALUES } = {},
+  ): Promise<JsonObject> {
+    const bytes = await this.bytes(limit);
+    if (hasMoreValuesThan(maxValues, bytes)) {
+      throw MatrixError.tooLarge(`The body has more than ${maxValues} values, the maximum for this endpoint.`);
+    }
+    return parseJsonObject(bytes, { optional });
+  }
+
+  /** The body for a decision that does not depend on bodies of many values; undefined for such a body, which is not parsed. */
+  async jsonOfFewValues(): Promise<JsonObject | undefined> {
+    const bytes = await this.bytes(DEFAULT_JSON_LIMIT_BYTES);
+    return hasMoreValuesThan(MAX_JSON_VALUES, bytes) ? undefined : parseJsonObject(bytes);
   }
 
   /** A header as received. @param name in lower case */
