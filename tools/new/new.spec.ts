@@ -11,6 +11,7 @@ const ABILITIES = [
   'containers',
   'consoles',
   'cluster',
+  'events',
   'diagnostics',
 ];
 const root = join(import.meta.dirname, '../..');

@@ -67,6 +67,21 @@ export class CreateVmDto {
   @Optional() @IsBoolean() start?: boolean;
 }
 
+/** An element of GET /api/vms/{ns}/{name}/events. */
+export class InstanceEventView {
+  @IsISO8601() time!: string;
+  @IsIn(['Normal', 'Warning']) type!: 'Normal' | 'Warning';
+  /** A word of the backend such as `Started`, or the action of this service. */
+  @IsString() reason!: string;
+  /** The object that it is about: `Kind/name`, or the ref of the instance. */
+  @IsString() object!: string;
+  @IsString() message!: string;
+  /** `cluster`: the backend reported it. `service`: this service did it. */
+  @IsIn(['cluster', 'service']) source!: 'cluster' | 'service';
+  /** The login that asked for the action. */
+  @Optional() @IsString() caller?: string;
+}
+
 /** POST /api/vms/{ns}/{name}/migrate */
 export class MigrateVmDto {
   /** Empty or absent: the scheduler chooses among nodes with the same CPU vendor. */

@@ -25,6 +25,7 @@ export * from './ports/diagnostics.port.js';
 export * from './ports/folder-store.port.js';
 export * from './ports/image-catalog.port.js';
 export * from './ports/instance-directory.port.js';
+export * from './ports/instance-events.port.js';
 export * from './ports/instance-inventory.port.js';
 export * from './ports/instance-migration.port.js';
 export * from './ports/instance-power.port.js';

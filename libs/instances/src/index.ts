@@ -7,5 +7,6 @@ export * from './delete-vm.js';
 export * from './migrate-vm.js';
 export * from './place-instance.js';
 export * from './run-bulk.js';
+export * from './read-events.js';
 export * from './tag-vm.js';
 export * from './vm-source.js';

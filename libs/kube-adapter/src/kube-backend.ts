@@ -18,6 +18,7 @@ import { KubeConsoles } from './consoles/kube-consoles.js';
 import { KubeContainers } from './containers/kube-containers.js';
 import { KubeDiagnostics } from './diagnostics/kube-diagnostics.js';
 import { ClusterDiscovery } from './discovery/cluster-discovery.js';
+import { KubeEvents } from './events/kube-events.js';
 import { KubeInventory } from './inventory/kube-inventory.js';
 import { KubeMigration } from './migration/kube-migration.js';
 import { KUBEVIRT_TRAITS } from './kubevirt-traits.js';
@@ -40,7 +41,7 @@ export interface KubeBackendOptions {
 }
 
 /** Abilities that need KubeVirt. Containers, their consoles, the nodes and the doctor work without it. */
-const NEEDS_KUBEVIRT: ReadonlySet<AbilityName> = new Set<AbilityName>(['power', 'provisioning', 'migration']);
+const NEEDS_KUBEVIRT: ReadonlySet<AbilityName> = new Set<AbilityName>(['power', 'provisioning', 'migration', 'events']);
 
 interface OpenedCluster {
   readonly context: string;
@@ -97,6 +98,7 @@ export class KubeBackend extends Backend {
       migration: new KubeMigration(deps, discovery),
       containers: new KubeContainers(api, clock),
       consoles: new KubeConsoles(api, clock),
+      events: new KubeEvents(api),
       cluster: new KubeClusterInventory(api, discovery),
       diagnostics: new KubeDiagnostics(api, discovery, defaultNamespace),
     };

@@ -42,12 +42,13 @@ instancePowerContract('kube with the least permissions', open, { timeoutMs: 20_0
 instanceProvisioningContract('kube with the least permissions', open, { timeoutMs: 20_000 });
 
 describe('the least permissions', () => {
-  test('are enough for consoles, containers, migration, nodes and the doctor', async () => {
+  test('are enough for consoles, events, containers, migration, nodes and the doctor', async () => {
     const harness = await open();
     const { backend } = harness;
     const checks = await backend.require('diagnostics').checks();
     expect(checks.filter(({ status }) => status !== 'ok')).toEqual([]);
     const vm = await harness.givenVm('Running');
+    expect(await backend.require('events').recent(vm, 50)).not.toEqual([]);
     for (const stream of [
       await backend.require('consoles').openVnc(vm),
       (await backend.require('consoles').openSerial(vm)).stream,

@@ -41,6 +41,7 @@ export const RBAC_RULES: readonly RbacRule[] = [
   rule('', ['pods/exec'], ['get', 'create']),
   rule('', ['secrets'], ['list', 'create', 'delete']),
   rule('', ['services'], ['list', 'delete']),
+  rule('', ['events'], ['list']),
   rule('', ['nodes'], ['get', 'list']),
   rule('', ['namespaces'], ['get', 'create']),
   rule('authorization.k8s.io', ['selfsubjectaccessreviews'], ['create']),

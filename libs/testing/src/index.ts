@@ -8,6 +8,7 @@ export * from './contracts/console-source.contract.js';
 export * from './contracts/containers.contract.js';
 export * from './contracts/diagnostics.contract.js';
 export * from './contracts/folder-store.contract.js';
+export * from './contracts/instance-events.contract.js';
 export * from './contracts/instance-inventory.contract.js';
 export * from './contracts/instance-migration.contract.js';
 export * from './contracts/instance-power.contract.js';

@@ -1,6 +1,13 @@
 import { Module } from '@nestjs/common';
-import { Audit, BackendDirectory, ImageCatalog, InstanceDirectory, TaskRunner } from '@headgate/domain-contracts';
-import { ApplyPower, CreateVm, DeleteVm, MigrateVm, PlaceInstance, TagVm } from '@headgate/instances';
+import {
+  Audit,
+  AuditLog,
+  BackendDirectory,
+  ImageCatalog,
+  InstanceDirectory,
+  TaskRunner,
+} from '@headgate/domain-contracts';
+import { ApplyPower, CreateVm, DeleteVm, MigrateVm, PlaceInstance, ReadEvents, TagVm } from '@headgate/instances';
 import { FleetModule } from '../fleet/fleet.module.js';
 import { ImagesModule } from '../images/images.module.js';
 import { provideClass } from '../platform/provide-class.js';
@@ -18,6 +25,7 @@ import { VmsController } from './vms.controller.js';
     provideClass(DeleteVm, [InstanceDirectory, BackendDirectory, TaskRunner, Audit]),
     provideClass(ApplyPower, [InstanceDirectory, BackendDirectory, Audit]),
     provideClass(MigrateVm, [InstanceDirectory, BackendDirectory, TaskRunner, Audit]),
+    provideClass(ReadEvents, [InstanceDirectory, BackendDirectory, AuditLog]),
     provideClass(TagVm, [InstanceDirectory, BackendDirectory, Audit]),
   ],
 })

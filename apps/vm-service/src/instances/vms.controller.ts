@@ -7,6 +7,7 @@ import {
   CreateVmDto,
   EmptyBody,
   InstanceActionPath,
+  InstanceEventView,
   InstancePath,
   ListQuery,
   MigrateVmDto,
@@ -17,7 +18,7 @@ import {
   type PlanView,
 } from '@headgate/api-contracts';
 import { BackendDirectory, InstanceDirectory, POWER_ACTIONS, type Caller, type Json } from '@headgate/domain-contracts';
-import { ApplyPower, CreateVm, DeleteVm, MigrateVm, TagVm } from '@headgate/instances';
+import { ApplyPower, CreateVm, DeleteVm, MigrateVm, ReadEvents, TagVm } from '@headgate/instances';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CurrentCaller } from '../identity/caller.decorator.js';
 import { ListReader } from '../fleet/list-reader.js';
@@ -36,6 +37,7 @@ export class VmsController {
     private readonly applyPower: ApplyPower,
     private readonly migrateVm: MigrateVm,
     private readonly tagVm: TagVm,
+    private readonly readEvents: ReadEvents,
   ) {}
 
   @Get()
@@ -70,6 +72,15 @@ export class VmsController {
   ): Promise<Json> {
     const { ref } = this.directory.resolve(instanceQuery('vm', path, query));
     return this.backends.get(ref.context).require('inventory').manifest(ref, { masked: !caller.admin });
+  }
+
+  @Get(':ns/:name/events')
+  @Describe(
+    'The last 50 events of the backend and actions of this service, newest first.',
+    answerList(200, InstanceEventView),
+  )
+  async events(@Param() path: InstancePath, @Query() query: ContextQuery): Promise<InstanceEventView[]> {
+    return [...(await this.readEvents.read(instanceQuery('vm', path, query)))];
   }
 
   @Delete(':ns/:name')

@@ -29,7 +29,7 @@ import { RegistryReadiness } from './registry-readiness.js';
     provideClass(SqliteSourceStore, [RegistryDatabase], SourceStore),
     { provide: Readiness, useClass: RegistryReadiness },
   ],
-  exports: [TaskStore, Audit, FolderStore, SourceStore, Readiness],
+  exports: [TaskStore, Audit, AuditLog, FolderStore, SourceStore, Readiness],
 })
 export class StoreModule implements OnApplicationBootstrap, OnApplicationShutdown {
   constructor(private readonly database: RegistryDatabase) {}

@@ -4,6 +4,7 @@ import type { ClusterInventory } from './cluster-inventory.port.js';
 import type { ConsoleSource } from './console-source.port.js';
 import type { Containers } from './containers.port.js';
 import type { Diagnostics } from './diagnostics.port.js';
+import type { InstanceEvents } from './instance-events.port.js';
 import type { InstanceInventory } from './instance-inventory.port.js';
 import type { InstanceMigration } from './instance-migration.port.js';
 import type { InstancePower } from './instance-power.port.js';
@@ -17,6 +18,7 @@ export interface Abilities {
   readonly migration: InstanceMigration;
   readonly containers: Containers;
   readonly consoles: ConsoleSource;
+  readonly events: InstanceEvents;
   readonly cluster: ClusterInventory;
   readonly diagnostics: Diagnostics;
 }
@@ -31,6 +33,7 @@ export const ABILITY_NAMES: readonly AbilityName[] = [
   'migration',
   'containers',
   'consoles',
+  'events',
   'cluster',
   'diagnostics',
 ];

@@ -56,6 +56,7 @@ export const VOLUME_SNAPSHOT_CLASSES = resource(
 export const STORAGE_CLASSES = resource('storage.k8s.io/v1', 'StorageClass', 'storageclasses', false);
 export const NODES = resource('v1', 'Node', 'nodes', false);
 export const NAMESPACES = resource('v1', 'Namespace', 'namespaces', false);
+export const EVENTS = resource('v1', 'Event', 'events');
 export const PODS = resource('v1', 'Pod', 'pods');
 export const CLAIMS = resource('v1', 'PersistentVolumeClaim', 'persistentvolumeclaims');
 export const SECRETS = resource('v1', 'Secret', 'secrets');

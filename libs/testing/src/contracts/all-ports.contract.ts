@@ -5,6 +5,7 @@ import { clusterInventoryContract } from './cluster-inventory.contract.js';
 import { consoleSourceContract, type ConsoleContractOptions } from './console-source.contract.js';
 import { containersContract } from './containers.contract.js';
 import { diagnosticsContract } from './diagnostics.contract.js';
+import { instanceEventsContract } from './instance-events.contract.js';
 import { instanceInventoryContract } from './instance-inventory.contract.js';
 import { instanceMigrationContract, type MigrationContractOptions } from './instance-migration.contract.js';
 import { instancePowerContract } from './instance-power.contract.js';
@@ -32,6 +33,7 @@ export function allPortsContract(
     migration: () => instanceMigrationContract(adapter, open, { ...options, ...migration }),
     containers: () => containersContract(adapter, open, options),
     consoles: () => consoleSourceContract(adapter, open, { ...options, ...consoles }),
+    events: () => instanceEventsContract(adapter, open, options),
     cluster: () => clusterInventoryContract(adapter, open, options),
     diagnostics: () => diagnosticsContract(adapter, open, options),
   };

@@ -10,6 +10,7 @@ import {
 import { MemoryCluster, MemoryDiagnostics } from './memory-cluster.js';
 import { MemoryConsoles } from './memory-consoles.js';
 import { MemoryEngine } from './memory-engine.js';
+import { MemoryEvents } from './memory-events.js';
 import {
   MemoryContainers,
   MemoryInventory,
@@ -52,6 +53,7 @@ export class MemoryBackend extends Backend {
       migration: new MemoryMigration(engine),
       containers: new MemoryContainers(engine),
       consoles: new MemoryConsoles(engine, openScreen),
+      events: new MemoryEvents(engine),
       cluster: new MemoryCluster(engine),
       diagnostics: new MemoryDiagnostics(engine),
     };

@@ -9,11 +9,20 @@ import {
   type Container,
   type ContainerPhase,
   type Instance,
+  type InstanceEvent,
   type InstanceRef,
   type InventoryListener,
   type VirtualMachine,
   type VmStatus,
 } from '@headgate/domain-contracts';
+
+interface RecordedEvent {
+  readonly ref: string;
+  readonly uid: string;
+  readonly event: InstanceEvent;
+}
+
+const MAX_RECORDED_EVENTS = 1000;
 
 /** The engine behind a MemoryBackend: its instances and nodes, and the listeners of its inventory. */
 export class MemoryEngine {
@@ -22,6 +31,7 @@ export class MemoryEngine {
   readonly faults = new Map<string, string>();
   private readonly instances = new Map<string, Instance>();
   private readonly listeners = new Set<InventoryListener>();
+  private readonly recorded: RecordedEvent[] = [];
   private outage: DomainError | undefined;
   private lastUid = 0;
   private nextNode = 0;
@@ -63,6 +73,7 @@ export class MemoryEngine {
   }
 
   put(instance: Instance): void {
+    this.record(instance);
     this.instances.set(formatRef(instance.ref), instance);
     if (!this.outage) for (const listener of this.listeners) listener.changed(instance);
   }
@@ -70,6 +81,11 @@ export class MemoryEngine {
   remove(ref: InstanceRef): void {
     this.instances.delete(formatRef(ref));
     if (!this.outage) for (const listener of this.listeners) listener.removed(ref);
+  }
+
+  /** The events about one instance, newest first. */
+  eventsOf({ ref, uid }: Instance): readonly InstanceEvent[] {
+    return this.recorded.filter((one) => one.ref === formatRef(ref) && one.uid === uid).map(({ event }) => event);
   }
 
   has(ref: InstanceRef): boolean {
@@ -102,6 +118,26 @@ export class MemoryEngine {
   chooseNode(): string {
     const ready = this.nodes.filter((node) => node.ready);
     return ready[this.nextNode++ % ready.length]?.name ?? 'memory-1';
+  }
+
+  /** Remembers that an instance was created or has another status. */
+  private record(instance: Instance): void {
+    const { ref, uid } = instance;
+    const before = this.instances.get(formatRef(ref));
+    const reason = isVm(instance) ? instance.status : instance.phase;
+    if (before?.uid === uid && (isVm(before) ? before.status : before.phase) === reason) return;
+    this.recorded.unshift({
+      ref: formatRef(ref),
+      uid,
+      event: {
+        time: new Date(0).toISOString(),
+        type: 'Normal',
+        reason,
+        object: `MemoryVm/${ref.name}`,
+        message: `${ref.name} is ${reason}.`,
+      },
+    });
+    this.recorded.length = Math.min(this.recorded.length, MAX_RECORDED_EVENTS);
   }
 
   expectReachable(): void {

@@ -1,0 +1,52 @@
+import {
+  formatRef,
+  UnavailableAbility,
+  type AuditEntry,
+  type AuditLog,
+  type BackendDirectory,
+  type InstanceDirectory,
+  type InstanceEvent,
+  type InstanceQuery,
+} from '@headgate/domain-contracts';
+
+/** An event of the backend, or an action of this service. */
+export interface SourcedEvent extends InstanceEvent {
+  readonly source: 'cluster' | 'service';
+  /** Who asked for the action; empty for a caller without an identity. */
+  readonly caller?: string;
+}
+
+const MAX_EVENTS = 50;
+
+/** Reads the recent events of a VM: those of its backend, and what this service did to it. */
+export class ReadEvents {
+  constructor(
+    private readonly directory: InstanceDirectory,
+    private readonly backends: BackendDirectory,
+    private readonly audit: AuditLog,
+  ) {}
+
+  /** At most 50, newest first. @throws DomainError INSTANCE_NOT_FOUND, BACKEND_UNREACHABLE */
+  async read(query: InstanceQuery): Promise<readonly SourcedEvent[]> {
+    const { ref } = this.directory.resolve(query);
+    const events = this.backends.get(ref.context).ability('events');
+    const reported = events instanceof UnavailableAbility ? [] : await events.recent(ref, MAX_EVENTS);
+    const text = formatRef(ref);
+    return [
+      ...reported.map((event) => ({ ...event, source: 'cluster' as const })),
+      ...this.audit.recent(MAX_EVENTS, text).map(presentEntry),
+    ]
+      .sort((a, b) => (a.time < b.time ? 1 : a.time > b.time ? -1 : 0))
+      .slice(0, MAX_EVENTS);
+  }
+}
+
+const presentEntry = ({ time, caller, action, ref, outcome, message }: AuditEntry): SourcedEvent => ({
+  time,
+  type: outcome === 'ok' ? 'Normal' : 'Warning',
+  reason: action,
+  object: ref,
+  message,
+  source: 'service',
+  caller,
+});

@@ -1,0 +1,70 @@
+import type { Backend, InstanceEvents } from '@headgate/domain-contracts';
+import { InventoryRecorder } from '../inventory-recorder.js';
+import { missingRef, type BackendHarness, type ContractOptions, type OpenHarness } from './backend-harness.js';
+
+/** The rules for every `InstanceEvents`. */
+export function instanceEventsContract(
+  adapter: string,
+  open: OpenHarness,
+  { timeoutMs = 5000 }: ContractOptions = {},
+): void {
+  describe(`InstanceEvents, ${adapter}`, () => {
+    let harness: BackendHarness;
+    let events: InstanceEvents;
+    let recorder: InventoryRecorder;
+    let unreachable: Backend;
+
+    beforeAll(async () => {
+      harness = await open();
+      events = harness.backend.require('events');
+      recorder = InventoryRecorder.over(harness.backend.require('inventory'));
+      await recorder.whenListed();
+      unreachable = await harness.openUnreachable();
+    }, timeoutMs);
+    afterAll(async () => {
+      await recorder?.stop();
+      await unreachable?.close();
+      await harness?.close();
+    }, timeoutMs);
+
+    afterEach(() => harness?.tidy?.(), timeoutMs);
+
+    const inTime = (title: string, rule: () => Promise<void>): void => test(title, rule, timeoutMs);
+
+    inTime('has events of a VM that was started, the newest first', async () => {
+      const vm = await harness.givenVm('Running');
+      const recent = await events.recent(vm, 50);
+      expect(recent.length).toBeGreaterThan(0);
+      const times = recent.map(({ time }) => Date.parse(time));
+      expect(times).toEqual([...times].sort((a, b) => b - a));
+      for (const { type, reason, object, message } of recent) {
+        expect(['Normal', 'Warning']).toContain(type);
+        expect([reason, message]).not.toContain('');
+        expect(object).toMatch(/^[A-Za-z]+\/.*./);
+      }
+    });
+
+    inTime('keeps the events of two VMs apart', async () => {
+      const one = await harness.givenVm('Running');
+      const other = await harness.givenVm('Running');
+      const ofOne = await events.recent(one, 50);
+      expect(ofOne.length).toBeGreaterThan(0);
+      for (const { object, message } of ofOne) expect(`${object} ${message}`).not.toContain(other.name);
+    });
+
+    inTime('returns no more than the limit', async () => {
+      const vm = await harness.givenVm('Running');
+      const [newest] = await events.recent(vm, 50);
+      expect(await events.recent(vm, 1)).toEqual([newest]);
+    });
+
+    inTime('knows no VM that does not exist', async () => {
+      await expect(events.recent(missingRef(harness), 50)).rejects.toMatchObject({ code: 'INSTANCE_NOT_FOUND' });
+    });
+
+    inTime('reports a backend that does not answer', async () => {
+      const away = unreachable.require('events').recent(missingRef(harness), 50);
+      await expect(away).rejects.toMatchObject({ code: expect.stringMatching(/^BACKEND_(UNREACHABLE|TIMEOUT)$/) });
+    });
+  });
+}
