@@ -1,61 +1,16 @@
 // libvirt over its RPC protocol and through virsh: single questions, a list of 1,000 domains, and power actions. The libvirtd is a
 // private one with QEMU domains, started for this; that requires root. Run alone: node tools/bench/libvirt.bench.mjs
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { measure, whyUnavailable } from './libvirt/measure.mjs';
 
-const root = join(import.meta.dirname, '../..');
 const MAX_OWN_MS = 5;
 const MAX_LIST_MS = 300;
 const MAX_PAUSE_MS = 1000;
 
-/** Why this machine can't run it; undefined if it can. */
-function whyUnavailable() {
-  if (process.getuid?.() !== 0) return 'only root can start a libvirtd as another user';
-  for (const program of ['libvirtd', 'virsh', 'qemu-system-x86_64']) {
-    try {
-      execFileSync('sh', ['-c', 'command -v "$0"', program], { stdio: 'ignore' });
-    } catch {
-      return `${program} is not installed`;
-    }
-  }
-  return undefined;
-}
-
-/** Bundles the measuring program like the applications, runs it and reads its figures. */
-function measure() {
-  const folder = mkdtempSync(join(tmpdir(), 'headgate-bench-'));
-  try {
-    const vite = join(root, 'node_modules/vite/bin/vite.js');
-    const config = join(import.meta.dirname, 'vm-service/vite.config.js');
-    const args = [
-      'build',
-      '--ssr',
-      'src/bench/libvirt.bench.ts',
-      '--outDir',
-      folder,
-      '--logLevel',
-      'error',
-      '--config',
-      config,
-    ];
-    execFileSync(process.execPath, [vite, ...args], { cwd: join(root, 'libs/libvirt-adapter'), stdio: 'inherit' });
-    const printed = execFileSync(process.execPath, [join(folder, 'libvirt.bench.js')], {
-      encoding: 'utf8',
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    return JSON.parse(printed.trim().split('\n').at(-1));
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
-
 export default async function run() {
-  const reason = whyUnavailable();
+  const reason = whyUnavailable(['libvirtd', 'virsh', 'qemu-system-x86_64']);
   if (reason !== undefined) return { name: 'libvirt', rows: [{ what: `skipped: ${reason}`, value: 0, unit: '' }] };
-  const { domains, uploads, question, lists, operations, pause } = measure();
+  const { domains, uploads, question, lists, operations, pause } = measure('libvirt.bench');
   const operation = (kind) => [
     { what: `${kind}: libvirt's own time`, value: operations.libvirt[kind], unit: 'ms' },
     {
