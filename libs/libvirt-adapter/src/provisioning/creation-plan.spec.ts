@@ -175,6 +175,9 @@ describe('planCreation', () => {
 
   test('refuses a disk that is larger than the storage pool', async () => {
     expect(await codes(spec({ diskBytes: 900 * 1024 ** 4 }))).toEqual(['INSUFFICIENT_STORAGE']);
+    // The pool does not exist before the first VM; its file system does.
+    libvirt.pools.clear();
+    expect(await codes(spec({ diskBytes: 900 * 1024 ** 4 }))).toEqual(['INSUFFICIENT_STORAGE']);
   });
 
   test('refuses a download when the disk is almost full', async () => {

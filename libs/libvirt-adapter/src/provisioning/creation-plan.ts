@@ -41,7 +41,7 @@ export async function planCreation(spec: VmSpec, deps: CreationPlanDeps): Promis
   const [host, domains, pool, writer] = await Promise.all([
     deps.describeHost(),
     deps.finder.all(),
-    deps.pool.state(),
+    deps.pool.space(),
     deps.findDiscWriter(),
   ]);
   const { name, namespace } = spec.ref;

@@ -14,6 +14,7 @@ import {
 } from '@headgate/domain-contracts';
 import type { DomainDescription } from '../domain-xml/domain-description.js';
 import type { BaseImages } from '../storage/base-images.js';
+import { SPACE_WATERMARK_BYTES } from '../fetching/limits.js';
 import type { GuestNetwork } from '../network/guest-network.js';
 import { planCreation, type CreationPlanDeps } from './creation-plan.js';
 import { DomainCreator, INTERRUPTED, type DomainCreatorDeps } from './domain-creator.js';
@@ -46,7 +47,7 @@ export class LibvirtProvisioning extends InstanceProvisioning {
   /** Defines the domain first, which reserves its name before anything is downloaded. */
   override async create(request: VmSpec): Promise<Creation> {
     const spec = roundSizes(request);
-    if (!(await this.deps.hasSpaceForDownloads())) await this.deps.bases.reclaim();
+    if (await this.isSpaceShort()) await this.deps.bases.reclaim();
     const plan = await planCreation(spec, this.deps);
     throwFirstRefusal(plan);
     await this.deps.pool.ensure();
@@ -108,6 +109,11 @@ export class LibvirtProvisioning extends InstanceProvisioning {
     if (!progress.isInterrupted(metadata, uuid)) return;
     log.warn({ domain: name }, 'the creation of a VM was interrupted');
     await this.creator.fail(uuid, INTERRUPTED);
+  }
+
+  private async isSpaceShort(): Promise<boolean> {
+    const [hasSpace, pool] = await Promise.all([this.deps.hasSpaceForDownloads(), this.deps.pool.state()]);
+    return !hasSpace || (pool?.isActive === true && pool.availableBytes < SPACE_WATERMARK_BYTES);
   }
 
   /** A VM without a network can still be used through its consoles, so a failure does not end the creation. */

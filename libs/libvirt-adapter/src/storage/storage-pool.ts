@@ -1,11 +1,12 @@
 import { constants } from 'node:fs';
-import { access, chmod, chown, copyFile, mkdir, rename, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { access, chmod, chown, copyFile, mkdir, rename, rm, stat, statfs } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { DomainError, formatBytes } from '@headgate/domain-contracts';
 import type { CallOptions } from '../connection/call-options.js';
 import type { LibvirtConnection } from '../connection/libvirt-connection.js';
 import type { PoolState, StorageOperations } from '../connection/storage-operations.js';
 import { formatXml } from '../domain-xml/xml.js';
+import { isRemote } from '../host/host.js';
 
 /** The directory pool for the service's volumes. Names of volumes that the service created contain part of their domain's UUID. */
 export class StoragePool {
@@ -24,6 +25,13 @@ export class StoragePool {
       if (DomainError.is(error, 'VOLUME_NOT_FOUND')) return undefined;
       throw error;
     }
+  }
+
+  /** The state, or that of the file system on which the pool will be created; undefined where neither is known. */
+  async space(): Promise<PoolState | undefined> {
+    const state = await this.state();
+    if (state?.isActive || isRemote(this.connection.uri)) return state;
+    return fileSystemOf(this.defaultPath);
   }
 
   /** Creates or starts the pool if necessary. */
@@ -112,6 +120,16 @@ export class StoragePool {
 
   private get storage(): StorageOperations {
     return this.connection.storage;
+  }
+}
+
+/** The closest folder that exists decides. */
+async function fileSystemOf(path: string): Promise<PoolState | undefined> {
+  try {
+    const { bavail, blocks, bsize } = await statfs(path);
+    return { isActive: true, availableBytes: bavail * bsize, capacityBytes: blocks * bsize };
+  } catch {
+    return path === dirname(path) ? undefined : fileSystemOf(dirname(path));
   }
 }
 
