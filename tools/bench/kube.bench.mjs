@@ -1,11 +1,11 @@
 // The VM service with a simulated cluster of 10,000 VMs in another process: start, reads, changes, memory, consoles. Run alone:
 // node tools/bench/kube.bench.mjs (with the Node that the lockfile brings, after npx nx build @headgate/vm-service)
-import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { buildCluster } from './kube/build-cluster.mjs';
 import { Cluster } from './kube/cluster.mjs';
 import { listLatencies, quantile, streamLatencies } from './kube/latency.mjs';
 import { monotonic } from './kube/monotonic.mjs';
@@ -13,7 +13,6 @@ import { PrintingConsole } from './kube/printing-console.mjs';
 import { changeCosts } from './kube/processor-cost.mjs';
 import { Service } from './kube/service.mjs';
 
-const root = join(import.meta.dirname, '../..');
 const FLEET = 10_000;
 const SMALL_FLEET = 1_000;
 const READS = 200;
@@ -24,16 +23,6 @@ const REST_MS = 3_000;
 const CONSOLES = 50;
 const PORTIONS = 40;
 const COST = { rounds: 5, perSecond: 300, ms: 4_000 };
-
-/** Bundles the entry point of the cluster like the applications. */
-function buildCluster(folder) {
-  const vite = join(root, 'node_modules/vite/bin/vite.js');
-  const config = join(import.meta.dirname, 'vm-service/vite.config.js');
-  const entry = 'src/bench/changing-cluster.bench.ts';
-  const args = ['build', '--ssr', entry, '--outDir', folder, '--logLevel', 'error', '--config', config];
-  execFileSync(process.execPath, [vite, ...args], { cwd: join(root, 'libs/kubevirt-sandbox'), stdio: 'inherit' });
-  return join(folder, 'changing-cluster.bench.js');
-}
 
 /** Cluster requests caused by reading the list. Health probes of an idle server (`get /version`) do not count. */
 async function requestsOfReads(cluster, service) {

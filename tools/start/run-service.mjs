@@ -8,6 +8,9 @@ import { findNode, projectEnvironment } from './workspace.mjs';
  */
 export const VM_SERVICE_FLAGS = ['--max-semi-space-size=2'];
 
+/** Node flags of the sandbox: the same, as 10,000 simulated VMs otherwise take a third more memory. */
+export const SANDBOX_FLAGS = VM_SERVICE_FLAGS;
+
 /**
  * Runs a built application until it exits. V8's compiled code is cached next to it, which makes the next start faster.
  * @param {string} main

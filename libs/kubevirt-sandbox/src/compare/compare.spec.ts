@@ -187,5 +187,5 @@ test('the command line needs a cluster or a recording', () => {
   expect(
     parseCompareOptions(['--against', 'x', '--scenarios', 'more', '--kubevirt', '1.6.5'], SCENARIOS),
   ).toMatchObject({ against: 'x', folders: [SCENARIOS, 'more'], kubevirt: '1.6.5' });
-  expect(() => parseCompareOptions(['--colour'], SCENARIOS)).toThrow("Unknown option '--colour'");
+  expect(() => parseCompareOptions(['--shade'], SCENARIOS)).toThrow("Unknown option '--shade'");
 });

@@ -7,7 +7,7 @@ export type JsonObject = Record<string, Json>;
 /** One request. `{ns}` and the names of saved values in braces are replaced in `path` and in `body`. */
 export interface Step {
   method: string;
-  /** `VMS`, `VMIS`, `SUB`, `DVS` and `NS` at the beginning stand for the usual paths. */
+  /** `VMS`, `VMIS`, `SUB`, `DVS` and `NS` at the beginning are the usual paths. */
   path: string;
   /** The body; `{ "$use": "vm", … }` is the object of that name with the other fields merged into it. */
   body?: Json;

@@ -1,4 +1,4 @@
-import { deepFreeze, type KubeObject } from '@headgate/kube-sandbox';
+import type { KubeObject } from '@headgate/kube-sandbox';
 import { applyVmDefaults } from '../admission/virtual-machine-admission.js';
 import { PVC_PROTECTION } from '../controllers/storage/claim-markers.js';
 import { defaultVirtClass } from '../controllers/storage/default-storage-class.js';
@@ -11,6 +11,7 @@ import type { DataVolume } from '../types/data-volume.js';
 import type { VirtualMachine } from '../types/virtual-machine.js';
 import { controlledBy, type SimulationContext } from '../simulation-context.js';
 import { seededUid } from './seeded-values.js';
+import { shareParts, shareVmParts } from './shared-parts.js';
 import { seedInstance, type SeededInstance } from './seed-instance.js';
 import type { SeededVmStatus, VmSeed } from './vm-seed.js';
 
@@ -24,13 +25,12 @@ export function seedVm(context: SimulationContext, seed: VmSeed): KubeObject[] {
   const createdAt = `${(seed.createdAt ?? new Date(context.clock.now())).toISOString().slice(0, 19)}Z`;
   const vm = virtualMachine(seed, createdAt, namespace, status);
   applyVmDefaults(vm);
+  shareVmParts(vm);
   const disk = seed.containerDisk ? undefined : seedDisk(context, seed, vm, createdAt);
   const instance: SeededInstance | undefined =
     runs(status) || status === 'ErrorUnschedulable'
       ? seedInstance(context, vm, seed, createdAt, disk?.claim)
       : undefined;
-  // Frozen parts are shared by the objects that contain them.
-  deepFreeze(vm.spec);
   vm.status = {};
   updateVmStatus(
     context,
@@ -55,7 +55,7 @@ export function seedVm(context: SimulationContext, seed: VmSeed): KubeObject[] {
           },
         ]),
   ];
-  return [
+  const objects: KubeObject[] = [
     ...(disk?.dataVolume ? [disk.dataVolume] : []),
     ...(disk ? [disk.claim] : []),
     vm,
@@ -64,6 +64,8 @@ export function seedVm(context: SimulationContext, seed: VmSeed): KubeObject[] {
     ...object,
     metadata: { ...object.metadata, uid: object.metadata.uid ?? seededUid(`${object.kind}/${namespace}/${name}`) },
   }));
+  shareParts(vm, objects);
+  return objects;
 }
 
 function virtualMachine(

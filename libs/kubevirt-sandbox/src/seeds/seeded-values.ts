@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
-const digest = (seed: string): Buffer => createHash('sha256').update(seed).digest();
+const digest = (seed: string): Buffer => hash('sha256', seed, 'buffer');
 
 /** A uid derived from its use, in the form of a version 4 UUID. */
 export function seededUid(seed: string): string {

@@ -1,15 +1,27 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { setCondition } from '../../types/condition.js';
 import type { Container, ContainerState, ContainerStatus, Pod } from '../../types/core-kinds.js';
 
-const digest = (text: string): string => createHash('sha256').update(text).digest('hex');
+const MAX_IMAGES = 1_000;
+const digest = (text: string): string => hash('sha256', text);
+
+/** The ids of the images that pods use, which are few. */
+const imageIds = new Map<string, string>();
+
+function imageId(image: string): string {
+  const known = imageIds.get(image);
+  if (known) return known;
+  const id = `${image.split(/[@:](?!.*\/)/)[0]}@sha256:${digest(image)}`;
+  if (imageIds.size < MAX_IMAGES) imageIds.set(image, id);
+  return id;
+}
 
 export function containerStatus(pod: Pod, { name, image }: Container, state: ContainerState): ContainerStatus {
   const running = state.running !== undefined;
   return {
     name,
     image,
-    imageID: state.waiting ? '' : `${image.split(/[@:](?!.*\/)/)[0]}@sha256:${digest(image)}`,
+    imageID: state.waiting ? '' : imageId(image),
     ...(state.waiting ? {} : { containerID: `containerd://${digest(`${pod.metadata.uid}/${name}`)}` }),
     ready: running,
     started: running,

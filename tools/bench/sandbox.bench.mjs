@@ -1,0 +1,108 @@
+// The simulated cluster: its start, its memory, and the latency of its watches. Run alone: npm run bench -- sandbox
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { SANDBOX_FLAGS } from '../start/run-service.mjs';
+import { ensureBuilt, root } from '../start/workspace.mjs';
+import { buildCluster } from './kube/build-cluster.mjs';
+import { Cluster } from './kube/cluster.mjs';
+import { quantile } from './kube/latency.mjs';
+import { monotonic } from './kube/monotonic.mjs';
+import { VmWatch } from './kube/vm-watch.mjs';
+
+const FLEET = 10_000;
+const STARTS = 3;
+const PER_SECOND = 100;
+const CHURN_MS = 30_000;
+const REST_MS = 5_000;
+
+/** Starts the stand-alone sandbox; resolves when it listens, with its cluster seeded. */
+async function startSandbox(folder, args) {
+  const kubeconfig = join(folder, `kubeconfig-${monotonic()}`);
+  const program = join(root, 'libs/kubevirt-sandbox/dist/sandbox.js');
+  const began = monotonic();
+  const child = spawn(process.execPath, [...SANDBOX_FLAGS, program, '--kubeconfig', kubeconfig, ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  await once(createInterface({ input: child.stdout }), 'line');
+  const end = async () => {
+    const ended = once(child, 'exit');
+    child.kill();
+    await ended;
+  };
+  return { took: monotonic() - began, pid: child.pid, end };
+}
+
+async function startTime(folder, args) {
+  const times = [];
+  for (let index = 0; index < STARTS; index++) {
+    const sandbox = await startSandbox(folder, args);
+    times.push(sandbox.took);
+    await sandbox.end();
+  }
+  return Math.min(...times);
+}
+
+/** Resident memory of a process in MiB. */
+const residentMiB = (pid) => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) / 1024;
+
+async function memoryOfFleet(folder) {
+  const sandbox = await startSandbox(folder, ['--instances', String(FLEET)]);
+  await sleep(REST_MS);
+  const memory = residentMiB(sandbox.pid);
+  await sandbox.end();
+  return memory;
+}
+
+/** Milliseconds from each change until a client has read it from its watch. */
+async function watchLatencies(folder) {
+  const cluster = await Cluster.start(buildCluster(join(folder, 'built')), FLEET);
+  const changes = new Map();
+  cluster.on('changed', (serial, at) => changes.set(serial, at));
+  const watch = await VmWatch.open(cluster.kubeconfig);
+  try {
+    await cluster.churn(PER_SECOND);
+    await sleep(CHURN_MS);
+    await watch.waitFor(await cluster.stop());
+    return [...changes].map(([serial, at]) => watch.seen.get(serial) - at);
+  } finally {
+    watch.close();
+    await cluster.end();
+  }
+}
+
+export default async function run() {
+  await ensureBuilt(['@headgate/kubevirt-sandbox']);
+  const folder = mkdtempSync(join(tmpdir(), 'headgate-bench-'));
+  try {
+    const demo = await startTime(folder, []);
+    const fleet = await startTime(folder, ['--instances', String(FLEET)]);
+    const memory = await memoryOfFleet(folder);
+    const latencies = await watchLatencies(folder);
+    const slowest = quantile(latencies, 0.99);
+    return {
+      name: 'sandbox',
+      rows: [
+        { what: 'start with the demo', value: demo, unit: 'ms', target: 'under 1500', ok: demo < 1500 },
+        { what: `start with ${FLEET} VMs`, value: fleet, unit: 'ms', target: 'under 1500', ok: fleet < 1500 },
+        { what: `memory with ${FLEET} VMs (RSS)`, value: memory, unit: 'MiB', target: 'under 350', ok: memory < 350 },
+        { what: `from a change to a watch, ${PER_SECOND}/s, median`, value: quantile(latencies, 0.5), unit: 'ms' },
+        {
+          what: `from a change to a watch, ${PER_SECOND}/s, 99th %`,
+          value: slowest,
+          unit: 'ms',
+          target: 'under 10',
+          ok: slowest < 10,
+        },
+      ],
+    };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+if (process.argv[1] === import.meta.filename) console.table((await run()).rows);
