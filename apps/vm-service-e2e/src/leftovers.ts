@@ -1,4 +1,6 @@
 import { execFile } from 'node:child_process';
+import { readdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { processesWith } from './processes.js';
 
@@ -24,5 +26,19 @@ export async function removeLeftovers(name: string): Promise<void> {
   const volumes = await virsh('vol-list', 'headgate').catch(() => '');
   for (const line of volumes.split('\n').filter((volume) => volume.includes(name))) {
     await virsh('vol-delete', line.trim().split(/\s+/)[0] ?? '', 'headgate').catch(() => undefined);
+  }
+}
+
+/** The pool of a system connection. */
+const POOL_FOLDER = '/var/lib/libvirt/images/headgate';
+
+/** Removes the images that a service has cached, which would wait in the pool for its next start. libvirt may have stopped. */
+export async function removeBaseImages(dataDir: string): Promise<void> {
+  const folder = join(dataDir, 'libvirt');
+  for (const context of await readdir(folder).catch(() => [])) {
+    const service = await readFile(join(folder, context, 'service-id'), 'utf8').catch(() => '');
+    const volumes = service === '' ? [] : await readdir(POOL_FOLDER).catch(() => []);
+    const cached = volumes.filter((name) => name.startsWith(`base-${service.slice(0, 8)}-`));
+    await Promise.all(cached.map((name) => rm(join(POOL_FOLDER, name), { force: true })));
   }
 }

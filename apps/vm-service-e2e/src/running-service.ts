@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { removeBaseImages } from './leftovers.js';
 
 const root = join(import.meta.dirname, '../../..');
 
@@ -108,6 +109,7 @@ export class RunningService {
 
   async stop(): Promise<void> {
     if (this.child.exitCode === null) await this.interrupt();
+    await removeBaseImages(this.dataDir);
     this.forget();
   }
 
