@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -83,3 +84,36 @@ describe('OsinfoDatabase', () => {
     expect(await find(id)).toMatchObject({ id, family, needsTrustedBoot });
   });
 });
+
+const hasData = existsSync('/usr/share/osinfo/os');
+
+(hasData ? describe : describe.skip)(
+  `the data of this machine${hasData ? '' : ': skipped, osinfo-db is not installed'}`,
+  () => {
+    const database = new OsinfoDatabase();
+
+    test.each([
+      ['debian11', 'linux', true, false],
+      ['ubuntu22.04', 'linux', true, false],
+      ['rhel9.0', 'linux', true, false],
+      // Newer than the data of any distribution.
+      ['fedora99', 'linux', true, false],
+      ['freebsd13.0', 'other', true, false],
+      ['win10', 'windows', false, false],
+      ['win11', 'windows', false, true],
+      ['win2k22', 'windows', false, false],
+    ])('describes %s', async (id, family, hasVirtioDisk, needsTrustedBoot) => {
+      expect(await database.find(id)).toMatchObject({
+        id,
+        family,
+        hasVirtioDisk,
+        hasVirtioNetwork: hasVirtioDisk,
+        needsTrustedBoot,
+      });
+    });
+
+    test('knows no system that does not exist', async () => {
+      expect(await database.find('nosuchsystem1')).toBeUndefined();
+    });
+  },
+);

@@ -1,3 +1,6 @@
+import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { FakeLibvirt } from '../testing/fake-libvirt.js';
 import { StoragePool } from './storage-pool.js';
 
@@ -14,5 +17,36 @@ describe('StoragePool', () => {
       code: 'INSUFFICIENT_STORAGE',
       message: expect.stringContaining('3Gi'),
     });
+  });
+});
+
+describe('moveInto', () => {
+  let folder: string;
+
+  beforeEach(async () => void (folder = await mkdtemp(join(tmpdir(), 'hgtest-pool-'))));
+  afterEach(() => rm(folder, { recursive: true, force: true }));
+
+  test('makes a private file a volume that others can read, without a copy', async () => {
+    const libvirt = new FakeLibvirt();
+    libvirt.addPool('headgate', folder);
+    const file = join(folder, 'private.tmp');
+    await writeFile(file, 'image', { mode: 0o600 });
+    const { ino } = await stat(file);
+    await new StoragePool(libvirt.connection(), 'headgate', folder).moveInto('base.qcow2', file, { watermarkBytes: 0 });
+    expect(await readdir(folder)).toEqual(['base.qcow2']);
+    const volume = await stat(join(folder, 'base.qcow2'));
+    expect(volume.ino).toBe(ino);
+    expect(volume.mode & 0o777).toBe(0o644);
+  });
+
+  test('refuses a copy that would fill the pool', async () => {
+    const libvirt = new FakeLibvirt();
+    libvirt.addPool('headgate', join(folder, 'missing'));
+    const file = join(folder, 'private.tmp');
+    await writeFile(file, 'image');
+    const pool = new StoragePool(libvirt.connection(), 'headgate', folder);
+    const moved = pool.moveInto('base.qcow2', file, { watermarkBytes: Number.MAX_SAFE_INTEGER });
+    await expect(moved).rejects.toMatchObject({ code: 'INSUFFICIENT_STORAGE' });
+    expect(await readdir(folder)).toEqual(['private.tmp']);
   });
 });
