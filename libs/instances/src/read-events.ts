@@ -46,7 +46,7 @@ const presentEntry = ({ time, caller, action, ref, outcome, message }: AuditEntr
   type: outcome === 'ok' ? 'Normal' : 'Warning',
   reason: action,
   object: ref,
-  message,
+  message: message || (caller === '' ? 'Requested.' : `Requested by ${caller}.`),
   source: 'service',
   caller,
 });

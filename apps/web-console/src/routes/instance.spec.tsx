@@ -182,6 +182,36 @@ describe('the page of a VM', () => {
     expect(location.hash).toBe('#/vms/prod/tailvm/web-1/manifest');
   });
 
+  test('shows the events of the cluster and the actions of users', async () => {
+    service.on('GET /api/vms/tailvm/web-1/events', [
+      {
+        time: '2026-01-02T00:00:00.000Z',
+        type: 'Normal',
+        reason: 'start',
+        object: web.ref,
+        message: '',
+        source: 'service',
+        caller: 'ann',
+      },
+      {
+        time: '2026-01-01T00:00:00.000Z',
+        type: 'Warning',
+        reason: 'FailedScheduling',
+        object: 'Pod/virt-launcher-web-1',
+        message: 'No node has enough memory.',
+        source: 'cluster',
+      },
+    ]);
+    const { user } = await openConsole('/vms/prod/tailvm/web-1', [web], service);
+    await user.click(screen.getByRole('tab', { name: 'Events' }));
+    const [, first, second] = within(await screen.findByRole('table', { name: 'Events' })).getAllByRole('row');
+    expect(first?.textContent).toMatch(/start.*ann/);
+    expect(second?.textContent).toMatch(
+      /WarningFailedScheduling.*No node has enough memory.*Pod\/virt-launcher-web-1.*Cluster/,
+    );
+    expect(location.hash).toBe('#/vms/prod/tailvm/web-1/events');
+  });
+
   test('reports an unknown VM', async () => {
     await openConsole('/vms/prod/tailvm/ghost', [web], service);
     expect(screen.getByRole('heading', { name: 'VM ghost not found' })).toBeTruthy();

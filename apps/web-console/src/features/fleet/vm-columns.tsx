@@ -5,7 +5,7 @@ import { paths } from '../../shared/location/paths.js';
 import { bytesOf, readableQuantity } from '../../shared/quantity/quantity.js';
 import { Icon } from '../../shared/ui/icon.js';
 
-const { status, cpu, mem, node, tags, namespace, context, created } = INSTANCE_COLUMNS;
+const { status, cpu, mem, node, tags, namespace, context, folder, created } = INSTANCE_COLUMNS;
 
 /** The columns of the list of VMs. */
 export const VM_COLUMNS: ListColumns<VmView> = {
@@ -27,6 +27,7 @@ export const VM_COLUMNS: ListColumns<VmView> = {
   tags: { ...tags, keepPriority: 4 },
   namespace: { ...namespace, keepPriority: 3 },
   context: { ...context, keepPriority: 1 },
+  folder,
   created,
 };
 

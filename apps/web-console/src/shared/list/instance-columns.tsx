@@ -34,6 +34,13 @@ export const INSTANCE_COLUMNS = {
   },
   namespace: { label: 'Namespace', order: ({ namespace }) => namespace, width: 7, cell: ({ namespace }) => namespace },
   context: { label: 'Context', order: ({ context }) => context, width: 6, cell: ({ context }) => context },
+  folder: {
+    label: 'Folder',
+    order: ({ folder }) => folder ?? '',
+    width: 8,
+    hiddenByDefault: true,
+    cell: ({ folder }) => folder,
+  },
   created: {
     label: 'Created',
     order: ({ createdAt }) => createdAt ?? '',

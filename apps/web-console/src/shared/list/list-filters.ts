@@ -7,7 +7,7 @@ interface Filter {
   readonly all?: true;
 }
 
-export const FILTER_NAMES = ['status', 'context', 'namespace', 'node', 'tag'] as const;
+export const FILTER_NAMES = ['status', 'context', 'namespace', 'folder', 'node', 'tag'] as const;
 export type FilterName = (typeof FILTER_NAMES)[number];
 
 /** The filters of a list. Their names are also the names in the address. */
@@ -15,13 +15,14 @@ export const FILTERS: Readonly<Record<FilterName, Filter>> = {
   status: { label: 'Status', values: (entry) => [statusOf(entry)] },
   context: { label: 'Context', values: ({ context }) => [context] },
   namespace: { label: 'Namespace', values: ({ namespace }) => [namespace] },
+  folder: { label: 'Folder', values: ({ folder }) => (folder ? [folder] : []) },
   node: { label: 'Node', values: ({ node }) => (node ? [node] : []) },
   tag: { label: 'Tags', values: ({ tags }) => tags, all: true },
 };
 
 export type Filters = Readonly<Record<FilterName, readonly string[]>>;
 
-export const NO_FILTERS: Filters = { status: [], context: [], namespace: [], node: [], tag: [] };
+export const NO_FILTERS: Filters = { status: [], context: [], namespace: [], folder: [], node: [], tag: [] };
 
 /** A predicate for the active filters; undefined when none is active. */
 export function filterTest(filters: Filters): ((entry: Instance) => boolean) | undefined {

@@ -4,6 +4,7 @@ import { useLocation } from 'wouter';
 import { InstanceHead } from '../../../shared/instances/instance-head.js';
 import { paths, type InstanceTab } from '../../../shared/location/paths.js';
 import { Tabs } from '../../../shared/ui/tabs.js';
+import { EventsTab } from './events-tab.js';
 import { ManifestTab } from './manifest-tab.js';
 import { OverviewTab } from './overview-tab.js';
 import { PowerBar } from './power-bar.js';
@@ -12,6 +13,7 @@ const TABS: Readonly<Record<InstanceTab, string>> = {
   overview: 'Overview',
   console: 'Console',
   serial: 'Serial console',
+  events: 'Events',
   manifest: 'Manifest',
 };
 const PANEL_ID = 'instance-panel';
@@ -45,6 +47,7 @@ export function InstancePage({ vm, tab, consoles, onRemoved }: InstancePageProps
         {tab === 'overview' && <OverviewTab vm={vm} />}
         {tab === 'console' && consoles.console()}
         {tab === 'serial' && consoles.serial()}
+        {tab === 'events' && <EventsTab address={vm} />}
         {tab === 'manifest' && <ManifestTab address={vm} />}
       </div>
     </div>

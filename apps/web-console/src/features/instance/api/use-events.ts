@@ -1,0 +1,15 @@
+import { useQuery } from '@tanstack/react-query';
+import type { InstanceEventView } from '@headgate/api-contracts';
+import { instancePath, type InstanceAddress } from '../../../shared/api/instance-path.js';
+import { getJson } from '../../../shared/api/request.js';
+
+/** The last events of a VM, newest first. */
+export const useEvents = (address: InstanceAddress) =>
+  useQuery({
+    queryKey: ['events', address.context, address.namespace, address.name],
+    queryFn: ({ signal }) =>
+      getJson<InstanceEventView[]>(`${instancePath('vms', address)}/events`, {
+        query: { context: address.context },
+        signal,
+      }),
+  });

@@ -1,0 +1,63 @@
+import type { InstanceAddress } from '../../../shared/api/instance-path.js';
+import { Button } from '../../../shared/ui/button.js';
+import { ErrorAlert } from '../../../shared/ui/error-alert.js';
+import { Icon } from '../../../shared/ui/icon.js';
+import { Skeleton } from '../../../shared/ui/loading.js';
+import { Timestamp } from '../../../shared/ui/timestamp.js';
+import { useEvents } from '../api/use-events.js';
+
+/** What the cluster reported about a VM, and what this service did to it. */
+export function EventsTab({ address }: { address: InstanceAddress }) {
+  const { data: events, error, refetch, isFetching } = useEvents(address);
+  if (error) return <ErrorAlert title="Couldn't load the events" error={error} onRetry={() => void refetch()} />;
+  if (!events) return <Skeleton height="20rem" label="Loading the events" />;
+  return (
+    <div className="hg-page">
+      <div className="hg-toolbar hg-gap-below">
+        <span className="hg-note" role="status">
+          {events.length === 0 ? 'No events yet' : `The last ${events.length} events, newest first`}
+        </span>
+        <span className="hg-spring" />
+        <Button
+          variant="secondary"
+          isSmall
+          icon={<Icon name="restart" />}
+          isLoading={isFetching}
+          onClick={() => void refetch()}
+        >
+          Reload
+        </Button>
+      </div>
+      {events.length > 0 && (
+        <div className="hg-list">
+          <table aria-label="Events">
+            <thead>
+              <tr>
+                <th scope="col">Time</th>
+                <th scope="col">Type</th>
+                <th scope="col">Event</th>
+                <th scope="col">Details</th>
+                <th scope="col">Source</th>
+              </tr>
+            </thead>
+            <tbody>
+              {events.map(({ time, type, reason, object, message, source, caller }, index) => (
+                <tr key={index}>
+                  <td>
+                    <Timestamp at={time} />
+                  </td>
+                  <td>{type}</td>
+                  <td>{reason}</td>
+                  <td>
+                    {message} <span className="hg-note">{source === 'cluster' && object}</span>
+                  </td>
+                  <td>{source === 'cluster' ? 'Cluster' : caller || 'Headgate'}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </div>
+  );
+}
