@@ -177,7 +177,9 @@ export class LibvirtBackend extends Backend {
       migration: new UnavailableAbility('Live migration needs a cluster: a libvirt context is one machine.'),
       containers: new UnavailableAbility('Containers need Kubernetes: libvirt runs virtual machines only.'),
       consoles: new LibvirtConsoles(connection, finder),
-      events: new UnavailableAbility('libvirt keeps no history of events; only the actions of this service are known.'),
+      events: new UnavailableAbility(
+        'A libvirt context keeps no history of events: only the actions of this service are known.',
+      ),
       cluster: new LibvirtCluster(connection, POOL_NAME),
       diagnostics: new LibvirtDiagnostics({
         connection,

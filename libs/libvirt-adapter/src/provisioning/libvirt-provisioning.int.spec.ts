@@ -185,6 +185,13 @@ describeWithLibvirt(`LibvirtProvisioning on libvirt${missing === undefined ? '' 
     await create(wanted);
     const vm = await recorder.untilVm(wanted.ref, ({ status }) => status === 'Running');
     expect(vm).toMatchObject({ memoryBytes: 192 * MIB, diskBytes: 67 * MIB, restartRequired: false });
+    const growing = spec(tiny, { memoryBytes: 1024 * MIB, start: true, autostart: true });
+    await create(growing);
+    const grown = await recorder.untilVm(growing.ref, ({ status }) => status === 'Running');
+    expect(grown).toMatchObject({ cpu: 1, memoryBytes: 1024 * MIB, restartRequired: false });
+    const xml = await libvirt.virsh.run(['dumpxml', grown.uid]);
+    expect(xml).toContain('<maxMemory');
+    expect(await libvirt.virsh.run(['dominfo', grown.uid])).toMatch(/^Autostart:\s+enable/m);
   });
 
   test('keeps a VM whose import failed, with the reason and without a disk, until it is deleted', async () => {
