@@ -9,7 +9,7 @@ import { SandboxHarness } from './testing/sandbox-harness.contract.js';
 
 /** KubeVirt keeps no earlier output of the serial line; a newline makes the guest print its prompt. */
 const consoles = { greeting: /login: /, wake: '\r' };
-const TIMEOUT_MS = 30_000;
+const TIMEOUT_MS = 60_000;
 /** Two nodes with the same CPU vendor, so that every guest can migrate to the other one. */
 const cluster = { nodes: [{ name: 'node-a' }, { name: 'node-b' }] };
 

@@ -38,8 +38,8 @@ const open = async (): Promise<SandboxHarness> => {
   });
 };
 
-instancePowerContract('kube with the least permissions', open, { timeoutMs: 20_000 });
-instanceProvisioningContract('kube with the least permissions', open, { timeoutMs: 20_000 });
+instancePowerContract('kube with the least permissions', open, { timeoutMs: 60_000 });
+instanceProvisioningContract('kube with the least permissions', open, { timeoutMs: 60_000 });
 
 describe('the least permissions', () => {
   test('are enough for consoles, events, containers, migration, nodes and the doctor', async () => {
@@ -69,5 +69,5 @@ describe('the least permissions', () => {
     expect((await backend.require('cluster').instancetypes()).instancetypes.length).toBeGreaterThan(0);
     await backend.require('provisioning').delete(vm);
     await harness.close();
-  }, 20_000);
+  }, 60_000);
 });

@@ -13,7 +13,7 @@ const run = promisify(execFile);
 const kubectl = findKubectl();
 
 // Each call starts a process, and some tests make several calls.
-jest.setTimeout(60_000);
+jest.setTimeout(180_000);
 
 const WIDGETS = {
   apiVersion: 'apiextensions.k8s.io/v1',

@@ -15,7 +15,7 @@ const kubectl = findKubectl();
 const testKubectl = kubectl ? test : test.skip;
 
 // Building the program and starting kubectl for each call takes time.
-jest.setTimeout(60_000);
+jest.setTimeout(180_000);
 
 describe('the stand-alone sandbox', () => {
   let folder: string;
