@@ -6,6 +6,7 @@ import {
   isVm,
   messageOf,
   parseRef,
+  runConcurrently,
   type Caller,
   type Instance,
   type InstanceDirectory,
@@ -82,11 +83,9 @@ export class RunFolderAction extends Change<
   ): Promise<FolderActionResult> {
     const pending = this.members(path, options);
     const members: MemberResult[] = new Array<MemberResult>(pending.length);
-    const queue = pending.entries();
-    const work = async (): Promise<void> => {
-      for (const [index, member] of queue) members[index] = await this.apply(member, action, caller);
-    };
-    await Promise.all(Array.from({ length: Math.min(MAX_CONCURRENT_MEMBERS, pending.length) }, work));
+    await runConcurrently(pending.entries(), MAX_CONCURRENT_MEMBERS, async ([index, member]) => {
+      members[index] = await this.apply(member, action, caller);
+    });
     const count = (matches: (result: MemberResult) => boolean): number => members.filter(matches).length;
     return {
       path,

@@ -6,6 +6,7 @@ import {
   messageOf,
   needsRetry,
   parseRef,
+  runConcurrently,
   type Audit,
   type BulkOrder,
   type BulkReporter,
@@ -13,29 +14,10 @@ import {
   type InstanceDirectory,
   type InstanceRef,
   type Plan,
-  type PowerAction,
   type TaskMember,
   type TaskRunner,
 } from '@headgate/domain-contracts';
-import { CONTAINER_ACTIONS, type ApplyContainerPower } from './apply-container-power.js';
-import type { ApplyPower } from './apply-power.js';
-import type { DeleteContainer } from './delete-container.js';
-import type { DeleteVm } from './delete-vm.js';
-import type { MigrateVm } from './migrate-vm.js';
-import type { TagVm } from './tag-vm.js';
-
-/** The use cases of single instances. */
-export interface BulkDeps {
-  readonly directory: InstanceDirectory;
-  readonly tasks: TaskRunner;
-  readonly audit: Audit;
-  readonly applyPower: ApplyPower;
-  readonly applyContainerPower: ApplyContainerPower;
-  readonly migrateVm: MigrateVm;
-  readonly tagVm: TagVm;
-  readonly deleteVm: DeleteVm;
-  readonly deleteContainer: DeleteContainer;
-}
+import type { InstanceActions } from './instance-actions.js';
 
 /** More at once would only wait in the backend. */
 const MAX_CONCURRENT_MEMBERS = 8;
@@ -45,13 +27,18 @@ const MAX_CONCURRENT_MEMBERS = 8;
  * its audit entry. A failure stops no other instance.
  */
 export class RunBulk extends Change<[order: BulkOrder, refs: readonly InstanceRef[]], string> {
-  constructor(private readonly deps: BulkDeps) {
+  constructor(
+    private readonly directory: InstanceDirectory,
+    private readonly tasks: TaskRunner,
+    private readonly actions: InstanceActions,
+    private readonly audit: Audit,
+  ) {
     super();
   }
 
   override async plan(order: BulkOrder, refs: readonly InstanceRef[]): Promise<Plan> {
     const members = expectMembers(order, refs);
-    const missing = members.filter((ref) => this.deps.directory.get(parseRef(ref)) === undefined);
+    const missing = members.filter((ref) => this.directory.get(parseRef(ref)) === undefined);
     const name = describe(order);
     return buildPlan(
       members.filter((ref) => !missing.includes(ref)).map((detail) => ({ name, detail })),
@@ -69,7 +56,7 @@ export class RunBulk extends Change<[order: BulkOrder, refs: readonly InstanceRe
    * @throws DomainError TASK_NOT_FOUND, WRONG_STATE
    */
   retry(id: string, caller: Caller): string {
-    const { status, bulk, members } = this.deps.tasks.get(id);
+    const { status, bulk, members } = this.tasks.get(id);
     if (!bulk) throw new DomainError('WRONG_STATE', `${id} is not a bulk task.`);
     if (status === 'running') throw new DomainError('WRONG_STATE', `${id} still runs.`);
     if (!members) throw new DomainError('WRONG_STATE', `${id} is too old; its members are no longer known.`);
@@ -81,7 +68,7 @@ export class RunBulk extends Change<[order: BulkOrder, refs: readonly InstanceRe
 
   /** Begins no further member; those that run are finished. @throws DomainError TASK_NOT_FOUND, WRONG_STATE */
   async cancel(id: string, caller: Caller): Promise<void> {
-    const { tasks, audit } = this.deps;
+    const { tasks, audit } = this;
     if (!tasks.get(id).bulk) throw new DomainError('WRONG_STATE', `${id} is not a bulk task.`);
     await audit.of(caller, 'cancel task', `task/${id}`, async () =>
       tasks.cancelTask(id, new DomainError('CONFLICT', `Canceled by ${caller.login || 'the user'}.`)),
@@ -89,64 +76,35 @@ export class RunBulk extends Change<[order: BulkOrder, refs: readonly InstanceRe
   }
 
   private start(order: BulkOrder, refs: readonly string[], caller: Caller): string {
-    return this.deps.tasks.startBulk(order, refs, caller, (report) => this.work(order, refs, caller, report));
+    return this.tasks.startBulk(order, refs, caller, (report) => this.work(order, refs, caller, report));
   }
 
   private async work(order: BulkOrder, refs: readonly string[], caller: Caller, report: BulkReporter): Promise<void> {
     report.step(describe(order));
     let finished = 0;
     let failed = 0;
-    const queue = refs.values();
-    const worker = async (): Promise<void> => {
-      for (const ref of queue) {
-        if (report.signal.aborted) return;
-        report.member(ref, { status: 'running' });
-        const result = await this.apply(order, parseRef(ref), caller);
-        report.member(ref, result);
-        if (result.error !== undefined) {
-          failed++;
-          report.log(`${ref}: ${result.error}`);
-        }
-        report.progress(++finished / refs.length);
+    await runConcurrently(refs, MAX_CONCURRENT_MEMBERS, async (ref) => {
+      if (report.signal.aborted) return;
+      report.member(ref, { status: 'running' });
+      const result = await this.apply(order, parseRef(ref), caller);
+      report.member(ref, result);
+      if (result.error !== undefined) {
+        failed++;
+        report.log(`${ref}: ${result.error}`);
       }
-    };
-    await Promise.all(Array.from({ length: Math.min(MAX_CONCURRENT_MEMBERS, refs.length) }, worker));
+      report.progress(++finished / refs.length);
+    });
     report.signal.throwIfAborted();
     if (failed > 0) throw new Error(`${failed} of ${refs.length} failed.`);
   }
 
   private async apply(order: BulkOrder, ref: InstanceRef, caller: Caller): Promise<Omit<TaskMember, 'ref'>> {
     try {
-      const task = await (ref.kind === 'vm'
-        ? this.applyToVm(order, ref, caller)
-        : this.applyToContainer(order, ref, caller));
+      const task = await this.actions.apply(order, ref, caller);
       return { status: 'done', ...(task === undefined ? {} : { task }) };
     } catch (error) {
       return { status: 'error', error: messageOf(error) };
     }
-  }
-
-  private async applyToVm(order: BulkOrder, ref: InstanceRef, caller: Caller): Promise<string | undefined> {
-    const { action, force = false, tag = '' } = order;
-    const { applyPower, migrateVm, tagVm, deleteVm } = this.deps;
-    switch (action) {
-      case 'migrate':
-        return migrateVm.run(ref, undefined, caller);
-      case 'tag':
-      case 'untag':
-        return void (await tagVm.run(ref, tag, action === 'tag', caller));
-      case 'delete':
-        return void (await deleteVm.run(ref, caller));
-      default:
-        return void (await applyPower.run(ref, action satisfies PowerAction, { force }, caller));
-    }
-  }
-
-  private async applyToContainer({ action }: BulkOrder, ref: InstanceRef, caller: Caller): Promise<undefined> {
-    if (action === 'delete') return void (await this.deps.deleteContainer.run(ref, caller));
-    const power = CONTAINER_ACTIONS.find((one) => one === action);
-    if (!power) throw new DomainError('NOT_SUPPORTED', 'Containers can only be started, stopped and deleted.');
-    await this.deps.applyContainerPower.run(ref, power, caller);
   }
 }
 

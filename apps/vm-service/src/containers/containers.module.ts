@@ -16,5 +16,6 @@ import { ContainersController } from './containers.controller.js';
     provideClass(DeleteContainer, [InstanceDirectory, BackendDirectory, Audit]),
     provideClass(ApplyContainerPower, [InstanceDirectory, BackendDirectory, Audit]),
   ],
+  exports: [ApplyContainerPower, DeleteContainer],
 })
 export class ContainersModule {}

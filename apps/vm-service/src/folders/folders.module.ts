@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { Audit, BackendDirectory, InstanceDirectory } from '@headgate/domain-contracts';
+import { Audit, InstanceDirectory } from '@headgate/domain-contracts';
 import {
   AddFolderMember,
   CreateFolder,
@@ -10,7 +10,7 @@ import {
   RemoveFolderMember,
   RunFolderAction,
 } from '@headgate/folders';
-import { ApplyContainerPower, ApplyPower } from '@headgate/instances';
+import { InstanceActionsModule } from '../bulk/instance-actions.module.js';
 import { FleetModule } from '../fleet/fleet.module.js';
 import { provideClass } from '../platform/provide-class.js';
 import { StoreModule } from '../store/store.module.js';
@@ -21,7 +21,7 @@ import { ReadFolders } from './read-folders.js';
 
 /** Folders over the instances of all contexts: the tree, its changes, actions on all members. */
 @Module({
-  imports: [StoreModule, FolderTreeModule, FleetModule],
+  imports: [StoreModule, FolderTreeModule, FleetModule, InstanceActionsModule],
   controllers: [FoldersController],
   providers: [
     ReadFolders,
@@ -30,8 +30,6 @@ import { ReadFolders } from './read-folders.js';
     provideClass(MoveFolder, [Folders, Audit]),
     provideClass(AddFolderMember, [Folders, InstanceDirectory, Audit]),
     provideClass(RemoveFolderMember, [Folders, Audit]),
-    provideClass(ApplyPower, [InstanceDirectory, BackendDirectory, Audit]),
-    provideClass(ApplyContainerPower, [InstanceDirectory, BackendDirectory, Audit]),
     { provide: MemberPower, useClass: InstanceMemberPower },
     provideClass(RunFolderAction, [Folders, InstanceDirectory, MemberPower]),
   ],

@@ -28,5 +28,6 @@ import { VmsController } from './vms.controller.js';
     provideClass(ReadEvents, [InstanceDirectory, BackendDirectory, AuditLog]),
     provideClass(TagVm, [InstanceDirectory, BackendDirectory, Audit]),
   ],
+  exports: [ApplyPower, DeleteVm, MigrateVm, TagVm],
 })
 export class InstancesModule {}

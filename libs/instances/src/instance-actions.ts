@@ -1,0 +1,59 @@
+import {
+  DomainError,
+  type BulkOrder,
+  type Caller,
+  type InstanceRef,
+  type PowerAction,
+} from '@headgate/domain-contracts';
+import { CONTAINER_ACTIONS, type ApplyContainerPower } from './apply-container-power.js';
+import type { ApplyPower } from './apply-power.js';
+import type { DeleteContainer } from './delete-container.js';
+import type { DeleteVm } from './delete-vm.js';
+import type { MigrateVm } from './migrate-vm.js';
+import type { TagVm } from './tag-vm.js';
+
+/** The use cases of single instances. */
+export interface InstanceUseCases {
+  readonly applyPower: ApplyPower;
+  readonly applyContainerPower: ApplyContainerPower;
+  readonly migrateVm: MigrateVm;
+  readonly tagVm: TagVm;
+  readonly deleteVm: DeleteVm;
+  readonly deleteContainer: DeleteContainer;
+}
+
+/** What work on many instances does to one of them: the use case of a single request, with its checks and its audit entry. */
+export type InstanceOrder = Pick<BulkOrder, 'action' | 'force' | 'tag'>;
+
+/** Carries out an action on a VM or a container, for work on many of them. */
+export class InstanceActions {
+  constructor(private readonly useCases: InstanceUseCases) {}
+
+  /** @returns the ID of the task that continues the work, if there is one */
+  apply(order: InstanceOrder, ref: InstanceRef, caller: Caller): Promise<string | undefined> {
+    return ref.kind === 'vm' ? this.applyToVm(order, ref, caller) : this.applyToContainer(order, ref, caller);
+  }
+
+  private async applyToVm(order: InstanceOrder, ref: InstanceRef, caller: Caller): Promise<string | undefined> {
+    const { action, force = false, tag = '' } = order;
+    const { applyPower, migrateVm, tagVm, deleteVm } = this.useCases;
+    switch (action) {
+      case 'migrate':
+        return migrateVm.run(ref, undefined, caller);
+      case 'tag':
+      case 'untag':
+        return void (await tagVm.run(ref, tag, action === 'tag', caller));
+      case 'delete':
+        return void (await deleteVm.run(ref, caller));
+      default:
+        return void (await applyPower.run(ref, action satisfies PowerAction, { force }, caller));
+    }
+  }
+
+  private async applyToContainer({ action }: InstanceOrder, ref: InstanceRef, caller: Caller): Promise<undefined> {
+    if (action === 'delete') return void (await this.useCases.deleteContainer.run(ref, caller));
+    const power = CONTAINER_ACTIONS.find((one) => one === action);
+    if (!power) throw new DomainError('NOT_SUPPORTED', 'Containers can only be started, stopped and deleted.');
+    await this.useCases.applyContainerPower.run(ref, power, caller);
+  }
+}
