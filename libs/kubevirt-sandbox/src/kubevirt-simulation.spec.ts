@@ -23,6 +23,13 @@ describe('what a cluster serves', () => {
     const at = (version: (typeof KUBEVIRT_VERSIONS)[number]) => kubevirtVersion >= version;
     expect(await versionsOf('export.kubevirt.io')).toEqual(at('1.9') ? ['v1', 'v1beta1'] : ['v1beta1', 'v1alpha1']);
     expect(await versionsOf('clone.kubevirt.io')).toEqual(at('1.5') ? ['v1beta1', 'v1alpha1'] : ['v1alpha1']);
+    expect(await versionsOf('pool.kubevirt.io')).toEqual(at('1.7') ? ['v1beta1', 'v1alpha1'] : ['v1alpha1']);
+    expect(await versionsOf('instancetype.kubevirt.io')).toEqual(
+      at('1.6') ? ['v1beta1'] : ['v1beta1', 'v1alpha2', 'v1alpha1'],
+    );
+    expect(await versionsOf('migrations.kubevirt.io')).toEqual(['v1alpha1']);
+    expect(await versionsOf('backup.kubevirt.io')).toEqual(at('1.8') ? ['v1alpha1'] : []);
+    expect(await versionsOf('plugin.kubevirt.io')).toEqual(at('1.9') ? ['v1alpha1'] : []);
     const types = await cluster.call(
       'GET',
       '/apis/instancetype.kubevirt.io/v1beta1/virtualmachineclusterinstancetypes',

@@ -1,4 +1,5 @@
 import type { ResourceDefinition } from '@headgate/kube-sandbox';
+import type { KubevirtRelease } from '../kubevirt-version.js';
 import { customResource, served } from './resource-builder.js';
 import { anything, flag, integer, labels, list, object, quantity, resource, text } from './schema-builder.js';
 
@@ -44,6 +45,7 @@ const preferenceSpec = object({
 });
 
 const kind = (
+  release: KubevirtRelease,
   name: string,
   namespaced: boolean,
   shortNames: string[],
@@ -52,18 +54,27 @@ const kind = (
   customResource(
     'instancetype.kubevirt.io',
     { kind: name, namespaced, shortNames, ...(namespaced ? { categories: ['all'] } : {}) },
-    [served('v1beta1', { schema: resource({ 'spec!': spec }) })],
+    ['v1beta1', ...(release.since('1.6') ? [] : ['v1alpha2', 'v1alpha1'])].map((version) =>
+      served(version, { schema: resource({ 'spec!': spec }) }),
+    ),
   );
 
 /** Cluster-wide and namespaced instancetypes and preferences. */
-export const instancetypeDefinitions = (): ResourceDefinition[] => [
-  kind('VirtualMachineInstancetype', true, ['vminstancetype', 'vminstancetypes', 'vmf', 'vmfs'], instancetypeSpec),
+export const instancetypeDefinitions = (release: KubevirtRelease): ResourceDefinition[] => [
   kind(
+    release,
+    'VirtualMachineInstancetype',
+    true,
+    ['vminstancetype', 'vminstancetypes', 'vmf', 'vmfs'],
+    instancetypeSpec,
+  ),
+  kind(
+    release,
     'VirtualMachineClusterInstancetype',
     false,
     ['vmclusterinstancetype', 'vmclusterinstancetypes', 'vmcf', 'vmcfs'],
     instancetypeSpec,
   ),
-  kind('VirtualMachinePreference', true, ['vmpref', 'vmprefs', 'vmp', 'vmps'], preferenceSpec),
-  kind('VirtualMachineClusterPreference', false, ['vmcp', 'vmcps'], preferenceSpec),
+  kind(release, 'VirtualMachinePreference', true, ['vmpref', 'vmprefs', 'vmp', 'vmps'], preferenceSpec),
+  kind(release, 'VirtualMachineClusterPreference', false, ['vmcp', 'vmcps'], preferenceSpec),
 ];

@@ -3,6 +3,7 @@ import type { KubevirtRelease } from '../kubevirt-version.js';
 import { cdiDefinitions, uploadTokenDefinition } from './cdi-definitions.js';
 import { instancetypeDefinitions } from './instancetype-definitions.js';
 import { kubevirtDefinitions } from './kubevirt-definitions.js';
+import { otherDefinitions } from './other-definitions.js';
 import { snapshotDefinitions } from './snapshot-definitions.js';
 import { networkAttachmentDefinition, storageSnapshotDefinitions } from './storage-snapshot-definitions.js';
 
@@ -17,7 +18,12 @@ export function simulatedDefinitions(
   return [
     ...(without.has('kubevirt')
       ? []
-      : [...kubevirtDefinitions(release), ...instancetypeDefinitions(), ...snapshotDefinitions(release)]),
+      : [
+          ...kubevirtDefinitions(release),
+          ...instancetypeDefinitions(release),
+          ...snapshotDefinitions(release),
+          ...otherDefinitions(release),
+        ]),
     ...(without.has('cdi') ? [] : [...cdiDefinitions(), uploadTokenDefinition()]),
     ...(without.has('snapshots') ? [] : storageSnapshotDefinitions()),
     ...(without.has('multus') ? [] : [networkAttachmentDefinition()]),
