@@ -89,6 +89,22 @@ describe.each<Mode>(['embedded', 'gateway'])('the memory of request bodies (%s)'
     expect((await call(limits.url, 'PUT', `${SEND}fast`, { body })).status).toBe(mode === 'gateway' ? 200 : 401);
   });
 
+  if (mode === 'gateway') {
+    test('is free again when a request for a tunnel follows, on which Node closes the connection', async () => {
+      upstream.respond = () => undefined;
+      const body = JSON.stringify({ pdus: [], x: 'x'.repeat(MIB) });
+      const socket = await open('GET /_matrix/client/v3/sync?timeout=60000 HTTP/1.1');
+      await write(
+        socket,
+        `\r\nPUT ${SEND}second HTTP/1.1\r\nHost: b.example\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+      );
+      await until(async () => upstream.countOf(`${SEND}second`) === 1, 'both requests arrived');
+      await write(socket, 'CONNECT b.example:80 HTTP/1.1\r\nHost: b.example\r\n\r\n');
+      await until(async () => (await metric('limits_buffered_body_bytes')) === 0, 'the body was released');
+      upstream.respond = (_request, response) => response.end('{}');
+    });
+  }
+
   test('is free again when the callers have gone', async () => {
     await until(async () => (await metric('limits_buffered_body_bytes')) === 0, 'all bodies were released');
     expect((await call(limits.url, 'PUT', `${SEND}later`, { body: { pdus: [] } })).status).toBe(

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { MatrixError } from '@headgate/matrix-protocol';
-import type { BodyBudget } from './body-budget.js';
+import type { BodyBudget, BufferedBody } from './body-budget.js';
 
 /** How much of a refused body is discarded so that the client receives the refusal, before the connection is closed. */
 const DRAIN_BYTES = 64 * 1024 * 1024;
@@ -106,8 +107,31 @@ export async function readBody(
     throw error;
   }
   body.complete();
-  response.once('close', () => body.release());
+  releaseWith(request.socket, response, body);
   return buffer.take();
+}
+
+/** The complete bodies of the requests on a connection. */
+const bodiesOf = new WeakMap<Socket, Set<BufferedBody>>();
+
+/**
+ * Releases a body when its response ends, or with its connection: when a CONNECT follows on the same connection, Node closes the connection
+ * but none of its responses.
+ */
+function releaseWith(socket: Socket, response: ServerResponse, body: BufferedBody): void {
+  if (response.closed || socket.closed) return body.release();
+  const bodies = bodiesOf.get(socket) ?? new Set();
+  if (!bodiesOf.has(socket)) {
+    bodiesOf.set(socket, bodies);
+    socket.once('close', () => {
+      for (const open of bodies) open.release();
+    });
+  }
+  bodies.add(body);
+  response.once('close', () => {
+    bodies.delete(body);
+    body.release();
+  });
 }
 
 /** The caller hung up, so there is no one to respond to. */
