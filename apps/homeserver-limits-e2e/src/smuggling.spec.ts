@@ -33,6 +33,17 @@ describe('what a request may hide from the gateway', () => {
     },
   );
 
+  test.each([`Content-Length: ${HIDDEN.length}\r\n\r\n${HIDDEN}`, `Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n`])(
+    'is no upgrade with a body, for which the upstream would wait',
+    async (framed) => {
+      const head =
+        'GET /_matrix/client/v3/x HTTP/1.1\r\nHost: b\r\nConnection: close, Upgrade\r\nUpgrade: websocket\r\n';
+      expect(await rawExchange(limits.url, head + framed)).toMatch(/^HTTP\/1\.1 200 /);
+      expect(upstream.requests.map(({ target }) => target)).toEqual(['/_matrix/client/v3/x']);
+      expect(upstream.last.rawHeaders.map((text) => text.toLowerCase())).not.toContain('upgrade');
+    },
+  );
+
   test.each([['h2c'], ['websocket'], ['echo']])('is no bounded operation behind Upgrade: %s', async (protocol) => {
     const upgrade = `Connection: close, Upgrade\r\nUpgrade: ${protocol}\r\n`;
     const received = await rawExchange(limits.url, HIDDEN.replace('Host: b\r\n', `Host: b\r\n${upgrade}`));

@@ -21,11 +21,13 @@ export class UpgradeProxy {
 
   /**
    * Whether a request may leave HTTP for a WebSocket. No operation of the table may: it would bypass its bound. Other protocols,
-   * such as h2c, could carry whole requests past the bounds. A server may ignore an `Upgrade` header, so those are ignored.
+   * such as h2c, could carry whole requests past the bounds. A server may ignore an `Upgrade` header, so those are ignored. So are
+   * those of requests with a body, which would arrive on the upgraded connection while the upstream still waits for it.
    */
   accepts({ method = '', url = '', headers }: IncomingMessage): boolean {
     const isWebSocket = method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket';
-    return isWebSocket && this.deps.table.classify(method, url).kind === 'unknown';
+    const hasBody = headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
+    return isWebSocket && !hasBody && this.deps.table.classify(method, url).kind === 'unknown';
   }
 
   handle(request: IncomingMessage, socket: Duplex, head: Buffer): void {
