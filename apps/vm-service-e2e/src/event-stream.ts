@@ -48,7 +48,7 @@ export class EventStream {
       if (end >= 0) {
         const block = this.rest.slice(0, end);
         this.rest = this.rest.slice(end + 2);
-        const [, name, data] = /^event: (.*)\ndata: (.*)$/.exec(block) ?? [];
+        const [, name, data] = /^event: (.*)\n(?:id: .*\n)?data: (.*)$/.exec(block) ?? [];
         if (name !== undefined && data !== undefined) return { name, data: JSON.parse(data) };
         continue;
       }

@@ -1,4 +1,4 @@
-import type { VmView } from '@headgate/api-contracts';
+import type { TaskView, VmView } from '@headgate/api-contracts';
 import type { Locator, Page } from 'playwright-core';
 import { unnamedControls } from './accessible-names.js';
 import { Api } from './api.js';
@@ -118,6 +118,30 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the web console,
       async () => (await api.send<VmView[]>('GET', '/api/vms')).body,
       (all) => starts.every(({ ref }) => all.find((vm) => vm.ref === ref)?.running),
     );
+  });
+
+  test('continues bulk work without the page, and shows it in the list of tasks after a reload', async () => {
+    await open('/vms?namespace=web');
+    await table().waitFor();
+    const members = vms.filter(({ namespace }) => namespace === 'web');
+    expect(members.length).toBeGreaterThan(20);
+    await page.getByRole('checkbox', { name: 'Select all shown' }).check();
+    await page.getByRole('button', { name: 'More' }).click();
+    await page.getByRole('menuitem', { name: 'Add tag' }).click();
+    await dialog().getByRole('textbox', { name: 'Tag' }).fill('night');
+    const started = page.waitForResponse((response) => response.url().endsWith('/api/ext/bulk'));
+    await dialog()
+      .getByRole('button', { name: /^Add tag: / })
+      .click();
+    const { task } = (await (await started).json()) as { task: string };
+    await page.reload();
+    await page.getByRole('button', { name: /^Tasks/ }).click();
+    const item = page.getByRole('listitem', { name: `Add tag night: ${members.length} instances` });
+    await item.getByText(`${members.length} succeeded, 0 failed, 0 skipped.`).waitFor();
+    const { body } = await api.send<TaskView>('GET', `/api/tasks/${task}`);
+    expect([body.status, body.members?.every(({ status }) => status === 'done')]).toEqual(['done', true]);
+    const tagged = (await api.send<VmView[]>('GET', '/api/vms')).body.filter(({ tags }) => tags.includes('night'));
+    expect(tagged.map(({ ref }) => ref).sort()).toEqual(members.map(({ ref }) => ref).sort());
   });
 
   test('shows the refusals of the service at their fields', async () => {

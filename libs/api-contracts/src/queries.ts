@@ -76,4 +76,6 @@ export class ListQuery extends ContextQuery {
   @Optional()
   @Matches(/^[A-Za-z0-9_-]{1,1024}$/, { message: '$property must be the Svc-Cursor of the previous page.' })
   cursor?: string;
+  /** Only for an event stream, where it means the same as the header Last-Event-ID. */
+  @Optional() @IsString() @MaxLength(64) lastEventId?: string;
 }

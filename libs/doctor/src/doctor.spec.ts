@@ -8,6 +8,7 @@ import {
   type Caller,
   type DiagnosticCheck,
   Diagnostics,
+  DomainError,
   type UnavailableAbility,
 } from '@headgate/domain-contracts';
 import { FixedClock, MemoryBackend } from '@headgate/testing';
@@ -96,6 +97,21 @@ describe('FixBackends', () => {
     expect((await fix.plan()).steps).toEqual([{ name: 'namespace', detail: 'Create it.' }]);
     expect(backend.fixed).toBe(0);
     expect(await fix.run(ann)).toEqual({ fixed: ['fixed 1'] });
+  });
+
+  test('asks no context that is known to be lost, and fixes the others', async () => {
+    const lost = new FaultyBackend('lost', () => []);
+    const away = new DomainError('BACKEND_UNREACHABLE', 'lost does not answer.');
+    lost.require = () => {
+      throw away;
+    };
+    const { fix, audit } = doctor(lost, new FaultyBackend('lab', () => []));
+    await expect(fix.run(ann)).rejects.toBe(away);
+    expect(lost.fixed).toBe(0);
+    expect(audit.entries).toMatchObject([
+      { ref: 'lost', outcome: 'error', message: 'lost does not answer.' },
+      { ref: 'lab', outcome: 'ok', message: 'fixed 1' },
+    ]);
   });
 
   test('records each fix with its author, and a failed one with its cause', async () => {

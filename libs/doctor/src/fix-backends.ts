@@ -31,18 +31,21 @@ export class FixBackends extends Change<[], FixResult> {
   }
 
   override async run(caller: Caller): Promise<FixResult> {
-    const fixed = await Promise.all(this.backends.all().map((backend) => this.fix(backend, caller)));
-    return { fixed: fixed.flat() };
+    // A context that fails must not hide whether the others were fixed, so all of them end first.
+    const fixes = await Promise.allSettled(this.backends.all().map((backend) => this.fix(backend, caller)));
+    const failed = fixes.find((fix) => fix.status === 'rejected');
+    if (failed) throw failed.reason;
+    return { fixed: fixes.flatMap((fix) => (fix.status === 'fulfilled' ? fix.value : [])) };
   }
 
   private async fix(backend: Backend, caller: Caller): Promise<readonly string[]> {
-    const diagnostics = backend.ability('diagnostics');
-    if (diagnostics instanceof UnavailableAbility) return [];
+    if (backend.ability('diagnostics') instanceof UnavailableAbility) return [];
     return this.audit.of(
       caller,
       'fix',
       backend.context,
-      () => diagnostics.fix(),
+      // Unlike `ability`, it throws at once for a context that is known to be lost.
+      async () => backend.require('diagnostics').fix(),
       (fixed) => fixed.join(', '),
     );
   }

@@ -88,7 +88,7 @@ describe('POST /api/ext/bulk', () => {
     expect([nothing.status, nothing.json.code]).toEqual([409, 'WRONG_STATE']);
   });
 
-  test('deletes only what it was given, never a protected VM', async () => {
+  test('deletes only the given instances, never a protected VM', async () => {
     const kept = edge.lab.engine.all().find(({ ref }) => ref.name === 'db')!;
     edge.lab.engine.put({ ...kept, protected: true } as typeof kept);
     const done = await ended(await start({ action: 'delete', refs: [WEB, DB] }));
@@ -177,7 +177,7 @@ describe('POST /api/ext/bulk', () => {
     expect((await edge.send('POST', `/api/ext/bulk/${id}/cancel`)).status).toBe(409);
   });
 
-  test('keeps its results over a restart of the service, also of what was never begun', async () => {
+  test('keeps its results over a restart of the service, also for members that never began', async () => {
     const power = edge.lab.require('power');
     let isHeld = false;
     const stopping = Promise.withResolvers<void>();

@@ -32,13 +32,25 @@ export class EventStreams implements BeforeApplicationShutdown {
     const feed = (): ChangeFeed<FleetEvent> =>
       new ChangeFeed({
         clock,
-        serialize: (changes, position) => Buffer.from(`${changes.map(eventOf).join('')}${this.idField(position)}`),
+        serialize: (changes, position) => {
+          const last = changes.length - 1;
+          const id = this.idOf(position);
+          return Buffer.from(changes.map((change, index) => eventOf(change, index === last ? id : undefined)).join(''));
+        },
       });
     this.feeds = { vm: feed(), ct: feed() };
   }
 
-  /** Answers a request with a stream. A client that sends `Last-Event-ID` continues where it stopped, if that is still known. */
-  async begin(kind: InstanceKind, { headers, method }: FastifyRequest, reply: FastifyReply): Promise<void> {
+  /**
+   * Answers a request with a stream. A client that sends `Last-Event-ID`, or `lastEventId` in the query, because a page can't set
+   * headers, continues where it stopped, if that is still known.
+   */
+  async begin(
+    kind: InstanceKind,
+    { headers, method }: FastifyRequest,
+    reply: FastifyReply,
+    lastEventId?: string,
+  ): Promise<void> {
     await this.fleet.whenSynced();
     // Changes are only kept once a client has asked for a stream.
     this.unsubscribe ??= this.fleet.subscribe((change) => this.publish(change));
@@ -67,7 +79,7 @@ export class EventStreams implements BeforeApplicationShutdown {
         return isGzip ? this.gzip.parts(pieces) : pieces;
       },
       encode: isGzip ? (bytes) => this.gzip.part(bytes) : undefined,
-      resumeFrom: this.positionOf(headers['last-event-id']),
+      resumeFrom: this.positionOf(headers['last-event-id'] ?? lastEventId),
     });
     this.stopHeartbeat ??= this.clock.every(HEARTBEAT_MS, () => {
       for (const one of this.open) one.beat();
@@ -98,11 +110,11 @@ export class EventStreams implements BeforeApplicationShutdown {
   }
 
   private snapshot(kind: InstanceKind, position: number): readonly Buffer[] {
-    return [SNAPSHOT, ...this.fleet.snapshot(kind), Buffer.from(`\n\n${this.idField(position)}`)];
+    const head = `event: snapshot\nid: ${this.idOf(position)}\ndata: `;
+    return [Buffer.from(head), ...this.fleet.snapshot(kind), END];
   }
 
-  /** A block of its own, so that clients that ignore IDs see the same events as before. */
-  private readonly idField = (position: number): string => `id: ${this.boot}-${position}\n\n`;
+  private readonly idOf = (position: number): string => `${this.boot}-${position}`;
 
   private positionOf(id: string | string[] | undefined): number | undefined {
     const [, boot, position] = /^([\w-]{8})-(\d{1,15})$/.exec(String(id ?? '')) ?? [];
@@ -110,20 +122,22 @@ export class EventStreams implements BeforeApplicationShutdown {
   }
 }
 
-const SNAPSHOT = Buffer.from('event: snapshot\ndata: ');
+const END = Buffer.from('\n\n');
 
-function eventOf(change: FleetEvent): string {
+/** @param id where a client continues after this event */
+function eventOf(change: FleetEvent, id?: string): string {
   switch (change.type) {
     case 'status':
-      return event('status', presentState(change.state));
+      return event('status', presentState(change.state), id);
     case 'changed':
-      return event('changed', presentEntry(change.entry));
+      return event('changed', presentEntry(change.entry), id);
     case 'removed':
-      return event('removed', { ref: formatRef(change.instance.ref) });
+      return event('removed', { ref: formatRef(change.instance.ref) }, id);
   }
 }
 
-const event = (name: string, data: unknown): string => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
+const event = (name: string, data: unknown, id?: string): string =>
+  `event: ${name}\n${id === undefined ? '' : `id: ${id}\n`}data: ${JSON.stringify(data)}\n\n`;
 
 const presentState = ({ context, kind, state, reason }: ContextState): object => ({
   context,

@@ -27,7 +27,8 @@ export class ListReader {
   ) {}
 
   async answer(kind: InstanceKind, query: ListQuery, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    if (request.headers.accept?.includes('text/event-stream')) return this.streams.begin(kind, request, reply);
+    if (request.headers.accept?.includes('text/event-stream'))
+      return this.streams.begin(kind, request, reply, query.lastEventId);
     await this.fleet.whenSynced();
     const { version, partial, json, pages } = this.fleet.list(kind);
     const isGzip = acceptsEncoding(request.headers['accept-encoding'], 'gzip');

@@ -103,7 +103,6 @@ describe('GET /api/vms', () => {
       ['GET', '/api/vms'],
       ['GET', '/api/cts'],
       ['GET', '/api/nodes'],
-      ['GET', '/api/capabilities'],
       ['GET', '/api/vms/default/db'],
       ['POST', '/api/vms/default/db/stop'],
       ['POST', '/api/vms', { name: 'new', image: 'tiny' }],
@@ -111,6 +110,14 @@ describe('GET /api/vms', () => {
       const answer = await edge.send(method, path, body);
       expect([path, answer.status, answer.json.code]).toEqual([path, 503, 'BACKEND_UNREACHABLE']);
     }
+    const capabilities = await edge.send('GET', '/api/capabilities');
+    expect([capabilities.status, capabilities.json['contexts']]).toMatchObject([
+      200,
+      [
+        { context: 'lab', up: false, reason: 'lab does not answer.' },
+        { context: 'other', up: false, reason: 'lab does not answer.' },
+      ],
+    ]);
     expect((await edge.send('GET', '/healthz')).body).toBe('ok\n');
   });
 
@@ -130,26 +137,26 @@ describe('GET /api/vms', () => {
         text += value;
       }
     };
-    await until(/event: snapshot\ndata: \[.*vm\/other\/default\/twin.*\n\n/);
+    await until(/event: snapshot\nid: .*\ndata: \[.*vm\/other\/default\/twin.*\n\n/);
     await edge.send('POST', '/api/vms/default/web/start');
-    await until(/event: changed\ndata: \{"name":"web".*"status":"Running"/);
+    await until(/event: changed\n(?:id: .*\n)?data: \{"name":"web".*"status":"Running"/);
     await edge.send('DELETE', '/api/vms/default/web');
-    await until(/event: removed\ndata: \{"ref":"vm\/lab\/default\/web"\}/);
+    await until(/event: removed\n(?:id: .*\n)?data: \{"ref":"vm\/lab\/default\/web"\}/);
     edge.lab.engine.disconnect(away);
     edge.other.engine.disconnect(away);
     await until(
-      /event: status\ndata: \{"context":"other","backend":"memory","up":false,"reason":"lab does not answer\."\}/,
+      /event: status\n(?:id: .*\n)?data: \{"context":"other","backend":"memory","up":false,"reason":"lab does not answer\."\}/,
     );
     edge.lab.engine.reconnect();
-    await until(/event: status\ndata: \{"context":"lab","backend":"memory","up":true/);
+    await until(/event: status\n(?:id: .*\n)?data: \{"context":"lab","backend":"memory","up":true/);
     abort.abort();
   });
 
   test('continues a stream after Last-Event-ID, and sends a snapshot for an unknown one', async () => {
-    const follow = async (lastEventId: string, pattern: RegExp): Promise<string> => {
+    const follow = async (lastEventId: string, pattern: RegExp, query = ''): Promise<string> => {
       const abort = new AbortController();
-      const answer = await fetch(`http://${edge.base}/api/vms`, {
-        headers: { accept: 'text/event-stream', 'last-event-id': lastEventId },
+      const answer = await fetch(`http://${edge.base}/api/vms${query}`, {
+        headers: { accept: 'text/event-stream', ...(lastEventId ? { 'last-event-id': lastEventId } : {}) },
         signal: abort.signal,
       });
       const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader();
@@ -162,12 +169,16 @@ describe('GET /api/vms', () => {
       abort.abort();
       return text;
     };
-    const first = await follow('nonsense', /event: snapshot[^]*\nid: .*\n\n/);
-    const [, id = ''] = /\nid: (.*)\n\n/.exec(first) ?? [];
+    const first = await follow('nonsense', /event: snapshot\nid: .*\ndata: .*\n\n/);
+    const [, id = ''] = /\nid: (.*)\n/.exec(first) ?? [];
     await edge.send('POST', '/api/vms/default/web/start');
-    const second = await follow(id, /event: changed\ndata: \{"name":"web".*"status":"Running"/);
+    const second = await follow(id, /event: changed\n(?:id: .*\n)?data: \{"name":"web".*"status":"Running"/);
     expect(second).not.toContain('event: snapshot');
-    expect(await follow(`${id}9999`, /event: snapshot[^]*\nid: .*\n\n/)).toContain('"name":"web"');
+    const [, next = ''] = /event: changed\nid: (.*)\ndata: \{"name":"web".*"status":"Running"/.exec(second) ?? [];
+    await edge.send('POST', '/api/vms/default/twin/start?context=lab');
+    const third = await follow('', /event: changed\n(?:id: .*\n)?data: \{"name":"twin"/, `?lastEventId=${next}`);
+    expect(third).not.toContain('"name":"web"');
+    expect(await follow(`${id}9999`, /event: snapshot\nid: .*\ndata: .*\n\n/)).toContain('"name":"web"');
   });
 
   test.each([
@@ -184,7 +195,7 @@ describe('GET /api/vms', () => {
     let text = '';
     for await (const data of socket) {
       text += String(data);
-      if (/event: snapshot\ndata: .*\n\nid: .*\n\n/.test(text)) break;
+      if (/event: snapshot\nid: .*\ndata: .*\n\n/.test(text)) break;
     }
     expect(text).toMatch(head);
     expect(text).toMatch(/\r\nconnection: close\r\n/i);
@@ -218,14 +229,14 @@ describe('GET /api/vms', () => {
     let isStarted = false;
     for await (const data of gunzip) {
       text += String(data);
-      if (!isStarted && /event: snapshot[^]*\nid: /.test(text)) {
+      if (!isStarted && /event: snapshot\nid: .*\ndata: .*\n\n/.test(text)) {
         isStarted = true;
         await edge.send('POST', '/api/vms/default/web/start');
       }
-      if (/event: changed\ndata: \{"name":"web".*\n\nid: /.test(text)) break;
+      if (/event: changed\n(?:id: .*\n)?data: \{"name":"web"/.test(text)) break;
     }
     socket.destroy();
     expect(head).toMatch(/content-encoding: gzip/i);
-    expect(text).toMatch(/^event: status\n[^]*event: snapshot\ndata: \[.*vm\/other\/default\/twin/);
+    expect(text).toMatch(/^event: status\n[^]*event: snapshot\nid: .*\ndata: \[.*vm\/other\/default\/twin/);
   });
 });

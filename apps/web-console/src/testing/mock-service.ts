@@ -117,12 +117,13 @@ export class MockStream extends EventTarget {
     this.closed = true;
   }
 
-  emit(event: string, data: unknown): void {
-    this.dispatchEvent(new MessageEvent(event, { data: JSON.stringify(data) }));
+  /** @param lastEventId where a client can continue after this event */
+  emit(event: string, data: unknown, lastEventId = ''): void {
+    this.dispatchEvent(new MessageEvent(event, { data: JSON.stringify(data), lastEventId }));
   }
 
-  snapshot(entries: readonly Instance[]): void {
-    this.emit('snapshot', entries);
+  snapshot(entries: readonly Instance[], lastEventId?: string): void {
+    this.emit('snapshot', entries, lastEventId);
   }
 
   break(): void {

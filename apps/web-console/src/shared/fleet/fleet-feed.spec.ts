@@ -55,6 +55,34 @@ describe('FleetFeed', () => {
     expect(store.current()).toMatchObject({ contexts: { prod: { up: false, reason: 'gone' } }, partial: true });
   });
 
+  test('continues where the stream broke, without a new snapshot', async () => {
+    service.fails('GET /api/vms', 503, 'It restarts.');
+    service.stream.snapshot([web], 'boot-1');
+    service.stream.emit('changed', { ...web, status: 'Paused' });
+    service.stream.emit('changed', db, 'boot-3');
+    await breakStream();
+    expect(store.current().phase).toBe('lost');
+    await jest.advanceTimersByTimeAsync(1_000);
+    expect(service.stream.url).toBe('/api/vms?lastEventId=boot-3');
+    service.stream.emit('status', { context: 'prod', up: true });
+    expect(store.current()).toMatchObject({ phase: 'live', error: undefined });
+    service.stream.emit('removed', { ref: web.ref }, 'boot-4');
+    await jest.advanceTimersByTimeAsync(100);
+    expect(names()).toEqual(['db']);
+  });
+
+  test('takes a snapshot instead, when the service no longer knows the position', async () => {
+    service.on('GET /api/vms', [web]);
+    service.stream.snapshot([web], 'boot-1');
+    await breakStream();
+    await jest.advanceTimersByTimeAsync(1_000);
+    service.stream.snapshot([db], 'other-1');
+    expect(names()).toEqual(['db']);
+    service.stream.break();
+    await jest.advanceTimersByTimeAsync(1_000);
+    expect(service.stream.url).toBe('/api/vms?lastEventId=other-1');
+  });
+
   test('fetches the list when the stream breaks, and reopens the stream', async () => {
     service.on('GET /api/vms', [web, db]);
     service.stream.snapshot([web]);

@@ -57,10 +57,20 @@ export class FleetFeed<E extends FleetEntry> {
 
   private open(): void {
     this.closed = false;
-    const source = new EventSource(this.path);
+    // A new EventSource can't send the header Last-Event-ID, so the position is in the query.
+    let position = this.store.position();
+    const query = position === undefined ? '' : `?lastEventId=${encodeURIComponent(position)}`;
+    const source = new EventSource(`${this.path}${query}`);
     this.source = source;
     const on = <T>(event: string, handle: (data: T) => void): void =>
-      source.addEventListener(event, (message) => handle(JSON.parse((message as MessageEvent<string>).data) as T));
+      source.addEventListener(event, (message) => {
+        const { data, lastEventId } = message as MessageEvent<string>;
+        // A stream that continues sends no snapshot.
+        if (position !== undefined && event !== 'snapshot') this.continues();
+        position = undefined;
+        handle(JSON.parse(data) as T);
+        if (lastEventId !== '') this.store.mark(lastEventId);
+      });
 
     on<E[]>('snapshot', (entries) => {
       this.failures = 0;
@@ -77,6 +87,11 @@ export class FleetFeed<E extends FleetEntry> {
     source.onerror = () => {
       if (this.source === source) this.broken();
     };
+  }
+
+  private continues(): void {
+    this.failures = 0;
+    this.store.confirm('live');
   }
 
   private close(): void {

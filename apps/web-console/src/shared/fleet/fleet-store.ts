@@ -28,6 +28,10 @@ export interface FleetState<E extends FleetEntry> {
 /** Receives the state of the fleet. */
 export interface FleetSink<E extends FleetEntry> {
   current(): FleetState<E>;
+  /** Where a stream can continue so that nothing is missing. */
+  position(): string | undefined;
+  /** Records that everything up to this position of the stream has arrived. */
+  mark(position: string): void;
   replace(entries: readonly E[], phase: FleetPhase): void;
   change(entry: E): void;
   remove(ref: string): void;
@@ -46,6 +50,7 @@ export class FleetStore<E extends FleetEntry> implements FleetSink<E> {
   private readonly listeners = new Set<() => void>();
   private state: FleetState<E> = { phase: 'loading', entries: [], contexts: {}, partial: false };
   private pending: ReturnType<typeof setTimeout> | undefined;
+  private marked: string | undefined;
 
   readonly subscribe = (listener: () => void): (() => void) => {
     this.listeners.add(listener);
@@ -53,6 +58,11 @@ export class FleetStore<E extends FleetEntry> implements FleetSink<E> {
   };
 
   readonly current = (): FleetState<E> => this.state;
+  readonly position = (): string | undefined => this.marked;
+
+  mark(position: string): void {
+    this.marked = position;
+  }
 
   replace(entries: readonly E[], phase: FleetPhase): void {
     this.known.reset(entries);

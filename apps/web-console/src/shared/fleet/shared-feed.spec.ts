@@ -81,6 +81,21 @@ describe('SharedFeed', () => {
     expect(second.names()).toEqual(['db', 'web']);
   });
 
+  test('continues in another tab at the position of the closed one, without a new snapshot', async () => {
+    const first = await openTab();
+    service.stream.snapshot([web], 'boot-1');
+    const second = await openTab();
+    service.stream.emit('changed', db, 'boot-2');
+    first.feed.stop();
+    await settle();
+    expect(service.stream.url).toBe('/api/vms?lastEventId=boot-2');
+    service.stream.emit('status', { context: 'prod', up: true });
+    service.stream.emit('removed', { ref: web.ref }, 'boot-3');
+    await settle();
+    expect(second.names()).toEqual(['db']);
+    expect(second.state().phase).toBe('live');
+  });
+
   test('reports a lost service in all tabs, and retries on request of any tab', async () => {
     service.fails('GET /api/vms', 503, 'No context is reachable.');
     await openTab();

@@ -2,14 +2,14 @@ import { FleetFeed } from './fleet-feed.js';
 import type { FleetSink, FleetState, FleetStore } from './fleet-store.js';
 import type { FleetEntry } from './sorted-entries.js';
 
-type Mutation = Exclude<keyof FleetSink<FleetEntry>, 'current'>;
+type Mutation = Exclude<keyof FleetSink<FleetEntry>, 'current' | 'position'>;
 
 type Message =
   /** A tab took over the stream. */
   | { readonly type: 'leader' }
   /** A tab follows the leader. */
   | { readonly type: 'follower'; readonly needsState: boolean }
-  | { readonly type: 'state'; readonly state: FleetState<FleetEntry> }
+  | { readonly type: 'state'; readonly state: FleetState<FleetEntry>; readonly position: string | undefined }
   | { readonly type: 'mutation'; readonly mutation: Mutation; readonly args: readonly unknown[] }
   /** A follower asks for an immediate retry. */
   | { readonly type: 'retry' };
@@ -27,6 +27,8 @@ export class SharedFeed<E extends FleetEntry> {
   private leave: (() => void) | undefined;
   private isLeader = false;
   private hasFollowers = false;
+  /** Whether this tab may have missed changes: then the position of the others is not its own. */
+  private needsState = true;
 
   constructor(
     path: string,
@@ -58,6 +60,7 @@ export class SharedFeed<E extends FleetEntry> {
   private join(): void {
     const channel = new BroadcastChannel(this.name);
     this.channel = channel;
+    this.needsState = true;
     channel.addEventListener('message', ({ data }: MessageEvent<Message>) => this.receive(data));
     this.post({ type: 'follower', needsState: true });
 
@@ -104,13 +107,18 @@ export class SharedFeed<E extends FleetEntry> {
       case 'follower':
         this.hasFollowers = true;
         if (this.isLeader && message.needsState && this.store.current().phase !== 'loading')
-          this.post({ type: 'state', state: this.store.current() });
+          this.post({ type: 'state', state: this.store.current(), position: this.store.position() });
         return;
       case 'state':
-        if (!this.isLeader) this.store.restore(message.state as FleetState<E>);
+        if (this.isLeader) return;
+        this.needsState = false;
+        this.store.restore(message.state as FleetState<E>);
+        if (message.position !== undefined) this.store.mark(message.position);
         return;
       case 'mutation':
-        if (!this.isLeader) this.apply(message.mutation, message.args);
+        if (this.isLeader || (this.needsState && message.mutation === 'mark')) return;
+        if (message.mutation === 'replace') this.needsState = false;
+        this.apply(message.mutation, message.args);
         return;
       case 'retry':
         if (this.isLeader) this.feed.retryNow();
@@ -127,6 +135,8 @@ export class SharedFeed<E extends FleetEntry> {
       };
     return {
       current: this.store.current,
+      position: this.store.position,
+      mark: broadcast('mark'),
       replace: broadcast('replace'),
       change: broadcast('change'),
       remove: broadcast('remove'),
