@@ -34,14 +34,14 @@ export default async function run() {
         ok: question.rpc <= question.virsh / 10,
       },
       { what: `list of ${domains} domains through virsh`, value: lists.virsh, unit: 'ms' },
-      {
-        what: `list of ${domains} domains over RPC, with their XML parsed`,
-        value: lists.rpc,
+      ...['first', 'again'].map((kind) => ({
+        what: `list of ${domains} domains over RPC, ${kind === 'first' ? 'the first' : 'with unchanged XML'}`,
+        value: lists[kind],
         unit: 'ms',
-        ratio: lists.rpc / lists.virsh,
+        ratio: lists[kind] / lists.virsh,
         target: `under ${MAX_LIST_MS}`,
-        ok: lists.rpc < MAX_LIST_MS,
-      },
+        ok: lists[kind] < MAX_LIST_MS,
+      })),
       ...['start', 'tag', 'pause'].flatMap(operation),
       {
         what: `slowest pause of ${pause.count} during ${uploads} uploads`,

@@ -10,7 +10,6 @@ import {
   struct,
   uint,
   unsignedHyper,
-  uuid,
   type Codec,
 } from './wire/codec.js';
 import { authTypes } from './wire/message.js';
@@ -104,7 +103,7 @@ export const procedures = {
     struct({ domains: list(domain), stats: uint, flags: uint }),
     struct({ records: list(domainStats) }),
   ),
-  domainLookupByUuid: procedure('DomainLookupByUUID', 24, struct({ uuid }), struct({ domain })),
+  domainLookupByName: procedure('DomainLookupByName', 23, struct({ name: string }), struct({ domain })),
   domainGetXmlDesc: procedure('DomainGetXMLDesc', 14, struct({ domain, flags: uint }), struct({ xml: string })),
   domainGetState: procedure(
     'DomainGetState',

@@ -53,6 +53,8 @@ export interface InterfaceAddress {
 /** All methods that take a UUID throw INSTANCE_NOT_FOUND if the domain does not exist, unless they say otherwise. */
 export abstract class DomainOperations {
   abstract list(): Promise<DomainId[]>;
+  /** @returns undefined if there is no domain of that name */
+  abstract lookUp(name: string): Promise<DomainId | undefined>;
   /** Reads domains in bulk. Leaves out those that no longer exist. */
   abstract read(ids: readonly DomainId[]): Promise<DomainReading[]>;
   /** Reads XML in bulk. Leaves out domains that no longer exist. */

@@ -18,14 +18,21 @@ export class DomainFinder {
 
   /** @throws DomainError INSTANCE_NOT_FOUND, BACKEND_UNREACHABLE */
   async find(ref: InstanceRef): Promise<DomainId> {
-    const domain =
-      this.isInContext(ref) && (await this.all()).find(({ name, uuid }) => instanceNameOf(name, uuid) === ref.name);
+    const domain = this.isInContext(ref) ? await this.lookUp(ref.name) : undefined;
     if (domain) return domain;
     throw new DomainError('INSTANCE_NOT_FOUND', `There is no VM ${ref.namespace}/${ref.name} in ${this.context}.`);
   }
 
   refOf({ name, uuid }: DomainId): InstanceRef & { readonly kind: 'vm' } {
     return { kind: 'vm', context: this.context, namespace: LOCAL_NAMESPACE, name: instanceNameOf(name, uuid) };
+  }
+
+  /** Most domains have the name of their instance. */
+  private async lookUp(instanceName: string): Promise<DomainId | undefined> {
+    return (
+      (await this.connection.domains.lookUp(instanceName)) ??
+      (await this.all()).find(({ name, uuid }) => instanceNameOf(name, uuid) === instanceName)
+    );
   }
 
   private isInContext({ kind, context, namespace }: InstanceRef): boolean {

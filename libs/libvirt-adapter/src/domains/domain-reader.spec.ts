@@ -37,6 +37,21 @@ describe('DomainReader', () => {
     },
   );
 
+  test('parses the XML of a domain again only if it has changed', async () => {
+    const libvirt = new FakeLibvirt();
+    libvirt.add(ownDomainXml());
+    const connection = libvirt.connection();
+    const finder = new DomainFinder('local', connection);
+    const reader = new DomainReader(connection);
+    const readOnce = async () => (await reader.read(await finder.all()))[0]?.description;
+    const first = await readOnce();
+    expect(await readOnce()).toBe(first);
+    libvirt.domains.get(UUID)!.xml = ownDomainXml({ cpu: 7 });
+    expect(await readOnce()).toMatchObject({ cpu: 7 });
+    reader.forget(UUID);
+    expect(await readOnce()).toMatchObject({ cpu: 7 });
+  });
+
   test("lists a domain whose XML can't be read at all", async () => {
     const libvirt = new FakeLibvirt();
     libvirt.add(ownDomainXml());

@@ -18,25 +18,49 @@ export interface DomainSnapshot {
   readonly hasPendingChanges: boolean;
 }
 
-/** Reads domains and parses their XML. */
+interface Parsed {
+  readonly xml: string;
+  readonly description: DomainDescription;
+}
+
+/** Reads domains and parses their XML, which takes most of the time and is done again only if the XML has changed. */
 export class DomainReader {
+  private readonly live = new Map<string, Parsed>();
+  private readonly persistent = new Map<string, Parsed>();
+
   constructor(private readonly connection: LibvirtConnection) {}
 
   /** Leaves out domains that no longer exist. */
   async read(ids: readonly DomainId[]): Promise<DomainSnapshot[]> {
-    return (await this.connection.domains.read(ids)).map(toSnapshot);
+    return (await this.connection.domains.read(ids)).map((reading) => this.toSnapshot(reading));
+  }
+
+  /** Discards the parsed XML of a domain that was removed. */
+  forget(uuid: string): void {
+    this.live.delete(uuid);
+    this.persistent.delete(uuid);
+  }
+
+  private toSnapshot({ id, xml, persistentXml, state, diskBytes }: DomainReading): DomainSnapshot {
+    const description = parse(this.live, id, xml);
+    return {
+      description,
+      state,
+      diskBytes: diskBytes.get(bootDisk(description)?.target ?? '') ?? 0,
+      hasPendingChanges:
+        state.isActive &&
+        persistentXml !== undefined &&
+        hasPendingChanges(description, parse(this.persistent, id, persistentXml)),
+    };
   }
 }
 
-function toSnapshot({ id, xml, persistentXml, state, diskBytes }: DomainReading): DomainSnapshot {
+function parse(kept: Map<string, Parsed>, id: DomainId, xml: string): DomainDescription {
+  const known = kept.get(id.uuid);
+  if (known?.xml === xml) return known.description;
   const description = describe(id, xml);
-  return {
-    description,
-    state,
-    diskBytes: diskBytes.get(bootDisk(description)?.target ?? '') ?? 0,
-    hasPendingChanges:
-      state.isActive && persistentXml !== undefined && hasPendingChanges(description, describe(id, persistentXml)),
-  };
+  kept.set(id.uuid, { xml, description });
+  return description;
 }
 
 /** One unusual domain must not prevent the others from being read. */

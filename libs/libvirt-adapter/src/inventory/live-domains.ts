@@ -143,6 +143,7 @@ export class LiveDomains {
     this.deps.addresses.forget(uuid);
     this.deps.observer.forget(uuid);
     this.deps.stops.end(uuid);
+    this.deps.reader.forget(uuid);
     if (known) this.deps.listener.removed(known.shown.ref);
   }
 

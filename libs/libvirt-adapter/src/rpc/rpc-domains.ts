@@ -58,6 +58,14 @@ export class RpcDomains extends DomainOperations {
     return domains.map(({ uuid, name }) => ({ uuid, name }));
   }
 
+  override lookUp(name: string): Promise<DomainId | undefined> {
+    return ifPresent(
+      this.link
+        .call(procedures.domainLookupByName, { name })
+        .then(({ domain }) => ({ uuid: domain.uuid, name: domain.name })),
+    );
+  }
+
   /** State and disks of all of them come from one call. */
   override async read(ids: readonly DomainId[]): Promise<DomainReading[]> {
     const readings: (DomainReading | undefined)[] = [];

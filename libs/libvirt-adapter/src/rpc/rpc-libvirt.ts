@@ -7,6 +7,9 @@ import { RpcLink, type RpcLinkOptions } from './rpc-link.js';
 import { RpcNetworks } from './rpc-networks.js';
 import { RpcStorage } from './rpc-storage.js';
 
+/** As virsh: a machine that is busy starting guests may not answer for seconds. */
+const PATIENT_KEEPALIVE = { intervalMs: 5000, count: 5 };
+
 /**
  * libvirt's RPC protocol over held connections: one for questions and short operations, one for calls that take long, one
  * for events, and one for each transfer.
@@ -24,7 +27,7 @@ export class RpcLibvirt extends LibvirtConnection {
     super();
     this.uri = options.uri;
     this.link = new RpcLink(options);
-    this.slowLink = new RpcLink(options);
+    this.slowLink = new RpcLink({ ...options, keepalive: PATIENT_KEEPALIVE });
     this.host = new RpcHost(this.link);
     this.domains = new RpcDomains({ link: this.link, slowLink: this.slowLink });
     this.networks = new RpcNetworks(this.link);

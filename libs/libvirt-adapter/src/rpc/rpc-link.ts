@@ -16,12 +16,13 @@ import { translateRpcError } from './rpc-errors.js';
 export interface RpcLinkOptions {
   readonly uri: string;
   readonly timers?: Timers;
+  readonly keepalive?: KeepaliveOptions;
   /** Replaces the way to libvirt in tests. */
   readonly open?: typeof openLibvirt;
 }
 
 /** A hanging daemon is detected within 6 s. */
-export const KEEPALIVE: KeepaliveOptions = { intervalMs: 2000, count: 2 };
+const KEEPALIVE: KeepaliveOptions = { intervalMs: 2000, count: 2 };
 
 interface Held {
   readonly connection: Promise<RpcConnection>;
@@ -54,7 +55,7 @@ export class RpcLink {
   }
 
   /** Opens a connection that is not shared. The caller closes it. */
-  async open(keepalive = KEEPALIVE): Promise<RpcConnection> {
+  async open(keepalive?: KeepaliveOptions): Promise<RpcConnection> {
     try {
       return await this.connect(keepalive);
     } catch (error) {
@@ -79,7 +80,7 @@ export class RpcLink {
 
   private hold(): Held {
     if (this.held) return this.held;
-    const held: Held = { connection: this.connect(KEEPALIVE), users: 0, isRetired: false };
+    const held: Held = { connection: this.connect(this.options.keepalive), users: 0, isRetired: false };
     this.held = held;
     const release = (): void => {
       if (this.held === held) this.held = undefined;
@@ -88,7 +89,7 @@ export class RpcLink {
     return held;
   }
 
-  private async connect(keepalive: KeepaliveOptions): Promise<RpcConnection> {
+  private async connect(keepalive = KEEPALIVE): Promise<RpcConnection> {
     if (this.isClosed) throw new RpcConnectionError('closed', 'The connection to libvirt was closed.');
     const { uri, timers, open = openLibvirt } = this.options;
     const connection = await open(uri, { keepalive, timers });

@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
-import { DomainError } from '@headgate/domain-contracts';
+import { DomainError, messageOf } from '@headgate/domain-contracts';
 import { closeConnection, procedures, RpcCallError, type WirePool, type WireVolume } from '@headgate/libvirt-rpc';
 import type { CallOptions } from '../connection/call-options.js';
 import { StorageOperations, type PoolState, type VolumeId } from '../connection/storage-operations.js';
@@ -97,7 +97,9 @@ export class RpcStorage extends StorageOperations {
     } catch (error) {
       const isTimeout = signal.aborted && !options.signal?.aborted;
       const reason = signal.aborted ? new RpcCallError(isTimeout ? 'timeout' : 'aborted', 'The upload ended.') : error;
-      throw this.link.translate(reason);
+      const translated = this.link.translate(reason);
+      if (translated instanceof DomainError) throw translated;
+      throw new DomainError('BACKEND_FAILED', `The upload failed: ${messageOf(error)}`, { cause: error });
     }
   }
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
+import { open, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DomainError } from '@headgate/domain-contracts';
 import type { DomainEvent } from '../connection/domain-events.js';
@@ -59,6 +59,8 @@ export function connectionContract(title: string, connect: () => LibvirtConnecti
     test('lists and reads domains, without those that no longer exist', async () => {
       const id = await define();
       expect(await connection.domains.list()).toContainEqual(id);
+      expect(await connection.domains.lookUp(name)).toEqual(id);
+      expect(await connection.domains.lookUp('hgtest-nope')).toBeUndefined();
       const gone = { name: 'gone', uuid: randomUUID() };
       const [reading, other] = await connection.domains.read([id, gone]);
       expect(other).toBeUndefined();
@@ -218,14 +220,29 @@ export function connectionContract(title: string, connect: () => LibvirtConnecti
       await storage.startPool(name);
       await storage.createVolume(name, '<volume><name>big</name><capacity>0</capacity></volume>');
       const abort = new AbortController();
-      // Never ends, because nothing is ever written to it.
+      // Never ends, because nothing is written to it until the end of the test.
       const pipe = join(libvirt.sharedDir, 'pipe');
       await libvirt.makePipe(pipe);
+      const writer = await open(pipe, 'r+');
       const upload = code(storage.upload({ pool: name, name: 'big' }, pipe, { signal: abort.signal }));
       expect(await connection.host.hostname()).not.toBe('');
       abort.abort();
       expect(await upload).toBe('CONFLICT');
       expect(await connection.host.hostname()).not.toBe('');
+      await writer.close();
+    });
+
+    test('reports a file that can not be read, and a volume that does not exist', async () => {
+      const { storage } = connection;
+      await storage.definePool(
+        `<pool type='dir'><name>${name}</name><target><path>${libvirt.sharedDir}</path></target></pool>`,
+      );
+      await storage.startPool(name);
+      await storage.createVolume(name, '<volume><name>disk</name><capacity>0</capacity></volume>');
+      expect(await code(storage.upload({ pool: name, name: 'disk' }, '/nonexistent'))).toBe('BACKEND_FAILED');
+      const file = join(libvirt.sharedDir, 'file');
+      await writeFile(file, 'content');
+      expect(await code(storage.upload({ pool: name, name: 'gone' }, file))).toBe('VOLUME_NOT_FOUND');
     });
 
     test("translates libvirt's errors", async () => {

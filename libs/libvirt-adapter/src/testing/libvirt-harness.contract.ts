@@ -2,16 +2,17 @@ import { SystemClock, type Backend, type InstanceRef } from '@headgate/domain-co
 import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readUntil, InventoryRecorder, type BackendHarness } from '@headgate/testing';
+import type { LibvirtConnection } from '../connection/libvirt-connection.js';
 import { LibvirtBackend } from '../libvirt-backend.js';
 import { fileDisk, foreignDomainXml } from './domain-xml.js';
 import { LibvirtUnderTest } from './libvirt-under-test.js';
 import { TINY_ENTRY, tinyGuest } from './tiny-guest.js';
 
-/** The harness of the contract suites over real libvirt. VMs that are created outside the adapter boot the tiny guest. */
-export async function openHarness(): Promise<BackendHarness> {
+/** The harness of the contract suites over real libvirt, reached in the given way. VMs that are created outside the adapter boot the tiny guest. */
+export async function openHarness(connection?: () => LibvirtConnection): Promise<BackendHarness> {
   const libvirt = await LibvirtUnderTest.open();
   const image = await tinyGuest();
-  const backend = libvirt.backend({ tinyGuest: () => Promise.resolve(image) });
+  const backend = libvirt.backend({ tinyGuest: () => Promise.resolve(image), connection: connection?.() });
   const recorder = InventoryRecorder.over(backend.require('inventory'));
   await recorder.whenListed();
 

@@ -24,6 +24,11 @@ export class VirshDomains extends DomainOperations {
     return parseDomainList(await this.virsh.run(['list', '--all', '--uuid', '--name']));
   }
 
+  /** virsh would take a name of digits for an ID. */
+  override async lookUp(name: string): Promise<DomainId | undefined> {
+    return (await this.list()).find((domain) => domain.name === name);
+  }
+
   override async read(ids: readonly DomainId[]): Promise<DomainReading[]> {
     const readings: DomainReading[] = [];
     for (let from = 0; from < ids.length; from += DOMAINS_PER_BATCH) {
