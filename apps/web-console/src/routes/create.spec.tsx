@@ -184,6 +184,36 @@ describe('the create dialog', () => {
     });
   });
 
+  test('sends the chosen firmware and TPM, and offers no operating system where there are preferences', async () => {
+    service.on('POST /api/vms', () => ({ status: 201, body: { name: 'first', namespace: 'tailvm', ref: 'r' } }));
+    const { user, dialog } = await open();
+    await user.type(dialog.getByRole('textbox', { name: 'Name' }), 'first');
+    await user.click(dialog.getByText('Firmware, TPM and autostart'));
+    await user.selectOptions(dialog.getByRole('combobox', { name: 'Firmware' }), 'UEFI with Secure Boot');
+    await user.selectOptions(dialog.getByRole('combobox', { name: 'TPM' }), 'TPM 2.0');
+    await user.click(dialog.getByRole('switch', { name: 'Start with the host' }));
+    expect(dialog.queryByRole('textbox', { name: 'Operating system' })).toBeNull();
+    await user.click(dialog.getByRole('button', { name: 'Create' }));
+    await waitFor(() => expect(service.asked('POST /api/vms')).toHaveLength(1));
+    expect(service.asked('POST /api/vms')[0]?.body).toMatchObject({
+      firmware: 'uefi-secure',
+      tpm: true,
+      autostart: true,
+    });
+  });
+
+  test('sends the operating system to a single machine', async () => {
+    service.on('GET /api/capabilities', buildCapabilities([buildSingleMachine()]));
+    service.on('POST /api/vms', () => ({ status: 201, body: { name: 'first', namespace: 'local', ref: 'r' } }));
+    const { user, dialog } = await open();
+    await user.type(dialog.getByRole('textbox', { name: 'Name' }), 'first');
+    await user.click(dialog.getByText('Firmware, TPM and autostart'));
+    await user.type(dialog.getByRole('textbox', { name: 'Operating system' }), 'win11');
+    await user.click(dialog.getByRole('button', { name: 'Create' }));
+    await waitFor(() => expect(service.asked('POST /api/vms')).toHaveLength(1));
+    expect(service.asked('POST /api/vms')[0]?.body).toMatchObject({ os: 'win11' });
+  });
+
   test('does not request instance types from a single machine', async () => {
     service.on('GET /api/capabilities', buildCapabilities([buildSingleMachine()]));
     const { dialog } = await open();
