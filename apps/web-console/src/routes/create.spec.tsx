@@ -228,4 +228,10 @@ describe('the create dialog', () => {
     await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull());
     expect(location.hash).toBe('#/vms');
   });
+
+  test('says before the choice that a container disk keeps no changes on a cluster', async () => {
+    const { user, dialog } = await open();
+    await user.click(dialog.getByText('Container disk'));
+    expect(dialog.getByText('On a cluster, changes to this disk are lost at power-off')).toBeTruthy();
+  });
 });

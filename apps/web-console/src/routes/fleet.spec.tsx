@@ -181,4 +181,15 @@ describe('the list of VMs', () => {
     await user.keyboard('c');
     expect(screen.queryByRole('dialog')).toBeNull();
   });
+
+  test('marks a VM whose changes are lost at power-off, also on its page', async () => {
+    const { user } = await openConsole(
+      '/vms',
+      [buildVm({ name: 'web-1', volatile: true }), buildVm({ name: 'kept' })],
+      service,
+    );
+    expect(screen.getAllByText('volatile')).toHaveLength(1);
+    await user.click(screen.getByRole('link', { name: 'web-1' }));
+    expect(await screen.findByText(/Changes to its boot disk are lost at power-off/)).toBeTruthy();
+  });
 });

@@ -22,6 +22,7 @@ export const SOURCE_WORDING: Readonly<Record<SourceKind, SourceWording>> = {
     icon: 'container',
     label: 'Image reference',
     placeholder: 'registry.example.org/disks/debian:12',
+    fieldHint: 'On a cluster, changes to this disk are lost at power-off',
   },
   import: {
     title: 'Import',

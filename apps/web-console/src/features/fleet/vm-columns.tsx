@@ -7,6 +7,8 @@ import { Icon } from '../../shared/ui/icon.js';
 
 const { status, cpu, mem, node, tags, namespace, context, folder, created } = INSTANCE_COLUMNS;
 
+const VOLATILE = 'Changes to its boot disk are lost at power-off';
+
 /** The columns of the list of VMs. */
 export const VM_COLUMNS: ListColumns<VmView> = {
   name: { label: 'Name', order: ({ name }) => name, width: 12, length: nameLength, cell: (vm) => <VmName vm={vm} /> },
@@ -31,8 +33,8 @@ export const VM_COLUMNS: ListColumns<VmView> = {
   created,
 };
 
-function nameLength({ name, protected: isProtected, isTemplate }: VmView): number {
-  return name.length + (isProtected ? 3 : 0) + (isTemplate ? 9 : 0);
+function nameLength({ name, protected: isProtected, isTemplate, volatile }: VmView): number {
+  return name.length + (isProtected ? 3 : 0) + (isTemplate ? 9 : 0) + (volatile ? 9 : 0);
 }
 
 const VmName = ({ vm }: { vm: VmView }) => (
@@ -47,5 +49,10 @@ const VmName = ({ vm }: { vm: VmView }) => (
       </span>
     )}
     {vm.isTemplate && <span className="hg-mark hg-note">template</span>}
+    {vm.volatile && (
+      <span className="hg-mark hg-note" title={VOLATILE}>
+        volatile
+      </span>
+    )}
   </>
 );

@@ -30,6 +30,11 @@ export function OverviewTab({ vm }: { vm: VmView }) {
           Changes to the hardware take effect after the next restart.
         </Alert>
       )}
+      {vm.volatile && (
+        <Alert variant="warning" title="Volatile" className="hg-gap-below">
+          Changes to its boot disk are lost at power-off, because it runs from a container disk.
+        </Alert>
+      )}
       <div className="hg-cards">
         <Facts
           title="Guest"
