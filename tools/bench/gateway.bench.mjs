@@ -9,6 +9,7 @@ import { root } from '../start/workspace.mjs';
 import { Child } from './gateway/child.mjs';
 import { load, times } from './gateway/load.mjs';
 import { startNginx } from './gateway/nginx.mjs';
+import { startRedis } from './gateway/redis.mjs';
 
 const APP = join(root, 'apps/homeserver-limits');
 const ROUNDS = 21;
@@ -65,11 +66,11 @@ function startLimits(folder, name, toml) {
  * Many short rounds in which all servers take turns, so that other load on the machine affects all of them. The ratio is the
  * median of the ratios of the rounds, so that a disturbed round has little weight.
  */
-async function compareThroughput(servers) {
+async function compareThroughput(servers, bytes = SEND) {
   const rates = servers.map(() => []);
-  for (const { url } of servers) await load(url, SEND, { ...LOAD, ms: 1500 });
+  for (const { url } of servers) await load(url, bytes, { ...LOAD, ms: 1500 });
   for (let round = 0; round < ROUNDS; round++) {
-    for (const index of rotation(servers.length, round)) rates[index].push(await load(servers[index].url, SEND, LOAD));
+    for (const index of rotation(servers.length, round)) rates[index].push(await load(servers[index].url, bytes, LOAD));
   }
   const [ours] = rates;
   return rates.map((theirs) => ({
@@ -115,6 +116,16 @@ async function verifications({ url }) {
   return Number(/^limits_password_verifications (\d+)$/m.exec(await (await fetch(`${url}/metrics`)).text())[1]);
 }
 
+/** Logins, which take two decisions, with windows on a Redis server and in the gateway. Undefined if Redis is not installed. */
+async function compareShared(folder, upstream, gateway, keep) {
+  const redis = await keep(startRedis(folder));
+  if (!redis) return undefined;
+  const toml = `[gateway]\nupstream = "${upstream.url}"\n[shared]\nurl = "${redis.url}"\n`;
+  const sharing = await keep(startLimits(folder, 'sharing', toml));
+  const [ours, local] = await compareThroughput([sharing, gateway], LOGIN);
+  return { value: ours.value, ratio: local.ratio };
+}
+
 export default async function run() {
   const folder = mkdtempSync(join(tmpdir(), 'headgate-bench-'));
   const started = [];
@@ -128,7 +139,9 @@ export default async function run() {
     const gateway = await keep(startLimits(folder, 'gateway', `[gateway]\nupstream = "${upstream.url}"\n`));
     const unguarded = await keep(Child.start([buildUnguarded(folder), upstream.url]));
     const nginx = await keep(startNginx(join(folder, 'nginx'), upstream.url));
-    const [ours, bare, other] = await compareThroughput([gateway, unguarded, ...(nginx ? [nginx] : [])]);
+    const relay = await keep(Child.start([join(import.meta.dirname, 'gateway/relay.mjs'), upstream.url]));
+    const [ours, bare, raw, other] = await compareThroughput([gateway, unguarded, relay, ...(nginx ? [nginx] : [])]);
+    const shared = await compareShared(folder, upstream, gateway, keep);
     const polls = await memoryOfLongPolls(gateway);
 
     const embedded = await keep(startLimits(folder, 'embedded', '[server]\nname = "b.example"\n'));
@@ -155,6 +168,24 @@ export default async function run() {
           ok: bare.ratio >= 0.9,
         },
         { what: 'the same proxy without bounds', value: bare.value, unit: 'requests/s' },
+        {
+          what: 'a relay that reads the head and pipes the rest (ratio: the gateway to it)',
+          value: raw.value,
+          unit: 'requests/s',
+          ratio: raw.ratio,
+          target: 'at least 0.8',
+          ok: raw.ratio >= 0.8,
+        },
+        shared
+          ? {
+              what: 'logins with shared windows (ratio: to windows of its own)',
+              value: shared.value,
+              unit: 'requests/s',
+              ratio: shared.ratio,
+              target: 'at least 0.9',
+              ok: shared.ratio >= 0.9,
+            }
+          : { what: 'logins with shared windows: Redis is not installed here, skipped', value: 'skipped', unit: '' },
         nginx
           ? {
               what: 'nginx as a plain proxy, one worker (ratio: the gateway to it)',

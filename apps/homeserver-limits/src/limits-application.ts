@@ -7,6 +7,8 @@ import { AppModule, loadHomeserverModule } from './app.module.js';
 import { pointsTo } from './config/points-to.js';
 import { ReloadConfig } from './rules/reload-config.js';
 import type { Settings } from './config/settings.module.js';
+import { Dispatcher } from './edge/dispatcher.js';
+import { dispatchDirectly } from './edge/direct-dispatch.js';
 import { matrixAdapter } from './edge/matrix-adapter.js';
 import { UpgradeProxy } from './gateway/upgrade-proxy.js';
 import { OperatorListener } from './operator/operator-listener.js';
@@ -43,6 +45,7 @@ export class LimitsApplication {
     );
     if (gateway.upstream !== undefined) upgrades = app.get(UpgradeProxy, { strict: false });
     app.getHttpServer().on('upgrade', (request, socket, head) => upgrades?.handle(request, socket, head));
+    dispatchDirectly(app.getHttpServer(), app.get(Dispatcher, { strict: false }), operator.listen === undefined);
     app.useGlobalFilters(new MatrixErrorFilter());
     return new LimitsApplication(app, settings);
   }

@@ -135,7 +135,8 @@ function precedesColon(text: string, from: number): boolean {
   return text.charCodeAt(at) === COLON;
 }
 
-const tooDeep = () => MatrixError.badJson(`The body is nested deeper than ${MAX_JSON_DEPTH} levels.`);
+/** The error for JSON that is nested deeper than `MAX_JSON_DEPTH`. */
+export const tooDeep = () => MatrixError.badJson(`The body is nested deeper than ${MAX_JSON_DEPTH} levels.`);
 
 function rejectLoneSurrogate(token: string): void {
   if (ESCAPED_SURROGATE.test(token) && LONE_SURROGATE.test(JSON.parse(token))) {

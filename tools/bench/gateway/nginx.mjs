@@ -4,16 +4,16 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 
-const isInstalled = () => {
+export const isInstalled = (program, ...args) => {
   try {
-    execFileSync('nginx', ['-v'], { stdio: 'ignore' });
+    execFileSync(program, args, { stdio: 'ignore' });
     return true;
   } catch {
     return false;
   }
 };
 
-async function freePort() {
+export async function freePort() {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address();
@@ -37,7 +37,7 @@ http {
 
 /** nginx with one worker as a plain proxy; undefined if it is not installed. */
 export async function startNginx(folder, upstream) {
-  if (!isInstalled()) return undefined;
+  if (!isInstalled('nginx', '-v')) return undefined;
   const port = await freePort();
   const file = join(folder, 'nginx.conf');
   mkdirSync(folder, { recursive: true });
@@ -54,7 +54,7 @@ export async function startNginx(folder, upstream) {
   };
 }
 
-async function waitUntilListening(port) {
+export async function waitUntilListening(port) {
   for (const deadline = performance.now() + 5000; performance.now() < deadline;) {
     const open = await new Promise((resolve) => {
       const socket = connect(port, '127.0.0.1', () => resolve(true));

@@ -43,9 +43,12 @@ export function matrixAdapter({
   return adapter;
 }
 
+export const isMetricsRequest = ({ url, method }: { url?: string | undefined; method?: string | undefined }): boolean =>
+  method === 'GET' && url !== undefined && (url === METRICS_PATH || url.startsWith(`${METRICS_PATH}?`));
+
 /** Fastify refuses a Content-Type that it cannot parse, which Matrix servers accept. The raw headers still have it. */
 function routeOf({ url, method, headers }: { url?: string; method?: string; headers: object }, hasMetrics: boolean) {
-  if (hasMetrics && method === 'GET' && url?.split('?', 1)[0] === METRICS_PATH) return METRICS_PATH;
+  if (hasMetrics && isMetricsRequest({ url, method })) return METRICS_PATH;
   Reflect.deleteProperty(headers, 'content-type');
   return MATRIX_ROUTE;
 }

@@ -55,6 +55,11 @@ export class RuleEngine {
     this.exempt = new ExemptionList(exempt);
   }
 
+  /** Whether any rule counts this event. */
+  counts(event: RuleEvent): boolean {
+    return this.byEvent.has(event);
+  }
+
   /** The rules on an event. */
   rulesOn(event: RuleEvent): Rule[] {
     return (this.byEvent.get(event) ?? []).map(({ rates }) => rates.rule);

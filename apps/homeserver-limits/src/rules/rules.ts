@@ -56,7 +56,7 @@ export class Rules {
   /** Whether any rule counts this event, or the facts of all events are recorded. */
   count(event: RuleEvent): boolean {
     if (this.isRecording) return true;
-    return this.isEnabled && this.engine.rulesOn(event).length > 0;
+    return this.engine.counts(event) && this.isEnabled;
   }
 
   /** Whether a rule on this event, or an exemption from one, depends on the user. */

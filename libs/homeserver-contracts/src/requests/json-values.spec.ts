@@ -1,8 +1,8 @@
-import { hasMoreValuesThan } from './json-values.js';
+import { measureJson } from './json-values.js';
 
-const has = (max: number, json: string) => hasMoreValuesThan(max, Buffer.from(json));
+const measure = (json: string, maxValues: number) => measureJson(Buffer.from(json), maxValues);
 
-describe('hasMoreValuesThan', () => {
+describe('measureJson', () => {
   test.each([
     ['{}', 1],
     ['[[],{}]', 4],
@@ -13,7 +13,15 @@ describe('hasMoreValuesThan', () => {
     ['"', 0],
     ['', 0],
   ])('counts %j as %i', (json, values) => {
-    expect(has(values, json)).toBe(false);
-    if (values > 0) expect(has(values - 1, json)).toBe(true);
+    expect(measure(json, values)).toBe('fits');
+    if (values > 0) expect(measure(json, values - 1)).toBe('too many values');
+  });
+
+  test('distinguishes nesting from many values', () => {
+    expect(measure('['.repeat(500) + ']'.repeat(500), 10_000)).toBe('fits');
+    expect(measure('['.repeat(501), 10_000)).toBe('too deep');
+    expect(measure('{"a":'.repeat(20_000), 10_000)).toBe('too deep');
+    expect(measure(`[${'[],'.repeat(20_000)}]`, 10_000)).toBe('too many values');
+    expect(measure(`["${'['.repeat(20_000)}"]`, 10_000)).toBe('fits');
   });
 });

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
-import { type JsonObject, MatrixError, parseJsonObject } from '@headgate/matrix-protocol';
-import { hasMoreValuesThan } from '../requests/json-values.js';
+import { type JsonObject, MatrixError, parseJsonObject, tooDeep } from '@headgate/matrix-protocol';
+import { measureJson } from '../requests/json-values.js';
 import { DEFAULT_JSON_LIMIT_BYTES, MAX_JSON_VALUES } from '../requests/size-limits.js';
 import { BodyBudget } from './body-budget.js';
 import { LengthLimit } from './length-limit.js';
@@ -121,7 +121,9 @@ export class MatrixRequest {
     { optional = false, maxValues = MAX_JSON_VALUES } = {},
   ): Promise<JsonObject> {
     const bytes = await this.bytes(limit);
-    if (hasMoreValuesThan(maxValues, bytes)) {
+    const size = measureJson(bytes, maxValues);
+    if (size === 'too deep') throw tooDeep();
+    if (size === 'too many values') {
       throw MatrixError.tooLarge(`The body has more than ${maxValues} values, the maximum for this endpoint.`);
     }
     return parseJsonObject(bytes, { optional });
@@ -130,7 +132,9 @@ export class MatrixRequest {
   /** The body for a decision that does not depend on bodies of many values; undefined for such a body, which is not parsed. */
   async jsonOfFewValues(): Promise<JsonObject | undefined> {
     const bytes = await this.bytes(DEFAULT_JSON_LIMIT_BYTES);
-    return hasMoreValuesThan(MAX_JSON_VALUES, bytes) ? undefined : parseJsonObject(bytes);
+    const size = measureJson(bytes, MAX_JSON_VALUES);
+    if (size === 'too deep') throw tooDeep();
+    return size === 'fits' ? parseJsonObject(bytes) : undefined;
   }
 
   /** A header as received. @param name in lower case */
