@@ -359,7 +359,7 @@ describe('the operator', () => {
       403,
     );
     expect((await call(limits.url, 'GET', '/rules', { token })).status).toBe(404);
-    const metrics = (await call(limits.url, 'GET', '/metrics')).bytes.toString();
+    const metrics = (await call(limits.operatorUrl, 'GET', '/metrics', { token })).bytes.toString();
     expect(metrics).toContain('limits_decisions_total{rule="login_account",outcome="refused"} 1');
     await limits.dispose();
   });
