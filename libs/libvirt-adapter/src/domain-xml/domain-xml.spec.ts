@@ -77,8 +77,10 @@ describe("the service's metadata in domain XML", () => {
   });
 
   test('round-trips through the formatter', () => {
-    const text = formatMetadata({ ...NO_METADATA, owner: UUID, tags: ['a<b'], isTemplate: true });
+    const text = formatMetadata({ ...NO_METADATA, owner: UUID, tags: ['a<b'], isTemplate: true, failure: '"<&' });
     expect(element(parseXml(text), 'instance')).toMatchObject({ '@owner': UUID, '@template': 'yes', tag: ['a<b'] });
+    const xml = ownDomainXml({ metadata: { ...NO_METADATA, owner: UUID, failure: 'The image is a "text" <&>.' } });
+    expect(describeDomain(xml).metadata.failure).toBe('The image is a "text" <&>.');
   });
 });
 

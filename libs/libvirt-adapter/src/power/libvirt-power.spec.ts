@@ -68,6 +68,14 @@ describe('LibvirtPower', () => {
     await expect(power.apply(REF, 'start')).rejects.toMatchObject({ code: 'BUSY' });
   });
 
+  test('refuses to start a VM whose disk could not be filled, with the reason', async () => {
+    const failure = 'The download was interrupted.';
+    libvirt.add(ownDomainXml({ metadata: { ...NO_METADATA, owner: UUID, failure } }));
+    const refused = { code: 'WRONG_STATE', message: expect.stringContaining(failure) };
+    await expect(power.apply(REF, 'start')).rejects.toMatchObject(refused);
+    expect(libvirt.changes).toEqual([]);
+  });
+
   test('repeats the shutdown request and finally reports that the guest ignores it', async () => {
     libvirt.add(ownDomainXml(), 'running (booted)');
     await power.apply(REF, 'stop');
