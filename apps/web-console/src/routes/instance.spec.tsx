@@ -182,6 +182,37 @@ describe('the page of a VM', () => {
     expect(location.hash).toBe('#/vms/prod/tailvm/web-1/manifest');
   });
 
+  test('moves a VM to a folder, which is created when it does not exist', async () => {
+    service.on('GET /api/folders', { folders: [{ path: 'prod', parent: null, counts: {} }], errors: {} });
+    service.on('POST /api/folders', { path: 'test/new' });
+    service.on('POST /api/folders/members', { path: 'test/new', ref: web.ref });
+    const { user } = await openConsole('/vms/prod/tailvm/web-1', [web], service);
+    const folder = within(screen.getByRole('region', { name: 'Folder' }));
+    expect(folder.getByText('None')).toBeTruthy();
+    await user.type(folder.getByRole('combobox', { name: 'New folder' }), 'test/new');
+    await user.click(folder.getByRole('button', { name: 'Move' }));
+    expect(await screen.findByText('Moved web-1 to the folder test/new')).toBeTruthy();
+    expect(service.asked('POST /api/folders').map(({ body }) => body)).toEqual([{ path: 'test/new' }]);
+    await user.type(folder.getByRole('combobox', { name: 'New folder' }), 'prod');
+    await user.click(folder.getByRole('button', { name: 'Move' }));
+    await screen.findByText('Moved web-1 to the folder prod');
+    expect(service.asked('POST /api/folders')).toHaveLength(1);
+    expect(service.asked('POST /api/folders/members').map(({ body }) => body)).toEqual([
+      { path: 'test/new', ref: web.ref },
+      { path: 'prod', ref: web.ref },
+    ]);
+  });
+
+  test('takes a VM out of its folder', async () => {
+    service.on('DELETE /api/folders/members', { status: 'unfoldered', ref: web.ref });
+    const { user } = await openConsole('/vms/prod/tailvm/web-1', [{ ...web, folder: 'prod' }], service);
+    const folder = within(screen.getByRole('region', { name: 'Folder' }));
+    expect(folder.getByText('prod')).toBeTruthy();
+    await user.click(folder.getByRole('button', { name: 'Remove' }));
+    expect(await screen.findByText('web-1 is in no folder now')).toBeTruthy();
+    expect(service.asked('DELETE /api/folders/members').map(({ query }) => query.get('ref'))).toEqual([web.ref]);
+  });
+
   test('shows the events of the cluster and the actions of users', async () => {
     service.on('GET /api/vms/tailvm/web-1/events', [
       {

@@ -9,6 +9,7 @@ import { Alert } from '../../../shared/ui/alert.js';
 import { Copyable } from '../../../shared/ui/copy.js';
 import { StatusLabel } from '../../../shared/ui/status-label.js';
 import { Timestamp } from '../../../shared/ui/timestamp.js';
+import { FolderEditor } from './folder-editor.js';
 import { RunningTask } from './running-task.js';
 import { TagEditor } from './tag-editor.js';
 
@@ -65,7 +66,6 @@ export function OverviewTab({ vm }: { vm: VmView }) {
             Context: label === undefined ? vm.context : `${vm.context} (${label})`,
             Namespace: vm.namespace,
             Node: vm.node ? <Link href={nodePath(vm.context, vm.node)}>{vm.node}</Link> : 'None (not running)',
-            Folder: vm.folder ?? 'None',
             'Live migration': vm.liveMigratable ? 'Supported' : 'Not supported',
           }}
         />
@@ -81,6 +81,10 @@ export function OverviewTab({ vm }: { vm: VmView }) {
         <section className="hg-card" aria-label="Tags">
           <h2>Tags</h2>
           <TagEditor vm={vm} refusal={readOnlyReason(whoami)} />
+        </section>
+        <section className="hg-card" aria-label="Folder">
+          <h2>Folder</h2>
+          <FolderEditor vm={vm} refusal={readOnlyReason(whoami)} />
         </section>
       </div>
     </div>

@@ -1,0 +1,33 @@
+import { useQuery } from '@tanstack/react-query';
+import type { FoldersView } from '@headgate/api-contracts';
+import { ApiError } from '../../../shared/api/api-error.js';
+import { deleteJson, getJson, postJson } from '../../../shared/api/request.js';
+
+const FOLDERS = '/api/folders';
+const MEMBERS = `${FOLDERS}/members`;
+
+/** The paths of all folders, once they are needed. */
+export const useFolderPaths = (isNeeded: boolean) =>
+  useQuery({
+    enabled: isNeeded,
+    queryKey: ['folders'],
+    queryFn: ({ signal }) => getJson<FoldersView>(FOLDERS, { query: { summary: true }, signal }),
+    select: ({ folders }) => folders.map(({ path }) => path),
+  });
+
+/** Puts an instance into a folder, which is created if it is not one of the known paths. */
+export async function putIntoFolder(ref: string, path: string, known: readonly string[]): Promise<void> {
+  if (!known.includes(path)) await createFolder(path);
+  await postJson(MEMBERS, { body: { path, ref } });
+}
+
+/** Another user may have created it in the meantime. */
+async function createFolder(path: string): Promise<void> {
+  try {
+    await postJson(FOLDERS, { body: { path } });
+  } catch (error) {
+    if (!(error instanceof ApiError && error.code === 'ALREADY_EXISTS')) throw error;
+  }
+}
+
+export const takeOutOfFolder = (ref: string): Promise<unknown> => deleteJson(MEMBERS, { query: { ref } });

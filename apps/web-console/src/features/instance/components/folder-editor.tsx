@@ -1,0 +1,71 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import type { VmView } from '@headgate/api-contracts';
+import { useState } from 'react';
+import { messageOf } from '../../../shared/api/api-error.js';
+import { Button } from '../../../shared/ui/button.js';
+import { TextInput } from '../../../shared/ui/inputs.js';
+import { useNotify } from '../../../shared/ui/notifications.js';
+import { putIntoFolder, takeOutOfFolder, useFolderPaths } from '../api/folder-requests.js';
+
+const SUGGESTIONS_ID = 'folder-suggestions';
+
+/** The folder of a VM: the form moves it to another one, which is created when it does not exist. */
+export function FolderEditor({ vm, refusal }: { vm: VmView; refusal?: string | undefined }) {
+  const [text, setText] = useState('');
+  const [isEditing, setIsEditing] = useState(false);
+  const { data: paths = [] } = useFolderPaths(isEditing);
+  const queries = useQueryClient();
+  const notify = useNotify();
+  const { mutate, isPending } = useMutation({
+    mutationFn: async (path: string) => {
+      if (path === '') await takeOutOfFolder(vm.ref);
+      else await putIntoFolder(vm.ref, path, paths);
+    },
+    onSuccess: (_answer, path) => {
+      setText('');
+      notify({
+        variant: 'success',
+        title: path === '' ? `${vm.name} is in no folder now` : `Moved ${vm.name} to the folder ${path}`,
+      });
+    },
+    onError: (error) =>
+      notify({ variant: 'danger', title: `Couldn't change the folder of ${vm.name}`, body: messageOf(error) }),
+    onSettled: () => void queries.invalidateQueries({ queryKey: ['folders'] }),
+  });
+
+  return (
+    <div className="hg-tag-editor">
+      <p>{vm.folder ?? 'None'}</p>
+      {!refusal && (
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            if (text.trim() !== '') mutate(text.trim());
+          }}
+        >
+          <TextInput
+            aria-label="New folder"
+            placeholder="Move to a folder, such as prod/web"
+            list={SUGGESTIONS_ID}
+            value={text}
+            onFocus={() => setIsEditing(true)}
+            onChange={setText}
+          />
+          <datalist id={SUGGESTIONS_ID}>
+            {paths.map((path) => (
+              <option key={path} value={path} />
+            ))}
+          </datalist>
+          <Button type="submit" variant="secondary" isSmall isDisabled={text.trim() === '' || isPending}>
+            Move
+          </Button>
+          {vm.folder !== undefined && (
+            <Button variant="secondary" isSmall isDisabled={isPending} onClick={() => mutate('')}>
+              Remove
+            </Button>
+          )}
+        </form>
+      )}
+    </div>
+  );
+}
