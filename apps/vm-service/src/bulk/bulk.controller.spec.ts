@@ -7,6 +7,7 @@ import { Edge } from '../testing/edge.js';
 const WEB = 'vm/lab/default/web';
 const DB = 'vm/lab/default/db';
 const TWIN = 'vm/other/default/twin';
+const MAX_TURNS = 1000;
 
 describe('POST /api/ext/bulk', () => {
   let edge: Edge;
@@ -26,7 +27,7 @@ describe('POST /api/ext/bulk', () => {
     (await edge.send('GET', `/api/tasks/${id}`)).json as unknown as TaskView;
   /** The task when it has ended. Each request lets the work continue. */
   const ended = async (id: string): Promise<TaskView> => {
-    for (let turn = 0; turn < 1000; turn++) {
+    for (let turn = 0; turn < MAX_TURNS; turn++) {
       const found = await task(id);
       if (found.status !== 'running') return found;
     }
@@ -167,7 +168,7 @@ describe('POST /api/ext/bulk', () => {
         ref: { ...template!.ref, name: ref.split('/')[3]! },
       } as typeof template & {});
     const id = await start({ action: 'start', refs });
-    while (held.length < 8) await task(id);
+    for (let turn = 0; turn < MAX_TURNS && held.length < 8; turn++) await task(id);
     expect((await edge.send('POST', `/api/ext/bulk/${id}/cancel`)).json).toEqual({ status: 'ok' });
     gate.resolve();
     const done = await ended(id);
@@ -191,7 +192,7 @@ describe('POST /api/ext/bulk', () => {
       edge.lab.engine.put({ ...vm, uid: ref, ref: { ...vm.ref, name: ref.split('/')[3]! } } as typeof vm);
     }
     const id = await start({ action: 'start', refs });
-    while (!isHeld) await task(id);
+    for (let turn = 0; turn < MAX_TURNS && !isHeld; turn++) await task(id);
     const board = edge.service.app.get(TaskBoard);
     const close = board.close.bind(board);
     board.close = () => {

@@ -1,6 +1,8 @@
 import 'reflect-metadata';
 import { away, Edge } from '../testing/edge.js';
 
+const MAX_ATTEMPTS = 1000;
+
 describe('GET /metrics', () => {
   let edge: Edge;
 
@@ -14,7 +16,12 @@ describe('GET /metrics', () => {
     await edge.reopen({}, ['--metrics']);
     const metrics = async (): Promise<string> => (await edge.send('GET', '/metrics')).body;
     const until = async (pattern: RegExp): Promise<string> => {
-      for (let text = await metrics(); ; text = await metrics()) if (pattern.test(text)) return text;
+      let text = '';
+      for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+        text = await metrics();
+        if (pattern.test(text)) return text;
+      }
+      throw new Error(`${pattern} did not appear in: ${text}`);
     };
     const text = await until(/^svc_collection_success 1$/m);
     for (const line of [

@@ -4,6 +4,9 @@ import { connect } from 'node:net';
 import { createGunzip, gunzipSync } from 'node:zlib';
 import { away, Edge } from '../testing/edge.js';
 
+/** Ends a stream that a failing test waits for, which would keep the process alive. */
+const STREAM_TIMEOUT_MS = 4000;
+
 describe('GET /api/vms', () => {
   let edge: Edge;
 
@@ -125,7 +128,7 @@ describe('GET /api/vms', () => {
     const abort = new AbortController();
     const answer = await fetch(`http://${edge.base}/api/vms`, {
       headers: { accept: 'text/event-stream' },
-      signal: abort.signal,
+      signal: AbortSignal.any([abort.signal, AbortSignal.timeout(STREAM_TIMEOUT_MS)]),
     });
     expect(answer.headers.get('content-type')).toMatch('text/event-stream');
     const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader();
@@ -157,7 +160,7 @@ describe('GET /api/vms', () => {
       const abort = new AbortController();
       const answer = await fetch(`http://${edge.base}/api/vms${query}`, {
         headers: { accept: 'text/event-stream', ...(lastEventId ? { 'last-event-id': lastEventId } : {}) },
-        signal: abort.signal,
+        signal: AbortSignal.any([abort.signal, AbortSignal.timeout(STREAM_TIMEOUT_MS)]),
       });
       const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader();
       let text = '';

@@ -1,4 +1,5 @@
 import 'reflect-metadata';
+import type { Server } from 'node:http';
 import { connect } from 'node:net';
 import { Edge } from '../testing/edge.js';
 import { errorBody } from './domain-error.filter.js';
@@ -67,6 +68,30 @@ describe('a request that is refused early', () => {
   test('because it took too long has the error body', () => {
     const timeout = Object.assign(new Error('Request timeout'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
     expect(errorBody(timeout)).toMatchObject({ status: 408, body: { code: 'REQUEST_TIMEOUT' } });
+  });
+
+  test.each([
+    ['its headers', 'GET /api/vms HTTP/1.1\r\nHost: localhost\r\nX-Half: '],
+    [
+      'its body',
+      `POST /api/vms HTTP/1.1\r\n${HEAD}Content-Type: application/json\r\nContent-Length: 20\r\n\r\n{"name"`,
+    ],
+  ])('because the client never finished %s gets 408 with the error body', async (_what, unfinished) => {
+    const server = edge.service.app.getHttpServer() as Server;
+    const { requestTimeout, headersTimeout } = server;
+    // The server reads the interval of its check when it begins to listen.
+    Object.assign(server, { requestTimeout: 100, headersTimeout: 50, connectionsCheckingInterval: 20 });
+    server.emit('listening');
+    try {
+      const answer = await exchange(unfinished);
+      expect([answer.status, JSON.parse(answer.body)]).toEqual([
+        408,
+        { error: expect.any(String), code: 'REQUEST_TIMEOUT' },
+      ]);
+      expect(answer.text).toMatch(/connection: close/i);
+    } finally {
+      Object.assign(server, { requestTimeout, headersTimeout });
+    }
   });
 
   test('is none that merely offers an upgrade to HTTP/2', async () => {
