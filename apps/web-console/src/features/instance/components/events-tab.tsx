@@ -15,7 +15,7 @@ export function EventsTab({ address }: { address: InstanceAddress }) {
     <div className="hg-page">
       <div className="hg-toolbar hg-gap-below">
         <span className="hg-note" role="status">
-          {events.length === 0 ? 'No events yet' : `The last ${events.length} events, newest first`}
+          {events.length === 0 ? 'No events yet' : 'The last events, newest first'}
         </span>
         <span className="hg-spring" />
         <Button

@@ -45,7 +45,7 @@ export function FolderEditor({ vm, refusal }: { vm: VmView; refusal?: string | u
         >
           <TextInput
             aria-label="New folder"
-            placeholder="Move to a folder, such as prod/web"
+            placeholder="Such as prod/web"
             list={SUGGESTIONS_ID}
             value={text}
             onFocus={() => setIsEditing(true)}
