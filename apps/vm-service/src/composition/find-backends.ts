@@ -1,8 +1,11 @@
 import { access, constants } from 'node:fs/promises';
 import { SystemClock } from '@headgate/domain-contracts';
 import type { ContextSection } from '../config/service-config.js';
+import type { RegisteredKind } from './backend-kinds.js';
 import { LOCAL_URI } from './open-libvirt.js';
 
+const CLUSTER_KIND: RegisteredKind = 'kubevirt';
+const HOST_KIND: RegisteredKind = 'libvirt';
 /** How long a cluster may take to answer before the next engine is tried. */
 const CLUSTER_TIMEOUT_MS = 3000;
 /** The sockets of the monolithic daemon and of the modular daemon for QEMU. */
@@ -20,12 +23,12 @@ export async function findCluster(): Promise<ContextSection | undefined> {
     clock: new SystemClock(),
     timeoutMs: CLUSTER_TIMEOUT_MS,
   });
-  return isReachable ? { name: current.name, kind: 'kubevirt', kubeContext: current.name } : undefined;
+  return isReachable ? { name: current.name, kind: CLUSTER_KIND, kubeContext: current.name } : undefined;
 }
 
 /** This machine's libvirt, when its socket is writable. */
 export async function findLibvirt(): Promise<ContextSection | undefined> {
   const results = await Promise.allSettled(LIBVIRT_SOCKETS.map((socket) => access(socket, constants.W_OK)));
   const isHere = results.some(({ status }) => status === 'fulfilled');
-  return isHere ? { name: 'local', kind: 'libvirt', uri: LOCAL_URI } : undefined;
+  return isHere ? { name: 'local', kind: HOST_KIND, uri: LOCAL_URI } : undefined;
 }
