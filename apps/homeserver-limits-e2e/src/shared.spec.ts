@@ -139,7 +139,9 @@ suite(`two gateways that share windows on ${redisProgram ?? `a server (${missing
       await writeFile(join(gateway.folder, 'password'), 'hunter2\n');
       const [password, ca] = [`${gateway.folder}/password`, certificate.certPath];
       const url = `rediss://127.0.0.1:${secure.port}`;
-      await gateway.configure(toml(`[shared]\nurl = "${url}"\npassword_file = "${password}"\nca_file = "${ca}"\n`));
+      await gateway.configure(
+        toml(`${OPERATOR}[shared]\nurl = "${url}"\npassword_file = "${password}"\nca_file = "${ca}"\n`),
+      );
       await gateway.launch();
       const metric = async () => (await call(gateway.operatorUrl, 'GET', '/metrics')).bytes.toString();
       expect(await metric()).toContain('limits_windows_are_shared 1');
@@ -149,7 +151,9 @@ suite(`two gateways that share windows on ${redisProgram ?? `a server (${missing
       expect(JSON.stringify(await gateway.logged(({ msg }) => msg === UNAVAILABLE))).toContain('self-signed');
       await gateway.end();
       await writeFile(join(gateway.folder, 'password'), 'wrong-hunter2\n');
-      await gateway.configure(toml(`[shared]\nurl = "${url}"\npassword_file = "${password}"\nca_file = "${ca}"\n`));
+      await gateway.configure(
+        toml(`${OPERATOR}[shared]\nurl = "${url}"\npassword_file = "${password}"\nca_file = "${ca}"\n`),
+      );
       const before = gateway.log.length;
       await gateway.launch();
       expect(JSON.stringify(await gateway.logged(({ msg }) => msg === UNAVAILABLE, before))).toContain('WRONGPASS');
