@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { readdir, readFile, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { processesWith } from './processes.js';
 
@@ -34,9 +34,9 @@ const POOL_FOLDER = '/var/lib/libvirt/images/headgate';
 
 /** Removes the images that a service has cached, which would wait in the pool for its next start. libvirt may have stopped. */
 export async function removeBaseImages(dataDir: string): Promise<void> {
-  const folder = join(dataDir, 'libvirt');
-  for (const context of await readdir(folder).catch(() => [])) {
-    const service = await readFile(join(folder, context, 'service-id'), 'utf8').catch(() => '');
+  const files = await readdir(dataDir, { recursive: true }).catch(() => []);
+  for (const file of files.filter((name) => basename(name) === 'service-id')) {
+    const service = await readFile(join(dataDir, file), 'utf8').catch(() => '');
     const volumes = service === '' ? [] : await readdir(POOL_FOLDER).catch(() => []);
     const cached = volumes.filter((name) => name.startsWith(`base-${service.slice(0, 8)}-`));
     await Promise.all(cached.map((name) => rm(join(POOL_FOLDER, name), { force: true })));
