@@ -16,6 +16,12 @@ const MIB = 1024 * 1024;
 /** More would be a leak of over 100 bytes per request in the long run. */
 const MAX_GROWTH_BYTES = 100 * MIB;
 
+/** The answer to every question of the gateway: whose token it is, and what the user holds. */
+const EVERYTHING = JSON.stringify({
+  ...{ user_id: '@a:b.example', device_id: 'D' },
+  ...{ delayed_events: [], pushers: [], one_time_key_counts: {}, account_data: { events: [] } },
+});
+
 describe('random requests over raw sockets', () => {
   let upstream: Server;
   let limits: LimitsProcess;
@@ -23,11 +29,7 @@ describe('random requests over raw sockets', () => {
     upstream = createServer((request, response) => {
       request
         .resume()
-        .once('end', () =>
-          response
-            .writeHead(request.url?.includes('login') ? 403 : 200)
-            .end('{"user_id":"@a:b.example","device_id":"D"}'),
-        );
+        .once('end', () => response.writeHead(request.url?.includes('login') ? 403 : 200).end(EVERYTHING));
       request.on('error', () => undefined);
     });
     upstream.on('clientError', (_error, socket) => socket.destroy());
