@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { CapabilitiesView, ContextCapabilitiesView } from '@headgate/api-contracts';
 import {
   ABILITY_NAMES,
+  DomainError,
   UnavailableAbility,
   type Backend,
   BackendDirectory,
@@ -22,11 +23,17 @@ export class ReadCapabilities {
     @Inject(CONTEXTS) private readonly contexts: Pick<ChosenContexts, 'simulated'>,
   ) {}
 
-  /** Waits until each context was listed or found to be lost. A lost one is reported with the reason, also when all are. */
+  /** Waits until each context was listed or found to be lost. @throws DomainError BACKEND_UNREACHABLE when none can be reached */
   async read(): Promise<CapabilitiesView> {
     await this.fleet.whenSynced();
     const contexts = this.backends.all().map((backend) => this.contextOf(backend));
     const storages = await Promise.all(this.backends.all().map((backend) => this.storageOf(backend)));
+    if (contexts.length > 0 && contexts.every(({ up }) => !up)) {
+      throw new DomainError(
+        'BACKEND_UNREACHABLE',
+        contexts.map(({ context, reason }) => `${context}: ${reason}`).join(' '),
+      );
+    }
     return {
       storageClass: storages.find(({ storageClass }) => storageClass !== '')?.storageClass ?? '',
       canExpand: storages.some(({ canExpand }) => canExpand),
