@@ -48,11 +48,12 @@ async function run(): Promise<void> {
         'it accepts events of other servers into its rooms and sends them none',
     );
   }
+  // Before the log line, whose readers may send a signal at once: a SIGHUP without a handler ends the process.
+  process.on('SIGHUP', () => void application.reload());
   const { url, operatorUrl } = await application.listen();
+  runUntilSignal(application, { log: (line) => log.info(line) });
   const mode = upstream === undefined ? 'embedded' : 'gateway';
   log.info({ url, mode, upstream, operator: operatorUrl }, 'homeserver-limits is listening');
-  process.on('SIGHUP', () => void application.reload());
-  runUntilSignal(application, { log: (line) => log.info(line) });
 }
 
 run().catch((error: unknown) => {

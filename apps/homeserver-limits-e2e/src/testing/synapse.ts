@@ -30,6 +30,7 @@ const RATES = {
   rc_joins_per_room: NEVER,
   rc_invites: { per_room: NEVER, per_user: NEVER, per_issuer: NEVER },
   rc_media_create: NEVER,
+  max_pending_media_uploads: 1e6,
   rc_delayed_event_mgmt: NEVER,
   rc_room_creation: NEVER,
   rc_key_requests: NEVER,
