@@ -1,8 +1,7 @@
 import type { InstanceAddress } from '../../../shared/api/instance-path.js';
-import { Button } from '../../../shared/ui/button.js';
 import { ErrorAlert } from '../../../shared/ui/error-alert.js';
-import { Icon } from '../../../shared/ui/icon.js';
 import { Skeleton } from '../../../shared/ui/loading.js';
+import { ReloadButton } from '../../../shared/ui/reload-button.js';
 import { Timestamp } from '../../../shared/ui/timestamp.js';
 import { useEvents } from '../api/use-events.js';
 
@@ -18,15 +17,7 @@ export function EventsTab({ address }: { address: InstanceAddress }) {
           {events.length === 0 ? 'No events yet' : 'The last events, newest first'}
         </span>
         <span className="hg-spring" />
-        <Button
-          variant="secondary"
-          isSmall
-          icon={<Icon name="restart" />}
-          isLoading={isFetching}
-          onClick={() => void refetch()}
-        >
-          Reload
-        </Button>
+        <ReloadButton isLoading={isFetching} onReload={() => void refetch()} />
       </div>
       {events.length > 0 && (
         <div className="hg-list">

@@ -1,9 +1,8 @@
 import type { InstanceAddress } from '../../../shared/api/instance-path.js';
-import { Button } from '../../../shared/ui/button.js';
 import { CopyButton } from '../../../shared/ui/copy.js';
 import { ErrorAlert } from '../../../shared/ui/error-alert.js';
-import { Icon } from '../../../shared/ui/icon.js';
 import { Skeleton } from '../../../shared/ui/loading.js';
+import { ReloadButton } from '../../../shared/ui/reload-button.js';
 import { useManifest } from '../api/use-manifest.js';
 import { JsonTree } from './json-tree.js';
 
@@ -16,15 +15,7 @@ export function ManifestTab({ address }: { address: InstanceAddress }) {
     <div className="hg-page">
       <div className="hg-toolbar hg-gap-below">
         <CopyButton isSmall text={JSON.stringify(data, null, 2)} label="Copy JSON" />
-        <Button
-          variant="secondary"
-          isSmall
-          icon={<Icon name="restart" />}
-          isLoading={isFetching}
-          onClick={() => void refetch()}
-        >
-          Reload
-        </Button>
+        <ReloadButton isLoading={isFetching} onReload={() => void refetch()} />
       </div>
       <div className="hg-json" role="group" aria-label="Manifest">
         <JsonTree value={data} />
