@@ -74,7 +74,7 @@ describe('Fleet', () => {
     const foldered = new Fleet({
       clock,
       present: ({ folder }) => ({ folder }),
-      folderOf: (ref) => folders.get(formatRef(ref)),
+      folderOf: (ref) => folders.get(ref),
     });
     const changed: (string | undefined)[] = [];
     foldered.attach(lab.backend);

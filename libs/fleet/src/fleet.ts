@@ -18,8 +18,8 @@ export interface FleetOptions {
   readonly clock: Clock;
   /** Turns an entry into its JSON value in the serialized list. */
   readonly present: (entry: FleetEntry) => unknown;
-  /** The folder of an instance. `refresh` makes a change of its answers visible. */
-  readonly folderOf?: (ref: InstanceRef) => string | undefined;
+  /** The folder of an instance, by its ref as text. `refresh` makes a change of its answers visible. */
+  readonly folderOf?: (ref: string) => string | undefined;
 }
 
 /** How long a write waits until the watch reports it, in milliseconds. */
@@ -145,15 +145,16 @@ export class Fleet extends FleetReader {
   refresh(refs: Iterable<string>): void {
     for (const ref of refs) {
       const entry = this.entries.get(ref);
-      if (entry && entry.folder !== this.options.folderOf?.(entry.instance.ref)) this.put(entry.instance, entry.stale);
+      if (entry && entry.folder !== this.options.folderOf?.(ref)) this.put(entry.instance, entry.stale);
     }
   }
 
   private put(instance: Instance, stale: boolean): void {
     const { ref } = instance;
-    const folder = this.options.folderOf?.(ref);
+    const key = formatRef(ref);
+    const folder = this.options.folderOf?.(key);
     const entry: FleetEntry = folder === undefined ? { instance, stale } : { instance, stale, folder };
-    this.entries.set(formatRef(ref), entry);
+    this.entries.set(key, entry);
     this.lists[ref.kind].set(sortKey(ref), entry);
     this.versions[ref.kind]++;
     this.emit({ type: 'changed', entry });

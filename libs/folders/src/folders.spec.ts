@@ -107,7 +107,7 @@ describe('Folders', () => {
     const again = new Folders(store);
     await again.load();
     expect(again.tree.paths()).toEqual(['prod', 'prod/web']);
-    expect(again.folderOf(vm('web').ref)).toBe('prod/web');
+    expect(again.folderOf(refOf('web'))).toBe('prod/web');
   });
 
   test('report the instances whose folder has changed', async () => {
@@ -137,7 +137,7 @@ describe('Folders', () => {
       { name: 'remove from folder', detail: `${refOf('web')} from prod` },
     ]);
     expect(folders.tree.paths()).toEqual(['prod']);
-    expect(folders.folderOf(vm('db').ref)).toBeUndefined();
+    expect(folders.folderOf(refOf('db'))).toBeUndefined();
   });
 
   test('record the author and the outcome of each change', async () => {
@@ -169,7 +169,7 @@ describe('Folders', () => {
     await changes.add.run('prod', refOf('web'), ann);
     instances.known.clear();
     await changes.take.run(refOf('web'), ann);
-    expect(folders.folderOf(vm('web').ref)).toBeUndefined();
+    expect(folders.folderOf(refOf('web'))).toBeUndefined();
   });
 
   test('change one after the other, and both replicas agree', async () => {

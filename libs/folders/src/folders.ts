@@ -1,11 +1,4 @@
-import {
-  DomainError,
-  FolderDirectory,
-  formatRef,
-  type FolderDelta,
-  type FolderStore,
-  type InstanceRef,
-} from '@headgate/domain-contracts';
+import { DomainError, FolderDirectory, type FolderDelta, type FolderStore } from '@headgate/domain-contracts';
 import { FolderTree, isEmptyDelta } from './folder-tree.js';
 
 /** How often a change is tried again when another replica was faster. */
@@ -48,8 +41,8 @@ export class Folders extends FolderDirectory {
     return work;
   }
 
-  override folderOf(ref: InstanceRef): string | undefined {
-    return this.current.folderOf(formatRef(ref));
+  override folderOf(ref: string): string | undefined {
+    return this.current.folderOf(ref);
   }
 
   override subscribe(listener: (refs: Iterable<string>) => void): () => void {

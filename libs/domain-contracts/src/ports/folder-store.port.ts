@@ -1,5 +1,3 @@
-import type { InstanceRef } from '../values/instance-ref.js';
-
 /** An instance in a folder. It stays in the folder while the instance does not exist. */
 export interface FolderMember {
   /** The ref as text. */
@@ -42,7 +40,8 @@ export abstract class FolderStore {
 
 /** Finds the folder of an instance. */
 export abstract class FolderDirectory {
-  abstract folderOf(ref: InstanceRef): string | undefined;
+  /** @param ref as text, which callers have at hand */
+  abstract folderOf(ref: string): string | undefined;
 
   /** Calls the listener with the refs, as text, whose folder has changed, until the returned function is called. */
   abstract subscribe(listener: (refs: Iterable<string>) => void): () => void;
