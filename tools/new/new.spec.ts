@@ -12,6 +12,7 @@ const ABILITIES = [
   'consoles',
   'cluster',
   'events',
+  'metrics',
   'diagnostics',
 ];
 const root = join(import.meta.dirname, '../..');

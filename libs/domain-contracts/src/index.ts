@@ -32,6 +32,7 @@ export * from './ports/instance-migration.port.js';
 export * from './ports/instance-power.port.js';
 export * from './ports/instance-provisioning.port.js';
 export * from './ports/log.port.js';
+export * from './ports/resource-metrics.port.js';
 export * from './ports/source-store.port.js';
 export * from './ports/task-runner.port.js';
 export * from './ports/task-store.port.js';

@@ -27,7 +27,7 @@ for (const [kubevirtVersion, canChooseNode] of RELEASES) {
   allPortsContract(
     `kube over the sandbox with KubeVirt ${kubevirtVersion}`,
     () => SandboxHarness.open({ simulation: { kubevirtVersion, cluster } }),
-    { timeoutMs: TIMEOUT_MS, consoles, migration: { canChooseNode } },
+    { timeoutMs: TIMEOUT_MS, consoles, migration: { canChooseNode }, unavailable: ['metrics'] },
   );
 }
 

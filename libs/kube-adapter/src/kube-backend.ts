@@ -46,7 +46,8 @@ const NEEDS_KUBEVIRT: ReadonlySet<AbilityName> = new Set<AbilityName>(['power', 
 interface OpenedCluster {
   readonly context: string;
   readonly traits: BackendTraits;
-  readonly abilities: Abilities & { readonly inventory: KubeInventory };
+  readonly abilities: { readonly [K in AbilityName]: Abilities[K] | UnavailableAbility };
+  readonly inventory: KubeInventory;
   readonly discovery: ClusterDiscovery;
   release(): void;
 }
@@ -91,14 +92,16 @@ export class KubeBackend extends Backend {
       up: () => void discovery.refresh().catch(() => undefined),
     });
     const deps = { api, clock, reachability };
+    const inventory = new KubeInventory({ ...deps, context, log, namespaces });
     const abilities = {
-      inventory: new KubeInventory({ ...deps, context, log, namespaces }),
+      inventory,
       power: new KubePower(api),
       provisioning: new KubeProvisioning(deps, discovery, log),
       migration: new KubeMigration(deps, discovery),
       containers: new KubeContainers(api, clock),
       consoles: new KubeConsoles(api, clock),
       events: new KubeEvents(api),
+      metrics: new UnavailableAbility('The resource usage of the cluster is not read yet.'),
       cluster: new KubeClusterInventory(api, discovery),
       diagnostics: new KubeDiagnostics(api, discovery, defaultNamespace),
     };
@@ -107,7 +110,7 @@ export class KubeBackend extends Backend {
       credentials.close();
     };
     const traits = { ...KUBEVIRT_TRAITS, namespaces: { default: defaultNamespace, isOnlyOne: false } };
-    return new KubeBackend({ context, traits, abilities, discovery, release });
+    return new KubeBackend({ context, traits, abilities, inventory, discovery, release });
   }
 
   override ability<K extends AbilityName>(name: K): Abilities[K] | UnavailableAbility {
@@ -119,7 +122,7 @@ export class KubeBackend extends Backend {
   }
 
   override async close(): Promise<void> {
-    await this.opened.abilities.inventory.close();
+    await this.opened.inventory.close();
     this.opened.release();
   }
 }

@@ -180,6 +180,7 @@ export class LibvirtBackend extends Backend {
       events: new UnavailableAbility(
         'A libvirt context keeps no history of events: only the actions of this service are known.',
       ),
+      metrics: new UnavailableAbility('The resource usage of libvirt domains is not read yet.'),
       cluster: new LibvirtCluster(connection, POOL_NAME),
       diagnostics: new LibvirtDiagnostics({
         connection,

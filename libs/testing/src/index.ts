@@ -13,6 +13,7 @@ export * from './contracts/instance-inventory.contract.js';
 export * from './contracts/instance-migration.contract.js';
 export * from './contracts/instance-power.contract.js';
 export * from './contracts/instance-provisioning.contract.js';
+export * from './contracts/resource-metrics.contract.js';
 export * from './contracts/recording-reporter.js';
 export * from './contracts/source-store.contract.js';
 export * from './contracts/unavailable-ability.contract.js';

@@ -9,6 +9,7 @@ import type { InstanceInventory } from './instance-inventory.port.js';
 import type { InstanceMigration } from './instance-migration.port.js';
 import type { InstancePower } from './instance-power.port.js';
 import type { InstanceProvisioning } from './instance-provisioning.port.js';
+import type { ResourceMetrics } from './resource-metrics.port.js';
 
 /** The abilities of backends by name. Every backend must provide a new one or give a reason why not. */
 export interface Abilities {
@@ -19,6 +20,7 @@ export interface Abilities {
   readonly containers: Containers;
   readonly consoles: ConsoleSource;
   readonly events: InstanceEvents;
+  readonly metrics: ResourceMetrics;
   readonly cluster: ClusterInventory;
   readonly diagnostics: Diagnostics;
 }
@@ -34,6 +36,7 @@ export const ABILITY_NAMES: readonly AbilityName[] = [
   'containers',
   'consoles',
   'events',
+  'metrics',
   'cluster',
   'diagnostics',
 ];

@@ -10,6 +10,7 @@ import { instanceInventoryContract } from './instance-inventory.contract.js';
 import { instanceMigrationContract, type MigrationContractOptions } from './instance-migration.contract.js';
 import { instancePowerContract } from './instance-power.contract.js';
 import { instanceProvisioningContract } from './instance-provisioning.contract.js';
+import { resourceMetricsContract } from './resource-metrics.contract.js';
 import { unavailableAbilityContract } from './unavailable-ability.contract.js';
 
 export interface AllPortsOptions extends ContractOptions {
@@ -34,6 +35,7 @@ export function allPortsContract(
     containers: () => containersContract(adapter, open, options),
     consoles: () => consoleSourceContract(adapter, open, { ...options, ...consoles }),
     events: () => instanceEventsContract(adapter, open, options),
+    metrics: () => resourceMetricsContract(adapter, open, options),
     cluster: () => clusterInventoryContract(adapter, open, options),
     diagnostics: () => diagnosticsContract(adapter, open, options),
   };

@@ -18,6 +18,7 @@ import {
   MemoryPower,
   MemoryProvisioning,
 } from './memory-instances.js';
+import { MemoryMetrics } from './memory-metrics.js';
 import { MEMORY_TRAITS } from './memory-traits.js';
 
 export interface MemoryBackendOptions {
@@ -54,6 +55,7 @@ export class MemoryBackend extends Backend {
       containers: new MemoryContainers(engine),
       consoles: new MemoryConsoles(engine, openScreen),
       events: new MemoryEvents(engine),
+      metrics: new MemoryMetrics(engine),
       cluster: new MemoryCluster(engine),
       diagnostics: new MemoryDiagnostics(engine),
     };

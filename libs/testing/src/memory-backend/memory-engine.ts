@@ -10,6 +10,7 @@ import {
   type ContainerPhase,
   type Instance,
   type InstanceEvent,
+  type InstanceReading,
   type InstanceRef,
   type InventoryListener,
   type VirtualMachine,
@@ -29,6 +30,8 @@ export class MemoryEngine {
   readonly nodes: ClusterNode[];
   /** Checks of the doctor by name, with the message of a failed one. Fixing a check empties its message. */
   readonly faults = new Map<string, string>();
+  /** Values that replace those of an instance in the next readings, by the instance's ref as text. */
+  readonly readings = new Map<string, Partial<InstanceReading>>();
   private readonly instances = new Map<string, Instance>();
   private readonly listeners = new Set<InventoryListener>();
   private readonly recorded: RecordedEvent[] = [];

@@ -1,0 +1,122 @@
+import {
+  formatRef,
+  type Backend,
+  type InstanceReading,
+  type InstanceRef,
+  type NodeReading,
+  type ResourceMetrics,
+} from '@headgate/domain-contracts';
+import { InventoryRecorder } from '../inventory-recorder.js';
+import type { BackendHarness, ContractOptions, OpenHarness } from './backend-harness.js';
+
+const COUNTERS = [
+  'cpuTimeMs',
+  'diskReadBytes',
+  'diskWrittenBytes',
+  'networkReceivedBytes',
+  'networkTransmittedBytes',
+] as const;
+
+/** The rules for every `ResourceMetrics`. */
+export function resourceMetricsContract(
+  adapter: string,
+  open: OpenHarness,
+  { timeoutMs = 5000 }: ContractOptions = {},
+): void {
+  describe(`ResourceMetrics, ${adapter}`, () => {
+    let harness: BackendHarness;
+    let metrics: ResourceMetrics;
+    let recorder: InventoryRecorder;
+    let unreachable: Backend;
+
+    beforeAll(async () => {
+      harness = await open();
+      metrics = harness.backend.require('metrics');
+      recorder = InventoryRecorder.over(harness.backend.require('inventory'));
+      await recorder.whenListed();
+      unreachable = await harness.openUnreachable();
+    }, timeoutMs);
+    afterAll(async () => {
+      await recorder?.stop();
+      await unreachable?.close();
+      await harness?.close();
+    }, timeoutMs);
+
+    afterEach(() => harness?.tidy?.(), timeoutMs);
+
+    const inTime = (title: string, rule: () => Promise<void>): void => test(title, rule, timeoutMs);
+    const givenRunning = async (): Promise<InstanceRef> => {
+      const ref = await harness.givenVm('Running');
+      await recorder.untilVm(ref, ({ status }) => status === 'Running');
+      return ref;
+    };
+    const readInstances = async (): Promise<Map<string, InstanceReading>> => {
+      const { instances } = await metrics.read();
+      const byRef = new Map(instances.map((reading) => [formatRef(reading.ref), reading]));
+      expect(byRef.size).toBe(instances.length);
+      return byRef;
+    };
+
+    inTime('measures the CPU and the memory of each running VM once', async () => {
+      const refs = [await givenRunning(), await givenRunning()];
+      const readings = await readInstances();
+      for (const ref of refs) {
+        const reading = readings.get(formatRef(ref));
+        expect(reading).toBeDefined();
+        expectUse(reading!);
+        expect(reading!.memoryUsedBytes).toBeGreaterThan(0);
+        if (reading!.memoryTotalBytes !== null) expect(reading!.memoryTotalBytes).toBeGreaterThan(0);
+        for (const name of COUNTERS) expectAmount(reading![name]);
+      }
+    });
+
+    inTime('never counts backward while a guest runs', async () => {
+      const ref = formatRef(await givenRunning());
+      const before = (await readInstances()).get(ref)!;
+      const after = (await readInstances()).get(ref)!;
+      for (const name of COUNTERS) {
+        expect(after[name] === null).toBe(before[name] === null);
+        expect(after[name] ?? 0).toBeGreaterThanOrEqual(before[name] ?? 0);
+      }
+    });
+
+    inTime('leaves out VMs that are stopped or deleted', async () => {
+      const stopped = await harness.givenVm('Stopped');
+      const deleted = await givenRunning();
+      await harness.deleteExternally(deleted);
+      await recorder.until(() => recorder.vm(deleted) === undefined);
+      const readings = await readInstances();
+      expect(readings.has(formatRef(stopped))).toBe(false);
+      expect(readings.has(formatRef(deleted))).toBe(false);
+    });
+
+    inTime('measures each node under the name that the inventory of the cluster has for it', async () => {
+      const { nodes } = await metrics.read();
+      const listed = await harness.backend.require('cluster').nodes();
+      expect(nodes.map(({ name }) => name).sort()).toEqual(listed.map(({ name }) => name).sort());
+      for (const node of nodes) {
+        expectUse(node);
+        expect(node.memoryUsedBytes).toBeGreaterThan(0);
+      }
+    });
+
+    inTime('reports a backend that does not answer', async () => {
+      await expect(unreachable.require('metrics').read()).rejects.toMatchObject({
+        code: expect.stringMatching(/^BACKEND_(UNREACHABLE|TIMEOUT)$/),
+      });
+    });
+  });
+}
+
+/** A counter of CPU time or a current rate, but not both. */
+function expectUse({ cpuTimeMs, cpuMillicores }: InstanceReading | NodeReading): void {
+  expect([cpuTimeMs, cpuMillicores].filter((value) => value !== null)).toHaveLength(1);
+  expectAmount(cpuTimeMs);
+  expectAmount(cpuMillicores);
+}
+
+function expectAmount(value: number | null): void {
+  if (value === null) return;
+  expect(Number.isFinite(value)).toBe(true);
+  expect(value).toBeGreaterThanOrEqual(0);
+}
