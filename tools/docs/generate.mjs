@@ -2,15 +2,16 @@
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { findNode, projectEnvironment, root } from '../start/workspace.mjs';
+import { findNode, NX, projectEnvironment, root } from '../start/workspace.mjs';
 
 const check = process.argv.includes('--check');
 
 /** Scripts that print reference pages as one JSON object: file name → text. */
 const printers = ['apps/vm-service/dist/print-reference.js', 'tools/docs/print-library-api.mjs'];
 
-const printed = async (script) => {
-  const child = spawn(findNode(), [join(root, script)], {
+/** @returns {Promise<string>} what the script prints. @throws Error with its output when it fails */
+const outputOf = async (script, args = []) => {
+  const child = spawn(findNode(), [join(root, script), ...args], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'inherit'],
     env: projectEnvironment(),
@@ -18,13 +19,17 @@ const printed = async (script) => {
   const output = [];
   child.stdout.on('data', (data) => output.push(data));
   const code = await new Promise((resolve) => child.once('close', resolve));
-  if (code !== 0) throw new Error(`${script} failed`);
-  return JSON.parse(Buffer.concat(output).toString());
+  const text = Buffer.concat(output).toString();
+  if (code !== 0) throw new Error(`${script} failed:\n${text}`);
+  return text;
 };
+
+// The routes are read from the built service, so an old build would print old pages.
+await outputOf(NX, ['build', '@headgate/vm-service', '--output-style=static']);
 
 let stale = 0;
 for (const script of printers) {
-  for (const [name, text] of Object.entries(await printed(script))) {
+  for (const [name, text] of Object.entries(JSON.parse(await outputOf(script)))) {
     const file = join(root, 'docs/reference', name);
     if (check) {
       if (existsSync(file) && readFileSync(file, 'utf8') === text) continue;
