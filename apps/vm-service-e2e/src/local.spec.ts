@@ -67,8 +67,8 @@ describeIf(noGuestsBecause(), 'npm start -- --local', () => {
   });
 
   test('reports the address and the agent of the guest', async () => {
-    const vm = await api.untilVm(name, 'has an address', (one) => one?.ip !== undefined);
-    expect(vm?.agentConnected).toBe(true);
+    // The address can come first, from its DHCP lease.
+    const vm = await api.untilVm(name, 'has an address and an agent', (one) => Boolean(one?.ip && one.agentConnected));
     expect(vm?.ip).toMatch(/^\d+\.\d+\.\d+\.\d+$/);
   });
 
