@@ -1,15 +1,12 @@
 import { ABILITY_NAMES, isInstanceName, matchesNameRule, UnavailableAbility } from '@headgate/domain-contracts';
 import type { BackendHarness, ContractOptions, OpenHarness } from './backend-harness.js';
+import { contractTests } from './contract-tests.js';
 
 /** The rules for every `Backend`: its traits, and an answer for each ability. */
 export function backendContract(adapter: string, open: OpenHarness, { timeoutMs = 5000 }: ContractOptions = {}): void {
   describe(`Backend, ${adapter}`, () => {
     let harness: BackendHarness;
-
-    beforeAll(async () => {
-      harness = await open();
-    }, timeoutMs);
-    afterAll(() => harness?.close(), timeoutMs);
+    const { inTime } = contractTests(open, timeoutMs, (opened) => void ({ harness } = opened));
 
     test('has a kind that fits into URLs and metrics, and a label for people', () => {
       const { kind, traits } = harness.backend;
@@ -41,14 +38,10 @@ export function backendContract(adapter: string, open: OpenHarness, { timeoutMs 
       expect(harness.backend.ability('inventory')).not.toBeInstanceOf(UnavailableAbility);
     });
 
-    test(
-      'opens and closes while its engine does not answer',
-      async () => {
-        const backend = await harness.openUnreachable();
-        expect(backend.kind).toBe(harness.backend.kind);
-        await backend.close();
-      },
-      timeoutMs,
-    );
+    inTime('opens and closes while its engine does not answer', async () => {
+      const backend = await harness.openUnreachable();
+      expect(backend.kind).toBe(harness.backend.kind);
+      await backend.close();
+    });
   });
 }

@@ -1,6 +1,7 @@
 import type { Backend, ClusterInventory } from '@headgate/domain-contracts';
 import { InventoryRecorder } from '../inventory-recorder.js';
 import type { BackendHarness, ContractOptions, OpenHarness } from './backend-harness.js';
+import { contractTests } from './contract-tests.js';
 
 /** The rules for every `ClusterInventory`. */
 export function clusterInventoryContract(
@@ -12,20 +13,11 @@ export function clusterInventoryContract(
     let harness: BackendHarness;
     let cluster: ClusterInventory;
     let unreachable: Backend;
-
-    beforeAll(async () => {
-      harness = await open();
+    const { inTime, afterTest } = contractTests(open, timeoutMs, async (opened) => {
+      ({ harness } = opened);
       cluster = harness.backend.require('cluster');
-      unreachable = await harness.openUnreachable();
-    }, timeoutMs);
-    afterAll(async () => {
-      await unreachable?.close();
-      await harness?.close();
-    }, timeoutMs);
-
-    afterEach(() => harness?.tidy?.(), timeoutMs);
-
-    const inTime = (title: string, rule: () => Promise<void>): void => test(title, rule, timeoutMs);
+      unreachable = await opened.unreachable();
+    });
 
     inTime('lists each node once, with its version and architecture', async () => {
       const nodes = await cluster.nodes();
@@ -47,12 +39,9 @@ export function clusterInventoryContract(
     inTime('lists the node that a running VM is on', async () => {
       const ref = await harness.givenVm('Running');
       const recorder = InventoryRecorder.over(harness.backend.require('inventory'));
-      try {
-        const { node } = await recorder.untilVm(ref, (vm) => vm.node !== undefined);
-        expect((await cluster.nodes()).map(({ name }) => name)).toContain(node);
-      } finally {
-        await recorder.stop();
-      }
+      afterTest(() => recorder.stop());
+      const { node } = await recorder.untilVm(ref, (vm) => vm.node !== undefined);
+      expect((await cluster.nodes()).map(({ name }) => name)).toContain(node);
     });
 
     inTime('reports the default storage class and what storage can do', async () => {

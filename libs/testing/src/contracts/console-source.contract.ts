@@ -1,6 +1,7 @@
 import type { ConsoleSource } from '@headgate/domain-contracts';
 import { readUntil } from '../read-until.js';
 import { missingRef, type BackendHarness, type ContractOptions, type OpenHarness } from './backend-harness.js';
+import { contractTests } from './contract-tests.js';
 
 export interface ConsoleContractOptions extends ContractOptions {
   /** Text that a started guest eventually prints on its serial line. */
@@ -18,29 +19,23 @@ export function consoleSourceContract(
   describe(`ConsoleSource, ${adapter}`, () => {
     let harness: BackendHarness;
     let consoles: ConsoleSource;
-
-    beforeAll(async () => {
-      harness = await open();
+    const { inTime, afterTest } = contractTests(open, timeoutMs, (opened) => {
+      ({ harness } = opened);
       consoles = harness.backend.require('consoles');
-    }, timeoutMs);
-    afterAll(() => harness?.close(), timeoutMs);
-
-    afterEach(() => harness?.tidy?.(), timeoutMs);
-
-    const inTime = (title: string, rule: () => Promise<void>): void => test(title, rule, timeoutMs);
+    });
 
     inTime('opens the graphical console of a running VM, which speaks RFB', async () => {
       const stream = await consoles.openVnc(await harness.givenVm('Running'));
+      afterTest(() => stream.destroy());
       expect(await readUntil(stream, /\n/)).toMatch(/^RFB 003\./);
-      stream.destroy();
     });
 
     inTime('opens the serial console of a running VM with its earlier output', async () => {
       const { stream, backlog } = await consoles.openSerial(await harness.givenVm('Running'));
+      afterTest(() => stream.destroy());
       if (wake !== undefined) stream.write(wake);
       const printed = backlog.toString('latin1');
       if (!greeting.test(printed)) expect(await readUntil(stream, greeting, printed)).toMatch(greeting);
-      stream.destroy();
     });
 
     inTime('opens the serial console again after it was closed', async () => {
@@ -48,10 +43,10 @@ export function consoleSourceContract(
       const first = await consoles.openSerial(vm);
       first.stream.destroy();
       const { stream, backlog } = await consoles.openSerial(vm);
+      afterTest(() => stream.destroy());
       if (wake !== undefined) stream.write(wake);
       const printed = backlog.toString('latin1');
       if (!greeting.test(printed)) await readUntil(stream, greeting, printed);
-      stream.destroy();
     });
 
     inTime('refuses the consoles of a stopped VM', async () => {

@@ -1,7 +1,8 @@
 import type { ContainerPhase, Containers, ContainerSpec, InstanceRef } from '@headgate/domain-contracts';
-import { InventoryRecorder } from '../inventory-recorder.js';
+import type { InventoryRecorder } from '../inventory-recorder.js';
 import { readUntil } from '../read-until.js';
 import { missingContainer, type BackendHarness, type ContractOptions, type OpenHarness } from './backend-harness.js';
+import { contractTests } from './contract-tests.js';
 
 const MIB = 1024 ** 2;
 
@@ -15,21 +16,12 @@ export function containersContract(
     let harness: BackendHarness;
     let containers: Containers;
     let recorder: InventoryRecorder;
-
-    beforeAll(async () => {
-      harness = await open();
+    const { inTime, afterTest } = contractTests(open, timeoutMs, async (opened) => {
+      ({ harness } = opened);
       containers = harness.backend.require('containers');
-      recorder = InventoryRecorder.over(harness.backend.require('inventory'));
-      await recorder.whenListed();
-    }, timeoutMs);
-    afterAll(async () => {
-      await recorder?.stop();
-      await harness?.close();
-    }, timeoutMs);
+      recorder = await opened.recorder();
+    });
 
-    afterEach(() => harness?.tidy?.(), timeoutMs);
-
-    const inTime = (title: string, rule: () => Promise<void>): void => test(title, rule, timeoutMs);
     const specOf = (ref: InstanceRef = missingContainer(harness)): ContainerSpec => ({
       ref,
       image: harness.containerImage ?? 'debian:12',
@@ -128,10 +120,10 @@ export function containersContract(
     inTime('opens a shell in a running container', async () => {
       const ref = await running();
       const shell = await harness.backend.require('consoles').openShell(ref, { columns: 80, rows: 24 });
+      afterTest(() => shell.stream.destroy());
       shell.stream.write('\r');
       expect((await readUntil(shell.stream, /./)).length).toBeGreaterThan(0);
       shell.resize({ columns: 100, rows: 30 });
-      shell.stream.destroy();
     });
 
     inTime('refuses a shell in a stopped container', async () => {

@@ -1,5 +1,6 @@
 import type { Backend, Diagnostics } from '@headgate/domain-contracts';
 import type { BackendHarness, ContractOptions, OpenHarness } from './backend-harness.js';
+import { contractTests } from './contract-tests.js';
 
 /** The rules for every `Diagnostics`. */
 export function diagnosticsContract(
@@ -11,18 +12,11 @@ export function diagnosticsContract(
     let harness: BackendHarness;
     let diagnostics: Diagnostics;
     let unreachable: Backend;
-
-    beforeAll(async () => {
-      harness = await open();
+    const { inTime } = contractTests(open, timeoutMs, async (opened) => {
+      ({ harness } = opened);
       diagnostics = harness.backend.require('diagnostics');
-      unreachable = await harness.openUnreachable();
-    }, timeoutMs);
-    afterAll(async () => {
-      await unreachable?.close();
-      await harness?.close();
-    }, timeoutMs);
-
-    const inTime = (title: string, rule: () => Promise<void>): void => test(title, rule, timeoutMs);
+      unreachable = await opened.unreachable();
+    });
 
     inTime('runs checks that have a name each, a message, and a remedy unless they pass', async () => {
       const checks = await diagnostics.checks();

@@ -31,7 +31,7 @@ export function folderStoreContract(
       harness = await open();
       ({ version } = await harness.store.read());
     });
-    afterEach(() => harness.close());
+    afterEach(() => harness?.close());
 
     const commit = async (change: Partial<FolderDelta>): Promise<void> => {
       version = await harness.store.commit(version, delta(change));

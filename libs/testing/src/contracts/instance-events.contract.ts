@@ -1,6 +1,6 @@
 import type { Backend, InstanceEvents } from '@headgate/domain-contracts';
-import { InventoryRecorder } from '../inventory-recorder.js';
 import { missingRef, type BackendHarness, type ContractOptions, type OpenHarness } from './backend-harness.js';
+import { contractTests } from './contract-tests.js';
 
 /** The rules for every `InstanceEvents`. */
 export function instanceEventsContract(
@@ -11,25 +11,13 @@ export function instanceEventsContract(
   describe(`InstanceEvents, ${adapter}`, () => {
     let harness: BackendHarness;
     let events: InstanceEvents;
-    let recorder: InventoryRecorder;
     let unreachable: Backend;
-
-    beforeAll(async () => {
-      harness = await open();
+    const { inTime } = contractTests(open, timeoutMs, async (opened) => {
+      ({ harness } = opened);
       events = harness.backend.require('events');
-      recorder = InventoryRecorder.over(harness.backend.require('inventory'));
-      await recorder.whenListed();
-      unreachable = await harness.openUnreachable();
-    }, timeoutMs);
-    afterAll(async () => {
-      await recorder?.stop();
-      await unreachable?.close();
-      await harness?.close();
-    }, timeoutMs);
-
-    afterEach(() => harness?.tidy?.(), timeoutMs);
-
-    const inTime = (title: string, rule: () => Promise<void>): void => test(title, rule, timeoutMs);
+      await opened.recorder();
+      unreachable = await opened.unreachable();
+    });
 
     inTime('has events of a VM that was started, the newest first', async () => {
       const vm = await harness.givenVm('Running');

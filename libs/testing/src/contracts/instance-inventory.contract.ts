@@ -1,6 +1,7 @@
 import { formatRef, isSameRef, type InstanceInventory } from '@headgate/domain-contracts';
 import { InventoryRecorder } from '../inventory-recorder.js';
 import { missingRef, type BackendHarness, type ContractOptions, type OpenHarness } from './backend-harness.js';
+import { contractTests } from './contract-tests.js';
 
 /** The rules for every `InstanceInventory`. */
 export function instanceInventoryContract(
@@ -11,24 +12,15 @@ export function instanceInventoryContract(
   describe(`InstanceInventory, ${adapter}`, () => {
     let harness: BackendHarness;
     let inventory: InstanceInventory;
-    const recorders: InventoryRecorder[] = [];
+    const { inTime, afterTest } = contractTests(open, timeoutMs, (opened) => {
+      ({ harness } = opened);
+      inventory = harness.backend.require('inventory');
+    });
     const record = (): InventoryRecorder => {
       const recorder = InventoryRecorder.over(inventory);
-      recorders.push(recorder);
+      afterTest(() => recorder.stop());
       return recorder;
     };
-
-    beforeAll(async () => {
-      harness = await open();
-      inventory = harness.backend.require('inventory');
-    }, timeoutMs);
-    afterEach(async () => {
-      await Promise.all(recorders.splice(0).map((recorder) => recorder.stop()));
-      await harness?.tidy?.();
-    }, timeoutMs);
-    afterAll(() => harness?.close(), timeoutMs);
-
-    const inTime = (title: string, rule: () => Promise<void>): void => test(title, rule, timeoutMs);
 
     inTime('reports the complete list before any change', async () => {
       const ref = await harness.givenVm('Stopped');

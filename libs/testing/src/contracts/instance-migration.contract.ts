@@ -1,6 +1,7 @@
 import type { ClusterNode, InstanceMigration, InstanceRef } from '@headgate/domain-contracts';
-import { InventoryRecorder } from '../inventory-recorder.js';
+import type { InventoryRecorder } from '../inventory-recorder.js';
 import { missingRef, type BackendHarness, type ContractOptions, type OpenHarness } from './backend-harness.js';
+import { contractTests } from './contract-tests.js';
 import { recordingReporter } from './recording-reporter.js';
 
 export interface MigrationContractOptions extends ContractOptions {
@@ -19,22 +20,13 @@ export function instanceMigrationContract(
     let migration: InstanceMigration;
     let recorder: InventoryRecorder;
     let nodes: readonly ClusterNode[];
-
-    beforeAll(async () => {
-      harness = await open();
+    const { inTime } = contractTests(open, timeoutMs, async (opened) => {
+      ({ harness } = opened);
       migration = harness.backend.require('migration');
       nodes = await harness.backend.require('cluster').nodes();
-      recorder = InventoryRecorder.over(harness.backend.require('inventory'));
-      await recorder.whenListed();
-    }, timeoutMs);
-    afterAll(async () => {
-      await recorder?.stop();
-      await harness?.close();
-    }, timeoutMs);
+      recorder = await opened.recorder();
+    });
 
-    afterEach(() => harness?.tidy?.(), timeoutMs);
-
-    const inTime = (title: string, rule: () => Promise<void>): void => test(title, rule, timeoutMs);
     const runningVm = async (): Promise<{ ref: InstanceRef; source: string; uid: string }> => {
       const ref = await harness.givenVm('Running', { booted: true });
       const vm = await recorder.untilVm(ref, ({ node, ready, status }) => status === 'Running' && ready && !!node);

@@ -1,6 +1,7 @@
 import { type InstancePower, type InstanceRef, type VmStatus } from '@headgate/domain-contracts';
-import { InventoryRecorder } from '../inventory-recorder.js';
+import type { InventoryRecorder } from '../inventory-recorder.js';
 import { missingRef, type BackendHarness, type ContractOptions, type OpenHarness } from './backend-harness.js';
+import { contractTests } from './contract-tests.js';
 
 /** The rules for every `InstancePower`. */
 export function instancePowerContract(
@@ -12,21 +13,12 @@ export function instancePowerContract(
     let harness: BackendHarness;
     let power: InstancePower;
     let recorder: InventoryRecorder;
-
-    beforeAll(async () => {
-      harness = await open();
+    const { inTime } = contractTests(open, timeoutMs, async (opened) => {
+      ({ harness } = opened);
       power = harness.backend.require('power');
-      recorder = InventoryRecorder.over(harness.backend.require('inventory'));
-      await recorder.whenListed();
-    }, timeoutMs);
-    afterAll(async () => {
-      await recorder?.stop();
-      await harness?.close();
-    }, timeoutMs);
+      recorder = await opened.recorder();
+    });
 
-    afterEach(() => harness?.tidy?.(), timeoutMs);
-
-    const inTime = (title: string, rule: () => Promise<void>): void => test(title, rule, timeoutMs);
     const becomes = (ref: InstanceRef, status: VmStatus) => recorder.untilVm(ref, (vm) => vm.status === status);
 
     inTime('starts a stopped VM, and leaves a running one running', async () => {

@@ -1,6 +1,7 @@
 import { VM_SOURCES, type Creation, type InstanceProvisioning, type VmSpec } from '@headgate/domain-contracts';
-import { InventoryRecorder } from '../inventory-recorder.js';
+import type { InventoryRecorder } from '../inventory-recorder.js';
 import { missingRef, type BackendHarness, type ContractOptions, type OpenHarness } from './backend-harness.js';
+import { contractTests } from './contract-tests.js';
 import { recordingReporter } from './recording-reporter.js';
 
 const MIB = 1024 ** 2;
@@ -15,21 +16,12 @@ export function instanceProvisioningContract(
     let harness: BackendHarness;
     let provisioning: InstanceProvisioning;
     let recorder: InventoryRecorder;
-
-    beforeAll(async () => {
-      harness = await open();
+    const { inTime } = contractTests(open, timeoutMs, async (opened) => {
+      ({ harness } = opened);
       provisioning = harness.backend.require('provisioning');
-      recorder = InventoryRecorder.over(harness.backend.require('inventory'));
-      await recorder.whenListed();
-    }, timeoutMs);
-    afterAll(async () => {
-      await recorder?.stop();
-      await harness?.close();
-    }, timeoutMs);
+      recorder = await opened.recorder();
+    });
 
-    afterEach(() => harness?.tidy?.(), timeoutMs);
-
-    const inTime = (title: string, rule: () => Promise<void>): void => test(title, rule, timeoutMs);
     const spec = async (overrides: Partial<VmSpec> = {}): Promise<VmSpec> => ({
       ref: harness.freshRef(),
       cpu: 1,

@@ -22,7 +22,7 @@ export function sourceStoreContract(adapter: string, open: () => SourceStoreHarn
     beforeEach(() => {
       harness = open();
     });
-    afterEach(() => harness.close());
+    afterEach(() => harness?.close());
 
     test('keeps sources, sorted by name', () => {
       const alpine: CustomSource = { name: 'alpine', kind: 'iso', uri: 'https://example.org/a.iso', description: '' };

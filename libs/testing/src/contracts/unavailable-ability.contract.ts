@@ -1,5 +1,6 @@
 import { UnavailableAbility, type AbilityName } from '@headgate/domain-contracts';
 import type { BackendHarness, ContractOptions, OpenHarness } from './backend-harness.js';
+import { contractTests } from './contract-tests.js';
 
 /** The rules for an ability that a backend does not have. Run it in place of the ability's own suite. */
 export function unavailableAbilityContract(
@@ -10,11 +11,7 @@ export function unavailableAbilityContract(
 ): void {
   describe(`Unavailable ability ${name}, ${adapter}`, () => {
     let harness: BackendHarness;
-
-    beforeAll(async () => {
-      harness = await open();
-    }, timeoutMs);
-    afterAll(() => harness?.close(), timeoutMs);
+    contractTests(open, timeoutMs, (opened) => void ({ harness } = opened));
 
     test('gives the reason as a sentence', () => {
       const ability = harness.backend.ability(name);
