@@ -1,0 +1,35 @@
+import type { InstanceDirectory, InstanceQuery } from '@headgate/domain-contracts';
+import { isAway, type MetricsSampler } from './metrics-sampler.js';
+import type { Sample } from './usage.js';
+
+export interface LiveMetrics {
+  /** Absent while the instance does not run, and before it was measured. */
+  readonly sample?: Sample;
+  /** Why its context has no values, in one sentence. */
+  readonly reason?: string;
+}
+
+/** Answers from the samples in memory and never asks a backend. */
+export class ReadMetrics {
+  constructor(
+    private readonly directory: InstanceDirectory,
+    private readonly sampler: MetricsSampler,
+  ) {}
+
+  /** @throws DomainError INSTANCE_NOT_FOUND, or BACKEND_UNREACHABLE while the context of the instance does not answer */
+  live(query: InstanceQuery): LiveMetrics {
+    const instance = this.directory.resolve(query);
+    const problem = this.sampler.problem(instance.ref.context);
+    if (problem && isAway(problem)) throw problem;
+    if (problem) return { reason: problem.message };
+    return { sample: this.sampler.latest(instance) };
+  }
+
+  /**
+   * The last hour, oldest first; empty for a context whose usage is not measured.
+   * @throws DomainError INSTANCE_NOT_FOUND
+   */
+  history(query: InstanceQuery): readonly Sample[] {
+    return this.sampler.history(this.directory.resolve(query));
+  }
+}
