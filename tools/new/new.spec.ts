@@ -13,6 +13,9 @@ const ABILITIES = [
   'cluster',
   'events',
   'metrics',
+  'guestInfo',
+  'guestControl',
+  'diskExport',
   'diagnostics',
 ];
 const root = join(import.meta.dirname, '../..');

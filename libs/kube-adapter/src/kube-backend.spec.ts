@@ -1,3 +1,4 @@
+import type { AbilityName } from '@headgate/domain-contracts';
 import {
   allPortsContract,
   instanceInventoryContract,
@@ -10,6 +11,11 @@ import { SandboxHarness } from './testing/sandbox-harness.contract.js';
 /** KubeVirt keeps no earlier output of the serial line; a newline makes the guest print its prompt. */
 const consoles = { greeting: /login: /, wake: '\r' };
 const TIMEOUT_MS = 60_000;
+const UNAVAILABLE: readonly AbilityName[] = [
+  'metrics', //
+  'guestControl',
+  'diskExport',
+];
 /** Two nodes with the same CPU vendor, so that every guest can migrate to the other one. */
 const cluster = { nodes: [{ name: 'node-a' }, { name: 'node-b' }] };
 
@@ -27,7 +33,12 @@ for (const [kubevirtVersion, canChooseNode] of RELEASES) {
   allPortsContract(
     `kube over the sandbox with KubeVirt ${kubevirtVersion}`,
     () => SandboxHarness.open({ simulation: { kubevirtVersion, cluster } }),
-    { timeoutMs: TIMEOUT_MS, consoles, migration: { canChooseNode }, unavailable: ['metrics'] },
+    {
+      timeoutMs: TIMEOUT_MS,
+      consoles,
+      migration: { canChooseNode },
+      unavailable: UNAVAILABLE,
+    },
   );
 }
 
@@ -46,5 +57,6 @@ if (file) {
   allPortsContract('kube over a real cluster', () => ClusterHarness.open(file, namespace), {
     timeoutMs: 300_000,
     consoles,
+    unavailable: UNAVAILABLE,
   });
 }

@@ -19,6 +19,7 @@ import { KubeContainers } from './containers/kube-containers.js';
 import { KubeDiagnostics } from './diagnostics/kube-diagnostics.js';
 import { ClusterDiscovery } from './discovery/cluster-discovery.js';
 import { KubeEvents } from './events/kube-events.js';
+import { KubeGuestInspection } from './guests/kube-guest-inspection.js';
 import { KubeInventory } from './inventory/kube-inventory.js';
 import { KubeMigration } from './migration/kube-migration.js';
 import { KUBEVIRT_TRAITS } from './kubevirt-traits.js';
@@ -41,7 +42,14 @@ export interface KubeBackendOptions {
 }
 
 /** Abilities that need KubeVirt. Containers, their consoles, the nodes and the doctor work without it. */
-const NEEDS_KUBEVIRT: ReadonlySet<AbilityName> = new Set<AbilityName>(['power', 'provisioning', 'migration', 'events']);
+const NEEDS_KUBEVIRT: ReadonlySet<AbilityName> = new Set<AbilityName>([
+  'power',
+  'provisioning',
+  'migration',
+  'events',
+  'guestInfo',
+  'diskExport',
+]);
 
 interface OpenedCluster {
   readonly context: string;
@@ -102,6 +110,11 @@ export class KubeBackend extends Backend {
       consoles: new KubeConsoles(api, clock),
       events: new KubeEvents(api),
       metrics: new UnavailableAbility('The resource usage of the cluster is not read yet.'),
+      guestInfo: new KubeGuestInspection(api),
+      guestControl: new UnavailableAbility(
+        "KubeVirt passes no commands and passwords to a guest's agent: use the console or ssh.",
+      ),
+      diskExport: new UnavailableAbility('Disks of a cluster are not exported yet.'),
       cluster: new KubeClusterInventory(api, discovery),
       diagnostics: new KubeDiagnostics(api, discovery, defaultNamespace),
     };

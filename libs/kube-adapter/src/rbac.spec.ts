@@ -42,13 +42,15 @@ instancePowerContract('kube with the least permissions', open, { timeoutMs: 60_0
 instanceProvisioningContract('kube with the least permissions', open, { timeoutMs: 60_000 });
 
 describe('the least permissions', () => {
-  test('are enough for consoles, events, containers, migration, nodes and the doctor', async () => {
+  test('are enough for consoles, events, guest information, containers, migration, nodes and the doctor', async () => {
     const harness = await open();
     const { backend } = harness;
     const checks = await backend.require('diagnostics').checks();
     expect(checks.filter(({ status }) => status !== 'ok')).toEqual([]);
     const vm = await harness.givenVm('Running');
     expect(await backend.require('events').recent(vm, 50)).not.toEqual([]);
+    await harness.recorder.untilVm(vm, ({ agentConnected }) => agentConnected);
+    expect((await backend.require('guestInfo').info(vm)).os.id).not.toBe('');
     for (const stream of [
       await backend.require('consoles').openVnc(vm),
       (await backend.require('consoles').openSerial(vm)).stream,

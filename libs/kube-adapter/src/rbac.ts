@@ -24,6 +24,15 @@ export const RBAC_RULES: readonly RbacRule[] = [
   ),
   rule('subresources.kubevirt.io', ['virtualmachineinstances/pause', 'virtualmachineinstances/unpause'], ['update']),
   rule('subresources.kubevirt.io', ['virtualmachineinstances/console', 'virtualmachineinstances/vnc'], ['get']),
+  rule(
+    'subresources.kubevirt.io',
+    [
+      'virtualmachineinstances/guestosinfo',
+      'virtualmachineinstances/userlist',
+      'virtualmachineinstances/filesystemlist',
+    ],
+    ['get'],
+  ),
   rule('snapshot.kubevirt.io', ['virtualmachinesnapshots', 'virtualmachinerestores'], ['list', 'delete']),
   rule('clone.kubevirt.io', ['virtualmachineclones'], ['list', 'delete']),
   rule('export.kubevirt.io', ['virtualmachineexports'], ['list', 'delete']),

@@ -10,7 +10,15 @@ if (missing === undefined) {
     // A guest boots in seconds, or much slower on a busy machine.
     timeoutMs: 120_000,
     consoles: { greeting: /login: / },
-    unavailable: ['migration', 'containers', 'events', 'metrics'] as const,
+    unavailable: [
+      'migration', //
+      'containers',
+      'events',
+      'metrics',
+      'guestInfo',
+      'guestControl',
+      'diskExport',
+    ] as const,
   };
   allPortsContract('libvirt', () => openHarness(), options);
   allPortsContract('libvirt through virsh', () => openHarness(() => new VirshConnection({ uri: TEST_URI })), options);

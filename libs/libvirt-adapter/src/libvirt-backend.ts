@@ -181,6 +181,9 @@ export class LibvirtBackend extends Backend {
         'A libvirt context keeps no history of events: only the actions of this service are known.',
       ),
       metrics: new UnavailableAbility('The resource usage of libvirt domains is not read yet.'),
+      guestInfo: new UnavailableAbility('Guest information is not read from libvirt yet.'),
+      guestControl: new UnavailableAbility('Commands and passwords are not sent to guests of libvirt yet.'),
+      diskExport: new UnavailableAbility('Disks of libvirt are not exported yet.'),
       cluster: new LibvirtCluster(connection, POOL_NAME),
       diagnostics: new LibvirtDiagnostics({
         connection,

@@ -4,6 +4,9 @@ import type { ClusterInventory } from './cluster-inventory.port.js';
 import type { ConsoleSource } from './console-source.port.js';
 import type { Containers } from './containers.port.js';
 import type { Diagnostics } from './diagnostics.port.js';
+import type { DiskExport } from './disk-export.port.js';
+import type { GuestControl } from './guest-control.port.js';
+import type { GuestInspection } from './guest-inspection.port.js';
 import type { InstanceEvents } from './instance-events.port.js';
 import type { InstanceInventory } from './instance-inventory.port.js';
 import type { InstanceMigration } from './instance-migration.port.js';
@@ -21,6 +24,9 @@ export interface Abilities {
   readonly consoles: ConsoleSource;
   readonly events: InstanceEvents;
   readonly metrics: ResourceMetrics;
+  readonly guestInfo: GuestInspection;
+  readonly guestControl: GuestControl;
+  readonly diskExport: DiskExport;
   readonly cluster: ClusterInventory;
   readonly diagnostics: Diagnostics;
 }
@@ -37,6 +43,9 @@ export const ABILITY_NAMES: readonly AbilityName[] = [
   'consoles',
   'events',
   'metrics',
+  'guestInfo',
+  'guestControl',
+  'diskExport',
   'cluster',
   'diagnostics',
 ];

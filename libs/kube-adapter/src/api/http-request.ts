@@ -47,17 +47,30 @@ export function sendRequest({ url, options }: Endpoint, clock: Clock, wanted: Ht
   });
 }
 
-/** Reads the whole body as text. Fails when it is not complete after `timeoutMs`, or when the connection is cut. */
+export interface BodyLimits {
+  readonly timeoutMs: number;
+  /** The error to fail with when the body is not complete by then. */
+  readonly onTimeout: () => Error;
+  /** Default: unlimited. */
+  readonly maxBytes?: number;
+  readonly onTooLarge?: () => Error;
+}
+
+/** Reads the whole body as text. Fails when it exceeds a limit, or when the connection is cut. */
 export function readBody(
   response: IncomingMessage,
   clock: Clock,
-  timeoutMs: number,
-  onTimeout: () => Error,
+  { timeoutMs, onTimeout, maxBytes = Infinity, onTooLarge }: BodyLimits,
 ): Promise<string> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
+    let bytes = 0;
     const cancel = clock.after(timeoutMs, () => response.destroy(onTimeout()));
-    response.on('data', (chunk: Buffer) => chunks.push(chunk));
+    response.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes > maxBytes) response.destroy(onTooLarge?.() ?? new Error(`The body exceeds ${maxBytes} bytes.`));
+      else chunks.push(chunk);
+    });
     response.once('end', () => {
       cancel();
       resolve(Buffer.concat(chunks).toString('utf8'));

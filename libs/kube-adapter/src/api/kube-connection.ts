@@ -15,6 +15,8 @@ export interface ApiRequestOptions {
   readonly contentType?: string;
   /** How long to wait for the response headers, and then again for the complete body. Default 20 s. */
   readonly timeoutMs?: number;
+  /** The longest body that is read; a longer one is BACKEND_FAILED. Default: unlimited. */
+  readonly maxBytes?: number;
   readonly signal?: AbortSignal;
   /** Whether the request is sent again after an error that may pass. Default true. */
   readonly retry?: boolean;
@@ -71,7 +73,7 @@ export class KubeConnection {
     const timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
     return this.withTranslatedErrors(request, async (endpoint) => {
       const response = await sendRequest(endpoint, this.clock, this.httpRequest(request, options, timeoutMs));
-      const body = await this.body(response, request, timeoutMs);
+      const body = await this.body(response, request, timeoutMs, options.maxBytes);
       if (isSuccess(response)) return body;
       throw this.errorOfRefusal(request, response, body);
     });
@@ -103,8 +105,19 @@ export class KubeConnection {
     );
   }
 
-  private body(response: IncomingMessage, request: FailedRequest, timeoutMs = DEFAULT_TIMEOUT_MS): Promise<string> {
-    return readBody(response, this.clock, timeoutMs, () => errorOfTimeout(request, timeoutMs));
+  private body(
+    response: IncomingMessage,
+    request: FailedRequest,
+    timeoutMs = DEFAULT_TIMEOUT_MS,
+    maxBytes?: number,
+  ): Promise<string> {
+    return readBody(response, this.clock, {
+      timeoutMs,
+      onTimeout: () => errorOfTimeout(request, timeoutMs),
+      maxBytes,
+      onTooLarge: () =>
+        new DomainError('BACKEND_FAILED', `The answer of ${this.context} to ${request.path} is too long.`),
+    });
   }
 
   private errorOfRefusal(

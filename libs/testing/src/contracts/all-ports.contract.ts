@@ -5,6 +5,9 @@ import { clusterInventoryContract } from './cluster-inventory.contract.js';
 import { consoleSourceContract, type ConsoleContractOptions } from './console-source.contract.js';
 import { containersContract } from './containers.contract.js';
 import { diagnosticsContract } from './diagnostics.contract.js';
+import { diskExportContract, type DiskExportContractOptions } from './disk-export.contract.js';
+import { guestControlContract, type GuestControlContractOptions } from './guest-control.contract.js';
+import { guestInspectionContract } from './guest-inspection.contract.js';
 import { instanceEventsContract } from './instance-events.contract.js';
 import { instanceInventoryContract } from './instance-inventory.contract.js';
 import { instanceMigrationContract, type MigrationContractOptions } from './instance-migration.contract.js';
@@ -16,6 +19,8 @@ import { unavailableAbilityContract } from './unavailable-ability.contract.js';
 export interface AllPortsOptions extends ContractOptions {
   readonly consoles: ConsoleContractOptions;
   readonly migration?: MigrationContractOptions;
+  readonly guestControl?: GuestControlContractOptions;
+  readonly diskExport?: DiskExportContractOptions;
   /** Abilities that the backend does not have: they are checked to be refused with a reason. */
   readonly unavailable?: readonly AbilityName[];
 }
@@ -24,7 +29,7 @@ export interface AllPortsOptions extends ContractOptions {
 export function allPortsContract(
   adapter: string,
   open: OpenHarness,
-  { timeoutMs, consoles, migration, unavailable = [] }: AllPortsOptions,
+  { timeoutMs, consoles, migration, guestControl, diskExport, unavailable = [] }: AllPortsOptions,
 ): void {
   const options = timeoutMs === undefined ? {} : { timeoutMs };
   const suites: Readonly<Record<AbilityName, () => void>> = {
@@ -36,6 +41,9 @@ export function allPortsContract(
     consoles: () => consoleSourceContract(adapter, open, { ...options, ...consoles }),
     events: () => instanceEventsContract(adapter, open, options),
     metrics: () => resourceMetricsContract(adapter, open, options),
+    guestInfo: () => guestInspectionContract(adapter, open, options),
+    guestControl: () => guestControlContract(adapter, open, { ...options, ...guestControl }),
+    diskExport: () => diskExportContract(adapter, open, { ...options, ...diskExport }),
     cluster: () => clusterInventoryContract(adapter, open, options),
     diagnostics: () => diagnosticsContract(adapter, open, options),
   };

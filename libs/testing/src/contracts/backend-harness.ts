@@ -10,6 +10,8 @@ export interface BackendHarness {
    * @param options.booted waits until its guest reacts to its power button
    */
   givenVm(state: 'Stopped' | 'Running' | 'Paused', options?: { booted?: boolean }): Promise<InstanceRef>;
+  /** Creates a stopped VM with a disk that outlives its runs, where `givenVm` creates VMs without one. */
+  givenVmWithDisk?(): Promise<InstanceRef>;
   /** Deletes a VM without using the adapter under test. */
   deleteExternally(ref: InstanceRef): Promise<void>;
   /** A source that the engine can create a VM from quickly. */

@@ -11,6 +11,8 @@ import { MemoryCluster, MemoryDiagnostics } from './memory-cluster.js';
 import { MemoryConsoles } from './memory-consoles.js';
 import { MemoryEngine } from './memory-engine.js';
 import { MemoryEvents } from './memory-events.js';
+import { MemoryExport } from './memory-export.js';
+import { MemoryGuestControl, MemoryGuestInspection } from './memory-guests.js';
 import {
   MemoryContainers,
   MemoryInventory,
@@ -56,6 +58,9 @@ export class MemoryBackend extends Backend {
       consoles: new MemoryConsoles(engine, openScreen),
       events: new MemoryEvents(engine),
       metrics: new MemoryMetrics(engine),
+      guestInfo: new MemoryGuestInspection(engine),
+      guestControl: new MemoryGuestControl(engine),
+      diskExport: new MemoryExport(engine),
       cluster: new MemoryCluster(engine),
       diagnostics: new MemoryDiagnostics(engine),
     };

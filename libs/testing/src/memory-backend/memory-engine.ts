@@ -168,13 +168,14 @@ export class MemoryEngine {
   }
 }
 
-/** The VM in another status. Its node, address and readiness follow from the status. */
+/** The VM in another status. Its node, address, readiness and agent follow from the status. */
 export function withStatus(vm: VirtualMachine, status: VmStatus, node = 'memory-1'): VirtualMachine {
   const isRunning = isRunningStatus(status);
   return {
     ...vm,
     status,
     ready: status === 'Running',
+    agentConnected: status === 'Running',
     node: isRunning ? node : undefined,
     ip: isRunning ? '192.0.2.5' : undefined,
   };

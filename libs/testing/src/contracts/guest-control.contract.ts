@@ -1,0 +1,96 @@
+import {
+  MAX_COMMAND_OUTPUT_BYTES,
+  type GuestCommandResult,
+  type GuestControl,
+  type InstanceRef,
+} from '@headgate/domain-contracts';
+import { InventoryRecorder } from '../inventory-recorder.js';
+import { missingRef, type BackendHarness, type ContractOptions, type OpenHarness } from './backend-harness.js';
+
+export interface GuestControlContractOptions extends ContractOptions {
+  /** An account of the guests. */
+  readonly account?: string;
+}
+
+/** The rules for every `GuestControl`. Its guests have the usual programs of Unix. */
+export function guestControlContract(
+  adapter: string,
+  open: OpenHarness,
+  { timeoutMs = 5000, account = 'root' }: GuestControlContractOptions = {},
+): void {
+  describe(`GuestControl, ${adapter}`, () => {
+    let harness: BackendHarness;
+    let control: GuestControl;
+    let recorder: InventoryRecorder;
+    let vm: InstanceRef;
+
+    beforeAll(async () => {
+      harness = await open();
+      control = harness.backend.require('guestControl');
+      recorder = InventoryRecorder.over(harness.backend.require('inventory'));
+      await recorder.whenListed();
+      vm = await harness.givenVm('Running');
+      await recorder.untilVm(vm, ({ agentConnected }) => agentConnected);
+    }, timeoutMs);
+    afterAll(async () => {
+      await recorder?.stop();
+      await harness?.close();
+    }, timeoutMs);
+
+    const inTime = (title: string, rule: () => Promise<void>): void => test(title, rule, timeoutMs);
+    const run = (path: string, args: string[], limitMs = 10_000): Promise<GuestCommandResult> =>
+      control.run(vm, { path, args, timeoutMs: limitMs });
+
+    inTime('runs a program with exactly its arguments, without a shell', async () => {
+      expect(await run('/bin/echo', ['two words', '$(id)', '"; reboot'])).toEqual({
+        exitCode: 0,
+        stdout: 'two words $(id) "; reboot\n',
+        stderr: '',
+        isTruncated: false,
+      });
+    });
+
+    inTime('returns the exit code of a program that fails', async () => {
+      expect(await run('/bin/false', [])).toMatchObject({ exitCode: 1 });
+    });
+
+    inTime('keeps the beginning of a long output', async () => {
+      const { stdout, isTruncated } = await run('/usr/bin/seq', ['1', '100000']);
+      expect([stdout.startsWith('1\n2\n3\n'), isTruncated]).toEqual([true, true]);
+      expect(Buffer.byteLength(stdout)).toBeLessThanOrEqual(MAX_COMMAND_OUTPUT_BYTES);
+    });
+
+    inTime('refuses a program that the guest does not have', async () => {
+      await expect(run('/nonexistent/program', [])).rejects.toMatchObject({ code: 'REJECTED_BY_BACKEND' });
+    });
+
+    inTime('waits no longer than the time limit', async () => {
+      await expect(run('/bin/sleep', ['30'], 500)).rejects.toMatchObject({ code: 'BACKEND_TIMEOUT' });
+      expect(await run('/bin/echo', ['next'])).toMatchObject({ stdout: 'next\n' });
+    });
+
+    inTime('sets the password of an account, and names no password in an error', async () => {
+      await control.setPassword(vm, account, 'S3cret "quoted" \\ \' $x');
+      const refused = control.setPassword(vm, 'no-such-account', 'hidden-password');
+      await expect(refused).rejects.toMatchObject({
+        code: 'REJECTED_BY_BACKEND',
+        message: expect.not.stringContaining('hidden-password'),
+      });
+    });
+
+    inTime('does nothing in a guest that does not run', async () => {
+      const stopped = await harness.givenVm('Stopped');
+      const command = { path: '/bin/echo', args: [], timeoutMs: 1000 };
+      await expect(control.run(stopped, command)).rejects.toMatchObject({ code: 'GUEST_AGENT_UNREACHABLE' });
+      await expect(control.setPassword(stopped, account, 'x')).rejects.toMatchObject({
+        code: 'GUEST_AGENT_UNREACHABLE',
+      });
+    });
+
+    inTime('knows no VM that does not exist', async () => {
+      await expect(control.setPassword(missingRef(harness), account, 'x')).rejects.toMatchObject({
+        code: 'INSTANCE_NOT_FOUND',
+      });
+    });
+  });
+}

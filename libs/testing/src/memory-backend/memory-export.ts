@@ -1,0 +1,32 @@
+import { Readable } from 'node:stream';
+import { gzipSync } from 'node:zlib';
+import { DiskExport, DomainError, type ExportFormat, type InstanceRef } from '@headgate/domain-contracts';
+import type { MemoryEngine } from './memory-engine.js';
+
+const DISK_BYTES = 65_536;
+const BOOT_SIGNATURE = 0xaa55;
+const QCOW2_MAGIC = 'QFI\xfb';
+
+/** The disk of each VM is a boot sector and its name. */
+export class MemoryExport extends DiskExport {
+  constructor(private readonly engine: MemoryEngine) {
+    super();
+  }
+
+  override async check(ref: InstanceRef): Promise<void> {
+    const { status } = this.engine.vm(ref);
+    if (status !== 'Stopped') throw new DomainError('WRONG_STATE', `${ref.name} is ${status}: stop it first.`);
+  }
+
+  override async open(ref: InstanceRef, format: ExportFormat, signal: AbortSignal): Promise<Readable> {
+    await this.check(ref);
+    signal.throwIfAborted();
+    const disk = Buffer.alloc(DISK_BYTES);
+    disk.write(ref.name, 1024);
+    disk.writeUInt16LE(BOOT_SIGNATURE, 510);
+    if (format === 'raw.gz') return Readable.from([gzipSync(disk)], { signal });
+    const header = Buffer.alloc(DISK_BYTES);
+    header.write(QCOW2_MAGIC, 'latin1');
+    return Readable.from([header, disk], { signal });
+  }
+}
