@@ -8,6 +8,8 @@ const ABILITIES = [
   'power',
   'provisioning',
   'migration',
+  'snapshots',
+  'cloning',
   'containers',
   'consoles',
   'cluster',

@@ -15,6 +15,7 @@ import { InstancesModule } from './instances/instances.module.js';
 import { PageModule } from './page/page.module.js';
 import { PlatformModule } from './platform/platform.module.js';
 import type { AppDeps } from './platform/tokens.js';
+import { SnapshotsModule } from './snapshots/snapshots.module.js';
 import { StoreModule } from './store/store.module.js';
 import { TasksModule } from './tasks/tasks.module.js';
 
@@ -38,6 +39,7 @@ export class AppModule {
         PageModule,
         ImagesModule,
         InstancesModule,
+        SnapshotsModule,
         ContainersModule,
         BulkModule,
         FoldersModule,

@@ -1,8 +1,12 @@
 import {
   Change,
+  DomainError,
   buildPlan,
+  isVm,
+  templateRefusal,
   type BackendDirectory,
   type Caller,
+  type Instance,
   type InstanceDirectory,
   type InstanceQuery,
   type Plan,
@@ -22,16 +26,24 @@ export class ApplyPower extends Change<[query: InstanceQuery, action: PowerActio
   }
 
   override async plan(query: InstanceQuery, action: PowerAction, { force = false }: PowerOptions): Promise<Plan> {
-    const { ref } = this.directory.resolve(query);
+    const { ref } = this.find(query, action);
     this.backends.get(ref.context).require('power');
     return buildPlan([{ name: action, detail: `${ref.name}${force ? ', by force' : ''}` }]);
   }
 
   override async run(query: InstanceQuery, action: PowerAction, options: PowerOptions, caller: Caller): Promise<void> {
-    const { ref } = this.directory.resolve(query);
+    const { ref } = this.find(query, action);
     const name = options.force ? `${action} by force` : action;
     await this.audit.of(caller, name, ref, () =>
       this.backends.get(ref.context).require('power').apply(ref, action, options),
     );
+  }
+
+  /** @throws DomainError WRONG_STATE when a template would be started */
+  private find(query: InstanceQuery, action: PowerAction): Instance {
+    const instance = this.directory.resolve(query);
+    if (isVm(instance) && instance.isTemplate && (action === 'start' || action === 'restart'))
+      throw new DomainError('WRONG_STATE', templateRefusal(instance.ref.name));
+    return instance;
   }
 }

@@ -11,3 +11,5 @@ export * from './run-bulk.js';
 export * from './read-events.js';
 export * from './tag-vm.js';
 export * from './vm-source.js';
+export * from './cloning/clone-vm.js';
+export * from './snapshots/vm-snapshots.js';

@@ -13,6 +13,8 @@ const consoles = { greeting: /login: /, wake: '\r' };
 const TIMEOUT_MS = 60_000;
 const UNAVAILABLE: readonly AbilityName[] = [
   'metrics', //
+  'snapshots',
+  'cloning',
   'guestControl',
   'diskExport',
 ];

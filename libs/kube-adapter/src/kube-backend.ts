@@ -106,6 +106,8 @@ export class KubeBackend extends Backend {
       power: new KubePower(api),
       provisioning: new KubeProvisioning(deps, discovery, log),
       migration: new KubeMigration(deps, discovery),
+      snapshots: new UnavailableAbility('Snapshots on a cluster are not built yet.'),
+      cloning: new UnavailableAbility('Clones on a cluster are not built yet.'),
       containers: new KubeContainers(api, clock),
       consoles: new KubeConsoles(api, clock),
       events: new KubeEvents(api),

@@ -12,6 +12,8 @@ if (missing === undefined) {
     consoles: { greeting: /login: / },
     unavailable: [
       'migration', //
+      'snapshots',
+      'cloning',
       'containers',
       'events',
       'metrics',

@@ -175,6 +175,8 @@ export class LibvirtBackend extends Backend {
       power: new LibvirtPower({ connection, finder, stops, lock }),
       provisioning,
       migration: new UnavailableAbility('Live migration needs a cluster: a libvirt context is one machine.'),
+      snapshots: new UnavailableAbility('Snapshots on libvirt are not built yet.'),
+      cloning: new UnavailableAbility('Clones on libvirt are not built yet.'),
       containers: new UnavailableAbility('Containers need Kubernetes: libvirt runs virtual machines only.'),
       consoles: new LibvirtConsoles(connection, finder),
       events: new UnavailableAbility(

@@ -1,6 +1,6 @@
 import type { BulkTask, TaskMember } from './bulk.js';
 
-export const TASK_KINDS = ['create', 'migrate', 'bulk'] as const;
+export const TASK_KINDS = ['create', 'migrate', 'snapshot', 'restore', 'clone', 'bulk'] as const;
 export type TaskKind = (typeof TASK_KINDS)[number];
 export type TaskStatus = 'running' | 'done' | 'error';
 

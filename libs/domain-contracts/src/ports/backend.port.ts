@@ -7,12 +7,14 @@ import type { Diagnostics } from './diagnostics.port.js';
 import type { DiskExport } from './disk-export.port.js';
 import type { GuestControl } from './guest-control.port.js';
 import type { GuestInspection } from './guest-inspection.port.js';
+import type { InstanceCloning } from './instance-cloning.port.js';
 import type { InstanceEvents } from './instance-events.port.js';
 import type { InstanceInventory } from './instance-inventory.port.js';
 import type { InstanceMigration } from './instance-migration.port.js';
 import type { InstancePower } from './instance-power.port.js';
 import type { InstanceProvisioning } from './instance-provisioning.port.js';
 import type { ResourceMetrics } from './resource-metrics.port.js';
+import type { InstanceSnapshots } from './instance-snapshots.port.js';
 
 /** The abilities of backends by name. Every backend must provide a new one or give a reason why not. */
 export interface Abilities {
@@ -20,6 +22,8 @@ export interface Abilities {
   readonly power: InstancePower;
   readonly provisioning: InstanceProvisioning;
   readonly migration: InstanceMigration;
+  readonly snapshots: InstanceSnapshots;
+  readonly cloning: InstanceCloning;
   readonly containers: Containers;
   readonly consoles: ConsoleSource;
   readonly events: InstanceEvents;
@@ -39,6 +43,8 @@ export const ABILITY_NAMES: readonly AbilityName[] = [
   'power',
   'provisioning',
   'migration',
+  'snapshots',
+  'cloning',
   'containers',
   'consoles',
   'events',

@@ -8,12 +8,14 @@ import { diagnosticsContract } from './diagnostics.contract.js';
 import { diskExportContract, type DiskExportContractOptions } from './disk-export.contract.js';
 import { guestControlContract, type GuestControlContractOptions } from './guest-control.contract.js';
 import { guestInspectionContract } from './guest-inspection.contract.js';
+import { instanceCloningContract } from './instance-cloning.contract.js';
 import { instanceEventsContract } from './instance-events.contract.js';
 import { instanceInventoryContract } from './instance-inventory.contract.js';
 import { instanceMigrationContract, type MigrationContractOptions } from './instance-migration.contract.js';
 import { instancePowerContract } from './instance-power.contract.js';
 import { instanceProvisioningContract } from './instance-provisioning.contract.js';
 import { resourceMetricsContract } from './resource-metrics.contract.js';
+import { instanceSnapshotsContract, type SnapshotContractOptions } from './instance-snapshots.contract.js';
 import { unavailableAbilityContract } from './unavailable-ability.contract.js';
 
 export interface AllPortsOptions extends ContractOptions {
@@ -21,6 +23,7 @@ export interface AllPortsOptions extends ContractOptions {
   readonly migration?: MigrationContractOptions;
   readonly guestControl?: GuestControlContractOptions;
   readonly diskExport?: DiskExportContractOptions;
+  readonly snapshots?: SnapshotContractOptions;
   /** Abilities that the backend does not have: they are checked to be refused with a reason. */
   readonly unavailable?: readonly AbilityName[];
 }
@@ -29,7 +32,7 @@ export interface AllPortsOptions extends ContractOptions {
 export function allPortsContract(
   adapter: string,
   open: OpenHarness,
-  { timeoutMs, consoles, migration, guestControl, diskExport, unavailable = [] }: AllPortsOptions,
+  { timeoutMs, consoles, migration, guestControl, diskExport, snapshots, unavailable = [] }: AllPortsOptions,
 ): void {
   const options = timeoutMs === undefined ? {} : { timeoutMs };
   const suites: Readonly<Record<AbilityName, () => void>> = {
@@ -37,6 +40,8 @@ export function allPortsContract(
     power: () => instancePowerContract(adapter, open, options),
     provisioning: () => instanceProvisioningContract(adapter, open, options),
     migration: () => instanceMigrationContract(adapter, open, { ...options, ...migration }),
+    snapshots: () => instanceSnapshotsContract(adapter, open, { ...options, ...snapshots }),
+    cloning: () => instanceCloningContract(adapter, open, options),
     containers: () => containersContract(adapter, open, options),
     consoles: () => consoleSourceContract(adapter, open, { ...options, ...consoles }),
     events: () => instanceEventsContract(adapter, open, options),

@@ -21,6 +21,7 @@ import {
   MemoryProvisioning,
 } from './memory-instances.js';
 import { MemoryMetrics } from './memory-metrics.js';
+import { MemoryCloning, MemorySnapshots } from './memory-snapshots.js';
 import { MEMORY_TRAITS } from './memory-traits.js';
 
 export interface MemoryBackendOptions {
@@ -54,6 +55,8 @@ export class MemoryBackend extends Backend {
       power: new MemoryPower(engine),
       provisioning: new MemoryProvisioning(engine),
       migration: new MemoryMigration(engine),
+      snapshots: new MemorySnapshots(engine),
+      cloning: new MemoryCloning(engine),
       containers: new MemoryContainers(engine),
       consoles: new MemoryConsoles(engine, openScreen),
       events: new MemoryEvents(engine),

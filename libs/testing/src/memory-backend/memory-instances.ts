@@ -8,6 +8,7 @@ import {
   InstancePower,
   InstanceProvisioning,
   isRunningStatus,
+  templateRefusal,
   type BackgroundWork,
   type ContainerSpec,
   type Creation,
@@ -66,6 +67,8 @@ export class MemoryPower extends InstancePower {
     if (action !== 'start' && action !== 'stop' && !isRunningStatus(vm.status)) {
       throw new DomainError('WRONG_STATE', `${ref.name} does not run, so it can't ${action}.`);
     }
+    if (vm.isTemplate && STATUS_AFTER[action] === 'Running')
+      throw new DomainError('WRONG_STATE', templateRefusal(ref.name));
     this.engine.setStatus(vm, STATUS_AFTER[action]);
   }
 }

@@ -182,6 +182,8 @@ export function requestArbitrary(document: ApiDocument, known: KnownNames): fc.A
         return known.namespaces;
       case 'name':
       case 'image':
+      case 'snap':
+      case 'target':
         return known.names;
       case 'context':
         return known.contexts;

@@ -5,6 +5,9 @@ import { memberCount } from '../bulk/bulk-report.js';
 const VERBS: Readonly<Record<Exclude<TaskView['kind'], 'bulk'>, string>> = {
   create: 'Create',
   migrate: 'Migrate',
+  snapshot: 'Change the snapshots of',
+  restore: 'Restore',
+  clone: 'Clone',
 };
 
 /** A readable title, such as "Create web-1" or "Shut down 12 instances". */

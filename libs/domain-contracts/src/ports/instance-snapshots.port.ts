@@ -1,0 +1,65 @@
+import type { InstanceRef } from '../values/instance-ref.js';
+import type { Plan } from '../model/plan.js';
+import type { BackgroundWork } from '../model/task.js';
+
+/** `Succeeded`: the content is saved. Only then can the snapshot be restored. */
+export const SNAPSHOT_PHASES = ['InProgress', 'Succeeded', 'Failed', 'Deleting', 'Unknown'] as const;
+export type SnapshotPhase = (typeof SNAPSHOT_PHASES)[number];
+
+/** The saved content of a VM's disks and firmware variables at one moment. */
+export interface Snapshot {
+  readonly name: string;
+  readonly phase: SnapshotPhase;
+  /** When the content was saved, or when the snapshot was requested while it is in progress. ISO 8601. */
+  readonly creationTime: string;
+  /** Whether it can be restored now. */
+  readonly ready: boolean;
+  /** One sentence about a snapshot that failed or can't be restored yet. */
+  readonly reason?: string;
+}
+
+export interface SnapshotRequest {
+  readonly name: string;
+  /** Also saves the memory of the running guest. */
+  readonly memory?: boolean;
+}
+
+/** An operation that was accepted. */
+export interface AcceptedSnapshotWork {
+  /** Present when the operation continues: run it as a task. */
+  readonly remaining?: BackgroundWork;
+}
+
+/**
+ * Saves, restores and deletes the content of a VM's disks. The snapshots of a VM belong to it and are deleted with it. All methods
+ * throw INSTANCE_NOT_FOUND for a VM that does not exist.
+ */
+export abstract class InstanceSnapshots {
+  /** The oldest first. Never those of another VM, or of an earlier one of the same name. */
+  abstract list(ref: InstanceRef): Promise<readonly Snapshot[]>;
+
+  /** Changes nothing. The plan contains every refusal that the backend can foresee. */
+  abstract planCreate(ref: InstanceRef, request: SnapshotRequest): Promise<Plan>;
+
+  /**
+   * A running guest continues to run. A failure leaves nothing behind.
+   * @throws DomainError ALREADY_EXISTS, BUSY while another change of its disks runs, NOT_SUPPORTED, INSUFFICIENT_STORAGE
+   */
+  abstract create(ref: InstanceRef, request: SnapshotRequest): Promise<AcceptedSnapshotWork>;
+
+  abstract planRestore(ref: InstanceRef, name: string): Promise<Plan>;
+
+  /**
+   * Returns the disks to the saved content. The work shuts the VM down and starts it again if it ran. The other snapshots stay.
+   * @throws DomainError SNAPSHOT_NOT_FOUND, BUSY, WRONG_STATE for a snapshot that is not ready
+   */
+  abstract restore(ref: InstanceRef, name: string): Promise<BackgroundWork>;
+
+  abstract planDelete(ref: InstanceRef, name: string): Promise<Plan>;
+
+  /**
+   * The content of the VM and of its other snapshots stays the same, and a running guest continues to run.
+   * @throws DomainError SNAPSHOT_NOT_FOUND, BUSY
+   */
+  abstract delete(ref: InstanceRef, name: string): Promise<AcceptedSnapshotWork>;
+}

@@ -1,0 +1,136 @@
+import type { InstanceCloning, InstanceRef, VirtualMachine } from '@headgate/domain-contracts';
+import { InventoryRecorder } from '../inventory-recorder.js';
+import { missingRef, type BackendHarness, type ContractOptions, type OpenHarness } from './backend-harness.js';
+import { createdVm } from './created-vm.js';
+import { recordingReporter } from './recording-reporter.js';
+
+/** The rules for every `InstanceCloning`. */
+export function instanceCloningContract(
+  adapter: string,
+  open: OpenHarness,
+  { timeoutMs = 5000 }: ContractOptions = {},
+): void {
+  describe(`InstanceCloning, ${adapter}`, () => {
+    let harness: BackendHarness;
+    let cloning: InstanceCloning;
+    let recorder: InventoryRecorder;
+
+    beforeAll(async () => {
+      harness = await open();
+      cloning = harness.backend.require('cloning');
+      recorder = InventoryRecorder.over(harness.backend.require('inventory'));
+      await recorder.whenListed();
+    }, timeoutMs);
+    afterAll(async () => {
+      await recorder?.stop();
+      await harness?.close();
+    }, timeoutMs);
+
+    afterEach(() => harness?.tidy?.(), timeoutMs);
+
+    const inTime = (title: string, rule: () => Promise<void>): void => test(title, rule, timeoutMs);
+    const clone = async (source: InstanceRef, target: InstanceRef): Promise<VirtualMachine> => {
+      const { remaining } = await cloning.clone(source, target);
+      await remaining?.(recordingReporter());
+      return recorder.untilVm(target, ({ status }) => status === 'Stopped');
+    };
+
+    inTime('makes a stopped VM of the same size that is a VM of its own', async () => {
+      const source = await createdVm(harness, recorder);
+      await harness.backend.require('provisioning').setTag(source.ref, 'prod', true);
+      const copy = await clone(source.ref, harness.freshRef());
+      expect(copy).toMatchObject({
+        cpu: source.cpu,
+        memoryBytes: source.memoryBytes,
+        diskBytes: source.diskBytes,
+        tags: [],
+        isTemplate: false,
+      });
+      expect(copy.uid).not.toBe(source.uid);
+      await harness.backend.require('power').apply(copy.ref, 'start');
+      await recorder.untilVm(copy.ref, ({ status }) => status === 'Running');
+      expect(recorder.vm(source.ref)).toMatchObject({ uid: source.uid, status: 'Stopped' });
+    });
+
+    inTime('keeps the clone when the source is deleted, and the source when the clone is', async () => {
+      const source = await createdVm(harness, recorder);
+      const [first, second] = [
+        await clone(source.ref, harness.freshRef()),
+        await clone(source.ref, harness.freshRef()),
+      ];
+      await harness.backend.require('provisioning').delete(first.ref);
+      await recorder.until(() => recorder.vm(first.ref) === undefined);
+      await harness.backend.require('power').apply(source.ref, 'start');
+      await recorder.untilVm(source.ref, ({ status }) => status === 'Running');
+      await harness.backend.require('provisioning').delete(source.ref);
+      await recorder.until(() => recorder.vm(source.ref) === undefined);
+      await harness.backend.require('power').apply(second.ref, 'start');
+      await recorder.untilVm(second.ref, ({ status }) => status === 'Running');
+    });
+
+    inTime('refuses a source that runs, also in the plan', async () => {
+      const { ref } = await createdVm(harness, recorder, { start: true });
+      const target = harness.freshRef();
+      const { refusals } = await cloning.planClone(ref, target);
+      expect(refusals.map(({ code }) => code)).toContain('WRONG_STATE');
+      await expect(cloning.clone(ref, target)).rejects.toMatchObject({ code: 'WRONG_STATE' });
+      expect(recorder.vm(target)).toBeUndefined();
+    });
+
+    inTime('refuses a name that exists, and leaves both VMs alone', async () => {
+      const [one, other] = [await createdVm(harness, recorder), await createdVm(harness, recorder)];
+      for (const target of [other.ref, one.ref]) {
+        const { refusals } = await cloning.planClone(one.ref, target);
+        expect(refusals.map(({ code }) => code)).toContain('ALREADY_EXISTS');
+        await expect(cloning.clone(one.ref, target)).rejects.toMatchObject({ code: 'ALREADY_EXISTS' });
+      }
+      for (const { ref, uid } of [one, other]) expect(recorder.vm(ref)?.uid).toBe(uid);
+    });
+
+    inTime('plans without changing anything', async () => {
+      const { ref } = await createdVm(harness, recorder);
+      const target = harness.freshRef();
+      const { steps, refusals } = await cloning.planClone(ref, target);
+      expect([steps.length > 0, refusals]).toEqual([true, []]);
+      expect((await cloning.planTemplate(ref, true)).steps.length).toBeGreaterThan(0);
+      expect(recorder.vm(target)).toBeUndefined();
+      expect(recorder.vm(ref)?.isTemplate).toBe(false);
+    });
+
+    inTime('marks a template, which can be cloned, and removes the mark', async () => {
+      const { ref } = await createdVm(harness, recorder);
+      await cloning.setTemplate(ref, true);
+      await cloning.setTemplate(ref, true);
+      await recorder.untilVm(ref, ({ isTemplate }) => isTemplate);
+      expect((await cloning.planTemplate(ref, true)).steps).toEqual([]);
+      const copy = await clone(ref, harness.freshRef());
+      expect(copy.isTemplate).toBe(false);
+      await cloning.setTemplate(ref, false);
+      await recorder.untilVm(ref, ({ isTemplate }) => !isTemplate);
+    });
+
+    inTime('does not make a template of a VM that runs', async () => {
+      const { ref } = await createdVm(harness, recorder, { start: true });
+      await expect(cloning.setTemplate(ref, true)).rejects.toMatchObject({ code: 'WRONG_STATE' });
+      expect(recorder.vm(ref)?.isTemplate).toBe(false);
+    });
+
+    inTime('does not start a template', async () => {
+      const { ref } = await createdVm(harness, recorder);
+      await cloning.setTemplate(ref, true);
+      const start = harness.backend.require('power').apply(ref, 'start');
+      await expect(start).rejects.toMatchObject({ code: 'WRONG_STATE' });
+      await recorder.untilVm(ref, ({ isTemplate, status }) => isTemplate && status === 'Stopped');
+    });
+
+    inTime('knows no VM that does not exist', async () => {
+      const missing = missingRef(harness);
+      for (const attempt of [
+        cloning.planClone(missing, harness.freshRef()),
+        cloning.clone(missing, harness.freshRef()),
+        cloning.setTemplate(missing, true),
+      ])
+        await expect(attempt).rejects.toMatchObject({ code: 'INSTANCE_NOT_FOUND' });
+    });
+  });
+}

@@ -1,0 +1,180 @@
+import type {
+  Backend,
+  InstanceRef,
+  InstanceSnapshots,
+  Snapshot,
+  SnapshotRequest,
+  VirtualMachine,
+} from '@headgate/domain-contracts';
+import { InventoryRecorder } from '../inventory-recorder.js';
+import { missingRef, type BackendHarness, type ContractOptions, type OpenHarness } from './backend-harness.js';
+import { createdVm } from './created-vm.js';
+import { recordingReporter } from './recording-reporter.js';
+
+export interface SnapshotContractOptions extends ContractOptions {
+  /** Whether the engine can save the memory of a running guest. Default: false. */
+  readonly savesMemory?: boolean;
+}
+
+/** The rules for every `InstanceSnapshots`. */
+export function instanceSnapshotsContract(
+  adapter: string,
+  open: OpenHarness,
+  { timeoutMs = 5000, savesMemory = false }: SnapshotContractOptions = {},
+): void {
+  describe(`InstanceSnapshots, ${adapter}`, () => {
+    let harness: BackendHarness;
+    let snapshots: InstanceSnapshots;
+    let recorder: InventoryRecorder;
+    let unreachable: Backend;
+    let names = 0;
+
+    beforeAll(async () => {
+      harness = await open();
+      snapshots = harness.backend.require('snapshots');
+      recorder = InventoryRecorder.over(harness.backend.require('inventory'));
+      await recorder.whenListed();
+      unreachable = await harness.openUnreachable();
+    }, timeoutMs);
+    afterAll(async () => {
+      await recorder?.stop();
+      await unreachable?.close();
+      await harness?.close();
+    }, timeoutMs);
+
+    afterEach(() => harness?.tidy?.(), timeoutMs);
+
+    const inTime = (title: string, rule: () => Promise<void>): void => test(title, rule, timeoutMs);
+    const freshName = (): string => `contract-${process.pid}-${++names}`;
+    const stoppedVm = (): Promise<VirtualMachine> => createdVm(harness, recorder);
+    const take = async (ref: InstanceRef, request: SnapshotRequest = { name: freshName() }): Promise<Snapshot> => {
+      const { remaining } = await snapshots.create(ref, request);
+      await remaining?.(recordingReporter());
+      const taken = (await snapshots.list(ref)).find(({ name }) => name === request.name);
+      if (!taken) throw new Error(`The snapshot ${request.name} is not in the list.`);
+      return taken;
+    };
+    const restore = async (ref: InstanceRef, name: string): Promise<void> =>
+      (await snapshots.restore(ref, name))(recordingReporter());
+    const remove = async (ref: InstanceRef, name: string): Promise<void> => {
+      const { remaining } = await snapshots.delete(ref, name);
+      await remaining?.(recordingReporter());
+    };
+    const namesOf = async (ref: InstanceRef): Promise<string[]> => (await snapshots.list(ref)).map(({ name }) => name);
+
+    inTime('has none of a new VM', async () => {
+      expect(await snapshots.list((await stoppedVm()).ref)).toEqual([]);
+    });
+
+    inTime('saves a stopped VM, lists the oldest first, and restores each of them in any order', async () => {
+      const { ref } = await stoppedVm();
+      const [first, second] = [await take(ref), await take(ref)];
+      for (const taken of [first, second]) {
+        expect(taken).toMatchObject({ phase: 'Succeeded', ready: true });
+        expect(Date.parse(taken.creationTime)).not.toBeNaN();
+      }
+      expect(await namesOf(ref)).toEqual([first.name, second.name]);
+      await restore(ref, first.name);
+      await restore(ref, second.name);
+      expect(await namesOf(ref)).toEqual([first.name, second.name]);
+      await recorder.untilVm(ref, ({ status }) => status === 'Stopped');
+    });
+
+    inTime('saves a running VM, which continues to run, and starts it again after a restore', async () => {
+      const { ref, uid } = await createdVm(harness, recorder, { start: true });
+      const { name } = await take(ref);
+      expect(recorder.vm(ref)).toMatchObject({ uid, status: 'Running' });
+      await restore(ref, name);
+      const vm = await recorder.untilVm(ref, ({ status }) => status === 'Running');
+      expect(vm.uid).toBe(uid);
+      await remove(ref, name);
+      expect(await namesOf(ref)).toEqual([]);
+      await recorder.untilVm(ref, ({ status, restartRequired }) => status === 'Running' && !restartRequired);
+    });
+
+    inTime('deletes snapshots, the oldest, the newest and the last', async () => {
+      const { ref } = await stoppedVm();
+      const [first, second, third] = [await take(ref), await take(ref), await take(ref)];
+      await remove(ref, first.name);
+      expect(await namesOf(ref)).toEqual([second.name, third.name]);
+      await remove(ref, third.name);
+      await remove(ref, second.name);
+      expect(await snapshots.list(ref)).toEqual([]);
+      await expect(snapshots.delete(ref, second.name)).rejects.toMatchObject({ code: 'SNAPSHOT_NOT_FOUND' });
+    });
+
+    inTime('refuses a name that exists, also in the plan, and keeps the snapshot of that name', async () => {
+      const { ref } = await stoppedVm();
+      const { name } = await take(ref);
+      const { refusals } = await snapshots.planCreate(ref, { name });
+      expect(refusals.map(({ code }) => code)).toContain('ALREADY_EXISTS');
+      await expect(snapshots.create(ref, { name })).rejects.toMatchObject({ code: 'ALREADY_EXISTS' });
+      expect(await namesOf(ref)).toEqual([name]);
+    });
+
+    inTime('keeps the snapshots of two VMs apart', async () => {
+      const [one, other] = [await stoppedVm(), await stoppedVm()];
+      const { name } = await take(one.ref);
+      expect(await snapshots.list(other.ref)).toEqual([]);
+      for (const attempt of [
+        snapshots.restore(other.ref, name),
+        snapshots.planRestore(other.ref, name),
+        snapshots.delete(other.ref, name),
+        snapshots.planDelete(other.ref, name),
+      ])
+        await expect(attempt).rejects.toMatchObject({ code: 'SNAPSHOT_NOT_FOUND' });
+      expect(await namesOf(one.ref)).toEqual([name]);
+    });
+
+    inTime('plans without changing anything', async () => {
+      const { ref } = await stoppedVm();
+      const { name } = await take(ref);
+      for (const { steps, refusals } of [
+        await snapshots.planCreate(ref, { name: freshName() }),
+        await snapshots.planRestore(ref, name),
+        await snapshots.planDelete(ref, name),
+      ]) {
+        expect(steps.length).toBeGreaterThan(0);
+        expect(refusals).toEqual([]);
+      }
+      expect(await namesOf(ref)).toEqual([name]);
+    });
+
+    if (!savesMemory) {
+      inTime('refuses to save memory, with the reason', async () => {
+        const { ref } = await stoppedVm();
+        const request = { name: freshName(), memory: true };
+        await expect(snapshots.create(ref, request)).rejects.toMatchObject({ code: 'NOT_SUPPORTED' });
+        const { refusals } = await snapshots.planCreate(ref, request);
+        expect(refusals.map(({ code }) => code)).toContain('NOT_SUPPORTED');
+        expect(await snapshots.list(ref)).toEqual([]);
+      });
+    }
+
+    inTime('a VM has no snapshots of a deleted VM of its name', async () => {
+      const { ref } = await stoppedVm();
+      await take(ref);
+      await harness.backend.require('provisioning').delete(ref);
+      await recorder.until(() => recorder.vm(ref) === undefined);
+      await createdVm(harness, recorder, { ref });
+      expect(await snapshots.list(ref)).toEqual([]);
+    });
+
+    inTime('knows no VM that does not exist', async () => {
+      const missing = missingRef(harness);
+      for (const attempt of [
+        snapshots.list(missing),
+        snapshots.planCreate(missing, { name: 'one' }),
+        snapshots.create(missing, { name: 'one' }),
+        snapshots.restore(missing, 'one'),
+        snapshots.delete(missing, 'one'),
+      ])
+        await expect(attempt).rejects.toMatchObject({ code: 'INSTANCE_NOT_FOUND' });
+    });
+
+    inTime('reports a backend that does not answer', async () => {
+      const away = unreachable.require('snapshots').list(missingRef(harness));
+      await expect(away).rejects.toMatchObject({ code: expect.stringMatching(/^BACKEND_(UNREACHABLE|TIMEOUT)$/) });
+    });
+  });
+}

@@ -1,0 +1,150 @@
+import {
+  DomainError,
+  InstanceCloning,
+  InstanceSnapshots,
+  buildPlan,
+  formatRef,
+  isRunningStatus,
+  throwFirstRefusal,
+  type AcceptedClone,
+  type AcceptedSnapshotWork,
+  type BackgroundWork,
+  type InstanceRef,
+  type Plan,
+  type Refusal,
+  type Snapshot,
+  type SnapshotRequest,
+} from '@headgate/domain-contracts';
+import { withStatus, type MemoryEngine } from './memory-engine.js';
+
+const NO_MEMORY = 'The engine in memory saves disks only.';
+
+export class MemorySnapshots extends InstanceSnapshots {
+  /** By the ref and the uid of the VM. */
+  private readonly snapshots = new Map<string, readonly Snapshot[]>();
+
+  constructor(private readonly engine: MemoryEngine) {
+    super();
+  }
+
+  override async list(ref: InstanceRef): Promise<readonly Snapshot[]> {
+    return this.of(ref);
+  }
+
+  override async planCreate(ref: InstanceRef, { name, memory = false }: SnapshotRequest): Promise<Plan> {
+    const refusals: Refusal[] = [];
+    if (this.of(ref).some((one) => one.name === name))
+      refusals.push({
+        code: 'ALREADY_EXISTS',
+        reason: `${ref.name} already has a snapshot ${name}.`,
+        remedy: 'Choose another name.',
+      });
+    if (memory) refusals.push({ code: 'NOT_SUPPORTED', reason: NO_MEMORY, remedy: 'Omit memory.' });
+    return buildPlan([{ name: 'snapshot', detail: name }], { refusals });
+  }
+
+  override async create(ref: InstanceRef, request: SnapshotRequest): Promise<AcceptedSnapshotWork> {
+    throwFirstRefusal(await this.planCreate(ref, request));
+    const saved: Snapshot = {
+      name: request.name,
+      phase: 'Succeeded',
+      creationTime: new Date(0).toISOString(),
+      ready: true,
+    };
+    this.replace(ref, [...this.of(ref), saved]);
+    return {};
+  }
+
+  override async planRestore(ref: InstanceRef, name: string): Promise<Plan> {
+    this.find(ref, name);
+    return buildPlan([{ name: 'restore', detail: name }]);
+  }
+
+  override async restore(ref: InstanceRef, name: string): Promise<BackgroundWork> {
+    this.find(ref, name);
+    return async (report) => {
+      const vm = this.engine.vm(ref);
+      const isRunning = isRunningStatus(vm.status);
+      if (isRunning) {
+        report.step('shut down');
+        this.engine.setStatus(vm, 'Stopped');
+      }
+      report.step('restore');
+      if (isRunning) this.engine.setStatus(this.engine.vm(ref), 'Running');
+    };
+  }
+
+  override async planDelete(ref: InstanceRef, name: string): Promise<Plan> {
+    this.find(ref, name);
+    return buildPlan([{ name: 'delete', detail: name }]);
+  }
+
+  override async delete(ref: InstanceRef, name: string): Promise<AcceptedSnapshotWork> {
+    this.find(ref, name);
+    this.replace(
+      ref,
+      this.of(ref).filter((one) => one.name !== name),
+    );
+    return {};
+  }
+
+  private of(ref: InstanceRef): readonly Snapshot[] {
+    return this.snapshots.get(this.keyOf(ref)) ?? [];
+  }
+
+  private replace(ref: InstanceRef, snapshots: readonly Snapshot[]): void {
+    this.snapshots.set(this.keyOf(ref), snapshots);
+  }
+
+  private keyOf(ref: InstanceRef): string {
+    return `${formatRef(ref)} ${this.engine.vm(ref).uid}`;
+  }
+
+  private find(ref: InstanceRef, name: string): void {
+    if (this.of(ref).some((one) => one.name === name)) return;
+    throw new DomainError('SNAPSHOT_NOT_FOUND', `${ref.name} has no snapshot ${name}.`);
+  }
+}
+
+export class MemoryCloning extends InstanceCloning {
+  constructor(private readonly engine: MemoryEngine) {
+    super();
+  }
+
+  override async planClone(source: InstanceRef, target: InstanceRef): Promise<Plan> {
+    const { status } = this.engine.vm(source);
+    const refusals: Refusal[] = [];
+    if (isRunningStatus(status))
+      refusals.push({ code: 'WRONG_STATE', reason: `${source.name} runs.`, remedy: 'Stop it first.' });
+    if (this.engine.has(target))
+      refusals.push({
+        code: 'ALREADY_EXISTS',
+        reason: `${target.name} already exists.`,
+        remedy: 'Choose another name.',
+      });
+    return buildPlan([{ name: 'clone', detail: `${source.name} to ${target.name}` }], { refusals });
+  }
+
+  override async clone(source: InstanceRef, target: InstanceRef): Promise<AcceptedClone> {
+    throwFirstRefusal(await this.planClone(source, target));
+    const vm = this.engine.vm(source);
+    const ref = { ...vm.ref, name: target.name };
+    const uid = this.engine.nextUid();
+    this.engine.put(withStatus({ ...vm, ref, uid, tags: [], isTemplate: false }, 'Stopped'));
+    return {};
+  }
+
+  override async planTemplate(ref: InstanceRef, on: boolean): Promise<Plan> {
+    const { status, isTemplate } = this.engine.vm(ref);
+    const refusals: Refusal[] =
+      on && isRunningStatus(status)
+        ? [{ code: 'WRONG_STATE', reason: `${ref.name} runs.`, remedy: 'Stop it first.' }]
+        : [];
+    return buildPlan(isTemplate === on ? [] : [{ name: on ? 'mark' : 'unmark', detail: ref.name }], { refusals });
+  }
+
+  override async setTemplate(ref: InstanceRef, on: boolean): Promise<void> {
+    throwFirstRefusal(await this.planTemplate(ref, on));
+    this.engine.put({ ...this.engine.vm(ref), isTemplate: on });
+  }
+}
