@@ -7,6 +7,7 @@ const ABILITIES = [
   'inventory',
   'power',
   'provisioning',
+  'hardware',
   'migration',
   'snapshots',
   'cloning',

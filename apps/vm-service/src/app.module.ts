@@ -8,6 +8,7 @@ import { DoctorModule } from './doctor/doctor.module.js';
 import { ExpositionModule } from './exposition/exposition.module.js';
 import { FleetModule } from './fleet/fleet.module.js';
 import { FoldersModule } from './folders/folders.module.js';
+import { HardwareModule } from './hardware/hardware.module.js';
 import { HealthModule } from './health/health.module.js';
 import { IdentityModule } from './identity/identity.module.js';
 import { ImagesModule } from './images/images.module.js';
@@ -38,6 +39,7 @@ export class AppModule {
         HealthModule,
         PageModule,
         ImagesModule,
+        HardwareModule,
         InstancesModule,
         SnapshotsModule,
         ContainersModule,

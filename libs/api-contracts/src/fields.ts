@@ -9,6 +9,7 @@ import {
   isContextName,
   isFolderPath,
   isInstanceName,
+  isMacAddress,
   isKubernetesName,
   isTag,
   isVolumeName,
@@ -73,6 +74,20 @@ export const IsContextName = textField('isContextName', isContextName, 'the name
   maxLength: 253,
   examples: ['local'],
 });
+
+/** The MAC address of a NIC. */
+export const IsMacAddress = textField('isMacAddress', isMacAddress, 'a unicast MAC address such as 52:54:00:12:34:56', {
+  maxLength: 17,
+  examples: ['52:54:00:12:34:56'],
+});
+
+/** A network of a backend: names have the same form as those of volumes. */
+export const IsNetworkName = textField(
+  'isNetworkName',
+  isVolumeName,
+  'the name of a network, or of a namespace and a network attachment definition such as default/lan',
+  { maxLength: 511, examples: ['lan'] },
+);
 
 /** An image in a registry. */
 export const IsImageReference = textField('isImageReference', isImageReference, IMAGE_REFERENCE_RULE, {

@@ -3,6 +3,7 @@ export * from './bulk.js';
 export * from './containers.js';
 export * from './fields.js';
 export * from './folders.js';
+export * from './hardware.js';
 export * from './queries.js';
 export * from './snapshots.js';
 export * from './sources.js';

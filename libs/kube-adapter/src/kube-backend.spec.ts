@@ -12,7 +12,8 @@ import { SandboxHarness } from './testing/sandbox-harness.contract.js';
 const consoles = { greeting: /login: /, wake: '\r' };
 const TIMEOUT_MS = 60_000;
 const UNAVAILABLE: readonly AbilityName[] = [
-  'metrics', //
+  'hardware', //
+  'metrics',
   'snapshots',
   'cloning',
   'guestControl',

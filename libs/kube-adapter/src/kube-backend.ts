@@ -105,6 +105,7 @@ export class KubeBackend extends Backend {
       inventory,
       power: new KubePower(api),
       provisioning: new KubeProvisioning(deps, discovery, log),
+      hardware: new UnavailableAbility('The hardware of VMs on a cluster can be changed with kubectl only.'),
       migration: new KubeMigration(deps, discovery),
       snapshots: new UnavailableAbility('Snapshots on a cluster are not built yet.'),
       cloning: new UnavailableAbility('Clones on a cluster are not built yet.'),

@@ -11,6 +11,7 @@ if (missing === undefined) {
     timeoutMs: 120_000,
     consoles: { greeting: /login: / },
     unavailable: [
+      'hardware',
       'migration', //
       'snapshots',
       'cloning',

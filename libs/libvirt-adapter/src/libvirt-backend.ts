@@ -174,6 +174,7 @@ export class LibvirtBackend extends Backend {
       inventory,
       power: new LibvirtPower({ connection, finder, stops, lock }),
       provisioning,
+      hardware: new UnavailableAbility('The hardware of VMs on libvirt can be changed with virsh only.'),
       migration: new UnavailableAbility('Live migration needs a cluster: a libvirt context is one machine.'),
       snapshots: new UnavailableAbility('Snapshots on libvirt are not built yet.'),
       cloning: new UnavailableAbility('Clones on libvirt are not built yet.'),

@@ -9,6 +9,7 @@ import type { GuestControl } from './guest-control.port.js';
 import type { GuestInspection } from './guest-inspection.port.js';
 import type { InstanceCloning } from './instance-cloning.port.js';
 import type { InstanceEvents } from './instance-events.port.js';
+import type { InstanceHardware } from './instance-hardware.port.js';
 import type { InstanceInventory } from './instance-inventory.port.js';
 import type { InstanceMigration } from './instance-migration.port.js';
 import type { InstancePower } from './instance-power.port.js';
@@ -21,6 +22,7 @@ export interface Abilities {
   readonly inventory: InstanceInventory;
   readonly power: InstancePower;
   readonly provisioning: InstanceProvisioning;
+  readonly hardware: InstanceHardware;
   readonly migration: InstanceMigration;
   readonly snapshots: InstanceSnapshots;
   readonly cloning: InstanceCloning;
@@ -42,6 +44,7 @@ export const ABILITY_NAMES: readonly AbilityName[] = [
   'inventory',
   'power',
   'provisioning',
+  'hardware',
   'migration',
   'snapshots',
   'cloning',

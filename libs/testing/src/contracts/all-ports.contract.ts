@@ -10,6 +10,7 @@ import { guestControlContract, type GuestControlContractOptions } from './guest-
 import { guestInspectionContract } from './guest-inspection.contract.js';
 import { instanceCloningContract } from './instance-cloning.contract.js';
 import { instanceEventsContract } from './instance-events.contract.js';
+import { instanceHardwareContract, type HardwareContractOptions } from './instance-hardware.contract.js';
 import { instanceInventoryContract } from './instance-inventory.contract.js';
 import { instanceMigrationContract, type MigrationContractOptions } from './instance-migration.contract.js';
 import { instancePowerContract } from './instance-power.contract.js';
@@ -24,6 +25,7 @@ export interface AllPortsOptions extends ContractOptions {
   readonly guestControl?: GuestControlContractOptions;
   readonly diskExport?: DiskExportContractOptions;
   readonly snapshots?: SnapshotContractOptions;
+  readonly hardware?: HardwareContractOptions;
   /** Abilities that the backend does not have: they are checked to be refused with a reason. */
   readonly unavailable?: readonly AbilityName[];
 }
@@ -32,13 +34,14 @@ export interface AllPortsOptions extends ContractOptions {
 export function allPortsContract(
   adapter: string,
   open: OpenHarness,
-  { timeoutMs, consoles, migration, guestControl, diskExport, snapshots, unavailable = [] }: AllPortsOptions,
+  { timeoutMs, consoles, migration, hardware, guestControl, diskExport, snapshots, unavailable = [] }: AllPortsOptions,
 ): void {
   const options = timeoutMs === undefined ? {} : { timeoutMs };
   const suites: Readonly<Record<AbilityName, () => void>> = {
     inventory: () => instanceInventoryContract(adapter, open, options),
     power: () => instancePowerContract(adapter, open, options),
     provisioning: () => instanceProvisioningContract(adapter, open, options),
+    hardware: () => instanceHardwareContract(adapter, open, { ...options, ...hardware }),
     migration: () => instanceMigrationContract(adapter, open, { ...options, ...migration }),
     snapshots: () => instanceSnapshotsContract(adapter, open, { ...options, ...snapshots }),
     cloning: () => instanceCloningContract(adapter, open, options),

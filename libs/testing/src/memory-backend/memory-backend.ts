@@ -13,6 +13,7 @@ import { MemoryEngine } from './memory-engine.js';
 import { MemoryEvents } from './memory-events.js';
 import { MemoryExport } from './memory-export.js';
 import { MemoryGuestControl, MemoryGuestInspection } from './memory-guests.js';
+import { MemoryHardware } from './memory-hardware.js';
 import {
   MemoryContainers,
   MemoryInventory,
@@ -54,6 +55,7 @@ export class MemoryBackend extends Backend {
       inventory: new MemoryInventory(engine),
       power: new MemoryPower(engine),
       provisioning: new MemoryProvisioning(engine),
+      hardware: new MemoryHardware(engine),
       migration: new MemoryMigration(engine),
       snapshots: new MemorySnapshots(engine),
       cloning: new MemoryCloning(engine),

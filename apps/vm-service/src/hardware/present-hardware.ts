@@ -1,0 +1,38 @@
+import type { AttachedVolumeView, HardwareStatusView, HardwareView } from '@headgate/api-contracts';
+import { formatBytes, type Hardware } from '@headgate/domain-contracts';
+import type { HardwareOutcome } from '@headgate/instances';
+
+const changeFields = ({ effect, pending }: HardwareOutcome) => ({ effect, pending: [...pending] });
+
+export const presentStatus =
+  (status: 'ok' | 'removed') =>
+  (outcome: HardwareOutcome): HardwareStatusView => ({ status, ...changeFields(outcome) });
+
+export const presentAttached = (outcome: HardwareOutcome): AttachedVolumeView => ({
+  pvc: outcome.volume ?? '',
+  ...changeFields(outcome),
+});
+
+export const presentHardware = (hardware: Hardware): HardwareView => ({
+  cpu: hardware.cpu,
+  maxCpu: hardware.maxCpu,
+  mem: formatBytes(hardware.memoryBytes),
+  maxMem: sizeOf(hardware.maxMemoryBytes),
+  disks: hardware.disks.map(({ volume = null, sizeBytes, ...disk }) => ({
+    ...disk,
+    pvc: volume,
+    size: sizeOf(sizeBytes),
+  })),
+  nics: hardware.nics.map(({ name, network, mac, model, isLinkUp }) => ({
+    iface: name,
+    nad: network,
+    mac,
+    model,
+    link: isLinkUp ? 'up' : 'down',
+  })),
+  bootOrder: [...hardware.bootOrder],
+  autostart: hardware.autostart,
+  pending: [...hardware.pending],
+});
+
+const sizeOf = (bytes: number | null): string | null => (bytes === null ? null : formatBytes(bytes));
