@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core';
 import { Api } from './api.js';
 import { openBrowser, type Browser } from './browser.js';
 import { leftoversOf, removeLeftovers } from './leftovers.js';
+import { hostAddresses, Listener } from './listener.js';
 import { CHROMIUM, describeIf, noGuestsBecause } from './machine.js';
 import { processesWith } from './processes.js';
 import { RunningService } from './running-service.js';
@@ -12,7 +13,8 @@ import { until } from './until.js';
 /** The first start builds the service and the guest's image. */
 const FIRST_START_TIMEOUT_MS = 600_000;
 
-const CLOUD_INIT = '#cloud-config\nhostname: first-guest\n';
+const ROOT_PASSWORD = 'r00t';
+const CLOUD_INIT = `#cloud-config\nhostname: first-guest\nchpasswd:\n  list: |\n    root:${ROOT_PASSWORD}\n`;
 
 describeIf(noGuestsBecause(), 'npm start -- --local', () => {
   let service: RunningService;
@@ -58,6 +60,44 @@ describeIf(noGuestsBecause(), 'npm start -- --local', () => {
     const terminal = await Terminal.open(`${service.socketUrl}/api/tty/local/${name}`);
     await terminal.expect(/login: /);
     await terminal.close();
+  });
+
+  test('is not reached from inside the guest, nor is any other loopback port of the host', async () => {
+    const loopback = await Listener.open('127.0.0.1');
+    const terminal = await Terminal.open(`${service.socketUrl}/api/tty/local/${name}`);
+    let onBridge: Listener | undefined;
+    try {
+      terminal.type('exit\r');
+      await terminal.expect(/login: $/);
+      await terminal.logIn('root', ROOT_PASSWORD);
+      await terminal.run('until ip -4 addr show eth0 | grep -q inet; do usleep 50000; done');
+      const gateway = await terminal.run("ip route | awk '/^default/ { print $3 }'");
+      expect(gateway).toMatch(/^\d+\.\d+\.\d+\.\d+$/);
+
+      // The headers are those of a browser on the host and of a trusted proxy.
+      const servicePort = Number(new URL(service.url).port);
+      const head = `GET /api/whoami HTTP/1.0\\r\\nHost: 127.0.0.1:${servicePort}\\r\\nTailscale-User-Login: root\\r\\n\\r\\n`;
+      await terminal.run(`ask() { printf '${head}' | nc -w 3 $1 $2 2>/dev/null | tr -d '\\r\\n'; }`);
+      const ports = [servicePort, loopback.port];
+      const answers = (hosts: readonly string[]): Promise<string> =>
+        terminal.run(`for h in ${hosts.join(' ')}; do for p in ${ports.join(' ')}; do ask $h $p; done; done`);
+
+      expect(await answers(['10.0.2.2', gateway, ...hostAddresses().filter((one) => one !== gateway)])).toBe('');
+      // The loopback address itself, sent over the network.
+      await terminal.run('echo 1 > /proc/sys/net/ipv4/conf/all/route_localnet');
+      await terminal.run(`ip addr del 127.0.0.1/8 dev lo; ip route add 127.0.0.1 via ${gateway} dev eth0`);
+      expect(await answers(['127.0.0.1'])).toBe('');
+      expect(loopback.requests).toEqual([]);
+
+      // The same request does reach a port that listens on the network of the guests.
+      onBridge = await Listener.open(gateway);
+      expect(await terminal.run(`ask ${gateway} ${onBridge.port}`)).toContain('reached');
+      expect(onBridge.requests).toEqual(['/api/whoami']);
+    } finally {
+      await terminal.close();
+      await loopback.close();
+      await onBridge?.close();
+    }
   });
 
   test('speaks RFB on the socket of the graphical console', async () => {

@@ -55,6 +55,15 @@ export class Terminal {
     }
   }
 
+  /** Runs a command at the prompt of a shell and returns its output. The guest's shell takes lines of up to 1,000 characters. */
+  async run(command: string): Promise<string> {
+    this.seen = '';
+    // The markers are split in the command, so that its echo does not match.
+    this.type(`echo "[be""gin]"; ${command}; echo "[en""d]"\r`);
+    const output = await this.expect(/\[begin\]\r?\n[\s\S]*\[end\][\s\S]*[$#] (\x1b\[6n)?$/);
+    return (/\[begin\]\r?\n([\s\S]*)\[end\]/.exec(output)?.[1] ?? '').replaceAll('\r', '').trim();
+  }
+
   type(text: string): void {
     this.socket.send(Buffer.from(text), { binary: true });
   }
