@@ -29,8 +29,9 @@ export class ReadEvents {
   /** At most 50, newest first. @throws DomainError INSTANCE_NOT_FOUND, BACKEND_UNREACHABLE */
   async read(query: InstanceQuery): Promise<readonly SourcedEvent[]> {
     const { ref } = this.directory.resolve(query);
-    const events = this.backends.get(ref.context).ability('events');
-    const reported = events instanceof UnavailableAbility ? [] : await events.recent(ref, MAX_EVENTS);
+    const backend = this.backends.get(ref.context);
+    const hasEvents = !(backend.ability('events') instanceof UnavailableAbility);
+    const reported = hasEvents ? await backend.require('events').recent(ref, MAX_EVENTS) : [];
     const text = formatRef(ref);
     return [
       ...reported.map((event) => ({ ...event, source: 'cluster' as const })),

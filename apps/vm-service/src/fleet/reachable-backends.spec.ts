@@ -1,6 +1,10 @@
 import 'reflect-metadata';
 import type { Backend } from '@headgate/domain-contracts';
-import { away, Edge } from '../testing/edge.js';
+import { MemoryBackend } from '@headgate/testing';
+import { openapiDocument } from '../reference/openapi-document.js';
+import { previewApplication } from '../reference/preview-application.js';
+import { away, Edge, refusalOf } from '../testing/edge.js';
+import type { ApiDocument, Schema } from '../testing/fuzz/request-arbitrary.js';
 
 const never = (): Promise<never> => new Promise(() => undefined);
 
@@ -15,11 +19,60 @@ function hang(backend: Backend): void {
   }) as Backend['ability'];
 }
 
+/** Bodies of routes whose example would be refused as invalid. */
+const BODIES: Readonly<Record<string, unknown>> = {
+  '/api/vms/{ns}/{name}/tags': { tag: 'a', on: true },
+};
+
+async function readDocument(): Promise<ApiDocument> {
+  const app = await previewApplication();
+  try {
+    return openapiDocument(app, '0') as unknown as ApiDocument;
+  } finally {
+    await app.close();
+  }
+}
+
+/** Each route of a single instance, with a valid body. */
+async function instanceRoutes(): Promise<[method: string, path: string, body: unknown][]> {
+  const { paths, components } = await readDocument();
+  const exampleOf = ({
+    $ref,
+    type,
+    examples,
+    enum: allowed,
+    properties = {},
+    required = [],
+    items,
+  }: Schema): unknown => {
+    if ($ref !== undefined) return exampleOf(components.schemas[$ref.split('/').at(-1)!]!);
+    if (examples) return examples[0];
+    if (allowed) return allowed[0];
+    if (type === 'array') return items ? [exampleOf(items)] : [];
+    if (type === 'object') return Object.fromEntries(required.map((name) => [name, exampleOf(properties[name]!)]));
+    return type === 'boolean' ? true : type === 'string' ? 'a' : 1;
+  };
+  return Object.entries(paths)
+    .filter(([path]) => path.includes('{ns}/{name}'))
+    .flatMap(([path, operations]) =>
+      Object.entries(operations).map(([method, { requestBody }]): [string, string, unknown] => {
+        const names: Record<string, string> = { ns: 'default', name: path.startsWith('/api/cts') ? 'box' : 'db' };
+        const filled = path
+          .replace('{action}', 'stop')
+          .replace(/\{(\w+)\}/g, (_all, name: string) => names[name] ?? 'a');
+        const schema = requestBody?.content['application/json']?.schema;
+        return [method.toUpperCase(), filled, BODIES[path] ?? (schema && exampleOf(schema))];
+      }),
+    );
+}
+
+const routes = await instanceRoutes();
+
 describe('a context that is known to be lost', () => {
   let edge: Edge;
 
   beforeEach(async () => {
-    edge = new Edge();
+    edge = new Edge(new MemoryBackend('lab'));
     await edge.open();
     hang(edge.lab);
     edge.lab.engine.disconnect(away);
@@ -27,19 +80,25 @@ describe('a context that is known to be lost', () => {
 
   afterEach(() => edge.close());
 
-  test.each([
-    ['GET', '/api/vms/default/db', undefined],
-    ['DELETE', '/api/vms/default/web', undefined],
-    ['POST', '/api/vms/default/web/start', undefined],
+  test.each<[string, string, unknown]>([
+    ...routes,
     ['POST', '/api/vms/default/web/start?dryRun=true', undefined],
-    ['POST', '/api/vms/default/web/tags', { tag: 'a', on: true }],
     ['POST', '/api/vms', { name: 'new', pvc: 'volume-1' }],
     ['POST', '/api/vms?dryRun=true', { name: 'new', pvc: 'volume-1' }],
+    ['POST', '/api/cts', { name: 'new', image: 'debian:12' }],
   ])('answers %s %s with 503 at once', async (method, path, body) => {
     const { status, json } = await edge.send(method, path, body);
     expect([status, json.code]).toEqual([503, 'BACKEND_UNREACHABLE']);
     expect(json.error).toContain('lab does not answer.');
   });
+
+  test.each(['/api/vnc/default/db', '/api/tty/default/db', '/api/tty/default/box?kind=ct'])(
+    'refuses the console %s with 503 at once',
+    async (path) => {
+      const origin = `http://${edge.base}`;
+      expect(await refusalOf(edge.socket(path, { origin }))).toBe(503);
+    },
+  );
 
   test('does not delay the answers of the others', async () => {
     const nodes = await edge.send('GET', '/api/nodes');

@@ -47,13 +47,12 @@ class TestPeers extends ProcPeerUsers {
  * the container `box`; `other` has another `twin`.
  */
 export class Edge {
-  readonly lab = new MemoryBackend('lab', LIMITED);
   readonly other = new MemoryBackend('other', LIMITED);
   readonly folder = mkdtempSync(join(tmpdir(), 'headgate-service-'));
   service!: Service;
   peerUsers: PeerUsers = new TestPeers();
 
-  constructor() {
+  constructor(readonly lab = new MemoryBackend('lab', LIMITED)) {
     for (const known of [vm('web'), vm('db', 'lab', 'Running'), vm('twin'), buildContainer()])
       this.lab.engine.put(known);
     this.other.engine.put(vm('twin', 'other'));

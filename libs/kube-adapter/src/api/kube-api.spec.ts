@@ -225,7 +225,7 @@ describe('KubeApi on bad connections', () => {
     });
   });
 
-  test('fails at once while the server is known to be lost, and fails pending requests when it is lost', async () => {
+  test('fails the pending requests when the server is lost, and sends later ones', async () => {
     const clock = new FixedClock();
     let probes = 0;
     const probe = async (): Promise<void> => {
@@ -242,10 +242,11 @@ describe('KubeApi on bad connections', () => {
     await received;
     reachability.probeNow();
     const [api, error] = (await pending) as [KubeApi, DomainError];
-    const lost = { code: 'BACKEND_UNREACHABLE', message: 'prod did not answer' };
-    expect(error).toMatchObject(lost);
-    await expect(api.list(PODS)).rejects.toMatchObject(lost);
-    await expect(api.socket('/console', [])).rejects.toMatchObject(lost);
+    expect(error).toMatchObject({ code: 'BACKEND_UNREACHABLE', message: 'prod did not answer' });
+    server
+      ?.removeAllListeners('request')
+      .on('request', (_request, response) => void response.end('{"items":[],"metadata":{}}'));
+    expect(await api.list(PODS)).toEqual([]);
     stop();
   });
 

@@ -22,11 +22,9 @@ export interface ApiRequestOptions {
   readonly retry?: boolean;
 }
 
-/** Knows whether the server is lost. */
+/** Knows when the server gets lost. Whether requests are sent to a server that is lost is decided by the fleet. */
 export interface Outage {
-  /** The error of every request while the server is lost. */
-  readonly error: DomainError | undefined;
-  /** Aborted when the server is lost; a new one after each return. */
+  /** Aborted with a DomainError at the next loss of the server. */
   readonly signal: AbortSignal;
 }
 
@@ -39,7 +37,7 @@ export class KubeConnection {
     readonly context: string,
     private readonly credentials: KubeCredentials,
     protected readonly clock: Clock,
-    /** Absent: every request is sent, also to a lost server. */
+    /** Ends the requests that are pending when the server is lost. */
     private readonly outage?: Outage,
   ) {}
 
@@ -131,12 +129,12 @@ export class KubeConnection {
   }
 
   private async withTranslatedErrors<T>(request: FailedRequest, send: (endpoint: Endpoint) => Promise<T>): Promise<T> {
-    if (this.outage?.error) throw this.outage.error;
     const endpoint = await this.credentials.endpoint();
+    const loss = this.outage?.signal;
     try {
       return await send(endpoint);
     } catch (error) {
-      if (!(error instanceof DomainError) && this.outage?.error) throw this.outage.error;
+      if (!(error instanceof DomainError) && loss?.aborted) throw loss.reason;
       throw errorOfTransport(request, endpoint.url.host, error);
     }
   }

@@ -10,6 +10,9 @@ import { storageChecks } from './storage-checks.js';
 
 const MAX_LISTED_PERMISSIONS = 10;
 
+/** The doctor asks lost clusters too, and their users wait for it. */
+const VERSION_TIMEOUT_MS = 3_000;
+
 /** Checks a cluster for problems and names a remedy for each. */
 export class KubeDiagnostics extends Diagnostics {
   /** @param defaultNamespace the namespace of new instances when a request names none */
@@ -54,7 +57,10 @@ export class KubeDiagnostics extends Diagnostics {
   }
 
   private async reachable(): Promise<CheckOutcome> {
-    const { gitVersion } = await this.api.json<{ gitVersion?: string }>('GET', '/version');
+    const { gitVersion } = await this.api.json<{ gitVersion?: string }>('GET', '/version', {
+      timeoutMs: VERSION_TIMEOUT_MS,
+      retry: false,
+    });
     return { status: 'ok', message: `The API server answers (Kubernetes ${gitVersion ?? 'of an unknown version'}).` };
   }
 

@@ -64,20 +64,34 @@ describe('Reachability', () => {
     expect(reported).toEqual(['up', 'BACKEND_UNREACHABLE', 'up']);
   });
 
-  test('keeps the error of the latest probe while the server is lost', async () => {
+  test('reports the error of the latest probe to a listener that comes while the server is lost', async () => {
     const { clock, reported, probes, reachability, settle } = open();
-    expect(reachability.error).toBeUndefined();
     await settle('fail');
     clock.advance(1_500);
     probes.at(-1)?.fail(new DomainError('BACKEND_TIMEOUT', 'silent'));
     await Promise.resolve();
     await Promise.resolve();
-    expect(reachability.error).toMatchObject({ code: 'BACKEND_UNREACHABLE', message: 'silent' });
-    expect(reachability.signal.aborted).toBe(true);
     expect(reported).toEqual(['BACKEND_UNREACHABLE']);
+    const errors: DomainError[] = [];
+    const unlisten = reachability.listen({ up: () => undefined, lost: (error) => errors.push(error) });
+    expect(errors).toMatchObject([{ code: 'BACKEND_UNREACHABLE', message: 'silent' }]);
+    unlisten();
+  });
+
+  test('aborts pending requests with the error of each loss, once', async () => {
+    const { clock, reachability, settle } = open();
+    const first = reachability.signal;
+    await settle('fail');
+    expect([first.aborted, first.reason]).toEqual([true, expect.objectContaining({ code: 'BACKEND_UNREACHABLE' })]);
+    const second = reachability.signal;
+    clock.advance(1_500);
+    await settle('fail');
+    expect(second.aborted).toBe(false);
     clock.advance(1_500);
     await settle('answer');
-    expect([reachability.error, reachability.signal.aborted]).toEqual([undefined, false]);
+    clock.advance(2_500);
+    await settle('fail');
+    expect(second.aborted).toBe(true);
   });
 
   test('probes at once after another failure', async () => {

@@ -47,12 +47,7 @@ export class Reachability {
     return this.current;
   }
 
-  /** The error of the loss while the server is lost. */
-  get error(): DomainError | undefined {
-    return this.current === 'lost' ? this.lastError : undefined;
-  }
-
-  /** Aborted when the server is lost; a new one after each return. */
+  /** Aborted with the error of the next loss. */
   get signal(): AbortSignal {
     return this.loss.signal;
   }
@@ -74,7 +69,6 @@ export class Reachability {
   private stop(): void {
     this.stopped = true;
     this.current = 'unknown';
-    if (this.loss.signal.aborted) this.loss = new AbortController();
     this.cancelTimer();
     this.resolveWaiting();
   }
@@ -116,7 +110,6 @@ export class Reachability {
     if (this.current === 'up') return;
     this.current = 'up';
     this.lastError = undefined;
-    if (this.loss.signal.aborted) this.loss = new AbortController();
     this.resolveWaiting();
     for (const listener of this.listeners) listener.up();
   }
@@ -131,7 +124,9 @@ export class Reachability {
     this.lastError = lost;
     if (this.current === 'lost') return;
     this.current = 'lost';
-    this.loss.abort(lost);
+    const { loss } = this;
+    this.loss = new AbortController();
+    loss.abort(lost);
     for (const listener of this.listeners) listener.lost(lost);
   }
 

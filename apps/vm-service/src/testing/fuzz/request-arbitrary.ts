@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 
 /** A JSON schema as the API document has it, as far as the generator reads it. */
-interface Schema {
+export interface Schema {
   readonly $ref?: string;
   readonly type?: string;
   readonly enum?: readonly unknown[];
