@@ -12,6 +12,7 @@ const programs = [
   'xorriso',
   'swtpm_setup',
   'xmllint',
+  'chromium-headless-shell',
   'chromium',
   'kubectl',
   'redis-server',

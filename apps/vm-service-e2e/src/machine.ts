@@ -18,9 +18,16 @@ export function noGuestsBecause(): string | undefined {
   return undefined;
 }
 
-export const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) =>
-  existsSync(path),
-);
+/**
+ * The browser for the tests. The headless shell is preferred: the full browser's headless mode sometimes stops drawing for good, so that
+ * `requestAnimationFrame` never fires again and a test hangs (seen in 1 of 40 starts of Chromium 156 with software rendering).
+ */
+export const CHROMIUM = [
+  '/usr/bin/chromium-headless-shell',
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+].find((path) => existsSync(path));
 
 /** `describe`, or a skipped one whose title says why. */
 export const describeIf = (why: string | undefined, title: string, suite: () => void): void => {
