@@ -29,12 +29,14 @@ async function startSandbox(folder, args) {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   await once(createInterface({ input: child.stdout }), 'line');
+  const took = monotonic() - began;
+  const server = /server: (\S+)/.exec(readFileSync(kubeconfig, 'utf8'))[1];
   const end = async () => {
     const ended = once(child, 'exit');
     child.kill();
     await ended;
   };
-  return { took: monotonic() - began, pid: child.pid, end };
+  return { took, server, pid: child.pid, end };
 }
 
 async function startTime(folder, args) {
@@ -50,12 +52,42 @@ async function startTime(folder, args) {
 /** Resident memory of a process in MiB. */
 const residentMiB = (pid) => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) / 1024;
 
-async function memoryOfFleet(folder) {
+/** The resources of a fleet: the sandbox builds its objects when they are first read. */
+const FLEET_PATHS = [
+  '/apis/kubevirt.io/v1/virtualmachines',
+  '/apis/kubevirt.io/v1/virtualmachineinstances',
+  '/api/v1/pods',
+  '/api/v1/persistentvolumeclaims',
+  '/apis/cdi.kubevirt.io/v1beta1/datavolumes',
+];
+const PAGE = 500;
+
+/** Reads a resource in pages, as clients do. @returns the number of its objects */
+async function readAll(server, path) {
+  let count = 0;
+  let token = '';
+  do {
+    const page = await (await fetch(`${server}${path}?limit=${PAGE}&continue=${encodeURIComponent(token)}`)).json();
+    count += page.items.length;
+    token = page.metadata.continue ?? '';
+  } while (token);
+  return count;
+}
+
+/** A fleet of which every object was read once: its memory, and how long the first list of the VMs took. */
+async function usedFleet(folder) {
   const sandbox = await startSandbox(folder, ['--instances', String(FLEET)]);
-  await sleep(REST_MS);
-  const memory = residentMiB(sandbox.pid);
-  await sandbox.end();
-  return memory;
+  try {
+    const began = monotonic();
+    const count = await readAll(sandbox.server, FLEET_PATHS[0]);
+    const firstList = monotonic() - began;
+    if (count !== FLEET) throw new Error(`the fleet has ${count} VMs, not ${FLEET}`);
+    for (const path of FLEET_PATHS) await readAll(sandbox.server, path);
+    await sleep(REST_MS);
+    return { memory: residentMiB(sandbox.pid), firstList };
+  } finally {
+    await sandbox.end();
+  }
 }
 
 /** Milliseconds from each change until a client has read it from its watch. */
@@ -81,7 +113,7 @@ export default async function run() {
   try {
     const demo = await startTime(folder, []);
     const fleet = await startTime(folder, ['--instances', String(FLEET)]);
-    const memory = await memoryOfFleet(folder);
+    const { memory, firstList } = await usedFleet(folder);
     const latencies = await watchLatencies(folder);
     const slowest = quantile(latencies, 0.99);
     return {
@@ -89,7 +121,14 @@ export default async function run() {
       rows: [
         { what: 'start with the demo', value: demo, unit: 'ms', target: 'under 1500', ok: demo < 1500 },
         { what: `start with ${FLEET} VMs`, value: fleet, unit: 'ms', target: 'under 1500', ok: fleet < 1500 },
-        { what: `memory with ${FLEET} VMs (RSS)`, value: memory, unit: 'MiB', target: 'under 350', ok: memory < 350 },
+        { what: `the first list of ${FLEET} VMs, in pages`, value: firstList, unit: 'ms' },
+        {
+          what: `memory with ${FLEET} VMs, all read once (RSS)`,
+          value: memory,
+          unit: 'MiB',
+          target: 'under 350',
+          ok: memory < 350,
+        },
         { what: `from a change to a watch, ${PER_SECOND}/s, median`, value: quantile(latencies, 0.5), unit: 'ms' },
         {
           what: `from a change to a watch, ${PER_SECOND}/s, 99th %`,

@@ -17,6 +17,7 @@ export * from './apiserver/resource-registry.js';
 export type { StructuralSchema } from './apiserver/schema/structural-schema.js';
 export * from './apiserver/store/deletion-plan.js';
 export { generateName } from './apiserver/store/new-object.js';
+export type { ObjectAtRest, ObjectsAtRest } from './apiserver/store/objects-at-rest.js';
 export * from './apiserver/store/store-event.js';
 export * from './apiserver/subresources.js';
 export * from './kube-sandbox.js';

@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import { type AdmissionRequest, deepEqual, denied } from '@headgate/kube-sandbox';
 import { applyDisks } from '../controllers/virtual-machine/vmi-defaults.js';
 import { RESOURCES } from '../resources.js';
@@ -59,7 +59,7 @@ export function applyVmDefaults(vm: VirtualMachine): void {
 
 /** KubeVirt derives the firmware's UUID from the name, so that a VM that is created again keeps it. */
 function firmwareUuid(seed: string): string {
-  const hex = createHash('sha1').update(seed).digest('hex');
+  const hex = hash('sha1', seed);
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-5${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
 

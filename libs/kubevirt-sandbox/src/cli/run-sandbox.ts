@@ -53,7 +53,7 @@ function announce(
   say: (line: string) => void,
 ): void {
   const machines = sandbox.registry.find('virtualmachines.kubevirt.io')
-    ? `KubeVirt ${kubevirt} with ${sandbox.store.list('virtualmachines.kubevirt.io').length} virtual machines`
+    ? `KubeVirt ${kubevirt} with ${sandbox.store.count('virtualmachines.kubevirt.io')} virtual machines`
     : 'a bare Kubernetes';
   const missing = without.length > 0 ? `; left out: ${without.join(', ')}` : '';
   say(`A simulated cluster listens at ${sandbox.url}: ${machines}${missing}.`);

@@ -1,4 +1,11 @@
-import { deepEqual, type KubeObject, type ObjectKey, type StoreEvent } from '@headgate/kube-sandbox';
+import {
+  deepEqual,
+  type KubeObject,
+  type ObjectKey,
+  type StoreEvent,
+  type StoreListener,
+  type SubscribeOptions,
+} from '@headgate/kube-sandbox';
 import { annotatedFaults } from '../inherited-faults.js';
 import { RESOURCES } from '../resources.js';
 import type { TimingName } from '../timings.js';
@@ -56,8 +63,18 @@ export abstract class Controller<T extends KubeObject> {
   /** Cleans up after a deleted object. */
   protected cleanUp(_key: ObjectKey): void {}
 
+  /** Objects that are loaded at rest don't reach the listener: they need no work. */
   protected watch<U extends KubeObject>(resource: string, listener: (event: StoreEvent<U>) => void): void {
-    this.subscriptions.push(this.context.store.subscribe(resource, listener as (event: StoreEvent) => void));
+    this.listen(resource, listener as StoreListener, 'never');
+  }
+
+  /** Keeps an index of all objects; those loaded at rest are added when they are built. */
+  protected index<U extends KubeObject>(resource: string, listener: (event: StoreEvent<U>) => void): void {
+    this.listen(resource, listener as StoreListener, 'when-built');
+  }
+
+  private listen(resource: string, listener: StoreListener, atRest: SubscribeOptions['atRest']): void {
+    this.subscriptions.push(this.context.store.subscribe(resource, listener, { atRest }));
   }
 
   /** Reconciles the controller of a changed object when that is of our kind. */

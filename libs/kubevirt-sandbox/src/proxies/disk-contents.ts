@@ -16,9 +16,13 @@ export class DiskContents {
   private readonly uploaded = new Map<string, Buffer>();
 
   constructor(private readonly context: SimulationContext) {
-    context.store.subscribe(RESOURCES.claim, ({ type, object }) => {
-      if (type === 'DELETED') this.uploaded.delete(object.metadata.uid!);
-    });
+    context.store.subscribe(
+      RESOURCES.claim,
+      ({ type, object }) => {
+        if (type === 'DELETED') this.uploaded.delete(object.metadata.uid!);
+      },
+      { atRest: 'never' },
+    );
   }
 
   /** Stores an upload; gzip is unpacked, other formats are stored unchanged. */

@@ -60,7 +60,11 @@ function announceUploadProxy(context: SimulationContext, server: ProxyServer): v
       draft.status = { ...draft.status, uploadProxyURL };
     });
   };
-  context.store.subscribe(RESOURCES.dataVolume, ({ object }) => {
-    if ((object as DataVolume).spec.source?.upload) announce();
-  });
+  context.store.subscribe(
+    RESOURCES.dataVolume,
+    ({ object }) => {
+      if ((object as DataVolume).spec.source?.upload) announce();
+    },
+    { atRest: 'never' },
+  );
 }

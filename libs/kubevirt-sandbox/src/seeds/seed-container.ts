@@ -1,10 +1,11 @@
-import type { KubeObject } from '@headgate/kube-sandbox';
+import type { KubeObject, ObjectsAtRest } from '@headgate/kube-sandbox';
 import { PVC_PROTECTION } from '../controllers/storage/claim-markers.js';
 import { defaultStorageClass } from '../controllers/storage/default-storage-class.js';
 import { chooseNode } from '../controllers/pods/node-choice.js';
 import { setRunning, qosClass } from '../controllers/pods/pod-status.js';
 import { setCondition } from '../types/condition.js';
 import type { Node, PersistentVolumeClaim, Pod } from '../types/core-kinds.js';
+import { RESOURCES } from '../resources.js';
 import type { SimulationContext } from '../simulation-context.js';
 import { seededUid } from './seeded-values.js';
 
@@ -18,6 +19,8 @@ export interface ContainerSeed {
   privileged?: boolean;
   /** Default true; a stopped container has a claim and no pod. */
   running?: boolean;
+  /** Default: the least loaded one that fits. */
+  node?: string;
   createdAt?: Date;
   /** Labels of the pod and of the claim. */
   labels?: Record<string, string>;
@@ -35,12 +38,35 @@ export const CONTAINER_DEFAULTS = {
   running: true,
 } as const;
 
-/** A container with persistent data: a pod, and a claim that remains without it. */
-export function seedContainer(context: SimulationContext, seed: ContainerSeed): KubeObject[] {
+/** The same container in a state at rest, on the node of the seed; its objects are built when one of them is first read. */
+export function containerAtRest(context: SimulationContext, seed: ContainerSeed & { node: string }): ObjectsAtRest {
+  const { name, namespace = CONTAINER_DEFAULTS.namespace, running = true } = seed;
+  const claimName = claimNameOf(seed);
+  const claim = {
+    resource: RESOURCES.claim,
+    namespace,
+    name: claimName,
+    uid: seededUid(`PersistentVolumeClaim/${namespace}/${claimName}`),
+  };
+  if (!running) return { members: [claim], build: () => seedContainer(context, seed) };
+  const address = context.nextAddress();
+  return {
+    members: [claim, { resource: RESOURCES.pod, namespace, name, uid: seededUid(`Pod/${namespace}/${name}/ct`) }],
+    build: () => seedContainer(context, seed, address),
+  };
+}
+
+const claimNameOf = ({ name, claim }: ContainerSeed): string => claim?.name ?? `${name}-data`;
+
+/**
+ * A container with persistent data: a pod, and a claim that remains without it.
+ * @param address of the pod; default: the next one of the pod network
+ */
+export function seedContainer(context: SimulationContext, seed: ContainerSeed, address?: string): KubeObject[] {
   const { name, namespace, image, cpu, memory, disk, privileged } = { ...CONTAINER_DEFAULTS, ...seed };
   const creationTimestamp = `${(seed.createdAt ?? new Date(context.clock.now())).toISOString().slice(0, 19)}Z`;
   const labels = { ...seed.labels };
-  const claimName = seed.claim?.name ?? `${name}-data`;
+  const claimName = claimNameOf(seed);
   const storageClassName = defaultStorageClass(context)?.metadata.name;
   const claim: PersistentVolumeClaim = {
     apiVersion: 'v1',
@@ -85,12 +111,12 @@ export function seedContainer(context: SimulationContext, seed: ContainerSeed): 
       volumes: [{ name: 'data', persistentVolumeClaim: { claimName } }],
     },
   };
-  const node: Node | undefined = chooseNode(context, pod).node;
+  const node = seed.node ? context.find<Node>(RESOURCES.node, undefined, seed.node) : chooseNode(context, pod).node;
   if (!node) return [claim, pod];
   pod.spec.nodeName = node.metadata.name;
   pod.status = { startTime: creationTimestamp, qosClass: qosClass(pod), conditions: [] };
   setCondition(pod.status.conditions!, { type: 'PodScheduled', status: 'True' }, creationTimestamp);
   const host = node.status?.addresses?.find(({ type }) => type === 'InternalIP')?.address ?? '192.0.2.1';
-  setRunning(pod, context.nextAddress(), host, creationTimestamp);
+  setRunning(pod, address ?? context.nextAddress(), host, creationTimestamp);
   return [claim, pod];
 }

@@ -1,10 +1,14 @@
+import type { ObjectsAtRest } from '@headgate/kube-sandbox';
+import { podRequests, type PodRequests } from '../controllers/pods/node-load.js';
+import { quantityValue } from '../quantity.js';
 import { RESOURCES } from '../resources.js';
+import type { Pod } from '../types/core-kinds.js';
 import type { SimulationContext } from '../simulation-context.js';
 import { namespace as namespaceObject } from './seed-cluster.js';
-import { CONTAINER_DEFAULTS, type ContainerSeed, seedContainer } from './seed-container.js';
+import { CONTAINER_DEFAULTS, containerAtRest, type ContainerSeed, seedContainer } from './seed-container.js';
 import { buildNode } from './seed-node.js';
 import { withHandlers } from './seed-components.js';
-import { seedVm } from './seed-vm.js';
+import { seedVm, vmAtRest } from './seed-vm.js';
 import { seededChoice, seededNumber } from './seeded-values.js';
 import type { SeededVmStatus, VmSeed } from './vm-seed.js';
 
@@ -50,6 +54,8 @@ const STATUSES: readonly (readonly [number, SeededVmStatus])[] = [
 const VMS_PER_NODE = 150;
 const VMS_PER_CONTAINER = 20;
 const DAY_MS = 86_400_000;
+/** Of a pod that is built only for its requests. */
+const NO_ADDRESS = '192.0.2.1';
 
 export const FOLDER_LABEL = 'sandbox.headgate.dev/folder';
 
@@ -93,16 +99,57 @@ export function seedFleet(context: SimulationContext, count: number, options: Fl
     ),
   );
   store.load([...namespaces, ...withHandlers(context, nodes, now)]);
-  const containers = Array.from({ length: Math.floor(count / VMS_PER_CONTAINER) }, (_none, index) =>
-    seedContainer(context, container(fleetContainer(context, index))),
-  );
-  store.load(containers.flat());
-  // In portions, so that the whole fleet is not in memory twice.
-  for (let from = 0; from < count; from += VMS_PER_NODE) {
-    const portion = Array.from({ length: Math.min(VMS_PER_NODE, count - from) }, (_none, index) =>
-      seedVm(context, vm(fleetVm(context, from + index, nodes[(from + index) % nodes.length]!.metadata.name))),
-    );
-    store.load(portion.flat());
+  const nodeOf = (index: number): string => nodes[index % nodes.length]!.metadata.name;
+  const rest = new FleetAtRest(context);
+  for (let index = 0; index < Math.floor(count / VMS_PER_CONTAINER); index++)
+    rest.addContainer({ node: nodeOf(index), ...container(fleetContainer(context, index)) });
+  for (let index = 0; index < count; index++) rest.addVm(vm(fleetVm(context, index, nodeOf(index))));
+  rest.load();
+}
+
+/** Collects the seeds of a fleet. Objects at rest are built when they are first read, the few others at once. */
+class FleetAtRest {
+  private readonly atRest: ObjectsAtRest[] = [];
+  private readonly others: VmSeed[] = [];
+  /** What the pods of VMs request, by the fields of their seeds on which it depends. */
+  private readonly requests = new Map<string, PodRequests>();
+
+  constructor(private readonly context: SimulationContext) {}
+
+  addContainer(seed: ContainerSeed & { node: string }): void {
+    this.atRest.push(containerAtRest(this.context, seed));
+    if (seed.running === false) return;
+    const { cpu = CONTAINER_DEFAULTS.cpu, memory = CONTAINER_DEFAULTS.memory } = seed;
+    this.context.loads.addAtRest(seed.node, { cpu, memory: quantityValue(memory) });
+  }
+
+  addVm(seed: VmSeed): void {
+    const { status = 'Running', node } = seed;
+    if (!this.rests(status) || !node) return void this.others.push(seed);
+    this.atRest.push(vmAtRest(this.context, seed));
+    if (status === 'Running' || status === 'Paused') this.context.loads.addAtRest(node, this.requestsOf(seed));
+  }
+
+  load(): void {
+    this.context.store.loadAtRest(this.atRest);
+    this.context.store.load(this.others.flatMap((seed) => seedVm(this.context, seed)));
+  }
+
+  /** The scheduler retries pods without a node, and the cluster may protect every VM with a disruption budget. */
+  private rests(status: SeededVmStatus): boolean {
+    const strategy = this.context.kubevirt?.spec.configuration?.evictionStrategy ?? 'None';
+    return status !== 'ErrorUnschedulable' && strategy === 'None';
+  }
+
+  private requestsOf(seed: VmSeed): PodRequests {
+    const { cpu, memory, instancetype, preference, containerDisk } = seed;
+    const key = JSON.stringify([cpu, memory, instancetype, preference, containerDisk]);
+    let requests = this.requests.get(key);
+    if (!requests) {
+      const pod = seedVm(this.context, seed, NO_ADDRESS).find(({ kind }) => kind === 'Pod');
+      this.requests.set(key, (requests = podRequests(pod as Pod)));
+    }
+    return requests;
   }
 }
 

@@ -23,25 +23,34 @@ export interface SeededInstance {
   pod: Pod;
 }
 
+export interface InstanceSeed {
+  readonly seed: VmSeed;
+  /** The time of its start. */
+  readonly since: string;
+  /** Of its root disk. */
+  readonly claim: PersistentVolumeClaim | undefined;
+  /** Of its pod; default: the next one of the pod network. */
+  readonly address?: string;
+}
+
+/** The name of the launcher pod of a seeded VM. */
+export const launcherName = (namespace: string, name: string): string =>
+  `virt-launcher-${name}-${seededSuffix(`${namespace}/${name}`)}`;
+
 /** The VMI of a seeded VM and its pod: running, paused, or without a node. */
-export function seedInstance(
-  context: SimulationContext,
-  vm: VirtualMachine,
-  seed: VmSeed,
-  since: string,
-  claim: PersistentVolumeClaim | undefined,
-): SeededInstance {
+export function seedInstance(context: SimulationContext, vm: VirtualMachine, options: InstanceSeed): SeededInstance {
+  const { seed, since } = options;
   const { namespace, name } = vm.metadata;
   const vmi = buildInstance(context, { ...vm, metadata: { ...vm.metadata, generation: 1 } }, since);
   vmi.metadata.uid = seededUid(`VirtualMachineInstance/${namespace}/${name}`);
   vmi.metadata.creationTimestamp = since;
   const pod = launcherPod(context, vmi);
-  pod.metadata.name = `virt-launcher-${name}-${seededSuffix(`${namespace}/${name}`)}`;
+  pod.metadata.name = launcherName(namespace!, name);
   pod.metadata.uid = seededUid(`Pod/${namespace}/${name}`);
   pod.metadata.creationTimestamp = since;
   if (seed.status === 'ErrorUnschedulable') return unplaced(context, vmi, pod, since);
-  place(context, pod, seed.node, since);
-  run({ context, vmi, pod, seed, since, claim });
+  place(context, pod, options);
+  run({ context, vmi, pod, ...options });
   return { vmi, pod };
 }
 
@@ -56,22 +65,19 @@ function unplaced(context: SimulationContext, vmi: VirtualMachineInstance, pod: 
   return { vmi, pod };
 }
 
-function place(context: SimulationContext, pod: Pod, wanted: string | undefined, since: string): void {
+function place(context: SimulationContext, pod: Pod, { seed, since, address }: InstanceSeed): void {
+  const { node: wanted } = seed;
   const node = wanted ? context.find<Node>(RESOURCES.node, undefined, wanted) : chooseNode(context, pod).node;
   const nodeName = node?.metadata.name ?? wanted ?? 'node-a';
   pod.spec.nodeName = nodeName;
   pod.status = { startTime: since, qosClass: 'Burstable', conditions: [] };
   setCondition(pod.status.conditions!, { type: 'PodScheduled', status: 'True' }, since);
   const host = node?.status?.addresses?.find(({ type }) => type === 'InternalIP')?.address ?? '192.0.2.1';
-  podRuns(pod, context.nextAddress(), host, since);
+  podRuns(pod, address ?? context.nextAddress(), host, since);
 }
 
-interface SeededRun extends SeededInstance {
+interface SeededRun extends SeededInstance, InstanceSeed {
   readonly context: SimulationContext;
-  readonly seed: VmSeed;
-  /** The time of its start. */
-  readonly since: string;
-  readonly claim: PersistentVolumeClaim | undefined;
 }
 
 function run({ context, vmi, pod, seed, since, claim }: SeededRun): void {

@@ -1,26 +1,30 @@
-import type { KubeObject } from '@headgate/kube-sandbox';
+import type { KubeObject, ObjectAtRest, ObjectsAtRest } from '@headgate/kube-sandbox';
 import { applyVmDefaults } from '../admission/virtual-machine-admission.js';
 import { PVC_PROTECTION } from '../controllers/storage/claim-markers.js';
 import { defaultVirtClass } from '../controllers/storage/default-storage-class.js';
 import { reportTransfer } from '../controllers/storage/data-volume-status.js';
 import { VM_FINALIZER } from '../controllers/virtual-machine/instance-builder.js';
-import { startRevision } from '../controllers/virtual-machine/start-revision.js';
+import { startRevision, startRevisionName } from '../controllers/virtual-machine/start-revision.js';
 import { updateVmStatus } from '../controllers/virtual-machine/vm-status.js';
+import { RESOURCES } from '../resources.js';
 import type { PersistentVolumeClaim } from '../types/core-kinds.js';
 import type { DataVolume } from '../types/data-volume.js';
 import type { VirtualMachine } from '../types/virtual-machine.js';
 import { controlledBy, type SimulationContext } from '../simulation-context.js';
 import { seededUid } from './seeded-values.js';
 import { shareParts, shareVmParts } from './shared-parts.js';
-import { seedInstance, type SeededInstance } from './seed-instance.js';
+import { launcherName, seedInstance, type SeededInstance } from './seed-instance.js';
 import type { SeededVmStatus, VmSeed } from './vm-seed.js';
 
 const DEFAULT_IMAGE = 'https://images.example/fedora-cloud-42.qcow2';
 
 const runs = (status: SeededVmStatus): boolean => status === 'Running' || status === 'Paused';
 
-/** A VM with all objects that belong to it in its state. The claim is created first: the others are derived from it. */
-export function seedVm(context: SimulationContext, seed: VmSeed): KubeObject[] {
+/**
+ * A VM with all objects that belong to it in its state. The claim is created first: the others are derived from it.
+ * @param address of its pod; default: the next one of the pod network
+ */
+export function seedVm(context: SimulationContext, seed: VmSeed, address?: string): KubeObject[] {
   const { status = 'Running', namespace = 'tailvm', name } = seed;
   const createdAt = `${(seed.createdAt ?? new Date(context.clock.now())).toISOString().slice(0, 19)}Z`;
   const vm = virtualMachine(seed, createdAt, namespace, status);
@@ -29,7 +33,7 @@ export function seedVm(context: SimulationContext, seed: VmSeed): KubeObject[] {
   const disk = seed.containerDisk ? undefined : seedDisk(context, seed, vm, createdAt);
   const instance: SeededInstance | undefined =
     runs(status) || status === 'ErrorUnschedulable'
-      ? seedInstance(context, vm, seed, createdAt, disk?.claim)
+      ? seedInstance(context, vm, { seed, since: createdAt, claim: disk?.claim, address })
       : undefined;
   vm.status = {};
   updateVmStatus(
@@ -60,12 +64,46 @@ export function seedVm(context: SimulationContext, seed: VmSeed): KubeObject[] {
     ...(disk ? [disk.claim] : []),
     vm,
     ...(instance ? [startRevision(vm), instance.vmi, instance.pod] : []),
-  ].map((object) => ({
-    ...object,
-    metadata: { ...object.metadata, uid: object.metadata.uid ?? seededUid(`${object.kind}/${namespace}/${name}`) },
-  }));
+  ];
+  for (const { kind, metadata } of objects) metadata.uid ??= seededUid(`${kind}/${namespace}/${name}`);
   shareParts(vm, objects);
   return objects;
+}
+
+/** The same VM in a state at rest: running, paused or stopped. Its objects are built when one of them is first read. */
+export function vmAtRest(context: SimulationContext, seed: VmSeed): ObjectsAtRest {
+  const { namespace = 'tailvm', name, status = 'Running' } = seed;
+  const withCdi = !context.without.has('cdi');
+  const disk = `${name}-root`;
+  const uid = seededUid(`VirtualMachine/${namespace}/${name}`);
+  const members: ObjectAtRest[] = [];
+  const add = (resource: string, member: Omit<ObjectAtRest, 'resource' | 'namespace'>): void =>
+    void members.push({ resource, namespace, ...member });
+  if (!seed.containerDisk) {
+    const dataVolume = seededUid(`DataVolume/${namespace}/${disk}`);
+    if (withCdi) add(RESOURCES.dataVolume, { name: disk, uid: dataVolume, owners: [uid] });
+    add(RESOURCES.claim, {
+      name: disk,
+      uid: seededUid(`PersistentVolumeClaim/${namespace}/${disk}`),
+      owners: [withCdi ? dataVolume : uid],
+    });
+  }
+  add(RESOURCES.vm, { name, uid });
+  if (!runs(status)) return { members, build: () => seedVm(context, seed) };
+  const vmi = seededUid(`VirtualMachineInstance/${namespace}/${name}`);
+  add(RESOURCES.controllerRevision, {
+    name: startRevisionName({ metadata: { name, uid } }),
+    uid: seededUid(`ControllerRevision/${namespace}/${name}`),
+    owners: [uid],
+  });
+  add(RESOURCES.vmi, { name, uid: vmi, owners: [uid] });
+  add(RESOURCES.pod, {
+    name: launcherName(namespace, name),
+    uid: seededUid(`Pod/${namespace}/${name}`),
+    owners: [vmi],
+  });
+  const address = context.nextAddress();
+  return { members, build: () => seedVm(context, seed, address) };
 }
 
 function virtualMachine(

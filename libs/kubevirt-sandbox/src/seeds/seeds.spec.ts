@@ -1,7 +1,12 @@
 import { RESOURCES } from '../resources.js';
 import type { VirtualMachine } from '../types/virtual-machine.js';
-import { simulatedCluster } from '../testing/simulated-cluster.js';
+import { type SimulatedCluster, simulatedCluster } from '../testing/simulated-cluster.js';
+import type { KubeVirt } from '../types/kubevirt-kinds.js';
+import type { Node, Pod } from '../types/core-kinds.js';
 import { fleetName } from './seed-fleet.js';
+import type { VmSeed } from './vm-seed.js';
+
+const HOUR_MS = 3_600_000;
 
 const statusesOf = (cluster: ReturnType<typeof simulatedCluster>): Record<string, string | undefined> =>
   Object.fromEntries(
@@ -50,6 +55,122 @@ describe('seeds', () => {
     );
     expect(first.store.list(RESOURCES.vm).map(({ metadata }) => metadata.name)).toContain(fleetName(7));
     expect(new Set(first.store.list(RESOURCES.vm).map(({ metadata }) => metadata.namespace)).size).toBe(5);
+  });
+
+  test('a fleet at rest is what seeding its VMs one by one gives, and its controllers find nothing to change', () => {
+    const [fleet, single] = [simulatedCluster(), simulatedCluster()];
+    fleet.simulation.seedFleet(200);
+    const seeds: VmSeed[] = [];
+    simulatedCluster().simulation.seedFleet(200, {
+      vm: (seed) => {
+        seeds.push(seed);
+        return seed;
+      },
+    });
+    const nodes = fleet.store.list<Node>(RESOURCES.node).filter(({ metadata }) => metadata.name.startsWith('worker-'));
+    single.store.load(nodes);
+    single.simulation.seedVm(...seeds);
+    const contents = (cluster: SimulatedCluster, resource: string): unknown[] =>
+      cluster.store
+        .list(resource, { where: ({ metadata }) => !metadata.name.startsWith('box-') })
+        .map(({ metadata: { resourceVersion: _revision, managedFields: _fields, ...metadata }, ...object }) => {
+          const text = JSON.stringify({ ...object, metadata });
+          // Addresses are given in another order, as the containers of the fleet have some.
+          return JSON.parse(text.replace(/10\.\d+\.\d+\.\d+/g, 'ADDRESS')) as unknown;
+        });
+    for (const resource of [RESOURCES.vm, RESOURCES.vmi, RESOURCES.dataVolume, RESOURCES.claim]) {
+      expect(contents(fleet, resource)).toEqual(contents(single, resource));
+      expect(contents(fleet, resource).length).toBeGreaterThan(100);
+    }
+    const { revision } = fleet.store;
+    fleet.simulation.resync();
+    fleet.clock.advance(HOUR_MS);
+    fleet.simulation.resync();
+    fleet.clock.advance(HOUR_MS);
+    expect(fleet.store.revision).toBe(revision);
+  });
+
+  test('seeding a fleet builds only its VMs that do not rest', () => {
+    const cluster = simulatedCluster();
+    const built: string[] = [];
+    cluster.store.subscribe(RESOURCES.vm, ({ object }) => built.push(object.metadata.name), { atRest: 'when-built' });
+    cluster.simulation.seedFleet(300);
+    const unscheduled = built.length;
+    expect(unscheduled).toBeLessThan(20);
+    cluster.clock.advance(HOUR_MS);
+    expect(built).toHaveLength(unscheduled);
+    expect(cluster.store.list(RESOURCES.vm)).toHaveLength(300);
+    expect(built).toHaveLength(300);
+  });
+
+  test('a VM of a fleet lives like one that was started normally, whichever of its objects is read first', () => {
+    const cluster = simulatedCluster();
+    const names: string[] = [];
+    cluster.simulation.seedFleet(40, {
+      vm: (seed) => {
+        if (seed.status === 'Running') names.push(seed.name);
+        return { ...seed, namespace: 'tailvm' };
+      },
+    });
+    const [stopped, deleted, agentless, podless] = names;
+    cluster.store.patch<VirtualMachine>(RESOURCES.vm, { namespace: 'tailvm', name: stopped! }, ({ spec }) => {
+      spec.runStrategy = 'Halted';
+    });
+    cluster.store.delete(RESOURCES.vm, { namespace: 'tailvm', name: deleted! });
+    cluster.simulation.faults.inject('agent-gone', { namespace: 'tailvm', name: agentless! });
+    const vmi = cluster.vmi(podless!)!;
+    const [pod] = cluster.store.ownedBy(RESOURCES.pod, vmi.metadata.uid!);
+    cluster.store.delete(RESOURCES.pod, pod!.metadata, { gracePeriodSeconds: 0 });
+    cluster.clock.advance(HOUR_MS);
+    expect(cluster.vm(stopped!)?.status?.printableStatus).toBe('Stopped');
+    expect(cluster.vmi(stopped!)).toBeUndefined();
+    expect(cluster.vm(deleted!)).toBeUndefined();
+    expect(cluster.find(RESOURCES.claim, `${deleted}-root`)).toBeUndefined();
+    expect(cluster.vmi(agentless!)?.status?.conditions?.map(({ type }) => type)).not.toContain('AgentConnected');
+    // Its run strategy is Always, so it was started again.
+    expect(cluster.vm(podless!)?.status?.printableStatus).toBe('Running');
+    expect(cluster.vmi(podless!)?.metadata.uid).not.toBe(vmi.metadata.uid);
+  });
+
+  test('a fleet loads its nodes before its pods are built, so that new pods are spread', () => {
+    const cluster = simulatedCluster();
+    cluster.simulation.seedFleet(300);
+    const { loads } = cluster.simulation.context;
+    const loadOf = (): number[] => ['worker-01', 'worker-02'].map((name) => loads.pods(name));
+    const before = loadOf();
+    const placed = cluster.store
+      .list<Pod>(RESOURCES.pod)
+      .filter(({ spec, status }) => spec.nodeName?.startsWith('worker-') && status?.phase === 'Running');
+    expect(loadOf()).toEqual(before);
+    expect(before[0]! + before[1]!).toBe(placed.length);
+  });
+
+  test('a pod of a fleet without a node is placed when one fits', () => {
+    const cluster = simulatedCluster();
+    cluster.simulation.seedFleet(120);
+    cluster.clock.advance(1_000);
+    const lost = cluster.store
+      .list<VirtualMachine>(RESOURCES.vm)
+      .filter(({ status }) => status?.printableStatus === 'ErrorUnschedulable');
+    expect(lost.length).toBeGreaterThan(0);
+    cluster.simulation.seedNode({ name: 'node-that-left' });
+    cluster.clock.advance(HOUR_MS);
+    for (const { metadata } of lost) {
+      expect(cluster.store.get<VirtualMachine>(RESOURCES.vm, metadata)?.status?.printableStatus).toBe('Running');
+    }
+  });
+
+  test('a cluster that protects its VMs gives each VM of a fleet a disruption budget', () => {
+    const cluster = simulatedCluster();
+    cluster.store.patch<KubeVirt>(RESOURCES.kubevirt, { namespace: 'kubevirt', name: 'kubevirt' }, ({ spec }) => {
+      spec.configuration = { ...spec.configuration, evictionStrategy: 'LiveMigrate' };
+    });
+    cluster.simulation.seedFleet(30);
+    cluster.clock.advance(60_000);
+    const running = cluster.store.list<VirtualMachine>(RESOURCES.vm, {
+      where: ({ status }) => status?.created === true,
+    });
+    expect(cluster.store.count(RESOURCES.disruptionBudget)).toBe(running.length);
   });
 
   test('an idle fleet schedules nothing', () => {

@@ -1,6 +1,6 @@
 import { StringDecoder } from 'node:string_decoder';
 import type { WebSocket } from 'ws';
-import { apiError, badRequest, type SubresourceRequest } from '@headgate/kube-sandbox';
+import { apiError, badRequest, type StoreEvent, type SubresourceRequest } from '@headgate/kube-sandbox';
 import type { GuestRegistry } from '../controllers/instance/guest-registry.js';
 import { RfbSession } from '../guests/rfb-session.js';
 import { RESOURCES } from '../resources.js';
@@ -39,13 +39,14 @@ export class ConsoleSessions {
 
   /** Ends the sessions of VMIs that end or migrate, because their node changes. */
   watch(): () => void {
-    return this.context.store.subscribe(RESOURCES.vmi, ({ type, object, previous }) => {
+    const follow = ({ type, object, previous }: StoreEvent): void => {
       const before = previous as VirtualMachineInstance | undefined;
       const after = object as VirtualMachineInstance;
       const moved = before?.status?.nodeName !== undefined && before.status.nodeName !== after.status?.nodeName;
       const ended = type === 'DELETED' || (before?.status?.phase === 'Running' && after.status?.phase !== 'Running');
       if (moved || ended) this.endAll(after);
-    });
+    };
+    return this.context.store.subscribe(RESOURCES.vmi, follow, { atRest: 'never' });
   }
 
   private endAll({ metadata }: VirtualMachineInstance): void {

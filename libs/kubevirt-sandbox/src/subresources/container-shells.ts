@@ -42,9 +42,13 @@ export class ContainerFiles {
   /** Discards the files of deleted pods and claims. */
   watch(): void {
     for (const resource of [RESOURCES.pod, RESOURCES.claim]) {
-      this.context.store.subscribe(resource, ({ type, object }) => {
-        if (type === 'DELETED') this.files.delete(object.metadata.uid!);
-      });
+      this.context.store.subscribe(
+        resource,
+        ({ type, object }) => {
+          if (type === 'DELETED') this.files.delete(object.metadata.uid!);
+        },
+        { atRest: 'never' },
+      );
     }
   }
 

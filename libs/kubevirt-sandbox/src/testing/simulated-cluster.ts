@@ -30,12 +30,16 @@ export function simulatedCluster(options: SimulationOptions = {}, clock = new Ma
   });
   simulation.install({ store, registry, admission, subresources, clock, events });
   // Imitates the API server's garbage collector: an object without its last owner is deleted.
-  store.subscribe('*', ({ type, object }) => {
-    if (type !== 'DELETED') return;
-    for (const { resource, ...key } of store.dependentsOf(object.metadata.uid!)) {
-      if (store.get(resource, key)) store.delete(resource, key);
-    }
-  });
+  store.subscribe(
+    '*',
+    ({ type, object }) => {
+      if (type !== 'DELETED') return;
+      for (const key of store.dependentsOf(object.metadata.uid!)) {
+        if (store.get(key.resource, key)) store.delete(key.resource, key);
+      }
+    },
+    { atRest: 'never' },
+  );
   clock.advance(1000);
   const find = <T extends KubeObject>(resource: string, name: string, namespace = 'tailvm') =>
     store.get<T>(resource, { namespace, name });

@@ -3,6 +3,7 @@ import type { SandboxClock } from '../clock.js';
 import type { KubeObject } from '../kube-object.js';
 import { labelSelectorOf } from '../label-selector.js';
 import type { ObjectStore } from '../object-store.js';
+import type { StoreEvent } from '../store/store-event.js';
 
 export const BUDGETS = 'poddisruptionbudgets.policy';
 
@@ -23,6 +24,8 @@ export const selectsPod = ({ metadata, spec }: PodDisruptionBudget, pod: KubeObj
 
 /** Keeps the status of pod disruption budgets up to date, synchronously with the change that affects it. */
 export class DisruptionController {
+  private stopPods: (() => void) | undefined;
+
   constructor(
     private readonly store: ObjectStore,
     private readonly clock: SandboxClock,
@@ -30,18 +33,32 @@ export class DisruptionController {
 
   /** @returns a function that stops it */
   start(): () => void {
-    const stops = [
-      this.store.subscribe(BUDGETS, ({ type, object }) => {
-        if (type !== 'DELETED') this.update(object as PodDisruptionBudget);
-      }),
-      this.store.subscribe('pods', ({ object, previous }) => {
-        if (this.store.count(BUDGETS, object.metadata.namespace) === 0) return;
-        for (const budget of this.store.list<PodDisruptionBudget>(BUDGETS, { namespace: object.metadata.namespace })) {
-          if (selectsPod(budget, object) || (previous && selectsPod(budget, previous))) this.update(budget);
-        }
-      }),
-    ];
-    return () => stops.forEach((stop) => stop());
+    const stop = this.store.subscribe(BUDGETS, ({ type, object }) => {
+      this.watchPods();
+      if (type !== 'DELETED') this.update(object as PodDisruptionBudget);
+    });
+    this.watchPods();
+    return () => {
+      stop();
+      this.stopPods?.();
+    };
+  }
+
+  /** Without budgets, changes of pods don't matter. */
+  private watchPods(): void {
+    const needed = this.store.count(BUDGETS) > 0;
+    if (needed) this.stopPods ??= this.store.subscribe('pods', (event) => this.react(event));
+    else {
+      this.stopPods?.();
+      this.stopPods = undefined;
+    }
+  }
+
+  private react({ object, previous }: StoreEvent): void {
+    if (this.store.count(BUDGETS, object.metadata.namespace) === 0) return;
+    for (const budget of this.store.list<PodDisruptionBudget>(BUDGETS, { namespace: object.metadata.namespace })) {
+      if (selectsPod(budget, object) || (previous && selectsPod(budget, previous))) this.update(budget);
+    }
   }
 
   private update(budget: PodDisruptionBudget): void {

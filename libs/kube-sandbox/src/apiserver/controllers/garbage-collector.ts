@@ -9,7 +9,7 @@ export class GarbageCollector {
 
   /** @returns a function that stops it */
   start(): () => void {
-    return this.store.subscribe('*', (event) => this.react(event));
+    return this.store.subscribe('*', (event) => this.react(event), { atRest: 'never' });
   }
 
   private react({ type, resource, object, previous }: StoreEvent): void {

@@ -19,7 +19,7 @@ export class NamespaceLifecycle {
 
   /** @returns a function that stops it */
   start(): () => void {
-    return this.store.subscribe('*', (event) => this.react(event));
+    return this.store.subscribe('*', (event) => this.react(event), { atRest: 'never' });
   }
 
   private react({ type, resource, object }: StoreEvent): void {

@@ -1,5 +1,5 @@
 import { ApiError } from '../api-error.js';
-import { keyOf, type KubeObject } from '../kube-object.js';
+import { keyOf, type KubeObject, type ObjectKey } from '../kube-object.js';
 import type { ObjectStore } from '../object-store.js';
 import type { ServedResource } from '../resource-registry.js';
 import { compareKeys } from '../store/resource-table.js';
@@ -23,6 +23,7 @@ export class ObjectLister {
       return { objects, metadata: { resourceVersion: String(this.store.revision) } };
     }
     const revision = token?.revision ?? exactRevision ?? this.store.revision;
+    if (limit !== undefined && revision === this.store.revision) return this.page(name, selection, limit, token?.after);
     const all = this.at(name, revision, selection, token ? continueTooOld : listTooOld);
     const start = token ? all.findIndex((object) => compareKeys(keyOf(object), token.after) > 0) : 0;
     const rest = start < 0 ? [] : start === 0 ? all : all.slice(start);
@@ -36,6 +37,26 @@ export class ObjectLister {
         resourceVersion: String(revision),
         continue: encodeContinue({ revision, after: keyOf(objects.at(-1)!) }),
         ...(isFiltered ? {} : { remainingItemCount: rest.length - limit }),
+      },
+    };
+  }
+
+  /** A page of the present objects. Only these are read: the others of a large fleet need not be built yet. */
+  private page(resource: string, selection: Selection, limit: number, after: ObjectKey | undefined): Page {
+    const { namespace, labels, fields } = selection;
+    const revision = this.store.revision;
+    const found = this.store.page(resource, { namespace, labels, where: fields?.matches, after, limit: limit + 1 });
+    const objects = found.slice(0, limit);
+    if (found.length <= limit) return { objects, metadata: { resourceVersion: String(revision) } };
+    const last = keyOf(objects.at(-1)!);
+    const isFiltered = labels !== undefined || fields !== undefined;
+    const remaining = isFiltered ? {} : { remainingItemCount: this.store.countAfter(resource, namespace, last) };
+    return {
+      objects,
+      metadata: {
+        resourceVersion: String(revision),
+        continue: encodeContinue({ revision, after: last }),
+        ...remaining,
       },
     };
   }

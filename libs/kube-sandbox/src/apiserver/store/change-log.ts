@@ -41,6 +41,11 @@ export class ChangeLog {
     for (const history of this.histories.values()) history.compact(revision);
   }
 
+  /** Discards the changes of one resource so far. */
+  compactResource(resource: string): void {
+    this.history(resource).compact(this.current);
+  }
+
   private history(resource: string): WatchHistory {
     let history = this.histories.get(resource);
     if (!history) this.histories.set(resource, (history = new WatchHistory(this.limit)));

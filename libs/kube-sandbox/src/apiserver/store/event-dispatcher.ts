@@ -1,24 +1,42 @@
-import type { StoreEvent, StoreListener } from './store-event.js';
+import type { StoreEvent, StoreListener, SubscribeOptions } from './store-event.js';
+
+type AtRest = NonNullable<SubscribeOptions['atRest']>;
+
+interface Delivery {
+  readonly event: StoreEvent;
+  /** The listeners that receive it; undefined for a change, which all of them receive. */
+  readonly listeners?: AtRest;
+}
 
 /**
  * Delivers changes to each listener in the order of revisions. A listener may write; its change is delivered after all
  * listeners have received the current one.
  */
 export class EventDispatcher {
-  private readonly everywhere = new Set<StoreListener>();
-  private readonly byResource = new Map<string, Set<StoreListener>>();
-  private readonly queue: StoreEvent[] = [];
+  private readonly everywhere = new Map<StoreListener, AtRest>();
+  private readonly byResource = new Map<string, Map<StoreListener, AtRest>>();
+  private readonly queue: Delivery[] = [];
   private dispatching = false;
 
-  subscribe(resource: string, listener: StoreListener): () => void {
+  /** The function must not be subscribed twice to the same resource. */
+  subscribe(resource: string, listener: StoreListener, { atRest = 'at-load' }: SubscribeOptions = {}): () => void {
     const listeners = resource === '*' ? this.everywhere : this.listenersOf(resource);
-    listeners.add(listener);
+    listeners.set(listener, atRest);
     return () => listeners.delete(listener);
   }
 
-  /** @throws the error of a listener, after all listeners have received all changes */
-  dispatch(events: StoreEvent[]): void {
-    for (const event of events) this.queue.push(event);
+  /** Whether any listener of a resource receives objects at rest at that time. */
+  hasListeners(resource: string, atRest: AtRest): boolean {
+    const listeners = [...this.listenersOf(resource).values(), ...this.everywhere.values()];
+    return listeners.includes(atRest);
+  }
+
+  /**
+   * Delivers changes; those of objects at rest only to some of the listeners.
+   * @throws the error of a listener, after all listeners have received all changes
+   */
+  dispatch(events: readonly StoreEvent[], listeners?: AtRest): void {
+    for (const event of events) this.queue.push({ event, listeners });
     if (this.dispatching) return;
     this.dispatching = true;
     const errors: unknown[] = [];
@@ -32,9 +50,10 @@ export class EventDispatcher {
     if (errors.length > 0) throw errors[0];
   }
 
-  private emit(event: StoreEvent, errors: unknown[]): void {
+  private emit({ event, listeners: wanted }: Delivery, errors: unknown[]): void {
     for (const listeners of [this.listenersOf(event.resource), this.everywhere]) {
-      for (const listener of [...listeners]) {
+      for (const [listener, atRest] of [...listeners]) {
+        if (wanted !== undefined && wanted !== atRest) continue;
         try {
           listener(event);
         } catch (error) {
@@ -44,9 +63,9 @@ export class EventDispatcher {
     }
   }
 
-  private listenersOf(resource: string): Set<StoreListener> {
+  private listenersOf(resource: string): Map<StoreListener, AtRest> {
     let listeners = this.byResource.get(resource);
-    if (!listeners) this.byResource.set(resource, (listeners = new Set()));
+    if (!listeners) this.byResource.set(resource, (listeners = new Map()));
     return listeners;
   }
 }

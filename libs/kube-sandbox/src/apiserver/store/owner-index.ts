@@ -31,6 +31,12 @@ export class OwnerIndex {
     if (address) for (const owner of after ?? []) this.add(owner.uid, uid, address);
   }
 
+  /** Adds an object that is not built yet. */
+  addUnbuilt(uid: string, owners: readonly string[], address: ObjectAddress): void {
+    this.addresses.set(uid, address);
+    for (const owner of owners) this.add(owner, uid, address);
+  }
+
   private add(owner: string, uid: string, address: ObjectAddress): void {
     let dependents = this.dependents.get(owner);
     if (!dependents) this.dependents.set(owner, (dependents = new Map()));

@@ -1,7 +1,8 @@
 import type { KubeObject, ObjectKey } from '../kube-object.js';
+import { UnbuiltObject } from './objects-at-rest.js';
 
 interface NamespaceTable {
-  objects: Map<string, KubeObject>;
+  objects: Map<string, KubeObject | UnbuiltObject>;
   /** The sorted names, computed on demand and discarded when a name is added or removed. */
   sorted?: string[];
 }
@@ -20,12 +21,29 @@ export class ResourceTable {
     return this.namespaces.get(namespace)?.objects.size ?? 0;
   }
 
+  has({ namespace = '', name }: ObjectKey): boolean {
+    return this.namespaces.get(namespace)?.objects.has(name) === true;
+  }
+
   get({ namespace = '', name }: ObjectKey): KubeObject | undefined {
-    return this.namespaces.get(namespace)?.objects.get(name);
+    const objects = this.namespaces.get(namespace)?.objects;
+    const found = objects?.get(name);
+    if (!(found instanceof UnbuiltObject)) return found;
+    found.build();
+    const built = objects!.get(name);
+    return built instanceof UnbuiltObject ? undefined : built;
   }
 
   set(object: KubeObject): void {
-    const { namespace = '', name } = object.metadata;
+    this.put(object.metadata, object);
+  }
+
+  /** Adds an object that `get` and `walk` build when they reach it. */
+  setUnbuilt(object: UnbuiltObject): void {
+    this.put(object, object);
+  }
+
+  private put({ namespace = '', name }: ObjectKey, object: KubeObject | UnbuiltObject): void {
     let table = this.namespaces.get(namespace);
     if (!table) {
       table = { objects: new Map() };
@@ -50,26 +68,50 @@ export class ResourceTable {
     }
   }
 
-  /** All objects, or those of one namespace, sorted by namespace and name. */
-  *walk(namespace?: string): Iterable<KubeObject> {
-    if (namespace !== undefined) {
-      yield* this.walkNamespace(namespace);
-      return;
-    }
-    this.sortedNamespaces ??= [...this.namespaces.keys()].sort(byKeyOrder);
-    for (const each of this.sortedNamespaces) yield* this.walkNamespace(each);
-  }
-
-  private *walkNamespace(namespace: string): Iterable<KubeObject> {
-    const table = this.namespaces.get(namespace);
-    if (!table) return;
-    table.sorted ??= [...table.objects.keys()].sort();
-    const { objects } = table;
-    for (const name of table.sorted) {
-      const object = objects.get(name);
+  /** All objects, or those of one namespace, sorted by namespace and name; optionally only those after a key. */
+  *walk(namespace?: string, after?: ObjectKey): Iterable<KubeObject> {
+    for (const key of this.keys(namespace, after)) {
+      const object = this.get(key);
       if (object) yield object;
     }
   }
+
+  /** The number of objects after a key. */
+  countAfter(namespace: string | undefined, after: ObjectKey): number {
+    let count = 0;
+    for (const each of this.namespacesOf(namespace, after)) {
+      const names = this.sortedNames(each);
+      count += names.length - firstAfter(names, each, after);
+    }
+    return count;
+  }
+
+  private *keys(namespace: string | undefined, after: ObjectKey | undefined): Iterable<ObjectKey> {
+    for (const each of this.namespacesOf(namespace, after)) {
+      const names = this.sortedNames(each);
+      for (let index = firstAfter(names, each, after); index < names.length; index++)
+        yield { namespace: each, name: names[index]! };
+    }
+  }
+
+  private namespacesOf(namespace: string | undefined, after: ObjectKey | undefined): readonly string[] {
+    if (namespace === undefined) this.sortedNamespaces ??= [...this.namespaces.keys()].sort(byKeyOrder);
+    const all = namespace === undefined ? this.sortedNamespaces! : [namespace];
+    return after ? all.filter((each) => byKeyOrder(each, after.namespace ?? '') >= 0) : all;
+  }
+
+  private sortedNames(namespace: string): readonly string[] {
+    const table = this.namespaces.get(namespace);
+    if (!table) return [];
+    return (table.sorted ??= [...table.objects.keys()].sort());
+  }
+}
+
+/** The index of the first name after a key, in the sorted names of a namespace that is not before the key's. */
+function firstAfter(names: readonly string[], namespace: string, after: ObjectKey | undefined): number {
+  if (!after || namespace !== (after.namespace ?? '')) return 0;
+  const index = names.findIndex((name) => name > after.name);
+  return index < 0 ? names.length : index;
 }
 
 /** In etcd keys, a slash follows the namespace; it sorts after `-` and `.`. */

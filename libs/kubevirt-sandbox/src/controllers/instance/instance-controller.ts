@@ -46,7 +46,7 @@ export class InstanceController extends Controller<VirtualMachineInstance> {
   }
 
   protected override watchRelated(): void {
-    this.watch<VirtualMachineInstance>(RESOURCES.vmi, ({ object, type }) =>
+    this.index<VirtualMachineInstance>(RESOURCES.vmi, ({ object, type }) =>
       this.volumeUsers.note(object, type === 'DELETED' ? [] : (object.spec.volumes ?? [])),
     );
     this.watchOwned(RESOURCES.pod, 'VirtualMachineInstance');

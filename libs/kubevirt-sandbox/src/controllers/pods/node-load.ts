@@ -34,6 +34,11 @@ export class NodeLoads {
     if (is) this.add(is, after!, 1);
   }
 
+  /** Counts a pod that is loaded at rest, before it is built. */
+  addAtRest(node: string, requests: PodRequests): void {
+    this.addRequests(node, requests, 1);
+  }
+
   pods(node: string): number {
     return this.loads.get(node)?.pods ?? 0;
   }
@@ -50,7 +55,10 @@ export class NodeLoads {
   }
 
   private add(node: string, pod: Pod, sign: 1 | -1): void {
-    const { cpu, memory } = podRequests(pod);
+    this.addRequests(node, podRequests(pod), sign);
+  }
+
+  private addRequests(node: string, { cpu, memory }: PodRequests, sign: 1 | -1): void {
     const load = this.loads.get(node) ?? { cpu: 0, memory: 0, pods: 0 };
     this.loads.set(node, { cpu: load.cpu + sign * cpu, memory: load.memory + sign * memory, pods: load.pods + sign });
   }

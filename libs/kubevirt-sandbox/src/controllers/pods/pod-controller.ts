@@ -22,10 +22,12 @@ export class PodController extends Controller<Pod> {
   }
 
   protected override watchRelated(): void {
+    this.index<Pod>(RESOURCES.pod, ({ type, object, previous }) =>
+      this.context.consumers.note(previous, type === 'DELETED' ? undefined : object),
+    );
     this.watch<Pod>(RESOURCES.pod, ({ type, object, previous }) => {
       const after = type === 'DELETED' ? undefined : object;
       this.context.loads.note(previous, after);
-      this.context.consumers.note(previous, after);
       if (type === 'DELETED') this.unscheduled.delete(object.metadata.uid!);
       if (freesNode(previous, after)) this.retryUnscheduled();
     });

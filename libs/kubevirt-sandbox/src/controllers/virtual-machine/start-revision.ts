@@ -4,9 +4,10 @@ import type { VirtualMachineInstance } from '../../types/virtual-machine-instanc
 import type { VirtualMachine, VmSpec } from '../../types/virtual-machine.js';
 import { controlledBy, type SimulationContext } from '../../simulation-context.js';
 
-const prefixOf = ({ metadata }: VirtualMachine): string => `revision-start-vm-${metadata.uid}-`;
+const prefixOf = ({ metadata }: Pick<VirtualMachine, 'metadata'>): string => `revision-start-vm-${metadata.uid}-`;
 
-export const startRevisionName = (vm: VirtualMachine): string => `${prefixOf(vm)}${vm.metadata.generation ?? 1}`;
+export const startRevisionName = (vm: Pick<VirtualMachine, 'metadata'>): string =>
+  `${prefixOf(vm)}${vm.metadata.generation ?? 1}`;
 
 /** The copy of a VM's spec with which its VMI was started. */
 export function startRevision(vm: VirtualMachine): ControllerRevision {

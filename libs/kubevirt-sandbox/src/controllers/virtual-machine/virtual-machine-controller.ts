@@ -31,7 +31,7 @@ export class VirtualMachineController extends Controller<VirtualMachine> {
   }
 
   protected override watchRelated(): void {
-    this.watch<VirtualMachine>(RESOURCES.vm, ({ object, type }) =>
+    this.index<VirtualMachine>(RESOURCES.vm, ({ object, type }) =>
       this.volumeUsers.note(object, type === 'DELETED' ? [] : (object.spec.template.spec.volumes ?? [])),
     );
     this.watch(RESOURCES.vmi, ({ object }) => this.enqueue(object.metadata));

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { binaryQuantity, GIB, quantityValue } from '../../quantity.js';
 import type { Disk, VmiSpec } from '../../types/virtual-machine-instance.js';
 
@@ -19,7 +19,7 @@ export function vcpus({ domain }: VmiSpec): number {
 
 /** A MAC address in the locally administered range, derived from its use. */
 export function macAddressFor(seed: string): string {
-  const digest = createHash('sha1').update(seed).digest();
+  const digest = hash('sha1', seed, 'buffer');
   return ['02', ...[...digest.subarray(0, 5)].map((byte) => byte.toString(16).padStart(2, '0'))].join(':');
 }
 
