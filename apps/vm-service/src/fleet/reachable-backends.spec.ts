@@ -19,9 +19,11 @@ function hang(backend: Backend): void {
   }) as Backend['ability'];
 }
 
-/** Bodies of routes whose example would be refused as invalid. */
+/** Bodies of the routes for which the required fields are not enough. */
 const BODIES: Readonly<Record<string, unknown>> = {
-  '/api/vms/{ns}/{name}/tags': { tag: 'a', on: true },
+  'POST /api/vms/{ns}/{name}/scale': { cpu: 2 },
+  'POST /api/vms/{ns}/{name}/volumes': { size: '1Gi' },
+  'POST /api/ext/vms/{ns}/{name}/nics/{iface}': { link: 'down' },
 };
 
 async function readDocument(): Promise<ApiDocument> {
@@ -61,7 +63,11 @@ async function instanceRoutes(): Promise<[method: string, path: string, body: un
           .replace('{action}', 'stop')
           .replace(/\{(\w+)\}/g, (_all, name: string) => names[name] ?? 'a');
         const schema = requestBody?.content['application/json']?.schema;
-        return [method.toUpperCase(), filled, BODIES[path] ?? (schema && exampleOf(schema))];
+        return [
+          method.toUpperCase(),
+          filled,
+          BODIES[`${method.toUpperCase()} ${path}`] ?? (schema && exampleOf(schema)),
+        ];
       }),
     );
 }
