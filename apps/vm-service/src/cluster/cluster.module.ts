@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { BackendDirectory } from '@headgate/domain-contracts';
 import { FleetModule } from '../fleet/fleet.module.js';
+import { ImagesModule } from '../images/images.module.js';
 import { provideClass } from '../platform/provide-class.js';
 import { ClusterController } from './cluster.controller.js';
 import { QueryBackends } from './query-backends.js';
@@ -8,7 +9,7 @@ import { ReadCapabilities } from './read-capabilities.js';
 
 /** Nodes, instancetypes and the capabilities of every context. */
 @Module({
-  imports: [FleetModule],
+  imports: [FleetModule, ImagesModule],
   controllers: [ClusterController],
   providers: [provideClass(QueryBackends, [BackendDirectory]), ReadCapabilities],
 })

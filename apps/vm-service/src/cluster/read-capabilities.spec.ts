@@ -1,8 +1,11 @@
-import { DomainError } from '@headgate/domain-contracts';
+import { DomainError, type CatalogEntry } from '@headgate/domain-contracts';
 import { Fleet } from '@headgate/fleet';
+import { ConfiguredCatalog } from '@headgate/images';
 import { FixedClock, MemoryBackend } from '@headgate/testing';
 import { Backends } from '../composition/backends.js';
 import { ReadCapabilities } from './read-capabilities.js';
+
+const catalog = (...images: CatalogEntry[]) => new ConfiguredCatalog({ tiny: false, images });
 
 describe('ReadCapabilities', () => {
   const [lab, prod] = [new MemoryBackend('lab'), new MemoryBackend('prod')];
@@ -11,7 +14,7 @@ describe('ReadCapabilities', () => {
 
   beforeEach(() => {
     fleet = new Fleet({ clock: new FixedClock(0), present: ({ instance }) => instance });
-    capabilities = new ReadCapabilities(new Backends([lab, prod]), fleet, { simulated: new Set() });
+    capabilities = new ReadCapabilities(new Backends([lab, prod]), fleet, catalog(), { simulated: new Set() });
     fleet.attach(lab);
     fleet.attach(prod);
   });
@@ -30,5 +33,36 @@ describe('ReadCapabilities', () => {
     for (const backend of [lab, prod])
       backend.engine.disconnect(new DomainError('BACKEND_UNREACHABLE', `${backend.context} does not answer.`));
     await expect(capabilities.read()).rejects.toThrow('lab: lab does not answer. prod: prod does not answer.');
+  });
+
+  const image = { name: 'own', description: '', defaultUser: '', containerDisk: 'registry.example.org/own:1' };
+  test.each<[title: string, images: CatalogEntry[], isPromised: boolean]>([
+    ['no image', [], false],
+    ['an image that the context can use', [image], true],
+    [
+      'only an image that the context would have to import',
+      [{ ...image, containerDisk: 'https://example.org/a' }],
+      false,
+    ],
+    [
+      'only an installer, which the context would have to import',
+      [{ ...image, containerDisk: '', download: { kind: 'iso', url: 'https://example.org/a.iso' } }],
+      false,
+    ],
+    ['only an image that is built on another machine', [{ ...image, builtLocally: 'tiny' }], false],
+  ])('promise images of the catalog only if it has some: %s', async (_title, images, isPromised) => {
+    const reason = 'There is no CDI.';
+    const cluster = new MemoryBackend('cluster');
+    Object.assign(cluster, { traits: { ...cluster.traits, imageKinds: ['containerDisk', 'url', 'iso'] } });
+    const provisioning = cluster.require('provisioning');
+    provisioning.sources = () => ({
+      ...{ containerDisk: true, image: true, pvc: true },
+      ...{ import: reason, iso: reason, bootc: reason },
+    });
+    fleet.attach(cluster);
+    capabilities = new ReadCapabilities(new Backends([cluster]), fleet, catalog(...images), { simulated: new Set() });
+    const [context] = (await capabilities.read()).contexts;
+    expect(context?.sources.image).toEqual(isPromised ? true : expect.stringContaining('no image for this context'));
+    expect(context?.sources).toMatchObject({ containerDisk: true, import: reason });
   });
 });

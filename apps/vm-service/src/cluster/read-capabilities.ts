@@ -3,14 +3,20 @@ import type { CapabilitiesView, ContextCapabilitiesView } from '@headgate/api-co
 import {
   ABILITY_NAMES,
   DomainError,
+  ImageCatalog,
   UnavailableAbility,
   type Backend,
   BackendDirectory,
+  type BackendTraits,
+  type InstanceProvisioning,
   type StorageCapabilities,
 } from '@headgate/domain-contracts';
 import { FleetReader } from '@headgate/fleet';
 import type { ChosenContexts } from '../composition/choose-contexts.js';
+import { canUseImage } from '../images/can-use-image.js';
 import { CONTEXTS } from '../platform/tokens.js';
+
+type VmSources = ReturnType<InstanceProvisioning['sources']>;
 
 const NO_STORAGE: StorageCapabilities = { storageClass: '', canExpand: false, canSnapshot: false };
 
@@ -20,6 +26,7 @@ export class ReadCapabilities {
   constructor(
     private readonly backends: BackendDirectory,
     private readonly fleet: FleetReader,
+    private readonly catalog: ImageCatalog,
     @Inject(CONTEXTS) private readonly contexts: Pick<ChosenContexts, 'simulated'>,
   ) {}
 
@@ -59,8 +66,15 @@ export class ReadCapabilities {
       ...(state?.reason === undefined ? {} : { reason: state.reason }),
       simulated: this.contexts.simulated.has(backend.context),
       abilities: Object.fromEntries(ABILITY_NAMES.map((name) => [name, trueOrReason(backend.ability(name))])),
-      sources: provisioning instanceof UnavailableAbility ? {} : { ...provisioning.sources() },
+      sources: provisioning instanceof UnavailableAbility ? {} : this.sourcesOf(backend.traits, provisioning.sources()),
     };
+  }
+
+  /** The source `image` is promised only if the catalog has an image that the context can use. */
+  private sourcesOf({ imageKinds }: BackendTraits, sources: VmSources): VmSources {
+    if (sources.image !== true) return sources;
+    if (this.catalog.entries().some((entry) => canUseImage(entry, { imageKinds, sources }))) return sources;
+    return { ...sources, image: NO_IMAGE };
   }
 
   /** Empty for a backend that can't be reached; its `reason` is reported. */
@@ -72,6 +86,9 @@ export class ReadCapabilities {
     }
   }
 }
+
+const NO_IMAGE =
+  'The catalog has no image for this context. Set imageRegistry or images in the configuration, or add a source.';
 
 const trueOrReason = (ability: object): true | string =>
   ability instanceof UnavailableAbility ? ability.reason : true;

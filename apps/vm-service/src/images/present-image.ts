@@ -6,11 +6,11 @@ export const presentImage = (entry: CatalogEntry): CatalogEntryView => ({
   name: entry.name,
   description: entry.description,
   containerDisk: entry.containerDisk,
-  kind: kindOf(entry),
+  kind: kindOfImage(entry),
   uri: entry.download?.url,
   defaultUser: entry.defaultUser,
   custom: entry.custom,
 });
 
-const kindOf = ({ builtLocally, download }: CatalogEntry): ImageKind =>
+export const kindOfImage = ({ builtLocally, download }: CatalogEntry): ImageKind =>
   builtLocally === undefined ? (download?.kind ?? 'containerDisk') : 'builtLocally';
