@@ -13,7 +13,6 @@ const consoles = { greeting: /login: /, wake: '\r' };
 const TIMEOUT_MS = 60_000;
 const UNAVAILABLE: readonly AbilityName[] = [
   'hardware', //
-  'metrics',
   'snapshots',
   'cloning',
   'guestControl',

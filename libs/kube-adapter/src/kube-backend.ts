@@ -21,6 +21,7 @@ import { ClusterDiscovery } from './discovery/cluster-discovery.js';
 import { KubeEvents } from './events/kube-events.js';
 import { KubeGuestInspection } from './guests/kube-guest-inspection.js';
 import { KubeInventory } from './inventory/kube-inventory.js';
+import { KubeMetrics } from './metrics/kube-metrics.js';
 import { KubeMigration } from './migration/kube-migration.js';
 import { KUBEVIRT_TRAITS } from './kubevirt-traits.js';
 import { KubePower } from './power/kube-power.js';
@@ -112,7 +113,7 @@ export class KubeBackend extends Backend {
       containers: new KubeContainers(api, clock),
       consoles: new KubeConsoles(api, clock),
       events: new KubeEvents(api),
-      metrics: new UnavailableAbility('The resource usage of the cluster is not read yet.'),
+      metrics: new KubeMetrics({ api, context, namespaces, vmOfGuest: (uid) => inventory.vmOfGuest(uid) }),
       guestInfo: new KubeGuestInspection(api),
       guestControl: new UnavailableAbility(
         "KubeVirt passes no commands and passwords to a guest's agent: use the console or ssh.",

@@ -42,7 +42,7 @@ instancePowerContract('kube with the least permissions', open, { timeoutMs: 60_0
 instanceProvisioningContract('kube with the least permissions', open, { timeoutMs: 60_000 });
 
 describe('the least permissions', () => {
-  test('are enough for consoles, events, guest information, containers, migration, nodes and the doctor', async () => {
+  test('are enough for consoles, events, metrics, guest information, containers, migration, nodes and the doctor', async () => {
     const harness = await open();
     const { backend } = harness;
     const checks = await backend.require('diagnostics').checks();
@@ -51,6 +51,9 @@ describe('the least permissions', () => {
     expect(await backend.require('events').recent(vm, 50)).not.toEqual([]);
     await harness.recorder.untilVm(vm, ({ agentConnected }) => agentConnected);
     expect((await backend.require('guestInfo').info(vm)).os.id).not.toBe('');
+    const { instances, nodes } = await backend.require('metrics').read();
+    expect(instances.map((reading) => reading.ref)).toContainEqual(vm);
+    expect(nodes).not.toEqual([]);
     for (const stream of [
       await backend.require('consoles').openVnc(vm),
       (await backend.require('consoles').openSerial(vm)).stream,

@@ -52,6 +52,7 @@ export const RBAC_RULES: readonly RbacRule[] = [
   rule('', ['services'], ['list', 'delete']),
   rule('', ['events'], ['list']),
   rule('', ['nodes'], ['get', 'list']),
+  rule('metrics.k8s.io', ['pods', 'nodes'], ['list']),
   rule('', ['namespaces'], ['get', 'create']),
   rule('authorization.k8s.io', ['selfsubjectaccessreviews'], ['create']),
 ];

@@ -61,6 +61,8 @@ export const PODS = resource('v1', 'Pod', 'pods');
 export const CLAIMS = resource('v1', 'PersistentVolumeClaim', 'persistentvolumeclaims');
 export const SECRETS = resource('v1', 'Secret', 'secrets');
 export const SERVICES = resource('v1', 'Service', 'services');
+export const POD_METRICS = resource('metrics.k8s.io/v1beta1', 'PodMetrics', 'pods');
+export const NODE_METRICS = resource('metrics.k8s.io/v1beta1', 'NodeMetrics', 'nodes', false);
 export const ACCESS_REVIEWS = resource(
   'authorization.k8s.io/v1',
   'SelfSubjectAccessReview',

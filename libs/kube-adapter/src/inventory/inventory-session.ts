@@ -50,6 +50,10 @@ export class InventorySession implements InventoryWatch {
     for (const { watch } of this.followed) watch.start();
   }
 
+  vmOfGuest(uid: string): Instance['ref'] | undefined {
+    return this.vms.vmOfGuest(uid);
+  }
+
   async stop(): Promise<void> {
     this.stopped = true;
     this.live = false;

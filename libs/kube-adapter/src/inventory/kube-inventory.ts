@@ -38,6 +38,15 @@ export class KubeInventory extends InstanceInventory {
     return masked ? maskSecrets(json) : json;
   }
 
+  /** The VM whose VirtualMachineInstance has this uid, as far as a watch has seen it. */
+  vmOfGuest(uid: string): InstanceRef | undefined {
+    for (const session of this.sessions) {
+      const ref = session.vmOfGuest(uid);
+      if (ref) return ref;
+    }
+    return undefined;
+  }
+
   async close(): Promise<void> {
     await Promise.all([...this.sessions].map((session) => session.stop()));
     this.sessions.clear();

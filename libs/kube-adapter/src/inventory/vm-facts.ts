@@ -33,6 +33,7 @@ export interface VmFacts {
 
 /** The part of a VirtualMachineInstance that the VM's record is built from. */
 export interface VmiFacts {
+  readonly uid: string;
   readonly node?: string;
   readonly ip?: string;
   readonly size: GuestSize;
@@ -100,6 +101,7 @@ export function vmiFacts({ spec, status, metadata }: VmiObject): VmiFacts {
   const requested = sizeOfSpec(spec);
   const topology = status?.currentCPUTopology;
   return {
+    uid: metadata.uid ?? '',
     node: status?.nodeName ?? metadata.labels?.['kubevirt.io/nodeName'],
     ip: status?.interfaces?.find(({ ipAddress }) => ipAddress)?.ipAddress,
     size: {

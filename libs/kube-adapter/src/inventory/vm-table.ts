@@ -22,6 +22,8 @@ interface Row {
  */
 export class VmTable {
   private readonly rows = new Map<string, Row>();
+  /** Rows by the uids of their live instances. */
+  private readonly guests = new Map<string, Row>();
   private readonly claimBytes = new Map<string, number>();
   private readonly dataVolumes = new Map<string, DataVolumeFacts>();
   /** VMs by the keys of their claims and DataVolumes, which have the same names. */
@@ -37,6 +39,11 @@ export class VmTable {
     for (const { record } of this.rows.values()) if (record) yield record;
   }
 
+  /** The VM whose live instance has this uid. */
+  vmOfGuest(uid: string): InstanceRef | undefined {
+    return this.guests.get(uid)?.record?.ref;
+  }
+
   setVm(key: string, vm: VmFacts | undefined): void {
     const row = this.row(key);
     this.index(key, row, vm);
@@ -46,6 +53,8 @@ export class VmTable {
 
   setVmi(key: string, vmi: VmiFacts | undefined): void {
     const row = this.row(key);
+    if (row.vmi) this.guests.delete(row.vmi.uid);
+    if (vmi) this.guests.set(vmi.uid, row);
     row.vmi = vmi;
     this.refresh(key, row);
   }

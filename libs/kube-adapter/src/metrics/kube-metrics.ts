@@ -1,0 +1,138 @@
+import {
+  DomainError,
+  formatRef,
+  parseKubernetesBytes,
+  parseMillicores,
+  ResourceMetrics,
+  type InstanceReading,
+  type InstanceRef,
+  type NodeReading,
+  type ResourceReadings,
+} from '@headgate/domain-contracts';
+import type { KubeApi } from '../api/kube-api.js';
+import type { KubeObject } from '../api/kube-object.js';
+import { NODE_METRICS, POD_METRICS } from '../api/resources.js';
+import { LABEL } from '../labels.js';
+
+/** https://github.com/kubernetes/metrics: quantities by resource, `cpu` as a rate and `memory` as the working set. */
+type UsageQuantities = Readonly<Record<string, string | undefined>>;
+
+interface PodMetrics extends KubeObject {
+  readonly containers?: readonly { readonly usage?: UsageQuantities }[];
+}
+
+interface NodeMetrics extends KubeObject {
+  readonly usage?: UsageQuantities;
+}
+
+export interface KubeMetricsDeps {
+  readonly api: Pick<KubeApi, 'list'>;
+  readonly context: string;
+  /** Absent: every namespace. */
+  readonly namespaces?: readonly string[];
+  /** The VM whose guest, a VirtualMachineInstance, has this uid. */
+  readonly vmOfGuest: (uid: string) => InstanceRef | undefined;
+}
+
+const LAUNCHERS = 'kubevirt.io=virt-launcher';
+const CONTAINERS = `${LABEL.kind}=ct`;
+/** The uid of the VirtualMachineInstance. The labels with names may have been shortened, or set by the user. */
+const CREATED_BY = 'kubevirt.io/created-by';
+
+/**
+ * The usage that metrics.k8s.io reports for the pods of VMs and containers, as `kubectl top` shows it. For a VM this includes
+ * the emulator. It has no counters of disks and networks.
+ */
+export class KubeMetrics extends ResourceMetrics {
+  constructor(private readonly deps: KubeMetricsDeps) {
+    super();
+  }
+
+  override async read(): Promise<ResourceReadings> {
+    const [launchers, containers, nodes] = await Promise.all([
+      this.pods(LAUNCHERS),
+      this.pods(CONTAINERS),
+      this.nodes(),
+    ]);
+    const readings = new Map<string, InstanceReading>();
+    for (const pod of launchers) keepBusiest(readings, this.vmOf(pod), pod);
+    for (const pod of containers) keepBusiest(readings, this.containerOf(pod), pod);
+    return { instances: [...readings.values()], nodes };
+  }
+
+  private async pods(labelSelector: string): Promise<PodMetrics[]> {
+    const scopes = this.deps.namespaces ?? [undefined];
+    const list = (namespace: string | undefined): Promise<PodMetrics[]> =>
+      this.deps.api.list<PodMetrics>(POD_METRICS, { namespace, labelSelector });
+    return (await Promise.all(scopes.map(list))).flat();
+  }
+
+  /** Empty for an account that may read its own namespaces only. */
+  private async nodes(): Promise<NodeReading[]> {
+    try {
+      return (await this.deps.api.list<NodeMetrics>(NODE_METRICS)).map(({ metadata, usage }) => ({
+        name: metadata.name ?? '',
+        cpuTimeMs: null,
+        cpuMillicores: amount(usage?.['cpu'], parseMillicores),
+        memoryUsedBytes: amount(usage?.['memory'], parseKubernetesBytes),
+      }));
+    } catch (error) {
+      if (DomainError.is(error, 'BACKEND_FORBIDDEN')) return [];
+      throw error;
+    }
+  }
+
+  private vmOf({ metadata }: PodMetrics): InstanceRef | undefined {
+    return this.deps.vmOfGuest(metadata.labels?.[CREATED_BY] ?? '');
+  }
+
+  /** The pod of a container has its name. */
+  private containerOf({ metadata: { namespace = '', name = '', labels } }: PodMetrics): InstanceRef | undefined {
+    return labels?.[LABEL.name] === name ? { kind: 'ct', context: this.deps.context, namespace, name } : undefined;
+  }
+}
+
+/** A VM has two pods while it migrates. The guest runs in one of them, which uses more CPU. */
+function keepBusiest(readings: Map<string, InstanceReading>, ref: InstanceRef | undefined, pod: PodMetrics): void {
+  if (!ref) return;
+  const key = formatRef(ref);
+  const known = readings.get(key);
+  const reading = podReading(ref, pod);
+  if (!known || (reading.cpuMillicores ?? -1) > (known.cpuMillicores ?? -1)) readings.set(key, reading);
+}
+
+const podReading = (ref: InstanceRef, { containers }: PodMetrics): InstanceReading => ({
+  ref,
+  cpuTimeMs: null,
+  cpuMillicores: sum(containers, 'cpu', parseMillicores),
+  memoryUsedBytes: sum(containers, 'memory', parseKubernetesBytes),
+  memoryTotalBytes: null,
+  diskReadBytes: null,
+  diskWrittenBytes: null,
+  networkReceivedBytes: null,
+  networkTransmittedBytes: null,
+});
+
+/** The sum over all containers; null if none has the value. */
+function sum(
+  containers: PodMetrics['containers'],
+  resource: string,
+  parse: (quantity: string) => number,
+): number | null {
+  let total: number | null = null;
+  for (const { usage } of containers ?? []) {
+    const value = amount(usage?.[resource], parse);
+    if (value !== null) total = (total ?? 0) + value;
+  }
+  return total;
+}
+
+/** Null for a quantity that is absent or invalid: one bad object must not hide the others. */
+function amount(quantity: string | undefined, parse: (quantity: string) => number): number | null {
+  if (quantity === undefined) return null;
+  try {
+    return parse(String(quantity));
+  } catch {
+    return null;
+  }
+}
