@@ -17,7 +17,6 @@ if (missing === undefined) {
       'cloning',
       'containers',
       'events',
-      'metrics',
       'guestInfo',
       'guestControl',
       'diskExport',

@@ -21,6 +21,7 @@ import { LIBVIRT_TRAITS } from './libvirt-traits.js';
 import type { LibvirtConnection } from './connection/libvirt-connection.js';
 import { FallbackConnection } from './connection/fallback-connection.js';
 import { RpcLibvirt } from './rpc/rpc-libvirt.js';
+import { LibvirtMetrics } from './metrics/libvirt-metrics.js';
 import { GuestNetwork } from './network/guest-network.js';
 import { LibvirtPower } from './power/libvirt-power.js';
 import { StopRequests } from './power/stop-requests.js';
@@ -183,7 +184,7 @@ export class LibvirtBackend extends Backend {
       events: new UnavailableAbility(
         'A libvirt context keeps no history of events: only the actions of this service are known.',
       ),
-      metrics: new UnavailableAbility('The resource usage of libvirt domains is not read yet.'),
+      metrics: new LibvirtMetrics(connection, finder, clock),
       guestInfo: new UnavailableAbility('Guest information is not read from libvirt yet.'),
       guestControl: new UnavailableAbility('Commands and passwords are not sent to guests of libvirt yet.'),
       diskExport: new UnavailableAbility('Disks of libvirt are not exported yet.'),

@@ -33,6 +33,8 @@ const guestInterface = struct({
   addresses: array(interfaceAddress, 2048),
 });
 const domainStats = struct({ domain, stats: typedParams() });
+/** Values of a node by name. With `count` 0, the reply has no values, only their number. */
+const nodeStats = struct({ values: array(struct({ field: string, value: unsignedHyper }), 1024), count: int });
 
 const procedure = <A, R>(name: string, number: number, args: Codec<A>, result: Codec<R>): Procedure<A, R> => ({
   name,
@@ -89,6 +91,11 @@ export const procedures = {
       threads: int,
     }),
   ),
+
+  /** CPU time in nanoseconds since the node started: `user`, `kernel`, `idle`, `iowait`. CPU -1 is the sum of all. */
+  nodeGetCpuStats: procedure('NodeGetCPUStats', 227, struct({ cpu: int, count: int, flags: uint }), nodeStats),
+  /** KiB: `total`, `free`, `buffers`, `cached`. Cell -1 is the whole node. */
+  nodeGetMemoryStats: procedure('NodeGetMemoryStats', 228, struct({ count: int, cell: int, flags: uint }), nodeStats),
 
   connectListAllDomains: procedure(
     'ConnectListAllDomains',

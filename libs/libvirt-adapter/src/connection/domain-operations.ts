@@ -44,6 +44,15 @@ export interface DeviceChange {
   readonly inPersistentDomain: boolean;
 }
 
+/** The statistics of a running domain. */
+export interface DomainStatistics {
+  readonly id: DomainId;
+  /** By libvirt's names, such as `cpu.time`. Source: virConnectGetAllDomainStats. */
+  readonly fields: StatisticFields;
+}
+
+export type StatisticFields = ReadonlyMap<string, number | string | boolean>;
+
 export interface InterfaceAddress {
   /** The name of the interface in the guest, or of its host device. */
   readonly interfaceName: string;
@@ -76,6 +85,12 @@ export abstract class DomainOperations {
   abstract updateDevice(uuid: string, change: DeviceChange): Promise<void>;
   /** The bytes that the running guest has read from a disk. @param target such as `vdb` */
   abstract readBytes(uuid: string, target: string): Promise<number>;
+
+  /**
+   * Statistics of the CPU time, the memory, the disks and the interfaces of all running domains, in bulk. A domain that
+   * does not answer at once lacks some of them.
+   */
+  abstract statistics(): Promise<DomainStatistics[]>;
 
   abstract start(uuid: string, options?: CallOptions): Promise<void>;
   abstract shutdown(uuid: string): Promise<void>;

@@ -7,6 +7,7 @@ import {
   type DomainDocuments,
   type DomainId,
   type DomainReading,
+  type DomainStatistics,
   type InspectedDomain,
   type InterfaceAddress,
   type MetadataChange,
@@ -19,11 +20,18 @@ const XML_SECURE = 1;
 const XML_INACTIVE = 2;
 /** `virDomainStatsTypes`. */
 const STATS_STATE = 1;
+const STATS_CPU_TOTAL = 2;
+const STATS_BALLOON = 4;
+const STATS_INTERFACE = 16;
 const STATS_BLOCK = 32;
 /** `VIR_CONNECT_GET_ALL_DOMAINS_STATS_NOWAIT`: a guest whose QEMU hangs does not delay the others. */
 const STATS_NOWAIT = 2 ** 29;
+/** `VIR_CONNECT_LIST_DOMAINS_ACTIVE`. */
+const LIST_ACTIVE = 1;
 /** The statistics of more domains might exceed the size of a message. */
 const DOMAINS_PER_CALL = 4096;
+/** libvirt asks QEMU for each of them, one after another. */
+const RUNNING_DOMAINS_PER_CALL = 1024;
 /** `virDomainUndefineFlagsValues`: saved state, metadata of snapshots, NVRAM, metadata of checkpoints. */
 const UNDEFINE_LEFTOVERS = 1 | 2 | 4 | 16;
 /** `virDomainMetadataType` and `virDomainModificationImpact`. */
@@ -127,6 +135,23 @@ export class RpcDomains extends DomainOperations {
 
   override async readBytes(uuid: string, target: string): Promise<number> {
     return (await this.link.call(procedures.domainBlockStats, { domain: domainOf(uuid), path: target })).readBytes;
+  }
+
+  /** libvirt leaves out domains that have stopped since they were listed. */
+  override async statistics(): Promise<DomainStatistics[]> {
+    const listArgs = { needResults: true, flags: LIST_ACTIVE };
+    const { domains } = await this.link.call(procedures.connectListAllDomains, listArgs);
+    const found: DomainStatistics[] = [];
+    for (let from = 0; from < domains.length; from += RUNNING_DOMAINS_PER_CALL) {
+      const args = {
+        domains: domains.slice(from, from + RUNNING_DOMAINS_PER_CALL),
+        stats: STATS_CPU_TOTAL | STATS_BALLOON | STATS_INTERFACE | STATS_BLOCK,
+        flags: STATS_NOWAIT,
+      };
+      const { records } = await this.slowLink.call(procedures.connectGetAllDomainStats, args, { isSlow: true });
+      found.push(...records.map(({ domain: { uuid, name }, stats }) => ({ id: { uuid, name }, fields: stats })));
+    }
+    return found;
   }
 
   override setMetadata(uuid: string, change: MetadataChange): Promise<void> {

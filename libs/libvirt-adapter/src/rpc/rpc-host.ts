@@ -1,7 +1,20 @@
-import { procedures } from '@headgate/libvirt-rpc';
+import { procedures, type Procedure } from '@headgate/libvirt-rpc';
 import type { CallOptions } from '../connection/call-options.js';
-import { HostOperations, type DomainKind, type NodeInfo } from '../connection/host-operations.js';
+import {
+  HostOperations,
+  nodeUsageOf,
+  type DomainKind,
+  type NodeInfo,
+  type NodeUsage,
+} from '../connection/host-operations.js';
 import type { RpcLink } from './rpc-link.js';
+
+interface NodeStats {
+  readonly values: readonly { readonly field: string; readonly value: number }[];
+  readonly count: number;
+}
+
+const WHOLE_NODE = -1;
 
 export class RpcHost extends HostOperations {
   constructor(private readonly link: RpcLink) {
@@ -34,6 +47,24 @@ export class RpcHost extends HostOperations {
   override async node(): Promise<NodeInfo> {
     const { memoryKib, cpus } = await this.link.call(procedures.nodeGetInfo, undefined);
     return { memoryBytes: memoryKib * 1024, cpus };
+  }
+
+  override async usage(): Promise<NodeUsage> {
+    const [cpu, memory] = await Promise.all([
+      this.nodeStats(procedures.nodeGetCpuStats, (count) => ({ cpu: WHOLE_NODE, count, flags: 0 })),
+      this.nodeStats(procedures.nodeGetMemoryStats, (count) => ({ count, cell: WHOLE_NODE, flags: 0 })),
+    ]);
+    return nodeUsageOf({ ...cpu, ...memory });
+  }
+
+  /** libvirt wants to be asked for exactly as many values as it has. */
+  private async nodeStats<A>(
+    procedure: Procedure<A, NodeStats>,
+    args: (count: number) => A,
+  ): Promise<Record<string, number>> {
+    const { count } = await this.link.call(procedure, args(0));
+    const { values } = await this.link.call(procedure, args(count));
+    return Object.fromEntries(values.map(({ field, value }) => [field, value]));
   }
 }
 

@@ -110,6 +110,41 @@ export function connectionContract(title: string, connect: () => LibvirtConnecti
       expect(await domains.list()).not.toContainEqual({ name, uuid });
     });
 
+    test('measures running domains and the host like virsh', async () => {
+      const { uuid } = await define();
+      const { domains, host } = connection;
+      expect((await domains.statistics()).map(({ id }) => id.uuid)).not.toContain(uuid);
+      await domains.start(uuid);
+      const groups = ['--cpu-total', '--balloon', '--interface', '--block'];
+      const ofVirsh = (): Promise<string> => virsh('domstats', '--raw', ...groups, name);
+      const number = (text: string, field: string): number =>
+        Number(new RegExp(`^  ${field}=(\\d+)$`, 'm').exec(text)?.[1]);
+      const before = await ofVirsh();
+      const found = (await domains.statistics()).find(({ id }) => id.uuid === uuid);
+      const after = await ofVirsh();
+      expect(found?.id).toEqual({ uuid, name });
+      for (const field of ['cpu.time', 'block.0.rd.bytes', 'block.0.wr.bytes', 'balloon.current', 'block.count']) {
+        expect(found?.fields.get(field)).toBeGreaterThanOrEqual(number(before, field));
+        expect(found?.fields.get(field)).toBeLessThanOrEqual(number(after, field));
+      }
+      expect(found?.fields.get('balloon.rss')).toBeGreaterThan(0);
+      const cpuTimeMs = async (): Promise<number> =>
+        [...(await virsh('nodecpustats')).matchAll(/^(?:user|system): +(\d+)/gm)]
+          .map(([, ns]) => Number(ns) / 1e6)
+          .reduce((sum, ms) => sum + ms, 0);
+      const earlier = await cpuTimeMs();
+      const usage = await host.usage();
+      expect(usage.cpuTimeMs).toBeGreaterThanOrEqual(earlier);
+      expect(usage.cpuTimeMs).toBeLessThanOrEqual(await cpuTimeMs());
+      const { memoryBytes } = await host.node();
+      expect(usage.memoryUsedBytes).toBeGreaterThan(0);
+      expect(usage.memoryUsedBytes).toBeLessThan(memoryBytes);
+      await domains.suspend(uuid);
+      expect((await domains.statistics()).map(({ id }) => id.uuid)).toContain(uuid);
+      await domains.destroy(uuid);
+      expect((await domains.statistics()).map(({ id }) => id.uuid)).not.toContain(uuid);
+    });
+
     test('changes metadata and devices in the running and in the persistent domain', async () => {
       const { uuid } = await define();
       await connection.domains.start(uuid);

@@ -4,9 +4,11 @@ import {
   type DomainDocuments,
   type DomainId,
   type DomainReading,
+  type DomainStatistics,
   type InspectedDomain,
   type InterfaceAddress,
   type MetadataChange,
+  type StatisticFields,
 } from '../connection/domain-operations.js';
 import type { CallOptions } from '../connection/call-options.js';
 import { parseDomainState } from '../domains/domain-state.js';
@@ -110,6 +112,20 @@ export class VirshDomains extends DomainOperations {
     return Number(/^\S+ rd_bytes (\d+)$/m.exec(statistics)?.[1] ?? 0);
   }
 
+  override async statistics(): Promise<DomainStatistics[]> {
+    const groups = ['--cpu-total', '--balloon', '--interface', '--block'];
+    const [statistics, domains] = await Promise.all([
+      this.virsh.run(['domstats', '--raw', '--nowait', '--list-active', ...groups]),
+      this.list(),
+    ]);
+    const fields = parseStatistics(statistics);
+    // A domain that was created or removed between the two commands is in one of the lists only.
+    return domains.flatMap((id) => {
+      const found = fields.get(id.name);
+      return found ? [{ id, fields: found }] : [];
+    });
+  }
+
   override async start(uuid: string, options?: CallOptions): Promise<void> {
     await this.virsh.run(['start', uuid], options);
   }
@@ -163,6 +179,27 @@ export const parseDomainList = (output: string): DomainId[] =>
     .map((line) => /^\s*([0-9a-f-]{36}) +(.*\S)\s*$/.exec(line))
     .filter((match) => match !== null)
     .map(([, uuid = '', name = '']) => ({ uuid, name }));
+
+/**
+ * Parses the output of `domstats --raw` by the names of the domains: a line `Domain: 'name'`, then `field=value` lines.
+ * The path of a disk may contain line breaks, so that only the first value of a field and the first block of a domain count.
+ */
+export function parseStatistics(output: string): Map<string, StatisticFields> {
+  const domains = new Map<string, StatisticFields>();
+  let fields: Map<string, number | string> | undefined;
+  for (const line of output.split('\n')) {
+    const name = /^Domain: '(.*)'$/.exec(line)?.[1];
+    if (name !== undefined) {
+      fields = new Map();
+      if (!domains.has(name)) domains.set(name, fields);
+      continue;
+    }
+    const [, field, value = ''] = /^ {2}([\w.-]+)=(.*)$/.exec(line) ?? [];
+    if (field !== undefined && fields && !fields.has(field))
+      fields.set(field, /^\d+$/.test(value) ? Number(value) : value);
+  }
+  return domains;
+}
 
 /** Parses the table of `domifaddr`: name, MAC, protocol, address/prefix. */
 export const parseAddresses = (table: string): InterfaceAddress[] =>

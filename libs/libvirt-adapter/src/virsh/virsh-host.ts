@@ -1,4 +1,10 @@
-import { HostOperations, type DomainKind, type NodeInfo } from '../connection/host-operations.js';
+import {
+  HostOperations,
+  nodeUsageOf,
+  type DomainKind,
+  type NodeInfo,
+  type NodeUsage,
+} from '../connection/host-operations.js';
 import type { CallOptions } from '../connection/call-options.js';
 import type { Virsh } from './virsh.js';
 
@@ -31,7 +37,17 @@ export class VirshHost extends HostOperations {
       cpus: Number(/^CPU\(s\):\s+(\d+)$/m.exec(info)?.[1] ?? 0),
     };
   }
+
+  override async usage(): Promise<NodeUsage> {
+    const [cpu, memory] = await Promise.all([this.virsh.run(['nodecpustats']), this.virsh.run(['nodememstats'])]);
+    const { system = 0, ...values } = { ...parseValues(cpu), ...parseValues(memory) };
+    return nodeUsageOf({ ...values, kernel: system });
+  }
 }
+
+/** Lines such as `user:   28985930000000` and `free   :   16993916 KiB`. */
+const parseValues = (output: string): Record<string, number> =>
+  Object.fromEntries([...output.matchAll(/^(\w+) *: *(\d+)/gm)].map(([, name = '', value]) => [name, Number(value)]));
 
 /** `libvirt 9.0.0, QEMU 7.2.22`, from the output of `virsh version`. */
 function versionText(output: string): string {
