@@ -13,6 +13,7 @@ import { HealthModule } from './health/health.module.js';
 import { IdentityModule } from './identity/identity.module.js';
 import { ImagesModule } from './images/images.module.js';
 import { InstancesModule } from './instances/instances.module.js';
+import { MetricsModule } from './metrics/metrics.module.js';
 import { PageModule } from './page/page.module.js';
 import { PlatformModule } from './platform/platform.module.js';
 import type { AppDeps } from './platform/tokens.js';
@@ -42,6 +43,7 @@ export class AppModule {
         HardwareModule,
         InstancesModule,
         SnapshotsModule,
+        MetricsModule,
         ContainersModule,
         BulkModule,
         FoldersModule,

@@ -1,6 +1,7 @@
 import { IMAGE_KINDS, PLACEMENT_FIELDS, type ImageKind, type PlacementField } from '@headgate/domain-contracts';
 import { IsArray, IsBoolean, IsIn, IsInt, IsObject, IsString, Min } from 'class-validator';
 import { Nested, Optional } from './fields.js';
+import { NodeResourcesView } from './metrics.js';
 
 /** The body of every error. */
 export class ErrorView {
@@ -78,6 +79,9 @@ export class NodeView {
   @IsString() kubelet!: string;
   @IsString() arch!: string;
   @IsString() context!: string;
+  @Nested(() => NodeResourcesView) capacity!: NodeResourcesView;
+  /** The part of the capacity that is in use. */
+  @Nested(() => NodeResourcesView) load!: NodeResourcesView;
 }
 
 /** Which namespaces the instances of a context may have. */

@@ -1,6 +1,7 @@
 import { CONTAINER_PHASES, type ContainerPhase } from '@headgate/domain-contracts';
 import { IsArray, IsBoolean, IsIn, IsInt, IsISO8601, IsString, Matches, Max, MaxLength, Min } from 'class-validator';
-import { IsContextName, IsDiskSize, IsInstanceName, IsMemorySize, Optional } from './fields.js';
+import { IsContextName, IsDiskSize, IsInstanceName, IsMemorySize, Nested, Optional } from './fields.js';
+import { UsageView } from './metrics.js';
 
 /** POST /api/cts */
 export class CreateContainerDto {
@@ -43,4 +44,6 @@ export class ContainerView {
   @Optional() @IsString() folder?: string;
   @Optional() @IsISO8601() createdAt?: string;
   @Optional() @IsBoolean() stale?: boolean;
+  /** Only in a list with `?usage=true`, and absent while the instance is not measured. */
+  @Optional() @Nested(() => UsageView) usage?: UsageView;
 }

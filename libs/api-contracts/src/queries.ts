@@ -76,6 +76,11 @@ export class ListQuery extends ContextQuery {
   @Optional()
   @Matches(/^[A-Za-z0-9_-]{1,1024}$/, { message: '$property must be the Svc-Cursor of the previous page.' })
   cursor?: string;
+  /**
+   * `true` adds the current `usage` to each entry. `only` returns just `ref` and `usage` of the measured instances. Such a
+   * list has no ETag, because it changes with every sample.
+   */
+  @Optional() @IsIn(['true', 'only']) usage?: 'true' | 'only';
   /** Only for an event stream, where it means the same as the header Last-Event-ID. */
   @Optional() @IsString() @MaxLength(64) lastEventId?: string;
 }

@@ -23,8 +23,10 @@ import {
   IsVolumeName,
   IsMemorySize,
   IsTag,
+  Nested,
   Optional,
 } from './fields.js';
+import { UsageView } from './metrics.js';
 
 /** A short ID of libosinfo. */
 const OS_ID = /^[a-z0-9][a-z0-9.-]{0,62}$/;
@@ -133,4 +135,6 @@ export class VmView {
   @Optional() @IsISO8601() createdAt?: string;
   /** True for the last known entries of a context that can't be reached. */
   @Optional() @IsBoolean() stale?: boolean;
+  /** Only in a list with `?usage=true`, and absent while the instance is not measured. */
+  @Optional() @Nested(() => UsageView) usage?: UsageView;
 }

@@ -73,6 +73,12 @@ describe('MetricsSampler', () => {
     sampler.start();
     return sampler;
   };
+  const reader = (vm: Instance, backend: Backend): ReadMetrics =>
+    new ReadMetrics(
+      { resolve: () => vm, get: () => vm, waitFor: () => Promise.resolve() },
+      { all: () => [backend], get: () => backend },
+      sampler,
+    );
   const given = (...instances: Instance[]): void => {
     for (const instance of instances) fleet.set(formatRef(instance.ref), instance);
   };
@@ -142,7 +148,7 @@ describe('MetricsSampler', () => {
     }
     expect(sampler.latest(vm)).toBeUndefined();
     expect(sampler.history(vm)).toHaveLength(1);
-    const reads = new ReadMetrics({ resolve: () => vm, get: () => vm, waitFor: () => Promise.resolve() }, sampler);
+    const reads = reader(vm, backend);
     expect(() => reads.live({ ...vm.ref })).toThrow(lost);
     expect(reads.history({ ...vm.ref })).toHaveLength(1);
     // The inventory reports a lost context.
@@ -210,7 +216,7 @@ describe('MetricsSampler', () => {
     expect(sampler.problem('none')).toMatchObject({ code: 'NOT_SUPPORTED', message: 'It cannot measure.' });
     expect(warnings).toEqual([{ context: 'lab', code: 'BACKEND_FORBIDDEN', err: 'Grant it that verb.' }]);
     const vm = buildVm({ ref: { context: 'none' } });
-    const reads = new ReadMetrics({ resolve: () => vm, get: () => vm, waitFor: () => Promise.resolve() }, sampler);
+    const reads = reader(vm, none);
     expect(reads.live({ ...vm.ref })).toEqual({ reason: 'It cannot measure.' });
     expect(reads.history({ ...vm.ref })).toEqual([]);
   });

@@ -19,6 +19,7 @@ const WARM_UP_INTERVALS_MS: readonly number[] = [2000, 5000];
 const READ_TIMEOUT_MS = 30_000;
 
 export interface MetricsSamplerDeps {
+  /** `require` may fail at once for a context that is known to be lost. */
   readonly backends: BackendDirectory;
   readonly directory: Pick<InstanceDirectory, 'get'>;
   readonly clock: Clock;
@@ -119,7 +120,7 @@ class ContextSampler {
     try {
       const metrics = this.backend.ability('metrics');
       if (metrics instanceof UnavailableAbility) return this.fail(new DomainError('NOT_SUPPORTED', metrics.reason));
-      const readings = await metrics.read();
+      const readings = await this.backend.require('metrics').read();
       if (this.isStopped) return;
       this.store.record(clock.now(), readings);
       this.problem = undefined;

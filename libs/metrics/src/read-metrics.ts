@@ -1,4 +1,9 @@
-import type { InstanceDirectory, InstanceQuery } from '@headgate/domain-contracts';
+import {
+  DomainError,
+  type BackendDirectory,
+  type InstanceDirectory,
+  type InstanceQuery,
+} from '@headgate/domain-contracts';
 import { isAway, type MetricsSampler } from './metrics-sampler.js';
 import type { Sample } from './usage.js';
 
@@ -13,16 +18,16 @@ export interface LiveMetrics {
 export class ReadMetrics {
   constructor(
     private readonly directory: InstanceDirectory,
+    private readonly backends: BackendDirectory,
     private readonly sampler: MetricsSampler,
   ) {}
 
   /** @throws DomainError INSTANCE_NOT_FOUND, or BACKEND_UNREACHABLE while the context of the instance does not answer */
   live(query: InstanceQuery): LiveMetrics {
     const instance = this.directory.resolve(query);
-    const problem = this.sampler.problem(instance.ref.context);
+    const problem = this.problem(instance.ref.context);
     if (problem && isAway(problem)) throw problem;
-    if (problem) return { reason: problem.message };
-    return { sample: this.sampler.latest(instance) };
+    return problem ? { reason: problem.message } : { sample: this.sampler.latest(instance) };
   }
 
   /**
@@ -31,5 +36,16 @@ export class ReadMetrics {
    */
   history(query: InstanceQuery): readonly Sample[] {
     return this.sampler.history(this.directory.resolve(query));
+  }
+
+  /** Why a context is not measured: it is lost by now, or its last reading failed. */
+  private problem(context: string): DomainError | undefined {
+    try {
+      this.backends.get(context).require('metrics');
+      return this.sampler.problem(context);
+    } catch (error) {
+      if (error instanceof DomainError) return error;
+      throw error;
+    }
   }
 }

@@ -1,5 +1,7 @@
 import { Controller, Get, Res } from '@nestjs/common';
 import { CapabilitiesView, InstancetypesView, NodeView } from '@headgate/api-contracts';
+import type { ClusterNode } from '@headgate/domain-contracts';
+import { MetricsSampler, type NodeLoad } from '@headgate/metrics';
 import type { FastifyReply } from 'fastify';
 import { QueryBackends } from './query-backends.js';
 import { ReadCapabilities } from './read-capabilities.js';
@@ -11,14 +13,15 @@ export class ClusterController {
   constructor(
     private readonly backends: QueryBackends,
     private readonly readCapabilities: ReadCapabilities,
+    private readonly metrics: MetricsSampler,
   ) {}
 
   @Get('nodes')
-  @Describe('The machines that run guests.', answerList(200, NodeView))
+  @Describe('The machines that run guests, with their capacity and load.', answerList(200, NodeView))
   async nodes(@Res({ passthrough: true }) reply: FastifyReply): Promise<NodeView[]> {
     const answers = await this.backends.all(reply, async (backend) => {
       const nodes = await backend.require('cluster').nodes();
-      return nodes.map((node) => ({ ...node, context: backend.context }));
+      return nodes.map((node) => presentNode(node, backend.context, this.metrics.nodeLoad(backend.context, node.name)));
     });
     return answers.flat();
   }
@@ -39,5 +42,16 @@ export class ClusterController {
     };
   }
 }
+
+const presentNode = (
+  { cpuMillicores, memoryBytes, ...node }: ClusterNode,
+  context: string,
+  load: NodeLoad | undefined,
+): NodeView => ({
+  ...node,
+  context,
+  capacity: { cpu: cpuMillicores, memoryBytes },
+  load: { cpu: load?.cpuMillicores ?? null, memoryBytes: load?.memoryUsedBytes ?? null },
+});
 
 const merged = (lists: readonly (readonly string[])[]): string[] => [...new Set(lists.flat())].sort();

@@ -1,9 +1,11 @@
 import { Inject, Module, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { BackendDirectory, Clock, FolderDirectory, InstanceDirectory } from '@headgate/domain-contracts';
+import { BackendDirectory, Clock, FolderDirectory, InstanceDirectory, type Log } from '@headgate/domain-contracts';
 import { Fleet, FleetReader } from '@headgate/fleet';
+import { MetricsSampler } from '@headgate/metrics';
 import { BackendsModule, CONFIGURED_BACKENDS } from '../composition/backends.module.js';
 import { FolderTreeModule } from '../folders/folder-tree.module.js';
 import { provideClass } from '../platform/provide-class.js';
+import { LOGGER } from '../platform/tokens.js';
 import { ReachableBackends } from './reachable-backends.js';
 import { EventStreams } from './event-streams.js';
 import { GzipBlocks } from './gzip/gzip-blocks.js';
@@ -26,8 +28,14 @@ import { presentEntry } from './present.js';
     GzipBlocks,
     EventStreams,
     ListReader,
+    {
+      provide: MetricsSampler,
+      inject: [BackendDirectory, InstanceDirectory, Clock, LOGGER],
+      useFactory: (backends: BackendDirectory, directory: InstanceDirectory, clock: Clock, log: Log) =>
+        new MetricsSampler({ backends, directory, clock, log }),
+    },
   ],
-  exports: [FleetReader, InstanceDirectory, BackendDirectory, ListReader],
+  exports: [FleetReader, InstanceDirectory, BackendDirectory, ListReader, MetricsSampler],
 })
 export class FleetModule implements OnApplicationBootstrap, OnApplicationShutdown {
   constructor(

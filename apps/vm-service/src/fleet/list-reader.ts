@@ -2,13 +2,15 @@ import { randomBytes } from 'node:crypto';
 import type { OutgoingHttpHeaders } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import type { ListQuery, SortField } from '@headgate/api-contracts';
-import { DomainError, type InstanceKind } from '@headgate/domain-contracts';
-import { FleetReader, queryEntries } from '@headgate/fleet';
+import { DomainError, formatRef, type InstanceKind } from '@headgate/domain-contracts';
+import { FleetReader, queryEntries, type FleetEntry } from '@headgate/fleet';
+import { MetricsSampler } from '@headgate/metrics';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { acceptsEncoding } from '../platform/accept-encoding.js';
 import { matchesEtag } from '../platform/etag.js';
 import { EventStreams } from './event-streams.js';
 import { GzipBlocks } from './gzip/gzip-blocks.js';
+import { presentUsage } from '../metrics/present-usage.js';
 import { presentEntry } from './present.js';
 
 /** Most entries on one page. */
@@ -24,6 +26,7 @@ export class ListReader {
     private readonly fleet: FleetReader,
     private readonly streams: EventStreams,
     private readonly gzip: GzipBlocks,
+    private readonly metrics: MetricsSampler,
   ) {}
 
   async answer(kind: InstanceKind, query: ListQuery, request: FastifyRequest, reply: FastifyReply): Promise<void> {
@@ -47,7 +50,7 @@ export class ListReader {
 
   private page(
     kind: InstanceKind,
-    { context, folder, q, sort, limit, cursor }: ListQuery,
+    { context, folder, q, sort, limit, cursor, usage }: ListQuery,
     reply: FastifyReply,
   ): string {
     if (limit !== undefined && Number(limit) > MAX_LIMIT) {
@@ -63,7 +66,20 @@ export class ListReader {
       cursor,
     });
     if (page.cursor !== undefined) void reply.header('svc-cursor', page.cursor);
-    return JSON.stringify(page.entries.map(presentEntry));
+    return JSON.stringify(usage === undefined ? page.entries.map(presentEntry) : this.withUsage(page.entries, usage));
+  }
+
+  /** Each entry with its usage, or the usage alone. */
+  private withUsage(entries: readonly FleetEntry[], usage: 'true' | 'only'): object[] {
+    const measured = entries.map((entry) => ({ entry, sample: this.metrics.latest(entry.instance) }));
+    if (usage === 'true')
+      return measured.map(({ entry, sample }) => ({
+        ...presentEntry(entry),
+        usage: sample && presentUsage(sample),
+      }));
+    return measured.flatMap(({ entry: { instance }, sample }) =>
+      sample ? [{ ref: formatRef(instance.ref), usage: presentUsage(sample) }] : [],
+    );
   }
 }
 
@@ -79,5 +95,5 @@ function sendPieces(reply: FastifyReply, pieces: readonly Buffer[]): void {
   raw.uncork();
 }
 
-const isWhole = ({ context, folder, q, sort, limit, cursor }: ListQuery): boolean =>
-  [context, folder, q, sort, limit, cursor].every((part) => part === undefined);
+const isWhole = ({ context, folder, q, sort, limit, cursor, usage }: ListQuery): boolean =>
+  [context, folder, q, sort, limit, cursor, usage].every((part) => part === undefined);

@@ -7,6 +7,9 @@ export interface ClusterNode {
   /** The version of the agent that runs guests there: the kubelet's, or libvirt's. */
   readonly kubelet: string;
   readonly arch: string;
+  /** 1000 is one CPU; null when it is unknown. */
+  readonly cpuMillicores: number | null;
+  readonly memoryBytes: number | null;
 }
 
 export interface StorageCapabilities {

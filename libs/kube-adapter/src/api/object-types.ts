@@ -147,6 +147,7 @@ export interface NodeObject extends KubeObject {
   readonly status?: {
     readonly conditions?: readonly Condition[];
     readonly nodeInfo?: { readonly kubeletVersion?: string; readonly architecture?: string };
+    readonly capacity?: Readonly<Record<string, string>>;
     readonly allocatable?: Readonly<Record<string, string>>;
   };
 }

@@ -9,6 +9,7 @@ import { KubeApiError } from '../api/kube-api-error.js';
 import { CLUSTER_INSTANCETYPES, CLUSTER_PREFERENCES, NODES, type Resource } from '../api/resources.js';
 import type { ClusterDiscovery } from '../discovery/cluster-discovery.js';
 import type { NodeObject } from '../api/object-types.js';
+import { bytesOf, millicoresOf } from '../inventory/guest-size.js';
 import { isReady } from '../migration/migration-target.js';
 import { canSnapshot, defaultClass, snapshotClasses, storageClasses } from './storage-classes.js';
 
@@ -69,6 +70,8 @@ const clusterNode = (node: NodeObject): ClusterNode => ({
   roles: rolesOf(node).join(','),
   kubelet: node.status?.nodeInfo?.kubeletVersion ?? '',
   arch: node.status?.nodeInfo?.architecture ?? '',
+  cpuMillicores: millicoresOf(node.status?.capacity?.['cpu']) ?? null,
+  memoryBytes: bytesOf(node.status?.capacity?.['memory']) ?? null,
 });
 
 function rolesOf({ metadata }: NodeObject): string[] {

@@ -33,10 +33,17 @@ export function bytesOf(quantity: string | undefined): number | undefined {
   }
 }
 
-function wholeCpus(quantity: string): number | undefined {
+/** A quantity as millicores, by the same rule. */
+export function millicoresOf(quantity: string | undefined): number | undefined {
+  if (quantity === undefined) return undefined;
   try {
-    return Math.max(1, Math.ceil(parseMillicores(quantity) / 1000));
+    return parseMillicores(String(quantity));
   } catch {
     return undefined;
   }
+}
+
+function wholeCpus(quantity: string): number | undefined {
+  const millicores = millicoresOf(quantity);
+  return millicores === undefined ? undefined : Math.max(1, Math.ceil(millicores / 1000));
 }

@@ -1,8 +1,6 @@
 import {
   DomainError,
   formatRef,
-  parseKubernetesBytes,
-  parseMillicores,
   ResourceMetrics,
   type InstanceReading,
   type InstanceRef,
@@ -12,6 +10,7 @@ import {
 import type { KubeApi } from '../api/kube-api.js';
 import type { KubeObject } from '../api/kube-object.js';
 import { NODE_METRICS, POD_METRICS } from '../api/resources.js';
+import { bytesOf, millicoresOf } from '../inventory/guest-size.js';
 import { LABEL } from '../labels.js';
 
 /** https://github.com/kubernetes/metrics: quantities by resource, `cpu` as a rate and `memory` as the working set. */
@@ -73,8 +72,8 @@ export class KubeMetrics extends ResourceMetrics {
       return (await this.deps.api.list<NodeMetrics>(NODE_METRICS)).map(({ metadata, usage }) => ({
         name: metadata.name ?? '',
         cpuTimeMs: null,
-        cpuMillicores: amount(usage?.['cpu'], parseMillicores),
-        memoryUsedBytes: amount(usage?.['memory'], parseKubernetesBytes),
+        cpuMillicores: millicoresOf(usage?.['cpu']) ?? null,
+        memoryUsedBytes: bytesOf(usage?.['memory']) ?? null,
       }));
     } catch (error) {
       if (DomainError.is(error, 'BACKEND_FORBIDDEN')) return [];
@@ -104,8 +103,8 @@ function keepBusiest(readings: Map<string, InstanceReading>, ref: InstanceRef | 
 const podReading = (ref: InstanceRef, { containers }: PodMetrics): InstanceReading => ({
   ref,
   cpuTimeMs: null,
-  cpuMillicores: sum(containers, 'cpu', parseMillicores),
-  memoryUsedBytes: sum(containers, 'memory', parseKubernetesBytes),
+  cpuMillicores: sum(containers, 'cpu', millicoresOf),
+  memoryUsedBytes: sum(containers, 'memory', bytesOf),
   memoryTotalBytes: null,
   diskReadBytes: null,
   diskWrittenBytes: null,
@@ -113,26 +112,16 @@ const podReading = (ref: InstanceRef, { containers }: PodMetrics): InstanceReadi
   networkTransmittedBytes: null,
 });
 
-/** The sum over all containers; null if none has the value. */
+/** The sum over all containers; null if none has a valid value: one bad object must not hide the others. */
 function sum(
   containers: PodMetrics['containers'],
   resource: string,
-  parse: (quantity: string) => number,
+  parse: (quantity: string | undefined) => number | undefined,
 ): number | null {
   let total: number | null = null;
   for (const { usage } of containers ?? []) {
-    const value = amount(usage?.[resource], parse);
-    if (value !== null) total = (total ?? 0) + value;
+    const value = parse(usage?.[resource]);
+    if (value !== undefined) total = (total ?? 0) + value;
   }
   return total;
-}
-
-/** Null for a quantity that is absent or invalid: one bad object must not hide the others. */
-function amount(quantity: string | undefined, parse: (quantity: string) => number): number | null {
-  if (quantity === undefined) return null;
-  try {
-    return parse(String(quantity));
-  } catch {
-    return null;
-  }
 }

@@ -17,10 +17,11 @@ export class LibvirtCluster extends ClusterInventory {
   }
 
   override async nodes(): Promise<readonly ClusterNode[]> {
-    const [hostname, version, capabilities] = await Promise.all([
+    const [hostname, version, capabilities, { cpus, memoryBytes }] = await Promise.all([
       this.connection.host.hostname(),
       this.connection.host.version(),
       this.connection.host.capabilities(),
+      this.connection.host.node(),
     ]);
     return [
       {
@@ -29,6 +30,8 @@ export class LibvirtCluster extends ClusterInventory {
         roles: 'hypervisor',
         kubelet: version,
         arch: archOf(capabilities),
+        cpuMillicores: cpus * 1000,
+        memoryBytes,
       },
     ];
   }

@@ -19,7 +19,7 @@ export function clusterInventoryContract(
       unreachable = await opened.unreachable();
     });
 
-    inTime('lists each node once, with its version and architecture', async () => {
+    inTime('lists each node once, with its version, architecture and capacity', async () => {
       const nodes = await cluster.nodes();
       const names = nodes.map(({ name }) => name);
       expect(names.length).toBeGreaterThan(0);
@@ -31,7 +31,11 @@ export function clusterInventoryContract(
           roles: expect.any(String),
           kubelet: expect.stringMatching(/./),
           arch: expect.stringMatching(/^[a-z0-9_]+$/),
+          cpuMillicores: expect.any(Number),
+          memoryBytes: expect.any(Number),
         });
+        expect(node.cpuMillicores).toBeGreaterThan(0);
+        expect(node.memoryBytes).toBeGreaterThan(0);
       }
       expect(nodes.some(({ ready }) => ready)).toBe(true);
     });

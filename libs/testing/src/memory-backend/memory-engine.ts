@@ -53,6 +53,8 @@ export class MemoryEngine {
       roles: index === 0 ? 'control-plane,worker' : 'worker',
       kubelet: 'v1.0.0',
       arch: 'amd64',
+      cpuMillicores: 16_000,
+      memoryBytes: 64 * 1024 ** 3,
     }));
   }
 

@@ -1,0 +1,34 @@
+import { Controller, Get, Param, Query } from '@nestjs/common';
+import { ContextQuery, InstancePath, MetricsSampleView, MetricsView } from '@headgate/api-contracts';
+import { FleetReader } from '@headgate/fleet';
+import { ReadMetrics } from '@headgate/metrics';
+import { instanceQuery } from '../instances/instance-request.js';
+import { answer, answerList, Describe } from '../platform/answers.decorator.js';
+import { NO_USAGE, presentUsage } from './present-usage.js';
+
+/** The resource usage of VMs, from the samples in memory. */
+@Controller('api/vms/:ns/:name/metrics')
+export class UsageController {
+  constructor(
+    private readonly metrics: ReadMetrics,
+    private readonly fleet: FleetReader,
+  ) {}
+
+  @Get()
+  @Describe(
+    'The current CPU, memory, disk and network usage of a VM; unknown values are null.',
+    answer(200, MetricsView),
+  )
+  live(@Param() path: InstancePath, @Query() query: ContextQuery): MetricsView {
+    const { sample, reason } = this.metrics.live(instanceQuery('vm', path, query));
+    return sample ? { ...presentUsage(sample), t: sample.time } : { ...NO_USAGE, reason };
+  }
+
+  @Get('history')
+  @Describe('The samples of the last hour, oldest first; about one in 15 seconds.', answerList(200, MetricsSampleView))
+  history(@Param() path: InstancePath, @Query() query: ContextQuery): MetricsSampleView[] {
+    this.fleet.expectSomeContext();
+    const samples = this.metrics.history(instanceQuery('vm', path, query));
+    return samples.map((sample) => ({ t: sample.time, ...presentUsage(sample) }));
+  }
+}
