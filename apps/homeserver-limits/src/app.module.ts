@@ -5,6 +5,7 @@ import { EdgeModule } from './edge/edge.module.js';
 import { GatewayModule } from './gateway/gateway.module.js';
 import { MetricsModule } from './metrics/metrics.module.js';
 import { OperatorModule } from './operator/operator.module.js';
+import { RelayModule } from './relay/relay.module.js';
 import { RulesModule } from './rules/rules.module.js';
 import { StateModule } from './state/state.module.js';
 
@@ -16,7 +17,7 @@ import { StateModule } from './state/state.module.js';
 export class AppModule {
   /** @param homeserver exports the ports `Homeserver`, `Identity` and `Holdings`, and the `PathTable` of its operations */
   static forRoot(settings: Settings, homeserver: Type): DynamicModule {
-    const { operator } = settings.config.current;
+    const { operator, gateway } = settings.config.current;
     const bounds = BoundsModule.over(homeserver);
     return {
       module: AppModule,
@@ -28,11 +29,15 @@ export class AppModule {
         homeserver,
         bounds,
         EdgeModule.over(homeserver, bounds),
+        ...(hasRelay(gateway.upstream) ? [RelayModule.over(homeserver, bounds)] : []),
         ...(operator.listen === undefined ? [] : [OperatorModule]),
       ],
     };
   }
 }
+
+/** TLS to the upstream is left to Node's client. */
+export const hasRelay = (upstream: string | undefined): boolean => upstream?.startsWith('http:') ?? false;
 
 /** The module of the mode. A gateway does not load the embedded homeserver. */
 export async function loadHomeserverModule({ config }: Settings): Promise<Type> {

@@ -3,7 +3,7 @@ import { MatrixErrorFilter } from '@headgate/limits-nest';
 import { ConfigError, ListenAddress, PinoNestLogger } from '@headgate/nest-kit';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { AppModule, loadHomeserverModule } from './app.module.js';
+import { AppModule, hasRelay, loadHomeserverModule } from './app.module.js';
 import { pointsTo } from './config/points-to.js';
 import { ReloadConfig } from './rules/reload-config.js';
 import type { Settings } from './config/settings.module.js';
@@ -12,6 +12,7 @@ import { dispatchDirectly } from './edge/direct-dispatch.js';
 import { matrixAdapter } from './edge/matrix-adapter.js';
 import { UpgradeProxy } from './gateway/upgrade-proxy.js';
 import { OperatorListener } from './operator/operator-listener.js';
+import { Relay } from './relay/relay.js';
 
 /** Nest logs an error of a provider and rethrows it. The caller of `create` reports it, so it is logged once. */
 class StartLogger extends PinoNestLogger {
@@ -46,6 +47,7 @@ export class LimitsApplication {
     if (gateway.upstream !== undefined) upgrades = app.get(UpgradeProxy, { strict: false });
     app.getHttpServer().on('upgrade', (request, socket, head) => upgrades?.handle(request, socket, head));
     dispatchDirectly(app.getHttpServer(), app.get(Dispatcher, { strict: false }), operator.listen === undefined);
+    if (hasRelay(gateway.upstream)) app.get(Relay, { strict: false }).attach(app.getHttpServer());
     app.useGlobalFilters(new MatrixErrorFilter());
     return new LimitsApplication(app, settings);
   }

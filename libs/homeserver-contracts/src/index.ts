@@ -16,6 +16,7 @@ export * from './requests/pusher-request.js';
 export * from './requests/sfu-request.js';
 export * from './requests/size-limits.js';
 export * from './requests/transaction-scanner.js';
+export * from './wire/access-token.js';
 export * from './wire/body-budget.js';
 export * from './wire/matrix-response.js';
 export * from './wire/matrix-request.js';

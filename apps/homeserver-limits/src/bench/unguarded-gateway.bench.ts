@@ -15,6 +15,8 @@ import { GatewayIdentity } from '../gateway/gateway-identity.js';
 import { UpstreamClient } from '../gateway/upstream-client.js';
 import { UpstreamHeaders } from '../gateway/upstream-headers.js';
 import { UpstreamQueries } from '../gateway/upstream-queries.js';
+import { Relay } from '../relay/relay.js';
+import { RelayPlan } from '../relay/relay-plan.js';
 
 // The gateway's forwarding without a table and without bounds: the baseline of the gateway's benchmark.
 const TIMEOUT_MS = 60_000;
@@ -23,21 +25,24 @@ const log = pino({ level: 'silent' });
 const addresses = new CallerAddress([], 64);
 const upstream = new UpstreamClient(base);
 const headers = new UpstreamHeaders(base.host, addresses);
+const identity = new GatewayIdentity(
+  new UpstreamQueries({ client: upstream, host: base.host, timeoutMs: TIMEOUT_MS, headers }),
+  ApplicationServices.read([], 'b'),
+  { serverName: 'b', ttlMs: 60_000 },
+);
 const homeserver = new GatewayHomeserver({
   upstream,
-  identity: new GatewayIdentity(
-    new UpstreamQueries({ client: upstream, host: base.host, timeoutMs: TIMEOUT_MS, headers }),
-    ApplicationServices.read([], 'b'),
-    { serverName: 'b', ttlMs: 60_000 },
-  ),
+  identity,
   observer: { interest: () => 'none', observe: async () => undefined },
   headers,
   timeoutMs: TIMEOUT_MS,
   log,
 });
+const table = new PathTable<string>([]);
+const bounds = new Bounds([]);
 const dispatcher = new Dispatcher({
-  table: new PathTable([]),
-  bounds: new Bounds([]),
+  table,
+  bounds,
   rules: { run: (_request, _operation, next) => next() },
   homeserver,
   addresses,
@@ -52,5 +57,10 @@ const app = await NestFactory.create<NestFastifyApplication>(UnguardedModule, ma
   logger: false,
   bodyParser: false,
 });
+const plan = new RelayPlan({
+  ...{ table, bounds, addresses, timeoutMs: TIMEOUT_MS, hasMetrics: false },
+  rules: { applyTo: () => false },
+});
+new Relay({ upstream: base, plan, addresses, identity, onAnswer: () => undefined, log }).attach(app.getHttpServer());
 await app.listen(0, '127.0.0.1');
 process.stdout.write(`${JSON.stringify({ url: await app.getUrl() })}\n`);

@@ -1,5 +1,8 @@
 import type { BoundedOperation, MatrixRequest, MatrixResponse } from '@headgate/homeserver-contracts';
 
+/** The part of a request that is known before any of it is read. */
+export type PathAndQuery = Pick<MatrixRequest, 'param' | 'hasQuery'>;
+
 export type Next = () => Promise<MatrixResponse>;
 
 /**
@@ -8,6 +11,11 @@ export type Next = () => Promise<MatrixResponse>;
  */
 export abstract class Bound {
   abstract readonly operations: readonly BoundedOperation[];
+
+  /** Whether the bound may read or refuse a request with this path and query. It decides on nothing else that is cheap to know. */
+  appliesTo(_request: PathAndQuery): boolean {
+    return true;
+  }
 
   abstract run(request: MatrixRequest, next: Next): Promise<MatrixResponse>;
 }

@@ -27,6 +27,8 @@ const EVENTS_OF: Readonly<Record<string, readonly RuleEvent[]>> = {
   ...Object.fromEntries(JOIN_OPERATIONS.map((operation) => [operation, ['join']])),
 };
 
+const NO_EVENTS: readonly RuleEvent[] = [];
+
 /**
  * The rules on requests that the contract leaves unbounded. They run before the request's own bound. Without a rule, nothing is read
  * and no caller is identified.
@@ -39,12 +41,26 @@ export class OperationRules {
 
   /** @param operation undefined outside the table of operations */
   run(request: MatrixRequest, operation: string | undefined, next: Next): Promise<MatrixResponse> {
-    const isFederation = this.rules.count('federation') && isFromPeer(request);
-    const events = (EVENTS_OF[operation ?? ''] ?? []).filter((event) => this.rules.count(event));
+    const isFederation = this.countsPeer(request.target);
+    const events = this.eventsOf(operation);
     if (events.length === 0 && !isFederation) return next();
     return isFederation
       ? this.rules.run(request, [{ event: 'federation', origin: originOf(request) }], next)
       : this.runAsUser(request, operation ?? '', events, next);
+  }
+
+  /** Whether any rule counts such a request, or its facts are recorded. */
+  applyTo(target: string, operation: string | undefined): boolean {
+    return this.eventsOf(operation).length > 0 || this.countsPeer(target);
+  }
+
+  private eventsOf(operation: string | undefined): readonly RuleEvent[] {
+    const events = operation === undefined ? undefined : EVENTS_OF[operation];
+    return events === undefined ? NO_EVENTS : events.filter((event) => this.rules.count(event));
+  }
+
+  private countsPeer(target: string): boolean {
+    return this.rules.count('federation') && FEDERATION.test(target);
   }
 
   private async runAsUser(
@@ -122,8 +138,6 @@ function uploadLength({ raw }: MatrixRequest): number {
 }
 
 const FEDERATION = /^\/+_matrix\/+federation\//;
-
-const isFromPeer = ({ target }: MatrixRequest): boolean => FEDERATION.test(target);
 
 /** The server that a request claims to come from. Whether it does is for the homeserver to verify. */
 const originOf = ({ raw }: MatrixRequest): string | undefined => parseXMatrix(raw.headers.authorization ?? '')?.origin;

@@ -7,7 +7,7 @@ import {
   type MatrixRequest,
 } from '@headgate/homeserver-contracts';
 import { Injectable } from '@nestjs/common';
-import { Bound, type Next } from './bound.js';
+import { Bound, type Next, type PathAndQuery } from './bound.js';
 import { DelayedEventCaps } from './delayed-event-caps.js';
 import { RingRate } from './ring-rate.js';
 
@@ -24,11 +24,14 @@ export class SendBound extends Bound {
     super();
   }
 
+  override appliesTo(request: PathAndQuery): boolean {
+    return this.ring.isRing(request.param('eventType')) || request.hasQuery(DELAY_PARAMETER);
+  }
+
   override async run(request: MatrixRequest, next: Next): Promise<MatrixResponse> {
-    const isRing = this.ring.isRing(request.param('eventType'));
-    if (!isRing && !request.hasQuery(DELAY_PARAMETER)) return next();
+    if (!this.appliesTo(request)) return next();
     const caller = await this.identity.callerOf(request);
-    if (isRing) await this.ring.count(caller, request);
+    if (this.ring.isRing(request.param('eventType'))) await this.ring.count(caller, request);
     const delay = delayInQuery(request);
     return delay === undefined ? next() : this.delayed.run(caller, request, delay, next);
   }
@@ -46,8 +49,12 @@ export class SetStateBound extends Bound {
     super();
   }
 
+  override appliesTo(request: PathAndQuery): boolean {
+    return request.hasQuery(DELAY_PARAMETER);
+  }
+
   override async run(request: MatrixRequest, next: Next): Promise<MatrixResponse> {
-    if (!request.hasQuery(DELAY_PARAMETER)) return next();
+    if (!this.appliesTo(request)) return next();
     const caller = await this.identity.callerOf(request);
     const delay = delayInQuery(request);
     return delay === undefined ? next() : this.delayed.run(caller, request, delay, next);

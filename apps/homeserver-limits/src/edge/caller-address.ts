@@ -18,9 +18,14 @@ export class CallerAddress {
   of(request: IncomingMessage): { address: string; source: string } {
     const peer = request.socket.remoteAddress ?? '';
     const forwardedFor = request.headers['x-forwarded-for'];
-    if (forwardedFor !== undefined && !this.proxies.trusts(peer)) this.onIgnored(peer);
+    if (forwardedFor !== undefined && !this.proxies.trusts(peer)) this.ignoreHeaderOf(peer);
     const address = this.proxies.callerAddress(peer, forwardedFor);
     return { address, source: sourceKey(address, this.ipv6Prefix) };
+  }
+
+  /** Reports that the header of an untrusted peer is ignored. */
+  ignoreHeaderOf(peer: string): void {
+    this.onIgnored(peer);
   }
 
   trusts(peer: string): boolean {

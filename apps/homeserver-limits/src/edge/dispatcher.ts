@@ -97,7 +97,7 @@ const unsupportedEncoding = (): MatrixError =>
   new MatrixError(501, 'M_UNRECOGNIZED', 'The only transfer encoding that this server accepts is chunked.');
 
 /** The path for the log: without the query, and without the ID of a delayed event, which alone authorizes changing it. */
-const withoutSecrets = (target: string): string =>
+export const withoutSecrets = (target: string): string =>
   (target.split('?', 1)[0] ?? '').replace(/(delayed_events\/+)[^/]+/, '$1…');
 
 /** Refusals with 501 and 503 are not failures. A log line for each would serve an attacker. */

@@ -33,7 +33,8 @@ export interface GatewayHomeserverDeps {
   calls?: GatewayCallCredentials | undefined;
 }
 
-const CALLS = /^\/+_svc\/+rtc\/+media\//;
+/** The endpoints that the gateway serves itself if it is configured to. */
+export const CALLS = /^\/+_svc\/+rtc\/+media\//;
 
 const MAX_BUFFERED_RESPONSE_BYTES = 1024 * 1024;
 
@@ -161,7 +162,7 @@ async function bodyOf(request: MatrixRequest) {
 }
 
 /** A long poll names its own timeout. */
-function requestedWaitMs(request: MatrixRequest): number {
+export function requestedWaitMs(request: Pick<MatrixRequest, 'target' | 'query'>): number {
   const wait = request.target.includes('timeout=') ? Number(request.query.get('timeout')) : 0;
   return Number.isFinite(wait) && wait > 0 ? Math.min(wait, MAX_WAIT_MS) : 0;
 }

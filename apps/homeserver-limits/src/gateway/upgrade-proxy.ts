@@ -1,7 +1,8 @@
-import { type IncomingMessage, STATUS_CODES } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { corsHeaders, type PathTable } from '@headgate/homeserver-contracts';
+import type { PathTable } from '@headgate/homeserver-contracts';
 import { errorResponse } from '../errors/error-response.js';
+import { serializeResponse } from '../errors/serialize-response.js';
 import type { UpstreamClient } from './upstream-client.js';
 import { upstreamFailure, UpstreamTimeout } from './upstream-failure.js';
 import type { UpstreamHeaders } from './upstream-headers.js';
@@ -42,7 +43,7 @@ export class UpgradeProxy {
     socket.once('close', () => outgoing.destroy());
     outgoing.on('error', (error) => {
       if (hasResponse) socket.destroy();
-      else socket.end(failure(error));
+      else socket.end(serializeResponse(errorResponse(upstreamFailure(error))));
     });
     outgoing.once('response', (response) => {
       hasResponse = true;
@@ -75,12 +76,4 @@ function headOf({ statusCode, statusMessage, rawHeaders }: IncomingMessage): str
   }
   if (statusCode !== 101) lines.push('Connection: close');
   return `${lines.join('\r\n')}\r\n\r\n`;
-}
-
-/** The response to the caller when the upstream gives none. */
-function failure(error: unknown): string {
-  const { status, headers, body } = errorResponse(upstreamFailure(error));
-  const all = [...headers, ...corsHeaders, 'Connection', 'close', 'Content-Length', String((body as Buffer).length)];
-  const lines = all.flatMap((name, index) => (index % 2 === 0 ? [`${name}: ${all[index + 1]}`] : []));
-  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('\r\n')}\r\n\r\n${(body as Buffer).toString('utf8')}`;
 }

@@ -31,13 +31,13 @@ export interface UpstreamRequest {
 /** Receives how long the upstream took, or how it failed. */
 export type UpstreamListener = (kind: UpstreamKind, durationMs: number, failure?: 502 | 504) => void;
 
-const IDEMPOTENT_METHODS = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE']);
+export const IDEMPOTENT_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE']);
 
 /**
  * How long connecting may take. When many callers arrive at once, the queue of the upstream's listener is full (that of Synapse holds 50), and
  * the system tries again after 1, 3 and 7 s.
  */
-const CONNECT_TIMEOUT_MS = 10_000;
+export const CONNECT_TIMEOUT_MS = 10_000;
 /**
  * How long an idle connection is kept. Many servers close idle connections after 5 s, and a request sent at that moment is lost, so
  * ours are closed before.

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 
 /** Headers that belong to one connection, not to the message. */
-const HOP_BY_HOP = new Set([
+export const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',
   'proxy-authenticate',
@@ -17,7 +17,7 @@ const HOP_BY_HOP = new Set([
  * Headers that a `Connection` header cannot remove: without its length, the upstream would read a body as the next request,
  * which no bound has seen.
  */
-const NOT_REMOVABLE = new Set(['content-length', 'host']);
+export const NOT_REMOVABLE: ReadonlySet<string> = new Set(['content-length', 'host']);
 
 /** The headers of a message as received, without those of the connection. */
 export function endToEndHeaders(message: IncomingMessage, excluded: readonly string[] = []): string[] {
@@ -76,8 +76,8 @@ export class UpstreamHeaders {
   }
 }
 
-const REPLACED = ['x-forwarded-for', 'expect'];
-const REPLACED_OR_UNTRUSTED = [...REPLACED, 'forwarded', 'x-real-ip', 'x-forwarded-proto', 'x-forwarded-host'];
+export const REPLACED = ['x-forwarded-for', 'expect'];
+export const REPLACED_OR_UNTRUSTED = [...REPLACED, 'forwarded', 'x-real-ip', 'x-forwarded-proto', 'x-forwarded-host'];
 
 /**
  * A body that a bound has read as JSON is forwarded as JSON. Some servers read query parameters from the body of a form, which no
@@ -89,4 +89,4 @@ export const withJsonContentType = (headers: readonly string[]): string[] =>
     return isContentType && FORM.test(value) ? 'application/json' : value;
   });
 
-const FORM = /^\s*(?:application\/x-www-form-urlencoded|multipart\/)/i;
+export const FORM = /^\s*(?:application\/x-www-form-urlencoded|multipart\/)/i;

@@ -14,6 +14,9 @@ export interface PathNode<Operation> {
 
 const VERSION = /^(?:api\/v[0-9]+|v[0-9]+(?:_alpha)?|r[0-9]+|unstable(?:\/.+)?)$/;
 
+/** The usual version is recognized without the expression. */
+const isVersion = (segment: string): boolean => segment === 'v3' || segment === 'v1' || VERSION.test(segment);
+
 export function newNode<Operation>(): PathNode<Operation> {
   return { literals: new Map(), leaves: new Map(), leadsToOpenEnded: false, openLiterals: new Map() };
 }
@@ -39,7 +42,7 @@ export function find<Operation>(
 
 /** The nodes that a segment leads to, the most literal first. */
 function stepsFrom<Operation>(node: PathNode<Operation>, segment: string): PathNode<Operation>[] {
-  const version = node.version && VERSION.test(segment) ? node.version : undefined;
+  const version = node.version && isVersion(segment) ? node.version : undefined;
   return [node.literals.get(segment), version, node.param].filter((next) => next !== undefined);
 }
 
@@ -89,7 +92,7 @@ export function beginsOpenEnded<Operation>(
   const literal = node.literals.get(segment);
   if (literal && beginsOpenEnded(literal, method, segments, at + 1)) return true;
   if (node.param && beginsOpenEnded(node.param, method, segments, at + 1)) return true;
-  if (node.version && VERSION.test(segment) && beginsOpenEnded(node.version, method, segments, at + 1)) return true;
+  if (node.version && isVersion(segment) && beginsOpenEnded(node.version, method, segments, at + 1)) return true;
   if (segment === '' && beginsOpenEnded(node, method, segments, at + 1)) return true;
   return node.openLiterals.get(method)?.some((end) => segment.startsWith(end)) ?? false;
 }
@@ -106,6 +109,6 @@ export function findLeaf<Operation>(
   const literal = node.literals.get(segment);
   const found = literal && findLeaf(literal, method, segments, at + 1);
   if (found) return found;
-  const version = node.version && VERSION.test(segment) ? findLeaf(node.version, method, segments, at + 1) : undefined;
+  const version = node.version && isVersion(segment) ? findLeaf(node.version, method, segments, at + 1) : undefined;
   return version ?? (node.param && findLeaf(node.param, method, segments, at + 1));
 }

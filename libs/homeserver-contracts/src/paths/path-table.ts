@@ -32,6 +32,9 @@ export class PathTable<Operation extends string> {
     const { segments, otherReadings, readingsDecodedAgain } = target;
     const leaf = findLeaf(this.root, method, segments, 0);
     const match = leaf && matchOf(leaf, segments);
+    if (match && otherReadings.length === 0 && readingsDecodedAgain.length === 0) {
+      return { kind: 'matched', match, target };
+    }
     if (otherReadings.some((segments) => hasConflictingMatch(this.root, { method, segments, match }))) {
       return { kind: 'ambiguous' };
     }

@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 import { type JsonObject, MatrixError, parseJsonObject, tooDeep } from '@headgate/matrix-protocol';
 import { measureJson } from '../requests/json-values.js';
 import { DEFAULT_JSON_LIMIT_BYTES, MAX_JSON_VALUES } from '../requests/size-limits.js';
+import { accessTokenIn, parseQuery } from './access-token.js';
 import { BodyBudget } from './body-budget.js';
 import { LengthLimit } from './length-limit.js';
 import { ClientGone, declaredLength, readBody, requireClient, tooLarge, requestBody } from './request-body.js';
@@ -52,9 +53,8 @@ export class MatrixRequest {
     return this.raw.method ?? 'GET';
   }
 
-  /** The query's parameters. Some servers also split them at `;`, so this does, too. */
   get query(): URLSearchParams {
-    return (this.parsedQuery ??= new URLSearchParams(`&${this.queryText.replaceAll(';', '&')}`));
+    return (this.parsedQuery ??= parseQuery(this.queryText));
   }
 
   /** Whether the query has this parameter, with any encoding of its name. */
@@ -71,9 +71,7 @@ export class MatrixRequest {
    * @throws MatrixError when the request carries two different ones, of which another server might take the other
    */
   token(): string | undefined {
-    const tokens = new Set([...this.headerTokens(), ...this.query.getAll('access_token')]);
-    if (tokens.size > 1) throw MatrixError.invalidParam('The request carries two different access tokens.');
-    return [...tokens][0];
+    return accessTokenIn(this.raw.rawHeaders, this.query);
   }
 
   /**
@@ -142,14 +140,5 @@ export class MatrixRequest {
     const { rawHeaders } = this.raw;
     for (let i = 0; i < rawHeaders.length; i += 2) if (rawHeaders[i]?.toLowerCase() === name) return rawHeaders[i + 1];
     return undefined;
-  }
-
-  private *headerTokens(): Generator<string> {
-    const { rawHeaders } = this.raw;
-    for (let i = 0; i < rawHeaders.length; i += 2) {
-      if (rawHeaders[i]?.toLowerCase() !== 'authorization') continue;
-      const bearer = /^Bearer[ ]+(\S+)[ ]*$/i.exec(rawHeaders[i + 1] ?? '');
-      if (bearer?.[1]) yield bearer[1];
-    }
   }
 }

@@ -1,0 +1,224 @@
+import type { Socket } from 'node:net';
+import type { MatrixError } from '@headgate/matrix-protocol';
+import { errorResponse } from '../errors/error-response.js';
+import { serializeResponse } from '../errors/serialize-response.js';
+import { Exchange, type ExchangeClient, type ExchangeDeps, type RelayedRequest, SMALL_BODY_BYTES } from './exchange.js';
+import { beginsRequest, MAX_HEAD_BYTES, readRequestHead, type RequestHead } from './http-head.js';
+
+export interface ClientConnectionDeps extends ExchangeDeps {
+  /** Whether a request is relayed, and how; undefined: Node's server takes the connection. */
+  plan: (head: RequestHead, peer: ClientPeer) => RelayedRequest | undefined;
+  trusts: (address: string) => boolean;
+  /** Gives the connection to Node's server. */
+  handOver: (socket: Socket) => void;
+  onClose: (connection: ClientConnection) => void;
+  onFailure: (error: MatrixError, target: string) => void;
+  isClosing: () => boolean;
+}
+
+/** Where a connection comes from. */
+export interface ClientPeer {
+  readonly address: string;
+  readonly isTrusted: boolean;
+}
+
+const HEAD_END = Buffer.from('\r\n\r\n');
+/** How long the head of a request may take, as with Node's server. */
+const HEAD_TIMEOUT_MS = 60_000;
+const BODY_TIMEOUT_MS = 30 * 60 * 1000;
+export const IDLE_CLIENT_TIMEOUT_MS = 72_000;
+/** How much of a body that the upstream did not read is discarded, so that the client receives the response. */
+const DISCARD_BYTES = 64 * 1024 * 1024;
+const DISCARD_TIMEOUT_MS = 5_000;
+/** Heads come in one piece or few. Whatever dribbles is left to Node's server, which keeps no bytes that it has read. */
+const MAX_HEAD_PIECES = 8;
+/** Requests that are pipelined beyond this wait in the network. */
+const MAX_PENDING_BYTES = 64 * 1024;
+
+/** A client's connection, from which requests are relayed until one needs Node's server. */
+export class ClientConnection implements ExchangeClient {
+  private pending: Buffer | undefined;
+  private pieces = 0;
+  private exchange: Exchange | undefined;
+  private target = '';
+  private closes = false;
+  private discardBytes = 0;
+  /** When the connection is closed, unless something happens before. */
+  private deadlineMs: number;
+  private readonly peer: ClientPeer;
+
+  constructor(
+    private readonly socket: Socket,
+    private readonly deps: ClientConnectionDeps,
+  ) {
+    const address = socket.remoteAddress ?? '';
+    this.peer = { address, isTrusted: deps.trusts(address) };
+    this.deadlineMs = deps.clock.nowMs + HEAD_TIMEOUT_MS;
+    socket
+      .on('data', this.onData)
+      .on('end', this.onEnd)
+      .on('drain', this.onDrain)
+      .on('error', this.onError)
+      .on('close', this.onClose);
+  }
+
+  get closesAfterResponse(): boolean {
+    return this.closes || this.deps.isClosing();
+  }
+
+  /** Whether no request is in progress. */
+  get isIdle(): boolean {
+    return !this.exchange && this.pending === undefined && this.discardBytes === 0;
+  }
+
+  check(nowMs: number): void {
+    if (nowMs < this.deadlineMs) return;
+    this.deadlineMs = Infinity;
+    this.destroy();
+  }
+
+  destroy(): void {
+    this.socket.destroy();
+  }
+
+  write(head: string, body: Buffer | undefined): boolean {
+    const { socket } = this;
+    if (body === undefined || body.length === 0) return socket.write(head, 'latin1');
+    if (head === '') return socket.write(body);
+    if (body.length <= SMALL_BODY_BYTES) return socket.write(head + body.toString('latin1', 0, body.length), 'latin1');
+    socket.cork();
+    socket.write(head, 'latin1');
+    const isWritable = socket.write(body);
+    socket.uncork();
+    return isWritable;
+  }
+
+  pauseBody(): void {
+    this.socket.pause();
+  }
+
+  resumeBody(): void {
+    this.socket.resume();
+  }
+
+  finish(): void {
+    const missing = this.exchange?.missingBodyBytes ?? 0;
+    this.exchange = undefined;
+    if (this.socket.isPaused()) this.socket.resume();
+    if (missing > 0) return this.discard(missing);
+    if (this.closesAfterResponse) return this.end();
+    this.deadlineMs = this.deps.clock.nowMs + IDLE_CLIENT_TIMEOUT_MS;
+    if (this.pending) this.next();
+  }
+
+  fail(error: MatrixError): void {
+    this.deps.onFailure(error, this.target);
+    this.socket.write(serializeResponse(errorResponse(error), this.closesAfterResponse ? 'close' : 'keep-alive'));
+    this.finish();
+  }
+
+  abort(): void {
+    this.exchange = undefined;
+    this.destroy();
+  }
+
+  private readonly onData = (bytes: Buffer): void => {
+    const missing = this.exchange?.missingBodyBytes ?? 0;
+    if (missing > 0) return this.receiveBody(bytes, missing);
+    if (this.discardBytes > 0) return this.receiveDiscarded(bytes);
+    this.pending = this.pending ? Buffer.concat([this.pending, bytes]) : bytes;
+    if (!this.exchange) this.next();
+    else if (this.pending.length > MAX_PENDING_BYTES) this.socket.pause();
+  };
+
+  /** As with Node's server, a client that ends its connection gets no response anymore. */
+  private readonly onEnd = (): void => {
+    if (this.exchange) this.destroy();
+    else this.socket.end();
+  };
+
+  private readonly onDrain = (): void => this.exchange?.resumeResponse();
+
+  private readonly onError = (): void => undefined;
+
+  private readonly onClose = (): void => {
+    this.deps.onClose(this);
+    this.exchange?.hangUp();
+    this.exchange = undefined;
+  };
+
+  private receiveBody(bytes: Buffer, missing: number): void {
+    const body = bytes.length > missing ? bytes.subarray(0, missing) : bytes;
+    if (bytes.length > missing) this.pending = bytes.subarray(missing);
+    if (body.length === missing) this.deadlineMs = Infinity;
+    this.exchange?.writeBody(body);
+  }
+
+  /** The rest of a body that the upstream did not read. */
+  private discard(missing: number): void {
+    if (missing > DISCARD_BYTES) return this.end();
+    this.discardBytes = missing;
+    this.deadlineMs = this.deps.clock.nowMs + DISCARD_TIMEOUT_MS;
+  }
+
+  private receiveDiscarded(bytes: Buffer): void {
+    const discarded = Math.min(bytes.length, this.discardBytes);
+    this.discardBytes -= discarded;
+    if (this.discardBytes > 0) return;
+    this.pending = discarded < bytes.length ? bytes.subarray(discarded) : undefined;
+    this.finish();
+  }
+
+  /** Starts with the next request, if its head has arrived. */
+  private next(): void {
+    const bytes = this.pending;
+    if (!bytes || this.socket.destroyed) return;
+    const end = bytes.indexOf(HEAD_END);
+    if (end < 0) return this.awaitHead(bytes);
+    const head = end > MAX_HEAD_BYTES ? undefined : readRequestHead(bytes, end + 4);
+    const request = head && this.deps.plan(head, this.peer);
+    if (!request) return this.handOver(bytes);
+    this.start(request, bytes, end + 4);
+  }
+
+  private start(request: RelayedRequest, bytes: Buffer, bodyStart: number): void {
+    const { head } = request;
+    const bodyEnd = bodyStart + head.contentLength;
+    this.pieces = 0;
+    this.target = head.target;
+    this.closes = head.closes;
+    this.pending = bytes.length > bodyEnd ? bytes.subarray(bodyEnd) : undefined;
+    this.deadlineMs = bytes.length < bodyEnd ? this.deps.clock.nowMs + BODY_TIMEOUT_MS : Infinity;
+    const body = bytes.length > bodyStart ? bytes.subarray(bodyStart, bodyEnd) : undefined;
+    this.exchange = new Exchange(request, body, this, this.deps);
+  }
+
+  private awaitHead(bytes: Buffer): void {
+    this.pieces++;
+    const isExpected = bytes.length <= MAX_HEAD_BYTES && beginsRequest(bytes);
+    if (!isExpected || this.pieces > MAX_HEAD_PIECES) return this.handOver(bytes);
+    if (this.pieces === 1) this.deadlineMs = this.deps.clock.nowMs + HEAD_TIMEOUT_MS;
+  }
+
+  /** From here on, Node's server reads the connection, beginning with these bytes. */
+  private handOver(bytes: Buffer): void {
+    const { socket } = this;
+    socket
+      .off('data', this.onData)
+      .off('end', this.onEnd)
+      .off('drain', this.onDrain)
+      .off('error', this.onError)
+      .off('close', this.onClose);
+    this.pending = undefined;
+    this.deps.onClose(this);
+    socket.pause();
+    socket.unshift(bytes);
+    this.deps.handOver(socket);
+    socket.resume();
+  }
+
+  private end(): void {
+    this.deadlineMs = this.deps.clock.nowMs + DISCARD_TIMEOUT_MS;
+    this.socket.destroySoon();
+  }
+}
