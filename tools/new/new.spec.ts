@@ -11,6 +11,7 @@ const ABILITIES = [
   'migration',
   'snapshots',
   'cloning',
+  'images',
   'containers',
   'consoles',
   'cluster',

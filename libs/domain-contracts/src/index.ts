@@ -30,6 +30,7 @@ export * from './ports/folder-store.port.js';
 export * from './ports/guest-control.port.js';
 export * from './ports/guest-inspection.port.js';
 export * from './ports/image-catalog.port.js';
+export * from './ports/imported-images.port.js';
 export * from './ports/instance-cloning.port.js';
 export * from './ports/instance-directory.port.js';
 export * from './ports/instance-events.port.js';

@@ -14,6 +14,7 @@ const TIMEOUT_MS = 60_000;
 const UNAVAILABLE: readonly AbilityName[] = [
   'hardware', //
   'snapshots',
+  'images',
   'cloning',
   'guestControl',
   'diskExport',

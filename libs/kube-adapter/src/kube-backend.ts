@@ -110,6 +110,7 @@ export class KubeBackend extends Backend {
       migration: new KubeMigration(deps, discovery),
       snapshots: new UnavailableAbility('Snapshots on a cluster are not built yet.'),
       cloning: new UnavailableAbility('Clones on a cluster are not built yet.'),
+      images: new UnavailableAbility('Images are not imported into a cluster yet.'),
       containers: new KubeContainers(api, clock),
       consoles: new KubeConsoles(api, clock),
       events: new KubeEvents(api),

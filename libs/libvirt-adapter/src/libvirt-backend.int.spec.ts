@@ -15,6 +15,7 @@ if (missing === undefined) {
       'migration', //
       'snapshots',
       'cloning',
+      'images',
       'containers',
       'events',
       'guestInfo',

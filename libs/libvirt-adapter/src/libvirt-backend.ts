@@ -179,6 +179,7 @@ export class LibvirtBackend extends Backend {
       migration: new UnavailableAbility('Live migration needs a cluster: a libvirt context is one machine.'),
       snapshots: new UnavailableAbility('Snapshots on libvirt are not built yet.'),
       cloning: new UnavailableAbility('Clones on libvirt are not built yet.'),
+      images: new UnavailableAbility('Images are not imported into libvirt yet.'),
       containers: new UnavailableAbility('Containers need Kubernetes: libvirt runs virtual machines only.'),
       consoles: new LibvirtConsoles(connection, finder),
       events: new UnavailableAbility(

@@ -1,6 +1,7 @@
 import {
   countMembers,
   DomainError,
+  formatImageRef,
   formatRef,
   messageOf,
   ServiceShutdown,
@@ -10,6 +11,7 @@ import {
   type Clock,
   type InstanceRef,
   type Log,
+  type ImageRef,
   type BackgroundWork,
   type BulkOrder,
   type BulkWork,
@@ -55,8 +57,14 @@ export class TaskBoard extends TaskRunner implements TaskReader {
     }
   }
 
-  override start(kind: Exclude<TaskKind, 'bulk'>, ref: InstanceRef, caller: Caller, work: BackgroundWork): string {
-    return this.begin(this.taskOf(kind, ref.name, formatRef(ref), caller), work);
+  override start(
+    kind: Exclude<TaskKind, 'bulk'>,
+    subject: InstanceRef | ImageRef,
+    caller: Caller,
+    work: BackgroundWork,
+  ): string {
+    const ref = 'kind' in subject ? formatRef(subject) : formatImageRef(subject);
+    return this.begin(this.taskOf(kind, subject.name, ref, caller), work);
   }
 
   override startBulk(order: BulkOrder, refs: readonly string[], caller: Caller, work: BulkWork): string {

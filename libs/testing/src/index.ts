@@ -12,6 +12,7 @@ export * from './contracts/folder-store.contract.js';
 export * from './contracts/guest-control.contract.js';
 export * from './contracts/guest-inspection.contract.js';
 export * from './contracts/created-vm.js';
+export * from './contracts/imported-images.contract.js';
 export * from './contracts/instance-cloning.contract.js';
 export * from './contracts/instance-events.contract.js';
 export * from './contracts/instance-hardware.contract.js';

@@ -1,6 +1,6 @@
 import type { BulkTask, TaskMember } from './bulk.js';
 
-export const TASK_KINDS = ['create', 'migrate', 'snapshot', 'restore', 'clone', 'bulk'] as const;
+export const TASK_KINDS = ['create', 'migrate', 'snapshot', 'restore', 'clone', 'import', 'bulk'] as const;
 export type TaskKind = (typeof TASK_KINDS)[number];
 export type TaskStatus = 'running' | 'done' | 'error';
 
@@ -20,7 +20,7 @@ export interface Task {
   readonly log: string;
   /** Empty unless status is `error`. */
   readonly error: string;
-  /** The ref of its instance, as text; empty for a bulk task. */
+  /** The ref of its instance or image, as text; empty for a bulk task. */
   readonly ref: string;
   /** Login of the caller. */
   readonly caller: string;

@@ -7,6 +7,7 @@ import type { Diagnostics } from './diagnostics.port.js';
 import type { DiskExport } from './disk-export.port.js';
 import type { GuestControl } from './guest-control.port.js';
 import type { GuestInspection } from './guest-inspection.port.js';
+import type { ImportedImages } from './imported-images.port.js';
 import type { InstanceCloning } from './instance-cloning.port.js';
 import type { InstanceEvents } from './instance-events.port.js';
 import type { InstanceHardware } from './instance-hardware.port.js';
@@ -26,6 +27,7 @@ export interface Abilities {
   readonly migration: InstanceMigration;
   readonly snapshots: InstanceSnapshots;
   readonly cloning: InstanceCloning;
+  readonly images: ImportedImages;
   readonly containers: Containers;
   readonly consoles: ConsoleSource;
   readonly events: InstanceEvents;
@@ -48,6 +50,7 @@ export const ABILITY_NAMES: readonly AbilityName[] = [
   'migration',
   'snapshots',
   'cloning',
+  'images',
   'containers',
   'consoles',
   'events',

@@ -9,6 +9,8 @@ export interface CatalogEntry {
   readonly custom?: true;
   /** Where the image is downloaded from, for an entry that is a disk image or an installation medium. */
   readonly download?: { readonly kind: 'url' | 'iso'; readonly url: string };
+  /** An image that was imported into the namespace of the new VM. */
+  readonly imported?: true;
   /** The image that Headgate builds on this machine, for backends that run guests on it. */
   readonly builtLocally?: 'tiny';
 }

@@ -1,4 +1,4 @@
-import { isDownloadUrl, isImageReference } from './image-location.js';
+import { displayUrl, isDownloadUrl, isImageReference } from './image-location.js';
 
 describe('isImageReference', () => {
   test.each(['debian', 'debian:13', 'docker://registry.example.org:5000/a/b:1@sha256:0123', 'oci://a/b'])(
@@ -27,4 +27,11 @@ describe('isDownloadUrl', () => {
     'https://example.org/a b',
     `https://example.org/${'a'.repeat(2048)}`,
   ])('refuses %j', (text) => expect(isDownloadUrl(text)).toBe(false));
+});
+
+test('displays a URL without user, password, query and fragment', () => {
+  expect(displayUrl('https://ann:secret@example.org:8443/a/disk.qcow2?token=secret#sha256:00')).toBe(
+    'https://example.org:8443/a/disk.qcow2',
+  );
+  expect(displayUrl('not a URL')).toBe('not a URL');
 });

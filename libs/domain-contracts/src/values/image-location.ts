@@ -11,3 +11,10 @@ export const DOWNLOAD_URL_RULE = 'an http:// or https:// URL without a user name
 export const isImageReference = (text: string): boolean =>
   text.length <= MAX_REFERENCE_LENGTH && IMAGE_REFERENCE.test(text);
 export const isDownloadUrl = (text: string): boolean => text.length <= MAX_URL_LENGTH && DOWNLOAD_URL.test(text);
+
+/** A URL without the parts that may contain a password or a token. */
+export function displayUrl(text: string): string {
+  if (!URL.canParse(text)) return text;
+  const url = new URL(text);
+  return `${url.protocol}//${url.host}${url.pathname}`;
+}

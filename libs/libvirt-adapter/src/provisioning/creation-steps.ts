@@ -1,4 +1,4 @@
-import { formatBytes, type PlanStep, type VmSource, type VmSpec } from '@headgate/domain-contracts';
+import { displayUrl, formatBytes, type PlanStep, type VmSource, type VmSpec } from '@headgate/domain-contracts';
 import { OWN_NETWORK } from '../network/guest-network.js';
 
 /** The steps of creating a VM, as shown to the user. */
@@ -22,9 +22,9 @@ function sourceSteps({ source, diskBytes }: VmSpec): PlanStep[] {
     case 'pvc':
       return [{ name: 'disk', detail: `Use the volume ${source.claim} as its disk.` }];
     case 'iso':
-      return [{ name: 'download', detail: `Download the ISO ${redactUrl(source.url)}.` }, disk];
+      return [{ name: 'download', detail: `Download the ISO ${displayUrl(source.url)}.` }, disk];
     case 'import':
-      return [{ name: 'download', detail: `Download the image ${redactUrl(source.url)}.` }, disk];
+      return [{ name: 'download', detail: `Download the image ${displayUrl(source.url)}.` }, disk];
     case 'image':
       if (source.entry.builtLocally !== undefined)
         return [{ name: 'build', detail: `Use the image ${source.entry.name}, which is built on this machine.` }, disk];
@@ -32,13 +32,6 @@ function sourceSteps({ source, diskBytes }: VmSpec): PlanStep[] {
     default:
       return [{ name: 'pull', detail: `Pull the container disk ${source.image}.` }, disk];
   }
-}
-
-/** A URL without the parts that may contain a password or token. */
-function redactUrl(text: string): string {
-  if (!URL.canParse(text)) return text;
-  const url = new URL(text);
-  return `${url.origin}${url.pathname}`;
 }
 
 export const containerDiskOf = (source: Extract<VmSource, { kind: 'image' | 'containerDisk' }>): string =>

@@ -8,6 +8,7 @@ import { diagnosticsContract } from './diagnostics.contract.js';
 import { diskExportContract, type DiskExportContractOptions } from './disk-export.contract.js';
 import { guestControlContract, type GuestControlContractOptions } from './guest-control.contract.js';
 import { guestInspectionContract } from './guest-inspection.contract.js';
+import { importedImagesContract, type ImagesContractOptions } from './imported-images.contract.js';
 import { instanceCloningContract } from './instance-cloning.contract.js';
 import { instanceEventsContract } from './instance-events.contract.js';
 import { instanceHardwareContract, type HardwareContractOptions } from './instance-hardware.contract.js';
@@ -26,6 +27,7 @@ export interface AllPortsOptions extends ContractOptions {
   readonly diskExport?: DiskExportContractOptions;
   readonly snapshots?: SnapshotContractOptions;
   readonly hardware?: HardwareContractOptions;
+  readonly images?: ImagesContractOptions;
   /** Abilities that the backend does not have: they are checked to be refused with a reason. */
   readonly unavailable?: readonly AbilityName[];
 }
@@ -34,7 +36,17 @@ export interface AllPortsOptions extends ContractOptions {
 export function allPortsContract(
   adapter: string,
   open: OpenHarness,
-  { timeoutMs, consoles, migration, hardware, guestControl, diskExport, snapshots, unavailable = [] }: AllPortsOptions,
+  {
+    timeoutMs,
+    consoles,
+    migration,
+    hardware,
+    guestControl,
+    diskExport,
+    snapshots,
+    images,
+    unavailable = [],
+  }: AllPortsOptions,
 ): void {
   const options = timeoutMs === undefined ? {} : { timeoutMs };
   const suites: Readonly<Record<AbilityName, () => void>> = {
@@ -45,6 +57,7 @@ export function allPortsContract(
     migration: () => instanceMigrationContract(adapter, open, { ...options, ...migration }),
     snapshots: () => instanceSnapshotsContract(adapter, open, { ...options, ...snapshots }),
     cloning: () => instanceCloningContract(adapter, open, options),
+    images: () => importedImagesContract(adapter, open, { ...options, ...images }),
     containers: () => containersContract(adapter, open, options),
     consoles: () => consoleSourceContract(adapter, open, { ...options, ...consoles }),
     events: () => instanceEventsContract(adapter, open, options),

@@ -1,4 +1,4 @@
-import type { Backend, InstanceRef, VmSource } from '@headgate/domain-contracts';
+import type { Backend, ImageOrigin, InstanceRef, VmSource } from '@headgate/domain-contracts';
 
 /** An adapter under test and the engine behind it. Each contract suite opens its own. */
 export interface BackendHarness {
@@ -16,6 +16,8 @@ export interface BackendHarness {
   deleteExternally(ref: InstanceRef): Promise<void>;
   /** A source that the engine can create a VM from quickly. */
   quickSource(): Promise<VmSource>;
+  /** An image that the engine can import quickly. Default: a URL. */
+  imageOrigin?(): Promise<ImageOrigin>;
   /** Opens a backend of the same kind whose engine does not answer. The suite closes it. */
   openUnreachable(): Promise<Backend>;
   /** The image for the containers of the suites. Default: `debian:12`. */

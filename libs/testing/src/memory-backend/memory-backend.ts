@@ -21,6 +21,7 @@ import {
   MemoryPower,
   MemoryProvisioning,
 } from './memory-instances.js';
+import { MemoryImages } from './memory-images.js';
 import { MemoryMetrics } from './memory-metrics.js';
 import { MemoryCloning, MemorySnapshots } from './memory-snapshots.js';
 import { MEMORY_TRAITS } from './memory-traits.js';
@@ -59,6 +60,7 @@ export class MemoryBackend extends Backend {
       migration: new MemoryMigration(engine),
       snapshots: new MemorySnapshots(engine),
       cloning: new MemoryCloning(engine),
+      images: new MemoryImages(engine),
       containers: new MemoryContainers(engine),
       consoles: new MemoryConsoles(engine, openScreen),
       events: new MemoryEvents(engine),

@@ -32,6 +32,8 @@ export class MemoryEngine {
   readonly faults = new Map<string, string>();
   /** Values that replace those of an instance in the next readings, by the instance's ref as text. */
   readonly readings = new Map<string, Partial<InstanceReading>>();
+  /** `namespace/name` of the imported images that VMs were created from, by the refs of the VMs as text. */
+  private readonly imagesOfVms = new Map<string, string>();
   private readonly instances = new Map<string, Instance>();
   private readonly listeners = new Set<InventoryListener>();
   private readonly recorded: RecordedEvent[] = [];
@@ -109,6 +111,15 @@ export class MemoryEngine {
     const instance = this.find(ref);
     if (instance && isContainer(instance)) return instance;
     throw new DomainError('INSTANCE_NOT_FOUND', `There is no container ${ref.namespace}/${ref.name}.`);
+  }
+
+  /** Records the imported image that a VM was created from. */
+  setImageOf(ref: InstanceRef, image: string): void {
+    this.imagesOfVms.set(formatRef(ref), image);
+  }
+
+  imageOf(ref: InstanceRef): string | undefined {
+    return this.imagesOfVms.get(formatRef(ref));
   }
 
   setStatus(vm: VirtualMachine, status: VmStatus): void {

@@ -101,6 +101,8 @@ export class MemoryProvisioning extends InstanceProvisioning {
     if (source.kind === 'pvc' && source.claim !== MEMORY_VOLUME) {
       throw new DomainError('VOLUME_NOT_FOUND', `There is no volume ${source.claim}.`);
     }
+    if (source.kind === 'image' && source.entry.imported)
+      this.engine.setImageOf(ref, `${ref.namespace}/${source.entry.name}`);
     const uid = this.engine.nextUid();
     const vm = buildVm({ ref, uid, cpu, memoryBytes, diskBytes, backend: this.engine.kind, liveMigratable: true });
     const finalStatus: VmStatus = start ? 'Running' : 'Stopped';

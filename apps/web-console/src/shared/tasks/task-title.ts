@@ -8,6 +8,7 @@ const VERBS: Readonly<Record<Exclude<TaskView['kind'], 'bulk'>, string>> = {
   snapshot: 'Change the snapshots of',
   restore: 'Restore',
   clone: 'Clone',
+  import: 'Import',
 };
 
 /** A readable title, such as "Create web-1" or "Shut down 12 instances". */

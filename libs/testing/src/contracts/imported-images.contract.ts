@@ -1,0 +1,168 @@
+import {
+  IMAGE_PHASE,
+  type BackgroundWork,
+  type CatalogEntry,
+  type ImageOrigin,
+  type ImageRef,
+  type ImportedImage,
+  type ImportedImages,
+} from '@headgate/domain-contracts';
+import { InventoryRecorder } from '../inventory-recorder.js';
+import type { BackendHarness, ContractOptions, OpenHarness } from './backend-harness.js';
+import { createdVm } from './created-vm.js';
+import { recordingReporter } from './recording-reporter.js';
+
+export interface ImagesContractOptions {
+  /** Whether the disk of a VM is a full copy of the image that it was created from. Default false: the VM needs the image. */
+  readonly copies?: boolean;
+}
+
+const GIB = 1024 ** 3;
+
+/** The rules for every `ImportedImages`. */
+export function importedImagesContract(
+  adapter: string,
+  open: OpenHarness,
+  { timeoutMs = 5000, copies = false }: ContractOptions & ImagesContractOptions = {},
+): void {
+  describe(`ImportedImages, ${adapter}`, () => {
+    let harness: BackendHarness;
+    let images: ImportedImages;
+    let recorder: InventoryRecorder;
+
+    beforeAll(async () => {
+      harness = await open();
+      images = harness.backend.require('images');
+      recorder = InventoryRecorder.over(harness.backend.require('inventory'));
+      await recorder.whenListed();
+    }, timeoutMs);
+    afterAll(async () => {
+      await recorder?.stop();
+      await harness?.close();
+    }, timeoutMs);
+
+    afterEach(() => harness?.tidy?.(), timeoutMs);
+
+    const inTime = (title: string, rule: () => Promise<void>): void => test(title, rule, timeoutMs);
+    const freshImage = (): ImageRef => {
+      const { context, namespace, name } = harness.freshRef();
+      return { context, namespace, name };
+    };
+    const origin = async (): Promise<ImageOrigin> =>
+      (await harness.imageOrigin?.()) ?? { kind: 'url', url: 'https://images.example/disk.qcow2?key=hidden' };
+    const begin = async (ref = freshImage()): Promise<BackgroundWork> =>
+      images.import({ ref, bytes: GIB, origin: await origin() });
+    const imported = async (ref = freshImage()): Promise<ImageRef> => {
+      await (
+        await begin(ref)
+      )(recordingReporter());
+      return ref;
+    };
+    const find = async (ref: ImageRef): Promise<ImportedImage | undefined> =>
+      (await images.list()).find(
+        (image) =>
+          image.ref.name === ref.name && image.ref.namespace === ref.namespace && image.ref.context === ref.context,
+      );
+    const entryOf = (ref: ImageRef): CatalogEntry => ({
+      name: ref.name,
+      description: '',
+      containerDisk: '',
+      defaultUser: '',
+      imported: true,
+    });
+    const vmFrom = (ref: ImageRef) =>
+      createdVm(harness, recorder, { start: true, source: { kind: 'image', entry: entryOf(ref) } });
+
+    inTime('lists an image from the moment its import begins', async () => {
+      const ref = freshImage();
+      const work = await begin(ref);
+      const running = await find(ref);
+      expect(running).toBeDefined();
+      expect([IMAGE_PHASE.ready as string, IMAGE_PHASE.failed]).not.toContain(running?.phase);
+      await work(recordingReporter());
+      expect(await find(ref)).toMatchObject({ ref, bytes: GIB, phase: IMAGE_PHASE.ready, progress: 1 });
+      expect(['https://images.example/disk.qcow2', 'upload']).toContain((await find(ref))?.source);
+    });
+
+    inTime('refuses a name that an image has, and leaves that image alone', async () => {
+      const ref = await imported();
+      const before = await find(ref);
+      const again = { ref, bytes: GIB, origin: await origin() };
+      expect((await images.planImport(again)).refusals.map(({ code }) => code)).toContain('ALREADY_EXISTS');
+      await expect(images.import(again)).rejects.toMatchObject({ code: 'ALREADY_EXISTS' });
+      expect(await find(ref)).toEqual(before);
+    });
+
+    inTime('plans without changing anything', async () => {
+      const ref = freshImage();
+      const { steps, refusals } = await images.planImport({ ref, bytes: GIB, origin: await origin() });
+      expect([steps.length > 0, refusals]).toEqual([true, []]);
+      expect(await find(ref)).toBeUndefined();
+      await imported(ref);
+      expect((await images.planDelete(ref)).steps.length).toBeGreaterThan(0);
+      expect(await find(ref)).toBeDefined();
+    });
+
+    inTime('deletes an image and no other', async () => {
+      const [one, other] = [await imported(), await imported()];
+      await images.delete(one);
+      expect(await find(one)).toBeUndefined();
+      expect(await find(other)).toMatchObject({ phase: IMAGE_PHASE.ready });
+      await imported(one);
+      expect(await find(one)).toMatchObject({ phase: IMAGE_PHASE.ready });
+    });
+
+    inTime('cancels a running import by deleting its image', async () => {
+      const ref = freshImage();
+      const work = await begin(ref);
+      await images.delete(ref);
+      await expect(work(recordingReporter())).rejects.toBeDefined();
+      expect(await find(ref)).toBeUndefined();
+    });
+
+    inTime('starts VMs that are created from an image', async () => {
+      const ref = await imported();
+      const [first, second] = [await vmFrom(ref), await vmFrom(ref)];
+      expect([first.status, second.status]).toEqual(['Running', 'Running']);
+      expect(await find(ref)).toMatchObject({ phase: IMAGE_PHASE.ready });
+    });
+
+    inTime(
+      copies
+        ? 'deletes an image without the VMs that were created from it'
+        : 'does not delete an image that a VM needs',
+      async () => {
+        const ref = await imported();
+        const vm = await vmFrom(ref);
+        if (copies) {
+          await images.delete(ref);
+        } else {
+          expect((await images.planDelete(ref)).refusals.map(({ code }) => code)).toContain('BUSY');
+          await expect(images.delete(ref)).rejects.toMatchObject({ code: 'BUSY' });
+          expect(await find(ref)).toMatchObject({ phase: IMAGE_PHASE.ready });
+        }
+        expect(recorder.vm(vm.ref)).toMatchObject({ uid: vm.uid, status: 'Running' });
+        if (copies) return;
+        await harness.backend.require('provisioning').delete(vm.ref);
+        await recorder.until(() => recorder.vm(vm.ref) === undefined);
+        await images.delete(ref);
+        expect(await find(ref)).toBeUndefined();
+      },
+    );
+
+    inTime('does not list or delete the disks of VMs', async () => {
+      const before = (await images.list()).map(({ ref }) => ref.name);
+      const vm = await createdVm(harness, recorder);
+      expect((await images.list()).map(({ ref }) => ref.name)).toEqual(before);
+      const { context, namespace, name } = vm.ref;
+      await expect(images.delete({ context, namespace, name })).rejects.toMatchObject({ code: 'IMAGE_NOT_FOUND' });
+      expect(recorder.vm(vm.ref)?.uid).toBe(vm.uid);
+    });
+
+    inTime('knows no image that does not exist', async () => {
+      const missing = freshImage();
+      for (const attempt of [images.planDelete(missing), images.delete(missing)])
+        await expect(attempt).rejects.toMatchObject({ code: 'IMAGE_NOT_FOUND' });
+    });
+  });
+}
