@@ -9,6 +9,7 @@ if (missing === undefined) {
   const options = {
     // A guest boots in seconds, or much slower on a busy machine.
     timeoutMs: 120_000,
+    guestControl: { account: 'headgate' },
     consoles: { greeting: /login: / },
     unavailable: [
       'hardware',
@@ -17,10 +18,6 @@ if (missing === undefined) {
       'cloning',
       'images',
       'containers',
-      'events',
-      'guestInfo',
-      'guestControl',
-      'diskExport',
     ] as const,
   };
   allPortsContract('libvirt', () => openHarness(), options);

@@ -13,8 +13,13 @@ import { LibvirtConsoles } from './consoles/libvirt-consoles.js';
 import { LibvirtDiagnostics } from './diagnostics/libvirt-diagnostics.js';
 import { DomainFinder } from './domains/domain-finder.js';
 import { DomainReader } from './domains/domain-reader.js';
+import { EventJournal } from './events/event-journal.js';
+import { LibvirtEvents } from './events/libvirt-events.js';
+import { LibvirtExport } from './export/libvirt-export.js';
 import { EgressPolicy } from './fetching/egress-policy.js';
 import { SPACE_WATERMARK_BYTES, SpaceGuard, type FreeSpace } from './fetching/limits.js';
+import { LibvirtGuestControl } from './guests/libvirt-guest-control.js';
+import { LibvirtGuestInspection } from './guests/libvirt-guest-inspection.js';
 import { LibvirtInventory } from './inventory/libvirt-inventory.js';
 import { OsinfoDatabase } from './guest-profiles/osinfo-database.js';
 import { LIBVIRT_TRAITS } from './libvirt-traits.js';
@@ -155,6 +160,7 @@ export class LibvirtBackend extends Backend {
       findClaim: (claim) => findVolume(connection, claim, POOL_NAME),
       usersOf: async (path) => (await DiskUsage.read(connection, finder)).usersOf(path),
     });
+    const journal = new EventJournal(() => clock.iso());
     const seeds = new SeedRemoval({ connection, pool, editor, lock, clock, log });
     const inventory = new LibvirtInventory({
       context,
@@ -169,6 +175,7 @@ export class LibvirtBackend extends Backend {
         void bases.sweep();
       },
       observer: seeds,
+      onEvent: (event) => journal.record(event),
       onDiscovered: (domain) => void provisioning.failInterrupted(domain),
     });
     const abilities = {
@@ -182,13 +189,17 @@ export class LibvirtBackend extends Backend {
       images: new UnavailableAbility('Images are not imported into libvirt yet.'),
       containers: new UnavailableAbility('Containers need Kubernetes: libvirt runs virtual machines only.'),
       consoles: new LibvirtConsoles(connection, finder),
-      events: new UnavailableAbility(
-        'A libvirt context keeps no history of events: only the actions of this service are known.',
-      ),
+      events: new LibvirtEvents(finder, journal),
       metrics: new LibvirtMetrics(connection, finder, clock),
-      guestInfo: new UnavailableAbility('Guest information is not read from libvirt yet.'),
-      guestControl: new UnavailableAbility('Commands and passwords are not sent to guests of libvirt yet.'),
-      diskExport: new UnavailableAbility('Disks of libvirt are not exported yet.'),
+      guestInfo: new LibvirtGuestInspection(connection, finder),
+      guestControl: new LibvirtGuestControl(connection, finder, clock),
+      diskExport: new LibvirtExport({
+        connection,
+        finder,
+        clock,
+        createTemporaryFolder: () => progress.createTemporaryFolder(),
+        run,
+      }),
       cluster: new LibvirtCluster(connection, POOL_NAME),
       diagnostics: new LibvirtDiagnostics({
         connection,

@@ -12,13 +12,15 @@ import {
   unsignedHyper,
   type Codec,
 } from './wire/codec.js';
-import { authTypes } from './wire/message.js';
+import { authTypes, QEMU_PROGRAM } from './wire/message.js';
 import { domain, MAX_LIST_LENGTH, network, pool, typedParams, volume } from './wire/types.js';
 
 /** A call of libvirt's remote protocol: its number, and the types of its arguments and of its result. */
 export interface Procedure<A, R> {
   readonly name: string;
   readonly number: number;
+  /** Default: libvirt's remote program. */
+  readonly program?: number;
   readonly args: Codec<A>;
   readonly result: Codec<R>;
 }
@@ -32,6 +34,8 @@ const guestInterface = struct({
   hardwareAddress: nullable(string),
   addresses: array(interfaceAddress, 2048),
 });
+/** libvirt's limit for the facts of one guest. */
+const MAX_GUEST_FACTS = 2048;
 const domainStats = struct({ domain, stats: typedParams() });
 /** Values of a node by name. With `count` 0, the reply has no values, only their number. */
 const nodeStats = struct({ values: array(struct({ field: string, value: unsignedHyper }), 1024), count: int });
@@ -131,6 +135,36 @@ export const procedures = {
     struct({ domain, source: uint, flags: uint }),
     struct({ interfaces: array(guestInterface, 2048) }),
   ),
+  /** Facts of the guest agent by name, such as `os.id` and `fs.0.mountpoint`. */
+  domainGetGuestInfo: procedure(
+    'DomainGetGuestInfo',
+    418,
+    struct({ domain, types: uint, flags: uint }),
+    struct({ facts: typedParams(MAX_GUEST_FACTS) }),
+  ),
+  /** How many seconds libvirt waits for an answer of the guest agent. */
+  domainAgentSetResponseTimeout: procedure(
+    'DomainAgentSetResponseTimeout',
+    420,
+    struct({ domain, timeoutSeconds: int, flags: uint }),
+    struct({ result: int }),
+  ),
+  domainSetUserPassword: procedure(
+    'DomainSetUserPassword',
+    357,
+    struct({ domain, user: nullable(string), password: nullable(string), flags: uint }),
+    nothing,
+  ),
+  /** A command in the agent's own JSON protocol, and its answer. */
+  qemuDomainAgentCommand: {
+    ...procedure(
+      'QemuDomainAgentCommand',
+      3,
+      struct({ domain, command: string, timeoutSeconds: int, flags: uint }),
+      struct({ answer: nullable(string) }),
+    ),
+    program: QEMU_PROGRAM,
+  },
   domainDefineXmlFlags: procedure(
     'DomainDefineXMLFlags',
     350,

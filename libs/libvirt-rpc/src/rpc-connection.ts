@@ -15,6 +15,7 @@ import {
   MessageStatus,
   MessageType,
   PROGRAM_VERSION,
+  QEMU_PROGRAM,
   REMOTE_PROGRAM,
   type Message,
 } from './wire/message.js';
@@ -184,7 +185,11 @@ export class RpcConnection {
         this.closeListeners.delete(onClose);
         try {
           serial = this.nextSerial();
-          const message = encodeMessage(headerOf(procedure.number, MessageType.call, serial), procedure.args, args);
+          const message = encodeMessage(
+            headerOf(procedure.number, MessageType.call, serial, procedure.program),
+            procedure.args,
+            args,
+          );
           this.calls.set(serial, {
             procedure: procedure.number,
             reply: (reply) => (end(), resolve(reply)),
@@ -257,7 +262,8 @@ export class RpcConnection {
     if (this.error) return;
     const { header } = message;
     if (header.program === KEEPALIVE_PROGRAM && this.keepalive.answer(header)) return;
-    if (header.program !== REMOTE_PROGRAM || header.version !== PROGRAM_VERSION) {
+    const isReplyOfQemu = header.program === QEMU_PROGRAM && header.type === MessageType.reply;
+    if ((header.program !== REMOTE_PROGRAM && !isReplyOfQemu) || header.version !== PROGRAM_VERSION) {
       throw violation(`a message of the program ${header.program}, version ${header.version}`);
     }
     switch (header.type) {
@@ -324,8 +330,8 @@ export class RpcConnection {
   }
 }
 
-const headerOf = (procedure: number, type: number, serial: number) => ({
-  program: REMOTE_PROGRAM,
+const headerOf = (procedure: number, type: number, serial: number, program = REMOTE_PROGRAM) => ({
+  program,
   version: PROGRAM_VERSION,
   procedure,
   type,

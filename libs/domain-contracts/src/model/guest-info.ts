@@ -49,7 +49,7 @@ export interface ReportedGuest {
 }
 
 /**
- * Turns the values of an agent, which whoever controls the guest chooses, into bounded plain data: short texts of printable
+ * Turns the values of an agent, which may be hostile because the guest controls it, into bounded plain data: short texts of printable
  * characters, plausible numbers and times, and at most 100 entries of a list.
  */
 export function toGuestInfo({ os, users, filesystems }: ReportedGuest): GuestInfo {

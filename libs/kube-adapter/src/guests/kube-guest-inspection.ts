@@ -72,7 +72,7 @@ export class KubeGuestInspection extends GuestInspection {
     throw agentUnreachable(ref, 'it is not installed, or not started yet');
   }
 
-  /** virt-api answers every failure with 500 and plain text, so they can't be told apart reliably. */
+  /** virt-api answers every failure with 500 and plain text, so they can't be distinguished reliably. */
   private async ask(ref: InstanceRef, subresource: string): Promise<AgentAnswer> {
     const path = subresourcePath(ref.namespace, 'virtualmachineinstances', ref.name, subresource);
     try {

@@ -5,6 +5,10 @@ export interface DomainEvent {
   readonly kind: string;
   /** The domain's name in libvirt. */
   readonly domain: string;
+  /** What happened, such as `Started`, for events that have several meanings. */
+  readonly action?: string;
+  /** Its cause, such as `Booted`. */
+  readonly detail?: string;
   /** Whether the domain has started. */
   readonly isStart: boolean;
 }

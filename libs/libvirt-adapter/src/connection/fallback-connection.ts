@@ -1,6 +1,7 @@
 import { SILENT_LOG, type Log } from '@headgate/domain-contracts';
 import type { DomainOperations } from './domain-operations.js';
 import type { EventListener, EventSubscription } from './domain-events.js';
+import type { GuestOperations } from './guest-operations.js';
 import type { HostOperations } from './host-operations.js';
 import { LibvirtConnection } from './libvirt-connection.js';
 import type { NetworkOperations } from './network-operations.js';
@@ -12,6 +13,7 @@ export class FallbackConnection extends LibvirtConnection {
   override readonly uri: string;
   override readonly host: HostOperations;
   override readonly domains: DomainOperations;
+  override readonly guests: GuestOperations;
   override readonly networks: NetworkOperations;
   override readonly storage: StorageOperations;
   /** Why the first connection can't be used at all. */
@@ -27,6 +29,7 @@ export class FallbackConnection extends LibvirtConnection {
     this.uri = first.uri;
     this.host = this.either(first.host, second.host);
     this.domains = this.either(first.domains, second.domains);
+    this.guests = this.either(first.guests, second.guests);
     this.networks = this.either(first.networks, second.networks);
     this.storage = this.either(first.storage, second.storage);
   }

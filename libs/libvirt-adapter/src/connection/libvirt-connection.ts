@@ -1,5 +1,6 @@
 import type { DomainOperations } from './domain-operations.js';
 import type { EventListener, EventSubscription } from './domain-events.js';
+import type { GuestOperations } from './guest-operations.js';
 import type { HostOperations } from './host-operations.js';
 import type { NetworkOperations } from './network-operations.js';
 import type { StorageOperations } from './storage-operations.js';
@@ -13,6 +14,7 @@ export abstract class LibvirtConnection {
   abstract readonly uri: string;
   abstract readonly host: HostOperations;
   abstract readonly domains: DomainOperations;
+  abstract readonly guests: GuestOperations;
   abstract readonly networks: NetworkOperations;
   abstract readonly storage: StorageOperations;
 

@@ -23,6 +23,9 @@ describe('domain state', () => {
       status: 'Stopped',
       reason: expect.stringContaining('QEMU'),
     });
-    expect(statusOf(parseDomainState('shut off (shutdown)')).reason).toBeUndefined();
+    for (const problem of ['shut off (failed)', 'shut off (daemon)', 'paused (watchdog)', 'crashed (panicked)'])
+      expect(statusOf(parseDomainState(problem)).reason).toMatch(/^[A-Z].*\.$/);
+    for (const usual of ['shut off (shutdown)', 'shut off (destroyed)', 'paused (user)'])
+      expect(statusOf(parseDomainState(usual)).reason).toBeUndefined();
   });
 });

@@ -95,6 +95,7 @@ export function statusOf({ word, reason }: DomainState): StatusAndReason {
 const STOPPED_BADLY: Readonly<Record<string, string>> = {
   crashed: "The QEMU process exited unexpectedly: see its log in libvirt's log folder.",
   failed: "The last start failed: see the QEMU log in libvirt's log folder.",
+  daemon: 'libvirt ended the guest because it could not reach it: start it again.',
 };
 
 function paused(reason: string): StatusAndReason {
@@ -109,6 +110,10 @@ function paused(reason: string): StatusAndReason {
         reason:
           'A disk reported I/O errors, often because the host has no space left: free some space, then resume the VM.',
       };
+    case 'watchdog':
+      return { status: 'Paused', reason: 'The watchdog paused the guest, because it no longer reacted: restart it.' };
+    case 'post-copy failed':
+      return { status: 'Paused', reason: 'The migration of the guest failed halfway, and its memory is incomplete.' };
     case 'crashed':
       return { status: 'CrashLoopBackOff', reason: 'The guest crashed: force stop it, then start it again.' };
     case 'shutting down':

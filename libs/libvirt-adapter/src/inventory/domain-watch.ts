@@ -25,6 +25,8 @@ export interface DomainWatchDeps {
   readonly log: Log;
   /** Called when the inventory is watched for the first time. */
   readonly onFirstWatch?: () => void;
+  /** Called with each event of a domain. */
+  readonly onEvent?: (event: DomainEvent) => void;
   /** Called with each domain when a connection is established. */
   readonly onDiscovered: (domain: DomainDescription) => void;
   readonly observer: DomainObserver;
@@ -86,6 +88,7 @@ export class DomainWatch implements InventoryWatch {
     try {
       attempt.events = await connection.watch({
         event: (event) => {
+          this.deps.onEvent?.(event);
           if (live) live.handle(event);
           else queued.push(event);
         },

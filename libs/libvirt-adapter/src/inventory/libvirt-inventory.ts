@@ -21,7 +21,12 @@ export class LibvirtInventory extends InstanceInventory {
   override watch(listener: InventoryListener): InventoryWatch {
     if (!this.isStarted) this.deps.onFirstWatch?.();
     this.isStarted = true;
-    const watch = new DomainWatch(this.deps, listener);
+    // Every watch receives every event; those of one are enough.
+    const onEvent: DomainWatchDeps['onEvent'] = (event) => {
+      const [first] = this.watches;
+      if (first === watch) this.deps.onEvent?.(event);
+    };
+    const watch: InventoryWatch = new DomainWatch({ ...this.deps, onEvent }, listener);
     this.watches.add(watch);
     return {
       stop: async () => {

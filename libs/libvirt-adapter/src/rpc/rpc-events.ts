@@ -7,6 +7,7 @@ import {
 } from '@headgate/libvirt-rpc';
 import { messageOf, DomainError } from '@headgate/domain-contracts';
 import type { DomainEvent, EventListener, EventSubscription } from '../connection/domain-events.js';
+import { describeMessage } from '../events/describe-event.js';
 import type { RpcLink } from './rpc-link.js';
 
 /** Events over a connection of their own, so that no long call delays them. Its keepalives detect a hanging daemon. */
@@ -47,5 +48,6 @@ export class RpcEvents implements EventSubscription {
 const toDomainEvent = (message: DomainEventMessage): DomainEvent => ({
   kind: message.name,
   domain: message.domain.name,
+  ...describeMessage(message),
   isStart: message.name === 'lifecycle' && message.event === LifecycleEvent.started,
 });

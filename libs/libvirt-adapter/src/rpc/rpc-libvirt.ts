@@ -2,6 +2,7 @@ import type { EventListener, EventSubscription } from '../connection/domain-even
 import { LibvirtConnection } from '../connection/libvirt-connection.js';
 import { RpcDomains } from './rpc-domains.js';
 import { RpcEvents } from './rpc-events.js';
+import { RpcGuests } from './rpc-guests.js';
 import { RpcHost } from './rpc-host.js';
 import { RpcLink, type RpcLinkOptions } from './rpc-link.js';
 import { RpcNetworks } from './rpc-networks.js';
@@ -18,6 +19,7 @@ export class RpcLibvirt extends LibvirtConnection {
   override readonly uri: string;
   override readonly host: RpcHost;
   override readonly domains: RpcDomains;
+  override readonly guests: RpcGuests;
   override readonly networks: RpcNetworks;
   override readonly storage: RpcStorage;
   private readonly link: RpcLink;
@@ -30,6 +32,7 @@ export class RpcLibvirt extends LibvirtConnection {
     this.slowLink = new RpcLink({ ...options, keepalive: PATIENT_KEEPALIVE });
     this.host = new RpcHost(this.link);
     this.domains = new RpcDomains({ link: this.link, slowLink: this.slowLink });
+    this.guests = new RpcGuests(this.slowLink);
     this.networks = new RpcNetworks(this.link);
     this.storage = new RpcStorage(this.link);
   }

@@ -7,6 +7,8 @@ export interface RunOptions {
   /** The program is killed when it prints more. */
   readonly maxBytes?: number;
   readonly cwd?: string;
+  /** Its standard input; empty by default. Other users can't see it, unlike arguments. */
+  readonly input?: string;
   /** Runs the program as this user and group, which only root may choose. */
   readonly user?: { readonly uid: number; readonly gid: number };
   /** Limits of the kernel for the program. They are applied where `prlimit` is installed, as it is on any usual Linux. */
@@ -35,7 +37,7 @@ export type RunProgram = (program: string, args: readonly string[], options: Run
 
 const MAX_OUTPUT_BYTES = 64 * 1024 ** 2;
 
-/** Runs a program on this machine without a shell, in the C locale, with an empty standard input. */
+/** Runs a program on this machine without a shell, in the C locale. */
 export const runProgram: RunProgram = async (program, args, options) => {
   if (!options.limits) return execute(program, args, options);
   const result = await execute('prlimit', [...limitArguments(options.limits), '--', program, ...args], options);
@@ -51,7 +53,7 @@ const limitArguments = ({ addressSpaceBytes, cpuSeconds, fileBytes }: ProgramLim
   ...(fileBytes === undefined ? [] : [`--fsize=${fileBytes}`]),
 ];
 
-const execute: RunProgram = (program, args, { timeoutMs, signal, maxBytes = MAX_OUTPUT_BYTES, cwd, user }) =>
+const execute: RunProgram = (program, args, { timeoutMs, signal, maxBytes = MAX_OUTPUT_BYTES, cwd, user, input }) =>
   new Promise((resolve) => {
     const child = execFile(
       program,
@@ -78,7 +80,8 @@ const execute: RunProgram = (program, args, { timeoutMs, signal, maxBytes = MAX_
         });
       },
     );
-    child.stdin?.end();
+    // A program that ends early does not read its input.
+    child.stdin?.on('error', () => undefined).end(input);
   });
 
 export const englishEnvironment = (): NodeJS.ProcessEnv => ({ ...process.env, LC_ALL: 'C', LANGUAGE: 'C' });

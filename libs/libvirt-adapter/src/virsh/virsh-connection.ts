@@ -2,6 +2,7 @@ import type { EventListener, EventSubscription } from '../connection/domain-even
 import { LibvirtConnection } from '../connection/libvirt-connection.js';
 import { VirshDomains } from './virsh-domains.js';
 import { VirshEvents } from './virsh-events.js';
+import { VirshGuests } from './virsh-guests.js';
 import { VirshHost } from './virsh-host.js';
 import { VirshNetworks } from './virsh-networks.js';
 import { VirshStorage } from './virsh-storage.js';
@@ -12,6 +13,7 @@ export class VirshConnection extends LibvirtConnection {
   override readonly uri: string;
   override readonly host: VirshHost;
   override readonly domains: VirshDomains;
+  override readonly guests: VirshGuests;
   override readonly networks: VirshNetworks;
   override readonly storage: VirshStorage;
   private readonly virsh: Virsh;
@@ -22,6 +24,7 @@ export class VirshConnection extends LibvirtConnection {
     this.virsh = new Virsh(options);
     this.host = new VirshHost(this.virsh);
     this.domains = new VirshDomains(this.virsh);
+    this.guests = new VirshGuests(this.virsh);
     this.networks = new VirshNetworks(this.virsh);
     this.storage = new VirshStorage(this.virsh);
   }

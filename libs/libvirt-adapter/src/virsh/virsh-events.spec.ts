@@ -6,11 +6,13 @@ describe('parseEventLine', () => {
     expect(parseEventLine("2026-11-21 09:24:01.028+0000: event 'lifecycle' for domain 'web': Started Booted")).toEqual({
       kind: 'lifecycle',
       domain: 'web',
+      action: 'Started',
+      detail: 'Booted',
       isStart: true,
     });
     expect(
       parseEventLine("2026-11-21 09:24:01.028+0000: event 'lifecycle' for domain 'web': Stopped Destroyed"),
-    ).toEqual({ kind: 'lifecycle', domain: 'web', isStart: false });
+    ).toEqual({ kind: 'lifecycle', domain: 'web', action: 'Stopped', detail: 'Destroyed', isStart: false });
   });
 
   test('parses a domain name that contains quotes and colons', () => {

@@ -5,6 +5,7 @@ import {
   type EventListener,
   type EventSubscription,
 } from '../connection/domain-events.js';
+import { describeLine } from '../events/describe-event.js';
 import { translateFailure } from './virsh-errors.js';
 import type { Virsh } from './virsh.js';
 
@@ -12,7 +13,7 @@ import type { Virsh } from './virsh.js';
 export function parseEventLine(line: string): DomainEvent | undefined {
   const [, kind, domain, detail = ''] = /event '([a-z0-9-]+)' for domain '(.*)': (.*)$/.exec(line) ?? [];
   if (kind === undefined || domain === undefined) return undefined;
-  return { kind, domain, isStart: kind === 'lifecycle' && detail.startsWith('Started') };
+  return { kind, domain, ...describeLine(kind, detail), isStart: kind === 'lifecycle' && detail.startsWith('Started') };
 }
 
 /**

@@ -60,6 +60,19 @@ export class Virsh {
   }
 
   /**
+   * Runs one command whose arguments contain a secret: virsh reads it from its standard input.
+   * @throws DomainError, see `translateFailure`
+   */
+  async runSecretly(args: readonly string[], { timeoutMs = CALL_TIMEOUT_MS, signal }: CallOptions = {}): Promise<void> {
+    const input = `${args.map(quote).join(' ')}\n`;
+    const result = await this.slots.run(() => this.program('virsh', this.options(), { timeoutMs, signal, input }));
+    // Without a terminal, virsh exits with 0 whatever its commands did.
+    if (result.code !== 0 || /^error: /m.test(result.stderr)) {
+      throw translateFailure('virsh', { ...result, code: result.code || 1 });
+    }
+  }
+
+  /**
    * Runs commands one after another over a single connection, because connecting to a remote machine is slow.
    * @returns the output of each command; empty for a failed one
    * @throws DomainError when libvirt can't be reached

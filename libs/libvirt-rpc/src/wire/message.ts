@@ -7,8 +7,10 @@ import { XdrWriter } from './xdr-writer.js';
 
 /** https://libvirt.org/kbase/internals/rpc.html */
 export const REMOTE_PROGRAM = 0x20008086;
+/** The calls of the QEMU driver alone: qemu_protocol.x. */
+export const QEMU_PROGRAM = 0x20008087;
 export const KEEPALIVE_PROGRAM = 0x6b656570;
-/** Of both programs. */
+/** Of all programs. */
 export const PROGRAM_VERSION = 1;
 
 export const MessageType = { call: 0, reply: 1, event: 2, stream: 3, streamHole: 6 } as const;

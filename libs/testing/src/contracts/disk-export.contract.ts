@@ -1,8 +1,9 @@
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 import type { Backend, DiskExport, ExportFormat, InstanceRef } from '@headgate/domain-contracts';
-import { InventoryRecorder } from '../inventory-recorder.js';
+import type { InventoryRecorder } from '../inventory-recorder.js';
 import { missingRef, type BackendHarness, type ContractOptions, type OpenHarness } from './backend-harness.js';
+import { contractTests } from './contract-tests.js';
 
 export interface DiskExportContractOptions extends ContractOptions {
   /** Whether the backend exports qcow2. Default true. */
@@ -24,22 +25,12 @@ export function diskExportContract(
     let recorder: InventoryRecorder;
     let unreachable: Backend;
 
-    beforeAll(async () => {
-      harness = await open();
+    const { inTime } = contractTests(open, timeoutMs, async (opened) => {
+      ({ harness } = opened);
       exports = harness.backend.require('diskExport');
-      recorder = InventoryRecorder.over(harness.backend.require('inventory'));
-      await recorder.whenListed();
-      unreachable = await harness.openUnreachable();
-    }, timeoutMs);
-    afterAll(async () => {
-      await recorder?.stop();
-      await unreachable?.close();
-      await harness?.close();
-    }, timeoutMs);
-
-    afterEach(() => harness?.tidy?.(), timeoutMs);
-
-    const inTime = (title: string, rule: () => Promise<void>): void => test(title, rule, timeoutMs);
+      recorder = await opened.recorder();
+      unreachable = await opened.unreachable();
+    });
     const stoppedVm = (): Promise<InstanceRef> => harness.givenVmWithDisk?.() ?? harness.givenVm('Stopped');
     const openExport = (ref: InstanceRef, format: ExportFormat = 'raw.gz', signal = new AbortController().signal) =>
       exports.open(ref, format, signal);
@@ -96,7 +87,9 @@ export function diskExportContract(
     });
 
     inTime('reports a backend that does not answer', async () => {
-      const away = unreachable.require('diskExport').check(missingRef(harness), 'raw.gz');
+      const away = unreachable
+        .require('diskExport')
+        .check({ ...missingRef(harness), context: unreachable.context }, 'raw.gz');
       await expect(away).rejects.toMatchObject({ code: expect.stringMatching(/^BACKEND_(UNREACHABLE|TIMEOUT)$/) });
     });
   });

@@ -4,8 +4,8 @@ import {
   type GuestControl,
   type InstanceRef,
 } from '@headgate/domain-contracts';
-import { InventoryRecorder } from '../inventory-recorder.js';
 import { missingRef, type BackendHarness, type ContractOptions, type OpenHarness } from './backend-harness.js';
+import { contractTests } from './contract-tests.js';
 
 export interface GuestControlContractOptions extends ContractOptions {
   /** An account of the guests. */
@@ -21,23 +21,19 @@ export function guestControlContract(
   describe(`GuestControl, ${adapter}`, () => {
     let harness: BackendHarness;
     let control: GuestControl;
-    let recorder: InventoryRecorder;
     let vm: InstanceRef;
 
-    beforeAll(async () => {
-      harness = await open();
-      control = harness.backend.require('guestControl');
-      recorder = InventoryRecorder.over(harness.backend.require('inventory'));
-      await recorder.whenListed();
-      vm = await harness.givenVm('Running');
-      await recorder.untilVm(vm, ({ agentConnected }) => agentConnected);
-    }, timeoutMs);
-    afterAll(async () => {
-      await recorder?.stop();
-      await harness?.close();
-    }, timeoutMs);
-
-    const inTime = (title: string, rule: () => Promise<void>): void => test(title, rule, timeoutMs);
+    const { inTime } = contractTests(
+      () => openWithoutTidying(open),
+      timeoutMs,
+      async (opened) => {
+        ({ harness } = opened);
+        control = harness.backend.require('guestControl');
+        const recorder = await opened.recorder();
+        vm = await harness.givenVm('Running');
+        await recorder.untilVm(vm, ({ agentConnected }) => agentConnected);
+      },
+    );
     const run = (path: string, args: string[], limitMs = 10_000): Promise<GuestCommandResult> =>
       control.run(vm, { path, args, timeoutMs: limitMs });
 
@@ -94,3 +90,7 @@ export function guestControlContract(
     });
   });
 }
+
+/** All tests share one guest, because it takes long to boot. */
+const openWithoutTidying = async (open: OpenHarness): Promise<BackendHarness> =>
+  Object.create(await open(), { tidy: { value: undefined } }) as BackendHarness;

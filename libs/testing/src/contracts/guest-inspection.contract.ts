@@ -1,6 +1,7 @@
 import type { Backend, GuestInspection, InstanceRef } from '@headgate/domain-contracts';
-import { InventoryRecorder } from '../inventory-recorder.js';
+import type { InventoryRecorder } from '../inventory-recorder.js';
 import { missingRef, type BackendHarness, type ContractOptions, type OpenHarness } from './backend-harness.js';
+import { contractTests } from './contract-tests.js';
 
 /** The rules for every `GuestInspection`. */
 export function guestInspectionContract(
@@ -14,22 +15,12 @@ export function guestInspectionContract(
     let recorder: InventoryRecorder;
     let unreachable: Backend;
 
-    beforeAll(async () => {
-      harness = await open();
+    const { inTime } = contractTests(open, timeoutMs, async (opened) => {
+      ({ harness } = opened);
       guests = harness.backend.require('guestInfo');
-      recorder = InventoryRecorder.over(harness.backend.require('inventory'));
-      await recorder.whenListed();
-      unreachable = await harness.openUnreachable();
-    }, timeoutMs);
-    afterAll(async () => {
-      await recorder?.stop();
-      await unreachable?.close();
-      await harness?.close();
-    }, timeoutMs);
-
-    afterEach(() => harness?.tidy?.(), timeoutMs);
-
-    const inTime = (title: string, rule: () => Promise<void>): void => test(title, rule, timeoutMs);
+      recorder = await opened.recorder();
+      unreachable = await opened.unreachable();
+    });
     const withAgent = async (): Promise<InstanceRef> => {
       const vm = await harness.givenVm('Running');
       await recorder.untilVm(vm, ({ agentConnected }) => agentConnected);
@@ -59,7 +50,7 @@ export function guestInspectionContract(
     });
 
     inTime('reports a backend that does not answer', async () => {
-      const away = unreachable.require('guestInfo').info(missingRef(harness));
+      const away = unreachable.require('guestInfo').info({ ...missingRef(harness), context: unreachable.context });
       await expect(away).rejects.toMatchObject({ code: expect.stringMatching(/^BACKEND_(UNREACHABLE|TIMEOUT)$/) });
     });
   });

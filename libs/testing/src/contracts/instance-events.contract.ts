@@ -51,7 +51,7 @@ export function instanceEventsContract(
     });
 
     inTime('reports a backend that does not answer', async () => {
-      const away = unreachable.require('events').recent(missingRef(harness), 50);
+      const away = unreachable.require('events').recent({ ...missingRef(harness), context: unreachable.context }, 50);
       await expect(away).rejects.toMatchObject({ code: expect.stringMatching(/^BACKEND_(UNREACHABLE|TIMEOUT)$/) });
     });
   });

@@ -1,0 +1,95 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { DomainError, type Clock } from '@headgate/domain-contracts';
+import { englishEnvironment } from '../virsh/run-program.js';
+import { translateFailure } from '../virsh/virsh-errors.js';
+import { NbdReader } from './nbd-reader.js';
+
+export interface ExportedDisk {
+  readonly path: string;
+  /** Never probed: a guest writes the content of its raw disk, which could look like an image that names other files. */
+  readonly format: string;
+}
+
+const EXPORT_NAME = 'disk';
+const CONNECT_PAUSE_MS = 20;
+const START_TIMEOUT_MS = 30_000;
+
+/** A qemu-nbd for one reader. It reads the disk without changing it, and QEMU refuses to start a VM with the disk meanwhile. */
+export class NbdServer {
+  private stderr = '';
+  private failure?: NodeJS.ErrnoException;
+  private hasEnded = false;
+  private readonly ended: Promise<void>;
+
+  private constructor(
+    private readonly child: ChildProcess,
+    private readonly socketPath: string,
+  ) {
+    child.stderr
+      ?.setEncoding('utf8')
+      .on('data', (text: string) => (this.stderr = `${this.stderr}${text}`.slice(-4096)));
+    this.ended = new Promise((resolve) => {
+      const end = (): void => {
+        this.hasEnded = true;
+        resolve();
+      };
+      child.once('error', (error) => {
+        this.failure = error;
+        end();
+      });
+      child.once('close', end);
+    });
+  }
+
+  /** @param folder private to this server */
+  static start({ path, format }: ExportedDisk, folder: string): NbdServer {
+    const socketPath = join(folder, 'nbd.sock');
+    const args = ['--read-only', '--format', format, '--export-name', EXPORT_NAME, '--socket', socketPath, '--', path];
+    const child = spawn('qemu-nbd', args, { stdio: ['ignore', 'ignore', 'pipe'], env: englishEnvironment() });
+    return new NbdServer(child, socketPath);
+  }
+
+  /** @throws DomainError BUSY when the disk is in use, BACKEND_FORBIDDEN, VOLUME_NOT_FOUND, BACKEND_FAILED */
+  async open(clock: Clock, signal: AbortSignal): Promise<NbdReader> {
+    const deadline = clock.now() + START_TIMEOUT_MS;
+    for (;;) {
+      signal.throwIfAborted();
+      if (this.hasEnded) throw this.error();
+      const socket = await tryConnect(this.socketPath);
+      if (socket) {
+        return await NbdReader.open(socket, EXPORT_NAME).catch((error: unknown) => {
+          socket.destroy();
+          throw error;
+        });
+      }
+      if (clock.now() >= deadline) throw new DomainError('BACKEND_TIMEOUT', 'qemu-nbd did not start in time.');
+      await clock.delay(CONNECT_PAUSE_MS);
+    }
+  }
+
+  /** Ends the process and waits for its end. */
+  async stop(): Promise<void> {
+    if (!this.hasEnded) this.child.kill('SIGKILL');
+    await this.ended;
+  }
+
+  private error(): DomainError {
+    const isMissing = this.failure?.code === 'ENOENT';
+    const stderr = `error: ${this.stderr.trim().split('\n').at(-1) ?? ''}`;
+    return translateFailure('qemu-nbd', { code: this.child.exitCode ?? 1, stdout: '', stderr, missing: isMissing });
+  }
+}
+
+async function tryConnect(path: string): Promise<Socket | undefined> {
+  const socket = connect(path);
+  try {
+    await once(socket, 'connect');
+    return socket;
+  } catch {
+    socket.destroy();
+    return undefined;
+  }
+}
