@@ -5,10 +5,12 @@ import { BackendsModule } from './composition/backends.module.js';
 import { ConsolesModule } from './consoles/consoles.module.js';
 import { ContainersModule } from './containers/containers.module.js';
 import { DoctorModule } from './doctor/doctor.module.js';
+import { ExportModule } from './export/export.module.js';
 import { ExpositionModule } from './exposition/exposition.module.js';
 import { FleetModule } from './fleet/fleet.module.js';
 import { FoldersModule } from './folders/folders.module.js';
 import { HardwareModule } from './hardware/hardware.module.js';
+import { GuestsModule } from './guests/guests.module.js';
 import { HealthModule } from './health/health.module.js';
 import { IdentityModule } from './identity/identity.module.js';
 import { ImagesModule } from './images/images.module.js';
@@ -44,6 +46,8 @@ export class AppModule {
         InstancesModule,
         SnapshotsModule,
         MetricsModule,
+        GuestsModule,
+        ExportModule,
         ContainersModule,
         BulkModule,
         FoldersModule,

@@ -5,6 +5,7 @@ export * from './fields.js';
 export * from './folders.js';
 export * from './hardware.js';
 export * from './metrics.js';
+export * from './guests.js';
 export * from './queries.js';
 export * from './snapshots.js';
 export * from './sources.js';

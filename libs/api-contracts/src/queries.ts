@@ -32,6 +32,12 @@ export class PowerQuery extends ChangeQuery {
   @Optional() @IsSwitch() force?: 'true' | 'false';
 }
 
+/** The query of a disk export. */
+export class ExportQuery extends ContextQuery {
+  /** Absent: the raw image, compressed with gzip. */
+  @Optional() @IsIn(['qcow2']) format?: 'qcow2';
+}
+
 /** The query of the console sockets. */
 export class ConsoleQuery extends ContextQuery {
   @Optional() @IsIn(INSTANCE_KINDS) kind?: InstanceKind;

@@ -15,3 +15,5 @@ export * from './tag-vm.js';
 export * from './vm-source.js';
 export * from './cloning/clone-vm.js';
 export * from './snapshots/vm-snapshots.js';
+export * from './export-disk.js';
+export * from './guest-access.js';
