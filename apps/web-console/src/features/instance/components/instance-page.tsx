@@ -5,6 +5,7 @@ import { InstanceHead } from '../../../shared/instances/instance-head.js';
 import { paths, type InstanceTab } from '../../../shared/location/paths.js';
 import { Tabs } from '../../../shared/ui/tabs.js';
 import { EventsTab } from './events-tab.js';
+import { GuestTab } from './guest-tab.js';
 import { ManifestTab } from './manifest-tab.js';
 import { OverviewTab } from './overview-tab.js';
 import { PowerBar } from './power-bar.js';
@@ -13,6 +14,7 @@ const TABS: Readonly<Record<InstanceTab, string>> = {
   overview: 'Overview',
   console: 'Console',
   serial: 'Serial console',
+  guest: 'Guest',
   events: 'Events',
   manifest: 'Manifest',
 };
@@ -47,6 +49,7 @@ export function InstancePage({ vm, tab, consoles, onRemoved }: InstancePageProps
         {tab === 'overview' && <OverviewTab vm={vm} />}
         {tab === 'console' && consoles.console()}
         {tab === 'serial' && consoles.serial()}
+        {tab === 'guest' && <GuestTab vm={vm} />}
         {tab === 'events' && <EventsTab address={vm} />}
         {tab === 'manifest' && <ManifestTab address={vm} />}
       </div>

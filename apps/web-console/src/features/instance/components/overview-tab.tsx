@@ -9,6 +9,7 @@ import { Alert } from '../../../shared/ui/alert.js';
 import { Copyable } from '../../../shared/ui/copy.js';
 import { StatusLabel } from '../../../shared/ui/status-label.js';
 import { Timestamp } from '../../../shared/ui/timestamp.js';
+import { ExportCard } from './export-card.js';
 import { FolderEditor } from './folder-editor.js';
 import { RunningTask } from './running-task.js';
 import { TagEditor } from './tag-editor.js';
@@ -82,6 +83,7 @@ export function OverviewTab({ vm }: { vm: VmView }) {
           <h2>Tags</h2>
           <TagEditor vm={vm} refusal={readOnlyReason(whoami)} />
         </section>
+        <ExportCard vm={vm} refusal={readOnlyReason(whoami)} context={contextNamed(capabilities, vm.context)} />
         <section className="hg-card" aria-label="Folder">
           <h2>Folder</h2>
           <FolderEditor vm={vm} refusal={readOnlyReason(whoami)} />

@@ -1,0 +1,17 @@
+import { useQuery } from '@tanstack/react-query';
+import type { GuestInfoView } from '@headgate/api-contracts';
+import { instancePath, type InstanceAddress } from '../../../shared/api/instance-path.js';
+import { getJson } from '../../../shared/api/request.js';
+
+/** What the agent of a running guest reports. */
+export const useGuestInfo = (address: InstanceAddress) =>
+  useQuery({
+    queryKey: ['guestinfo', address.context, address.namespace, address.name],
+    queryFn: ({ signal }) =>
+      getJson<GuestInfoView>(`${instancePath('vms', address)}/guestinfo`, {
+        query: { context: address.context },
+        signal,
+      }),
+    // A guest without an agent will not have one a moment later.
+    retry: false,
+  });

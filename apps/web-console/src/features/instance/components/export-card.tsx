@@ -1,0 +1,42 @@
+import type { VmView } from '@headgate/api-contracts';
+import { instancePath } from '../../../shared/api/instance-path.js';
+import { withQuery } from '../../../shared/api/request.js';
+import { unavailableReason, type ContextCapabilities } from '../../../shared/queries/use-capabilities.js';
+
+interface ExportCardProps {
+  vm: VmView;
+  /** Why this caller may not export; undefined for administrators. */
+  refusal: string | undefined;
+  context: ContextCapabilities | undefined;
+}
+
+const FORMATS = [
+  { label: 'Raw image, compressed (.img.gz)', format: undefined },
+  { label: 'qcow2 image, compressed (.qcow2)', format: 'qcow2' },
+];
+
+/** Downloads of the boot disk, as plain links: the browser streams them to a file. */
+export function ExportCard({ vm, refusal, context }: ExportCardProps) {
+  const reason =
+    unavailableReason(context, 'diskExport') ??
+    refusal ??
+    (vm.status === 'Stopped' ? undefined : 'Stop the VM to export its disk.');
+  return (
+    <section className="hg-card" aria-label="Export">
+      <h2>Export</h2>
+      {reason === undefined ? (
+        <ul>
+          {FORMATS.map(({ label, format }) => (
+            <li key={label}>
+              <a href={withQuery(`${instancePath('vms', vm)}/export`, { context: vm.context, format })} download>
+                {label}
+              </a>
+            </li>
+          ))}
+        </ul>
+      ) : (
+        <p className="hg-note">{reason}</p>
+      )}
+    </section>
+  );
+}

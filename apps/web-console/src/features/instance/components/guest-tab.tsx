@@ -1,0 +1,85 @@
+import type { VmView } from '@headgate/api-contracts';
+import { Fragment } from 'react';
+import { readableBytes } from '../../../shared/quantity/quantity.js';
+import { ErrorAlert } from '../../../shared/ui/error-alert.js';
+import { Skeleton } from '../../../shared/ui/loading.js';
+import { ReloadButton } from '../../../shared/ui/reload-button.js';
+import { Timestamp } from '../../../shared/ui/timestamp.js';
+import { useGuestInfo } from '../api/use-guest-info.js';
+
+/** What the guest's agent reports about its system, users and file systems. */
+export function GuestTab({ vm }: { vm: VmView }) {
+  const { data: guest, error, refetch, isFetching } = useGuestInfo(vm);
+  if (error) {
+    return <ErrorAlert title="Couldn't read the guest information" error={error} onRetry={() => void refetch()} />;
+  }
+  if (!guest) return <Skeleton height="20rem" label="Loading the guest information" />;
+  const { os, users, filesystems } = guest;
+  const facts = {
+    'Host name': os.hostname,
+    'Operating system': os.prettyName || os.name,
+    Version: os.version,
+    Kernel: os.kernel,
+  };
+  return (
+    <div className="hg-page">
+      <div className="hg-toolbar hg-gap-below">
+        <span className="hg-note">Reported by the guest agent</span>
+        <span className="hg-spring" />
+        <ReloadButton isLoading={isFetching} onReload={() => void refetch()} />
+      </div>
+      <div className="hg-cards hg-gap-below">
+        <section className="hg-card" aria-label="System">
+          <h2>System</h2>
+          <dl className="hg-facts">
+            {Object.entries(facts).map(([term, value]) => (
+              <Fragment key={term}>
+                <dt>{term}</dt>
+                <dd>{value || 'Unknown'}</dd>
+              </Fragment>
+            ))}
+          </dl>
+        </section>
+        <section className="hg-card" aria-label="Users">
+          <h2>Users</h2>
+          {users.length === 0 ? (
+            <p className="hg-note">No user is logged in</p>
+          ) : (
+            <dl className="hg-facts">
+              {users.map(({ name, loginTime }, index) => (
+                <Fragment key={index}>
+                  <dt>{name}</dt>
+                  <dd>{loginTime === null ? 'Unknown' : <Timestamp at={loginTime} />}</dd>
+                </Fragment>
+              ))}
+            </dl>
+          )}
+        </section>
+      </div>
+      <div className="hg-list">
+        <table aria-label="File systems">
+          <thead>
+            <tr>
+              <th scope="col">Mounted on</th>
+              <th scope="col">Device</th>
+              <th scope="col">Type</th>
+              <th scope="col">Used</th>
+              <th scope="col">Size</th>
+            </tr>
+          </thead>
+          <tbody>
+            {filesystems.map(({ mountPoint, disk, type, usedBytes, totalBytes }, index) => (
+              <tr key={index}>
+                <td>{mountPoint}</td>
+                <td>{disk}</td>
+                <td>{type}</td>
+                <td>{usedBytes === null ? 'Unknown' : readableBytes(usedBytes)}</td>
+                <td>{totalBytes === null ? 'Unknown' : readableBytes(totalBytes)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </div>
+  );
+}
