@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ContainerView, VmView } from '@headgate/api-contracts';
+import type { KubeObject } from '@headgate/kube-sandbox';
 import { Api } from './api.js';
 import { EventStream } from './event-stream.js';
 import { RunningService } from './running-service.js';
@@ -28,7 +29,8 @@ describe('npm start -- --config FILE, with clusters', () => {
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'headgate-clusters-'));
-    lab = await SimulatedCluster.start('lab');
+    // Failing imports are retried after a pause, which is not zero.
+    lab = await SimulatedCluster.start('lab', { simulation: { timeScale: 0.001 } });
     prod = await SimulatedCluster.start('prod');
     lab.simulation.seedFleet(25);
     prod.simulation.seedVm({ name: 'ledger' }, { name: 'archive', status: 'Stopped' });
@@ -187,6 +189,80 @@ describe('npm start -- --config FILE, with clusters', () => {
     for (const name of names) expect((await api.send('DELETE', `/api/vms/tailvm/${name}`)).status).toBe(200);
     await untilRight(RECOVERY_TIMEOUT_MS);
     expect(lab.objects('tailvm').filter((object) => object.includes('hgtest-'))).toEqual([]);
+  });
+
+  const importInto = async (name: string, url: string): Promise<string> => {
+    const { status, body } = await api.send<{ task: string }>('POST', '/api/vms', {
+      name,
+      context: 'lab',
+      import: url,
+    });
+    expect(status).toBe(201);
+    return body.task;
+  };
+  const dataVolumes = (): number => lab.sandbox.store.list('datavolumes.cdi.kubevirt.io').length;
+
+  test('a VM whose import failed stays in the list with the reason until it is deleted, and its task ends', async () => {
+    const before = dataVolumes();
+    const task = await importInto('hgtest-dead', 'https://images.invalid/disk.qcow2');
+    expect(await api.untilTask(task)).toMatchObject({ status: 'error', error: expect.stringContaining('got 404') });
+    const failed = await api.untilVm('hgtest-dead', 'has a reason', (vm) => vm?.reason?.includes('got 404') === true);
+    expect(failed).toMatchObject({ running: false, reason: expect.stringMatching(/^The disk .* can't be filled: /) });
+    expect((await api.send('DELETE', '/api/vms/tailvm/hgtest-dead')).status).toBe(200);
+    await api.untilVm('hgtest-dead', 'is gone', (vm) => vm === undefined);
+    await until(
+      'its disk is gone',
+      async () => dataVolumes(),
+      (count) => count === before,
+    );
+  });
+
+  test('the task of a VM that is deleted during its import ends', async () => {
+    const defaults = ['storageclass.kubernetes.io/is-default-class', 'storageclass.kubevirt.io/is-default-virt-class'];
+    const classes = lab.sandbox.store.list<KubeObject>('storageclasses.storage.k8s.io');
+    const annotate = (one: KubeObject, annotations: Record<string, string>): void =>
+      void lab.sandbox.store.patch('storageclasses.storage.k8s.io', { name: one.metadata.name! }, ({ metadata }) => {
+        metadata.annotations = annotations;
+      });
+    // Without a default class, an import waits for one.
+    for (const one of classes) {
+      const kept = Object.entries(one.metadata.annotations ?? {}).filter(([name]) => !defaults.includes(name));
+      annotate(one, Object.fromEntries(kept));
+    }
+    const task = await importInto('hgtest-waiting', 'https://images.example/disk.qcow2');
+    await api.untilVm('hgtest-waiting', 'waits', (vm) => vm?.reason?.includes('storageClass') === true);
+    expect((await api.send('DELETE', '/api/vms/tailvm/hgtest-waiting')).status).toBe(200);
+    expect(await api.untilTask(task)).toMatchObject({ status: 'error', error: expect.stringContaining('was deleted') });
+    for (const one of classes) annotate(one, one.metadata.annotations ?? {});
+  });
+
+  test('capabilities promise images of the catalog only once it has one, which then works', async () => {
+    const promised = async (): Promise<unknown> => {
+      const { body } = await api.send<{ contexts: { context: string; sources: { image: unknown } }[] }>(
+        'GET',
+        '/api/capabilities',
+      );
+      return body.contexts.find(({ context }) => context === 'prod')?.sources.image;
+    };
+    const wanted = { name: 'hgtest-own', context: 'prod', image: 'own', start: true };
+    expect(await promised()).toMatch(/^The catalog has no image for this context\./);
+    expect((await api.send('GET', '/api/images')).body).toEqual([]);
+    expect(await api.send('POST', '/api/vms', wanted)).toMatchObject({
+      status: 400,
+      body: { code: 'UNKNOWN_CATALOG_ENTRY' },
+    });
+
+    const source = { name: 'own', kind: 'containerDisk', uri: 'images.example/debian:12' };
+    expect((await api.send('POST', '/api/sources', source)).status).toBe(200);
+    expect(await promised()).toBe(true);
+    expect((await api.send('POST', '/api/vms', wanted)).status).toBe(201);
+    const vm = await api.untilVm('hgtest-own', 'runs', (now) => now?.status === 'Running');
+    // It keeps its data: the image is imported into a volume.
+    expect(vm).not.toHaveProperty('volatile');
+    expect((await api.send('DELETE', '/api/vms/tailvm/hgtest-own')).status).toBe(200);
+    await api.untilVm('hgtest-own', 'is gone', (now) => now === undefined);
+    expect((await api.send('DELETE', '/api/sources/own')).status).toBe(200);
+    expect(await promised()).toMatch(/no image/);
   });
 
   test('a VM and a container of the same name share nothing, and deleting one leaves the other intact', async () => {
