@@ -41,6 +41,14 @@ describe('queryEntries', () => {
     expect(names({ sort: 'cpu', descending: true })).toEqual(['a', 'c', 'd', 'b']);
   });
 
+  test('sorts names in natural order, and pages through them in it', () => {
+    const numbered = ['web-10', 'web-2', 'db-1', 'web-02', 'web'].map((name) => entry(name));
+    const page = queryEntries(numbered, { sort: 'name', limit: 3 });
+    const rest = queryEntries(numbered, { sort: 'name', cursor: page.cursor });
+    const sorted = [...page.entries, ...rest.entries].map(({ instance }) => instance.ref.name);
+    expect(sorted).toEqual(['db-1', 'web', 'web-02', 'web-2', 'web-10']);
+  });
+
   test.each([undefined, 'cpu', 'name'] as const)('pages through all of them once, sorted by %s', (sort) => {
     const seen: string[] = [];
     let cursor: string | undefined;

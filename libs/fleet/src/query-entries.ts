@@ -26,7 +26,7 @@ export interface EntryPage {
 type SortValue = string | number;
 
 const VALUES: Record<SortField, (entry: FleetEntry) => SortValue> = {
-  name: ({ instance }) => instance.ref.name,
+  name: ({ instance }) => naturalKey(instance.ref.name),
   namespace: ({ instance }) => instance.ref.namespace,
   context: ({ instance }) => instance.ref.context,
   status: ({ instance }) => (isVm(instance) ? instance.status : instance.phase),
@@ -47,7 +47,11 @@ export function queryEntries(all: Iterable<FleetEntry>, query: EntryQuery): Entr
       words.every((word) => textOf(entry).includes(word)),
   );
   const compare = comparison(query.descending ?? false);
-  if (query.sort) entries.sort((a, b) => compare(positionOf(a, query.sort), positionOf(b, query.sort)));
+  if (query.sort) {
+    const positioned = entries.map((entry) => ({ entry, position: positionOf(entry, query.sort) }));
+    positioned.sort((a, b) => compare(a.position, b.position));
+    entries = positioned.map(({ entry }) => entry);
+  }
   if (query.cursor !== undefined) {
     const after = readCursor(query.cursor, query.sort);
     entries = entries.filter((entry) => compare(positionOf(entry, query.sort), after) > 0);
@@ -57,6 +61,12 @@ export function queryEntries(all: Iterable<FleetEntry>, query: EntryQuery): Entr
   const last = page.at(-1);
   return { entries: page, cursor: last && writeCursor(positionOf(last, query.sort), query.sort) };
 }
+
+/** Enough digits for any number in a name. */
+const MAX_DIGITS = 12;
+
+/** Sorts in the natural order of the names, as the console does: `web-2` comes before `web-10`. */
+const naturalKey = (name: string): string => name.replace(/\d+/g, (digits) => digits.padStart(MAX_DIGITS, '0'));
 
 /** The position of an entry: its sort value, then context, namespace and name, so that every position is unique. */
 type SortPosition = readonly [SortValue, string];

@@ -1,7 +1,7 @@
 import { screen, waitFor, within } from '@testing-library/react';
 import { buildContext, buildCapabilities } from '../testing/build-capabilities.js';
 import { buildStoppedVm, buildVm } from '../testing/build-vm.js';
-import type { MockService } from '../testing/mock-service.js';
+import type { MockAnswer, MockRequest, MockService } from '../testing/mock-service.js';
 import { closeConsole, givenService, openConsole } from '../testing/render-console.js';
 
 describe('the list of VMs', () => {
@@ -35,6 +35,45 @@ describe('the list of VMs', () => {
     expect(table().getAttribute('aria-rowcount')).toBe('10001');
     expect(names().length).toBeLessThan(100);
     expect(screen.getByText('10,000 VMs')).toBeTruthy();
+  });
+
+  describe('while it is loading', () => {
+    const givenFirstRows = (): MockService =>
+      service.on('GET /api/vms', ({ query }: MockRequest) => ({
+        body: query.get('sort') === 'name' && query.get('limit') === '60' ? [db] : [],
+      }));
+
+    test('shows its first rows without a total, and then everything', async () => {
+      givenFirstRows();
+      const { receive } = await openConsole('/vms', undefined, service);
+      await waitFor(() => expect(names()).toEqual(['db-1']));
+      expect(screen.getByText('Loading all VMs')).toBeTruthy();
+      expect(screen.queryByText('1 VM')).toBeNull();
+      expect(screen.queryByRole('button', { name: /Export/ })).toBeNull();
+      await receive(() => service.stream.snapshot([web, db]));
+      await waitFor(() => expect(names()).toEqual(['db-1', 'web-1']));
+      expect(screen.getByText('2 VMs')).toBeTruthy();
+      expect(screen.queryByText('Loading all VMs')).toBeNull();
+    });
+
+    test.each(['q=web', 'status=Running', 'sort=-name', 'sort=cpu'])(
+      'shows no rows of another search or order: %s',
+      async (query) => {
+        givenFirstRows();
+        await openConsole(`/vms?${query}`, undefined, service);
+        await waitFor(() => expect(service.asked('GET /api/vms')).toHaveLength(1));
+        expect(screen.queryByRole('grid')).toBeNull();
+        expect(screen.getByRole('progressbar')).toBeTruthy();
+      },
+    );
+
+    test('leaves errors to the stream, and first rows that arrive late change nothing', async () => {
+      let answer = (_rows: MockAnswer): void => undefined;
+      service.on('GET /api/vms', () => new Promise<MockAnswer>((resolve) => (answer = resolve)));
+      const { receive } = await openConsole('/vms', [web], service);
+      await receive(() => answer({ body: [db] }));
+      expect(names()).toEqual(['web-1']);
+    });
   });
 
   test('searches all words, and keeps the search in the address', async () => {

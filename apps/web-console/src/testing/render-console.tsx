@@ -20,6 +20,7 @@ export function givenService(): MockService {
   service.on('GET /api/capabilities', buildCapabilities());
   service.on('GET /healthz', {});
   service.on('GET /api/tasks', []);
+  service.on('GET /api/vms', []);
   service.install();
   return service;
 }

@@ -1,6 +1,7 @@
 import type { ContainerView, VmView } from '@headgate/api-contracts';
 import { createContext, use, useCallback, useEffect, useState, useSyncExternalStore, type ReactNode } from 'react';
 import type { InstanceAddress, InstanceCollection } from '../api/instance-path.js';
+import { loadFirstRows } from './first-rows.js';
 import { FleetStore, type FleetState } from './fleet-store.js';
 import { SharedFeed } from './shared-feed.js';
 import type { FleetEntry } from './sorted-entries.js';
@@ -28,6 +29,7 @@ function openFleet<E extends FleetEntry>(path: string): Fleet<E> {
 export function FleetProvider({ children }: { children: ReactNode }) {
   const [fleets] = useState<Fleets>(() => ({ vms: openFleet('/api/vms'), cts: openFleet('/api/cts') }));
   useEffect(() => {
+    void loadFirstRows(fleets.vms.store, '/api/vms');
     fleets.vms.feed.start();
     return () => fleets.vms.feed.stop();
   }, [fleets]);

@@ -15,6 +15,8 @@ export interface FleetState<E extends FleetEntry> {
   readonly phase: FleetPhase;
   /** Sorted by name, namespace, and context. The same array until an entry changes. */
   readonly entries: readonly E[];
+  /** The first rows of the list by name, which a page shows while the entries are still loading. */
+  readonly firstRows: readonly E[];
   /** By context. Only contexts that the stream has reported on. */
   readonly contexts: Readonly<Record<string, ContextStatus>>;
   /** Whether some entries are only the last known ones. */
@@ -48,7 +50,7 @@ const BURST_MS = 80;
 export class FleetStore<E extends FleetEntry> implements FleetSink<E> {
   private readonly known = new SortedEntries<E>();
   private readonly listeners = new Set<() => void>();
-  private state: FleetState<E> = { phase: 'loading', entries: [], contexts: {}, partial: false };
+  private state: FleetState<E> = { phase: 'loading', entries: [], firstRows: [], contexts: {}, partial: false };
   private pending: ReturnType<typeof setTimeout> | undefined;
   private marked: string | undefined;
 
@@ -67,6 +69,11 @@ export class FleetStore<E extends FleetEntry> implements FleetSink<E> {
   replace(entries: readonly E[], phase: FleetPhase): void {
     this.known.reset(entries);
     this.publishEntries({ phase, error: undefined, lostSince: undefined });
+  }
+
+  /** Shows these rows until the entries have been loaded. */
+  preview(firstRows: readonly E[]): void {
+    if (this.state.phase === 'loading') this.publish({ firstRows });
   }
 
   /** Takes over the state of another tab. */

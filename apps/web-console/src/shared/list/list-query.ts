@@ -36,4 +36,7 @@ export function listQueryParams(query: ListQuery): URLSearchParams {
 export const isFiltered = ({ search, filters }: ListQuery): boolean =>
   search.trim() !== '' || FILTER_NAMES.some((name) => filters[name].length > 0);
 
+/** Whether the list begins with the first instances by name. */
+export const isByName = (query: ListQuery): boolean => !isFiltered(query) && query.sort === 'name' && !query.descending;
+
 export const withoutFilters = (query: ListQuery): ListQuery => ({ ...query, search: '', filters: NO_FILTERS });

@@ -8,7 +8,7 @@ import { Spinner } from '../../ui/loading.js';
 import type { FleetState } from '../../fleet/fleet-store.js';
 import { useRetryFleet } from '../../fleet/fleet-provider.js';
 import { countLabel, type BulkOperation, type ListKind, type RowAction } from '../list-kind.js';
-import { withoutFilters } from '../list-query.js';
+import { isByName, withoutFilters } from '../list-query.js';
 import { filterEntries, sortEntries } from '../list-view.js';
 import { useListQuery } from '../use-list-query.js';
 import { useSelection } from '../use-selection.js';
@@ -22,7 +22,7 @@ import { StatusChips } from './status-chips.js';
 
 interface InstanceListProps<E extends Instance> {
   kind: ListKind<E>;
-  fleet: Pick<FleetState<E>, 'entries' | 'phase' | 'error'>;
+  fleet: Pick<FleetState<E>, 'entries' | 'firstRows' | 'phase' | 'error'>;
   actionsOf: (entry: E) => readonly RowAction[];
   onAction: (entry: E, action: string) => void;
   operations: readonly BulkOperation<E>[];
@@ -43,8 +43,10 @@ export function InstanceList<E extends Instance>(props: InstanceListProps<E>) {
   useEffect(() => rememberListPath(kind.path, currentSearch()), [kind, query]);
   const [shown, setColumns, measuredRef] = useShownColumns(kind);
   // Typing and scrolling have priority over the list's own updates.
-  const deferred = useDeferredValue(fleet.entries);
-  const entries = deferred.length === 0 ? fleet.entries : deferred;
+  const isLoading = phase === 'loading';
+  const known = isLoading && isByName(query) ? fleet.firstRows : fleet.entries;
+  const deferred = useDeferredValue(known);
+  const entries = deferred.length === 0 ? known : deferred;
   const { search, filters, sort, descending } = useDeferredValue(query);
   const found = useMemo(() => filterEntries(entries, { search, filters }), [entries, search, filters]);
   const rows = useMemo(
@@ -53,8 +55,8 @@ export function InstanceList<E extends Instance>(props: InstanceListProps<E>) {
   );
   const selection = useSelection(entries, rows);
 
-  if (fleet.entries.length === 0) {
-    if (phase === 'loading') return <Spinner label={`Loading ${kind.plural}`} isCentered />;
+  if (known.length === 0) {
+    if (isLoading) return <Spinner label={`Loading ${kind.plural}`} isCentered />;
     if (phase === 'lost')
       return (
         <div className="hg-page">
@@ -75,10 +77,16 @@ export function InstanceList<E extends Instance>(props: InstanceListProps<E>) {
         shown={shown}
         onColumns={setColumns}
       >
-        <ExportButton kind={kind} rows={rows} shown={shown} />
+        {!isLoading && <ExportButton kind={kind} rows={rows} shown={shown} />}
         {create}
       </ListToolbar>
-      {selection.refs.size > 0 ? (
+      {isLoading ? (
+        <div className="hg-chips">
+          <span className="hg-chips-total" role="status">
+            Loading all {kind.plural}
+          </span>
+        </div>
+      ) : selection.refs.size > 0 ? (
         <BulkBar kind={kind} selection={selection} rows={rows} operations={operations} />
       ) : (
         <StatusChips
