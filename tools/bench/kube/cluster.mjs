@@ -14,7 +14,7 @@ export class Cluster extends EventEmitter {
 
   /**
    * Resolves when the fleet exists.
-   * @param {string} script the built changing-cluster.bench
+   * @param {string} script the built changing-cluster.bench, or bare-watch.mjs
    * @param {number} size
    */
   static async start(script, size) {

@@ -86,6 +86,11 @@ export class ObjectStore {
     return objects;
   }
 
+  /** The keys of all objects, which need not be built for it, by namespace and name. */
+  keys(resource: string): ObjectKey[] {
+    return [...(this.tables.get(resource)?.keys() ?? [])];
+  }
+
   /** The number of objects after a key. */
   countAfter(resource: string, namespace: string | undefined, after: ObjectKey): number {
     return this.tables.get(resource)?.countAfter(namespace, after) ?? 0;

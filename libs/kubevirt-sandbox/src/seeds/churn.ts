@@ -19,7 +19,7 @@ export function churn(
   rate: number,
   { onChange, edit = count }: ChurnOptions = {},
 ): () => void {
-  const keys = context.store.list<VirtualMachine>(RESOURCES.vm).map(({ metadata }) => metadata);
+  const keys = context.store.keys(RESOURCES.vm);
   const began = context.clock.now();
   let serial = 0;
   if (keys.length === 0) return () => undefined;

@@ -71,6 +71,7 @@ describe('objects at rest', () => {
     const { store, built, group } = openStore();
     store.loadAtRest([group('a'), group('b')]);
     expect([store.count(MACHINES), store.count(PODS, 'lab')]).toEqual([2, 2]);
+    expect(store.keys(MACHINES)).toEqual([key('a'), key('b')]);
     expect(store.dependentsOf('machine-a').map(({ name }) => name)).toEqual(['a-pod']);
     expect(built).toEqual([]);
 

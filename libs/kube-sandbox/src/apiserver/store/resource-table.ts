@@ -86,7 +86,8 @@ export class ResourceTable {
     return count;
   }
 
-  private *keys(namespace: string | undefined, after: ObjectKey | undefined): Iterable<ObjectKey> {
+  /** The keys, in the order of `walk`. */
+  *keys(namespace?: string, after?: ObjectKey): Iterable<ObjectKey> {
     for (const each of this.namespacesOf(namespace, after)) {
       const names = this.sortedNames(each);
       for (let index = firstAfter(names, each, after); index < names.length; index++)
