@@ -17,6 +17,7 @@ export * from './model/instance.js';
 export * from './model/instance-status.js';
 export * from './model/plan.js';
 export * from './model/is-same-instance.js';
+export * from './model/release-on-destroy.js';
 export * from './model/run-concurrently.js';
 export * from './model/task.js';
 export * from './ports/audit-log.port.js';

@@ -17,7 +17,6 @@ const UNAVAILABLE: readonly AbilityName[] = [
   'images',
   'cloning',
   'guestControl',
-  'diskExport',
 ];
 /** Two nodes with the same CPU vendor, so that every guest can migrate to the other one. */
 const cluster = { nodes: [{ name: 'node-a' }, { name: 'node-b' }] };
@@ -41,6 +40,7 @@ for (const [kubevirtVersion, canChooseNode] of RELEASES) {
       consoles,
       migration: { canChooseNode },
       unavailable: UNAVAILABLE,
+      diskExport: { hasQcow2: false },
     },
   );
 }

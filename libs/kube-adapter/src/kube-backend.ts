@@ -18,6 +18,7 @@ import { KubeConsoles } from './consoles/kube-consoles.js';
 import { KubeContainers } from './containers/kube-containers.js';
 import { KubeDiagnostics } from './diagnostics/kube-diagnostics.js';
 import { ClusterDiscovery } from './discovery/cluster-discovery.js';
+import { KubeExport } from './export/kube-export.js';
 import { KubeEvents } from './events/kube-events.js';
 import { KubeGuestInspection } from './guests/kube-guest-inspection.js';
 import { KubeInventory } from './inventory/kube-inventory.js';
@@ -119,7 +120,7 @@ export class KubeBackend extends Backend {
       guestControl: new UnavailableAbility(
         "KubeVirt passes no commands and passwords to a guest's agent: use the console or ssh.",
       ),
-      diskExport: new UnavailableAbility('Disks of a cluster are not exported yet.'),
+      diskExport: new KubeExport(deps, discovery),
       cluster: new KubeClusterInventory(api, discovery),
       diagnostics: new KubeDiagnostics(api, discovery, defaultNamespace),
     };

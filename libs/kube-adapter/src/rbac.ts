@@ -35,7 +35,7 @@ export const RBAC_RULES: readonly RbacRule[] = [
   ),
   rule('snapshot.kubevirt.io', ['virtualmachinesnapshots', 'virtualmachinerestores'], ['list', 'delete']),
   rule('clone.kubevirt.io', ['virtualmachineclones'], ['list', 'delete']),
-  rule('export.kubevirt.io', ['virtualmachineexports'], ['list', 'delete']),
+  rule('export.kubevirt.io', ['virtualmachineexports'], ['list', 'watch', 'create', 'delete']),
   rule(
     'instancetype.kubevirt.io',
     ['virtualmachineclusterinstancetypes', 'virtualmachineclusterpreferences', 'virtualmachineinstancetypes'],
@@ -50,6 +50,8 @@ export const RBAC_RULES: readonly RbacRule[] = [
   rule('', ['pods/exec'], ['get', 'create']),
   rule('', ['secrets'], ['list', 'create', 'delete']),
   rule('', ['services'], ['list', 'delete']),
+  // The exporter of a disk, for a service outside of the cluster.
+  rule('', ['services/proxy'], ['get']),
   rule('', ['events'], ['list']),
   rule('', ['nodes'], ['get', 'list']),
   rule('metrics.k8s.io', ['pods', 'nodes'], ['list']),

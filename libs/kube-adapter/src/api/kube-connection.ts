@@ -13,6 +13,8 @@ export interface ApiRequestOptions {
   readonly query?: Query;
   readonly body?: unknown;
   readonly contentType?: string;
+  /** Besides those that every request has. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** How long to wait for the response headers, and then again for the complete body. Default 20 s. */
   readonly timeoutMs?: number;
   /** The longest body that is read; a longer one is BACKEND_FAILED. Default: unlimited. */
@@ -149,7 +151,7 @@ const isSuccess = ({ statusCode = 0 }: IncomingMessage): boolean => statusCode >
 
 const httpRequestOf = (
   request: FailedRequest,
-  { query, body, contentType, signal }: ApiRequestOptions,
+  { query, body, contentType, headers, signal }: ApiRequestOptions,
   timeoutMs: number,
 ): HttpRequest => ({
   method: request.method,
@@ -157,6 +159,7 @@ const httpRequestOf = (
   headers: {
     Accept: 'application/json',
     'User-Agent': 'headgate',
+    ...headers,
     ...(body === undefined ? {} : { 'Content-Type': contentType ?? 'application/json' }),
   },
   body: body === undefined ? undefined : JSON.stringify(body),

@@ -75,6 +75,17 @@ export class SandboxHarness implements BackendHarness {
     return ref;
   }
 
+  /** A container disk can't be exported. */
+  async givenVmWithDisk(): Promise<InstanceRef> {
+    const ref = this.freshRef();
+    const source: VmSource = { kind: 'import', url: 'https://images.example/fedora.qcow2' };
+    const size = { cpu: 1, memoryBytes: 1024 ** 3, diskBytes: 1024 ** 3 };
+    const { remaining } = await this.backend.require('provisioning').create({ ref, source, ...size, start: false });
+    await remaining?.(recordingReporter());
+    await this.becomes(ref, 'Stopped');
+    return ref;
+  }
+
   async becomes(ref: InstanceRef, status: VmStatus): Promise<void> {
     await this.recorder.untilVm(ref, (vm) => vm.status === status && vm.ready === (status === 'Running'));
   }

@@ -3,7 +3,14 @@ import { access, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline, type Readable } from 'node:stream';
 import { constants as zlib, createGzip } from 'node:zlib';
-import { DiskExport, DomainError, type Clock, type ExportFormat, type InstanceRef } from '@headgate/domain-contracts';
+import {
+  DiskExport,
+  DomainError,
+  releaseOnDestroy,
+  type Clock,
+  type ExportFormat,
+  type InstanceRef,
+} from '@headgate/domain-contracts';
 import type { LibvirtConnection } from '../connection/libvirt-connection.js';
 import { bootDisk, describeDomain, type DomainDescription } from '../domain-xml/domain-description.js';
 import { attribute, element, elements } from '../domain-xml/xml.js';
@@ -12,7 +19,6 @@ import { isRemote } from '../host/host.js';
 import { runProgram, type RunProgram } from '../virsh/run-program.js';
 import { translateFailure } from '../virsh/virsh-errors.js';
 import { NbdServer, type ExportedDisk } from './nbd-server.js';
-import { releaseOnDestroy } from './release-on-destroy.js';
 
 export interface LibvirtExportDeps {
   readonly connection: LibvirtConnection;
