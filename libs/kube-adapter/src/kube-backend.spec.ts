@@ -13,9 +13,7 @@ const consoles = { greeting: /login: /, wake: '\r' };
 const TIMEOUT_MS = 60_000;
 const UNAVAILABLE: readonly AbilityName[] = [
   'hardware', //
-  'snapshots',
   'images',
-  'cloning',
   'guestControl',
 ];
 /** Two nodes with the same CPU vendor, so that every guest can migrate to the other one. */

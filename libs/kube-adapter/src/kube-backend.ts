@@ -14,6 +14,7 @@ import { KubeConnection } from './api/kube-connection.js';
 import { KubeCredentials } from './api/kube-credentials.js';
 import type { KubeconfigSource } from './api/kubeconfig-source.js';
 import { KubeClusterInventory } from './cluster/kube-cluster-inventory.js';
+import { KubeCloning } from './cloning/kube-cloning.js';
 import { KubeConsoles } from './consoles/kube-consoles.js';
 import { KubeContainers } from './containers/kube-containers.js';
 import { KubeDiagnostics } from './diagnostics/kube-diagnostics.js';
@@ -27,6 +28,7 @@ import { KubeMigration } from './migration/kube-migration.js';
 import { KUBEVIRT_TRAITS } from './kubevirt-traits.js';
 import { KubePower } from './power/kube-power.js';
 import { KubeProvisioning } from './provisioning/kube-provisioning.js';
+import { KubeSnapshots } from './snapshots/kube-snapshots.js';
 import { Reachability } from './watch/reachability.js';
 
 export interface KubeBackendOptions {
@@ -51,6 +53,8 @@ const NEEDS_KUBEVIRT: ReadonlySet<AbilityName> = new Set<AbilityName>([
   'events',
   'guestInfo',
   'diskExport',
+  'snapshots',
+  'cloning',
 ]);
 
 interface OpenedCluster {
@@ -103,15 +107,16 @@ export class KubeBackend extends Backend {
     });
     const deps = { api, clock, reachability };
     const inventory = new KubeInventory({ ...deps, context, log, namespaces });
+    const power = new KubePower(api);
     const abilities = {
       inventory,
-      power: new KubePower(api),
+      power,
       provisioning: new KubeProvisioning(deps, discovery, log),
       hardware: new UnavailableAbility('The hardware of VMs on a cluster can be changed with kubectl only.'),
       migration: new KubeMigration(deps, discovery),
-      snapshots: new UnavailableAbility('Snapshots on a cluster are not built yet.'),
-      cloning: new UnavailableAbility('Clones on a cluster are not built yet.'),
       images: new UnavailableAbility('Images are not imported into a cluster yet.'),
+      snapshots: new KubeSnapshots(deps, discovery, power),
+      cloning: new KubeCloning(deps, discovery),
       containers: new KubeContainers(api, clock),
       consoles: new KubeConsoles(api, clock),
       events: new KubeEvents(api),

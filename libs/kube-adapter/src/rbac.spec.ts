@@ -1,5 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { instancePowerContract, instanceProvisioningContract } from '@headgate/testing';
+import {
+  instancePowerContract,
+  instanceProvisioningContract,
+  instanceCloningContract,
+  instanceSnapshotsContract,
+} from '@headgate/testing';
 import { parse } from 'yaml';
 import { RBAC_RULES } from './rbac.js';
 import { SandboxHarness } from './testing/sandbox-harness.contract.js';
@@ -40,6 +45,8 @@ const open = async (): Promise<SandboxHarness> => {
 
 instancePowerContract('kube with the least permissions', open, { timeoutMs: 60_000 });
 instanceProvisioningContract('kube with the least permissions', open, { timeoutMs: 60_000 });
+instanceSnapshotsContract('kube with the least permissions', open, { timeoutMs: 60_000 });
+instanceCloningContract('kube with the least permissions', open, { timeoutMs: 60_000 });
 
 describe('the least permissions', () => {
   test('are enough for consoles, events, metrics, guest information, containers, migration, nodes and the doctor', async () => {

@@ -33,8 +33,12 @@ export const RBAC_RULES: readonly RbacRule[] = [
     ],
     ['get'],
   ),
-  rule('snapshot.kubevirt.io', ['virtualmachinesnapshots', 'virtualmachinerestores'], ['list', 'delete']),
-  rule('clone.kubevirt.io', ['virtualmachineclones'], ['list', 'delete']),
+  rule(
+    'snapshot.kubevirt.io',
+    ['virtualmachinesnapshots', 'virtualmachinerestores'],
+    ['list', 'watch', 'create', 'delete'],
+  ),
+  rule('clone.kubevirt.io', ['virtualmachineclones'], ['list', 'watch', 'create', 'delete']),
   rule('export.kubevirt.io', ['virtualmachineexports'], ['list', 'watch', 'create', 'delete']),
   rule(
     'instancetype.kubevirt.io',

@@ -14,7 +14,6 @@ if (missing === undefined) {
     unavailable: [
       'hardware',
       'migration', //
-      'snapshots',
       'cloning',
       'images',
       'containers',

@@ -37,6 +37,9 @@ import { describeHost, isRemote, reportedAccelerator, type Accelerator } from '.
 import { LibvirtProvisioning } from './provisioning/libvirt-provisioning.js';
 import { findDiscWriter, writeSeedIso } from './provisioning/seed-iso.js';
 import { SeedRemoval } from './provisioning/seed-removal.js';
+import { LayerMerger } from './snapshots/layer-merger.js';
+import { LibvirtSnapshots } from './snapshots/libvirt-snapshots.js';
+import { TpmState } from './snapshots/tpm-state.js';
 import { sharedBuild } from './provisioning/local-image.js';
 import { WorkInProgress } from './provisioning/work-in-progress.js';
 import { BaseImageIndex } from './storage/base-image-index.js';
@@ -161,6 +164,10 @@ export class LibvirtBackend extends Backend {
       usersOf: async (path) => (await DiskUsage.read(connection, finder)).usersOf(path),
     });
     const journal = new EventJournal(() => clock.iso());
+    const images = new QemuImg(run);
+    const changes = { connection, pool, editor, lock, clock, log, finder, service: () => progress.mark() };
+    const merger = new LayerMerger({ ...changes, images });
+    const snapshots = new LibvirtSnapshots({ ...changes, merger, tpm: new TpmState(uri) });
     const seeds = new SeedRemoval({ connection, pool, editor, lock, clock, log });
     const inventory = new LibvirtInventory({
       context,
@@ -176,7 +183,10 @@ export class LibvirtBackend extends Backend {
       },
       observer: seeds,
       onEvent: (event) => journal.record(event),
-      onDiscovered: (domain) => void provisioning.failInterrupted(domain),
+      onDiscovered: (domain) => {
+        void provisioning.failInterrupted(domain);
+        snapshots.recover(domain);
+      },
     });
     const abilities = {
       inventory,
@@ -184,7 +194,7 @@ export class LibvirtBackend extends Backend {
       provisioning,
       hardware: new UnavailableAbility('The hardware of VMs on libvirt can be changed with virsh only.'),
       migration: new UnavailableAbility('Live migration needs a cluster: a libvirt context is one machine.'),
-      snapshots: new UnavailableAbility('Snapshots on libvirt are not built yet.'),
+      snapshots,
       cloning: new UnavailableAbility('Clones on libvirt are not built yet.'),
       images: new UnavailableAbility('Images are not imported into libvirt yet.'),
       containers: new UnavailableAbility('Containers need Kubernetes: libvirt runs virtual machines only.'),
@@ -214,6 +224,7 @@ export class LibvirtBackend extends Backend {
     return new LibvirtBackend(context, abilities, async () => {
       stops.close();
       await seeds.close();
+      await snapshots.close();
       await inventory.close();
       await progress.cancelAll();
       await connection.close();

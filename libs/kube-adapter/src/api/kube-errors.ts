@@ -41,7 +41,7 @@ const NOT_FOUND_CODES: Readonly<Record<string, ErrorCode>> = {
   nodes: 'NODE_NOT_FOUND',
   persistentvolumeclaims: 'VOLUME_NOT_FOUND',
   datavolumes: 'VOLUME_NOT_FOUND',
-  virtualmachinesnapshots: 'VOLUME_NOT_FOUND',
+  virtualmachinesnapshots: 'SNAPSHOT_NOT_FOUND',
 };
 
 const ADMISSION = /^admission webhook "[^"]+" denied the request:?\s*/;

@@ -1,6 +1,7 @@
 import {
   DomainError,
   InstancePower,
+  templateRefusal,
   type InstanceRef,
   type PowerAction,
   type PowerOptions,
@@ -9,6 +10,7 @@ import { instanceNotFound, isNotFound, KubeApiError } from '../api/kube-api-erro
 import type { KubeApi } from '../api/kube-api.js';
 import type { VmObject } from '../api/object-types.js';
 import { subresourcePath, VIRTUAL_MACHINES } from '../api/resources.js';
+import { LABEL } from '../labels.js';
 
 type ActionTarget = 'virtualmachines' | 'virtualmachineinstances';
 
@@ -31,6 +33,7 @@ export class KubePower extends InstancePower {
     const target: ActionTarget =
       action === 'pause' || action === 'unpause' ? 'virtualmachineinstances' : 'virtualmachines';
     if (action === 'stop') await this.expectNoPendingStart(ref);
+    if (action === 'start' || action === 'restart') await this.expectNoTemplate(ref);
     try {
       await this.api.invoke(subresourcePath(ref.namespace, target, ref.name, action), bodyOf(action, force));
     } catch (error) {
@@ -40,6 +43,13 @@ export class KubePower extends InstancePower {
     }
     // A restart may have been requested at the same time.
     if (action === 'stop') await this.expectNoPendingStart(ref);
+  }
+
+  /** KubeVirt itself knows no templates. */
+  private async expectNoTemplate(ref: InstanceRef): Promise<void> {
+    const vm = await this.api.find<VmObject>(VIRTUAL_MACHINES, ref);
+    if (vm?.metadata.labels?.[LABEL.template] === 'true')
+      throw new DomainError('WRONG_STATE', templateRefusal(ref.name));
   }
 
   /** KubeVirt keeps the start request of a restart when the VM is stopped meanwhile, and starts the VM again. */

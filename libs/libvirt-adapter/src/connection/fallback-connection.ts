@@ -1,4 +1,5 @@
 import { SILENT_LOG, type Log } from '@headgate/domain-contracts';
+import type { BlockOperations } from './block-operations.js';
 import type { DomainOperations } from './domain-operations.js';
 import type { EventListener, EventSubscription } from './domain-events.js';
 import type { GuestOperations } from './guest-operations.js';
@@ -14,6 +15,7 @@ export class FallbackConnection extends LibvirtConnection {
   override readonly host: HostOperations;
   override readonly domains: DomainOperations;
   override readonly guests: GuestOperations;
+  override readonly blocks: BlockOperations;
   override readonly networks: NetworkOperations;
   override readonly storage: StorageOperations;
   /** Why the first connection can't be used at all. */
@@ -30,6 +32,7 @@ export class FallbackConnection extends LibvirtConnection {
     this.host = this.either(first.host, second.host);
     this.domains = this.either(first.domains, second.domains);
     this.guests = this.either(first.guests, second.guests);
+    this.blocks = this.either(first.blocks, second.blocks);
     this.networks = this.either(first.networks, second.networks);
     this.storage = this.either(first.storage, second.storage);
   }

@@ -1,3 +1,4 @@
+import type { BlockOperations } from './block-operations.js';
 import type { DomainOperations } from './domain-operations.js';
 import type { EventListener, EventSubscription } from './domain-events.js';
 import type { GuestOperations } from './guest-operations.js';
@@ -15,6 +16,7 @@ export abstract class LibvirtConnection {
   abstract readonly host: HostOperations;
   abstract readonly domains: DomainOperations;
   abstract readonly guests: GuestOperations;
+  abstract readonly blocks: BlockOperations;
   abstract readonly networks: NetworkOperations;
   abstract readonly storage: StorageOperations;
 

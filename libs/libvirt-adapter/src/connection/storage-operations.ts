@@ -35,6 +35,8 @@ export abstract class StorageOperations {
   /** @returns the paths of volumes; undefined for those that do not exist */
   abstract volumePaths(volumes: readonly VolumeId[]): Promise<(string | undefined)[]>;
   abstract createVolume(pool: string, xml: string, options?: CallOptions): Promise<void>;
+  /** Creates a volume with the content of another one of the same pool, without sending it through this process. */
+  abstract copyVolume(volume: VolumeId, xml: string, options?: CallOptions): Promise<void>;
   /** Replaces the content of a volume with a file. Transfers wait for each other only, never for short operations. */
   abstract upload(volume: VolumeId, file: string, options?: CallOptions): Promise<void>;
   abstract deleteVolume(volume: VolumeId): Promise<void>;

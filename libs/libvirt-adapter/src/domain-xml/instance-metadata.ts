@@ -1,10 +1,19 @@
+import {
+  pendingElement,
+  readPending,
+  readSnapshots,
+  snapshotElement,
+  type PendingChange,
+  type SnapshotRecord,
+} from './snapshot-metadata.js';
 import { attribute, element, elements, formatXml, text, type XmlElement } from './xml.js';
 
 /** The XML namespace of the service's metadata in a domain. */
 export const INSTANCE_XMLNS = 'https://headgate.dev/xmlns/instance/1';
 export const INSTANCE_PREFIX = 'headgate';
 
-export type VolumeRole = 'disk' | 'seed' | 'cdrom' | 'serial-log' | 'overlay' | 'nvram';
+/** `layer` is the frozen content of a disk below its overlay, `state` the saved state of the firmware or the TPM. */
+export type VolumeRole = 'disk' | 'seed' | 'cdrom' | 'serial-log' | 'overlay' | 'nvram' | 'layer' | 'state';
 
 /** A volume that the service created for one domain. */
 export interface OwnedVolume {
@@ -28,6 +37,10 @@ export interface InstanceMetadata {
   /** The reason why the disk could not be filled. */
   readonly failure?: string;
   readonly volumes: readonly OwnedVolume[];
+  /** The oldest first. */
+  readonly snapshots: readonly SnapshotRecord[];
+  /** A change of the disks that is in progress, or was interrupted. */
+  readonly pending?: PendingChange;
 }
 
 export const NO_METADATA: InstanceMetadata = {
@@ -36,6 +49,7 @@ export const NO_METADATA: InstanceMetadata = {
   isTemplate: false,
   isProtected: false,
   volumes: [],
+  snapshots: [],
 };
 
 /** Reads the service's metadata from a parsed `<domain>`. */
@@ -60,6 +74,8 @@ export function readMetadata(domain: XmlElement): InstanceMetadata {
       role: (attribute(volume, 'role') ?? 'disk') as VolumeRole,
       ...sizeOf(volume),
     })),
+    snapshots: readSnapshots(root, children('snapshot')),
+    ...readPending(root, children('pending')),
   };
 }
 
@@ -76,6 +92,8 @@ export const metadataElement = ({
   provisioning,
   failure,
   volumes,
+  snapshots,
+  pending,
 }: InstanceMetadata): XmlElement => ({
   '@owner': owner,
   ...(createdAt !== undefined && { '@created': createdAt }),
@@ -90,6 +108,8 @@ export const metadataElement = ({
     '@role': role,
     ...(bytes !== undefined && { '@bytes': String(bytes) }),
   })),
+  ...(snapshots.length > 0 && { snapshot: snapshots.map(snapshotElement) }),
+  ...(pending !== undefined && { pending: pendingElement(pending) }),
 });
 
 function sizeOf(volume: XmlElement): { bytes?: number } {

@@ -35,6 +35,7 @@ const REPEATED = new Set([
   'sound',
   'guest',
   'domain',
+  'snapshot',
   'ip',
 ]);
 

@@ -1,6 +1,7 @@
 import {
   DomainError,
   InstancePower,
+  templateRefusal,
   type InstanceRef,
   type PowerAction,
   type PowerOptions,
@@ -33,7 +34,7 @@ export class LibvirtPower extends InstancePower {
   override async apply(ref: InstanceRef, action: PowerAction, { force = false }: PowerOptions = {}): Promise<void> {
     const domain = await this.deps.finder.find(ref);
     await this.deps.lock.run(domain.uuid, async () => {
-      const state = await this.stateOf(domain);
+      const state = await this.stateOf(domain, action === 'start' || action === 'restart');
       await this[action](domain, state, force);
     });
   }
@@ -89,15 +90,20 @@ export class LibvirtPower extends InstancePower {
   }
 
   /** @throws DomainError BUSY while its disk is being filled, WRONG_STATE when that has failed */
-  private async stateOf({ uuid, name }: DomainId): Promise<DomainState> {
+  private async stateOf({ uuid, name }: DomainId, willStart: boolean): Promise<DomainState> {
     const domain = await this.domains.inspect(uuid);
     if (!domain) throw new DomainError('INSTANCE_NOT_FOUND', `The domain ${name} no longer exists.`);
-    const { provisioning, failure } = metadataOf(domain.xml);
+    const { provisioning, failure, pending, isTemplate } = metadataOf(domain.xml);
     if (provisioning !== undefined) {
       throw new DomainError('BUSY', `${name} is still being created: wait until its disk is ready.`);
     }
     if (failure !== undefined) {
       throw new DomainError('WRONG_STATE', `${name} has no disk: ${failure} Delete it, then create it again.`);
+    }
+    if (!willStart) return domain.state;
+    if (isTemplate) throw new DomainError('WRONG_STATE', templateRefusal(name));
+    if (pending?.kind === 'snapshot' || pending?.kind === 'restore') {
+      throw new DomainError('BUSY', `A ${pending.kind} of ${name} is in progress: wait until it has ended.`);
     }
     return domain.state;
   }

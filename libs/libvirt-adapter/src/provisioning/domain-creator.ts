@@ -85,6 +85,7 @@ export class DomainCreator {
           isProtected: false,
           provisioning: progress.mark(),
           volumes: files.volumes,
+          snapshots: [],
         },
       });
       await connection.domains.define(xml);

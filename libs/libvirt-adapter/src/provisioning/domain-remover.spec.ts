@@ -118,6 +118,7 @@ describe('DomainRemover', () => {
           tags: [],
           isTemplate: false,
           isProtected: false,
+          snapshots: [],
           volumes: [{ pool, name, role: 'disk' }],
         },
       }),

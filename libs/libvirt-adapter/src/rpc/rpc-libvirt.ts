@@ -1,5 +1,6 @@
 import type { EventListener, EventSubscription } from '../connection/domain-events.js';
 import { LibvirtConnection } from '../connection/libvirt-connection.js';
+import { RpcBlocks } from './rpc-blocks.js';
 import { RpcDomains } from './rpc-domains.js';
 import { RpcEvents } from './rpc-events.js';
 import { RpcGuests } from './rpc-guests.js';
@@ -20,6 +21,7 @@ export class RpcLibvirt extends LibvirtConnection {
   override readonly host: RpcHost;
   override readonly domains: RpcDomains;
   override readonly guests: RpcGuests;
+  override readonly blocks: RpcBlocks;
   override readonly networks: RpcNetworks;
   override readonly storage: RpcStorage;
   private readonly link: RpcLink;
@@ -33,6 +35,7 @@ export class RpcLibvirt extends LibvirtConnection {
     this.host = new RpcHost(this.link);
     this.domains = new RpcDomains({ link: this.link, slowLink: this.slowLink });
     this.guests = new RpcGuests(this.slowLink);
+    this.blocks = new RpcBlocks(this.slowLink);
     this.networks = new RpcNetworks(this.link);
     this.storage = new RpcStorage(this.link);
   }

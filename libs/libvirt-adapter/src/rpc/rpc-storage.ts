@@ -86,6 +86,15 @@ export class RpcStorage extends StorageOperations {
     await this.link.call(procedures.storageVolCreateXml, { pool, xml, flags: 0 }, { ...options, isSlow: true });
   }
 
+  override async copyVolume(id: VolumeId, xml: string, options?: CallOptions): Promise<void> {
+    const args = { pool: await this.find(id.pool), xml, source: toWire(id), flags: 0 };
+    await this.link.call(procedures.storageVolCreateXmlFrom, args, {
+      timeoutMs: COPY_TIMEOUT_MS,
+      ...options,
+      isSlow: true,
+    });
+  }
+
   /** Uses a connection of its own, so that the content delays nothing else. */
   override async upload(id: VolumeId, file: string, options: CallOptions = {}): Promise<void> {
     const signal = AbortSignal.any([

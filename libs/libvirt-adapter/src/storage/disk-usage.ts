@@ -38,9 +38,9 @@ export class DiskUsage {
     );
   }
 
-  /** Names of the domains that use the file at a path. */
+  /** Names of the domains that use the file at a path, or whose metadata lists its volume: the layer of a snapshot, for example. */
   usersOf(path: string): string[] {
-    return this.domains.filter((domain) => uses(domain, path)).map(({ id }) => id.name);
+    return this.domains.filter((domain) => uses(domain, path) || owns(domain, path)).map(({ id }) => id.name);
   }
 
   /** Whether a domain other than the given one uses the file at a path, or mentions the path anywhere in its XML. */
@@ -73,6 +73,18 @@ function disksOf(xml: string): readonly DiskDescription[] {
     // Any path in XML that can't be parsed may be a disk.
     const paths = [...xml.matchAll(/(?:file|dev)=['"](\/[^'"]+)['"]/g)].map(([, path]) => path);
     return paths.map((path) => ({ target: '', device: 'disk', path, backingPaths: [] }));
+  }
+}
+
+/** Names of volumes contain a part of the UUID of their domain, so that the name alone identifies one. */
+const owns = ({ documents }: DomainDisks, path: string): boolean =>
+  documents.some((xml) => ownVolumesOf(xml).includes(basename(path)));
+
+function ownVolumesOf(xml: string): string[] {
+  try {
+    return describeDomain(xml).metadata.volumes.map(({ name }) => name);
+  } catch {
+    return [];
   }
 }
 

@@ -44,7 +44,8 @@ export async function findVolume(
   return describeVolume(await connection.storage.volumeXml(volume));
 }
 
-function describeVolume(xml: string): ExistingVolume {
+/** @param xml of the volume */
+export function describeVolume(xml: string): ExistingVolume {
   const volume = element(parseXml(xml), 'volume');
   const target = element(volume, 'target');
   return {

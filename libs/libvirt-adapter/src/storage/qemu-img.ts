@@ -67,6 +67,18 @@ export class QemuImg {
     });
   }
 
+  /** Writes the changes of an overlay into the image on which it is based. The overlay stays as it is, so this can be repeated. */
+  async commit(overlay: string, base: string): Promise<void> {
+    await this.call(['commit', '-q', '-f', 'qcow2', '-d', '-b', base, overlay], { timeoutMs: CONVERT_TIMEOUT_MS });
+  }
+
+  /** Makes an overlay refer to another image with the same content as its present one. */
+  async rebase(overlay: string, base: string): Promise<void> {
+    await this.call(['rebase', '-q', '-u', '-f', 'qcow2', '-F', 'qcow2', '-b', base, overlay], {
+      timeoutMs: INSPECT_TIMEOUT_MS,
+    });
+  }
+
   async grow(file: string, bytes: number): Promise<void> {
     await this.call(['resize', '-q', '-f', 'qcow2', file, String(bytes)], {
       timeoutMs: INSPECT_TIMEOUT_MS,

@@ -6,6 +6,7 @@ import type { CallOptions } from '../connection/call-options.js';
 import type { LibvirtConnection } from '../connection/libvirt-connection.js';
 import type { PoolState, StorageOperations } from '../connection/storage-operations.js';
 import { formatXml } from '../domain-xml/xml.js';
+import { describeVolume, type ExistingVolume } from './find-volume.js';
 import { isRemote } from '../host/host.js';
 
 /** The directory pool for the service's volumes. Names of volumes that the service created contain part of their domain's UUID. */
@@ -83,6 +84,17 @@ export class StoragePool {
   /** Creates a disk whose content is that of another volume until the guest changes it. */
   async createOverlay(volume: string, bytes: number, backing: { path: string; format: string }): Promise<void> {
     await this.storage.createVolume(this.name, volumeXml({ name: volume, bytes, format: 'qcow2', backing }));
+  }
+
+  /** Creates a raw volume with the content of another one. */
+  async copy(volume: string, from: string): Promise<void> {
+    const { bytes } = await this.describe(from);
+    await this.storage.copyVolume({ pool: this.name, name: from }, volumeXml({ name: volume, bytes, format: 'raw' }));
+  }
+
+  /** @throws DomainError VOLUME_NOT_FOUND */
+  async describe(volume: string): Promise<ExistingVolume> {
+    return describeVolume(await this.storage.volumeXml({ pool: this.name, name: volume }));
   }
 
   /** Whether libvirt knows a volume of this name. */

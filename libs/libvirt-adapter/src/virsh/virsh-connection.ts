@@ -1,5 +1,6 @@
 import type { EventListener, EventSubscription } from '../connection/domain-events.js';
 import { LibvirtConnection } from '../connection/libvirt-connection.js';
+import { VirshBlocks } from './virsh-blocks.js';
 import { VirshDomains } from './virsh-domains.js';
 import { VirshEvents } from './virsh-events.js';
 import { VirshGuests } from './virsh-guests.js';
@@ -14,6 +15,7 @@ export class VirshConnection extends LibvirtConnection {
   override readonly host: VirshHost;
   override readonly domains: VirshDomains;
   override readonly guests: VirshGuests;
+  override readonly blocks: VirshBlocks;
   override readonly networks: VirshNetworks;
   override readonly storage: VirshStorage;
   private readonly virsh: Virsh;
@@ -25,6 +27,7 @@ export class VirshConnection extends LibvirtConnection {
     this.host = new VirshHost(this.virsh);
     this.domains = new VirshDomains(this.virsh);
     this.guests = new VirshGuests(this.virsh);
+    this.blocks = new VirshBlocks(this.virsh);
     this.networks = new VirshNetworks(this.virsh);
     this.storage = new VirshStorage(this.virsh);
   }

@@ -72,6 +72,13 @@ export class VirshStorage extends StorageOperations {
     await this.virsh.withXml(xml, (file) => ['vol-create', pool, file], options);
   }
 
+  override async copyVolume({ pool, name }: VolumeId, xml: string, options?: CallOptions): Promise<void> {
+    await this.virsh.withXml(xml, (file) => ['vol-create-from', pool, file, name], {
+      timeoutMs: COPY_TIMEOUT_MS,
+      ...options,
+    });
+  }
+
   override async upload(
     { pool, name }: VolumeId,
     file: string,

@@ -173,7 +173,7 @@ export function instanceSnapshotsContract(
     });
 
     inTime('reports a backend that does not answer', async () => {
-      const away = unreachable.require('snapshots').list(missingRef(harness));
+      const away = unreachable.require('snapshots').list({ ...missingRef(harness), context: unreachable.context });
       await expect(away).rejects.toMatchObject({ code: expect.stringMatching(/^BACKEND_(UNREACHABLE|TIMEOUT)$/) });
     });
   });

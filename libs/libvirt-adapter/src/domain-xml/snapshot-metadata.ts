@@ -1,0 +1,121 @@
+import { attribute, element, elements, type XmlElement } from './xml.js';
+
+/** A volume of a disk, by the target of the disk in the domain: `vda`. */
+export interface DiskVolume {
+  readonly target: string;
+  /** Name of the volume in the service's pool. */
+  readonly name: string;
+}
+
+/** A new volume of a disk. */
+export interface ReplacedVolume extends DiskVolume {
+  /** Name of the volume that the disk used before. */
+  readonly replaced: string;
+}
+
+/** A snapshot, as the metadata of its domain lists it. */
+export interface SnapshotRecord {
+  readonly name: string;
+  /** ISO 8601. */
+  readonly createdAt: string;
+  /** It is being deleted, or its deletion was interrupted. */
+  readonly isDeleting: boolean;
+  /** The volumes with the content of the disks. Nothing writes to them. */
+  readonly disks: readonly DiskVolume[];
+  /** Volumes with a copy of the firmware's variables and of the TPM's state. */
+  readonly nvram?: string;
+  readonly tpm?: string;
+}
+
+/**
+ * `snapshot` and `restore` replace the files of the disks with new overlays, and `merge` writes a layer into the one below. A change is
+ * recorded before it begins, so that an interrupted one can be completed or undone.
+ */
+export interface PendingChange {
+  readonly kind: 'snapshot' | 'restore' | 'merge';
+  /** Identity of the service that began it. */
+  readonly service: string;
+  /** The snapshot that is created or restored. */
+  readonly snapshot: string;
+  /** ISO 8601. */
+  readonly startedAt: string;
+  /** Whether the domain has to be started at the end. */
+  readonly wasRunning: boolean;
+  /** The new overlays; of a merge, the lower layer, which replaces the upper one. */
+  readonly disks: readonly ReplacedVolume[];
+  /** Copies of the firmware's variables and of the TPM's state that belong to the change. */
+  readonly nvram?: string;
+  readonly tpm?: string;
+}
+
+/** The children may or may not have the prefix of their parent. */
+const childName = (parent: XmlElement, name: string): string =>
+  Object.keys(parent).find((key) => key === name || key.endsWith(`:${name}`)) ?? name;
+
+const readDisks = (parent: XmlElement): DiskVolume[] =>
+  elements(parent, childName(parent, 'disk')).map((disk) => ({
+    target: attribute(disk, 'target') ?? '',
+    name: attribute(disk, 'name') ?? '',
+  }));
+
+const readReplacements = (parent: XmlElement): ReplacedVolume[] =>
+  elements(parent, childName(parent, 'disk')).map((disk) => ({
+    target: attribute(disk, 'target') ?? '',
+    name: attribute(disk, 'name') ?? '',
+    replaced: attribute(disk, 'replaced') ?? '',
+  }));
+
+const optional = (parent: XmlElement, ...names: readonly string[]): Record<string, string> =>
+  Object.fromEntries(
+    names.flatMap((name) => {
+      const value = attribute(parent, name);
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+
+export const readSnapshots = (instance: XmlElement, name: string): SnapshotRecord[] =>
+  elements(instance, name).map((snapshot) => ({
+    name: attribute(snapshot, 'name') ?? '',
+    createdAt: attribute(snapshot, 'created') ?? '',
+    isDeleting: attribute(snapshot, 'deleting') === 'yes',
+    disks: readDisks(snapshot),
+    ...optional(snapshot, 'nvram', 'tpm'),
+  }));
+
+export function readPending(instance: XmlElement, name: string): { pending?: PendingChange } {
+  const found = element(instance, name);
+  const kind = attribute(found, 'kind');
+  if (!found || (kind !== 'snapshot' && kind !== 'restore' && kind !== 'merge')) return {};
+  const pending = {
+    kind,
+    service: attribute(found, 'service') ?? '',
+    snapshot: attribute(found, 'snapshot') ?? '',
+    startedAt: attribute(found, 'started') ?? '',
+    wasRunning: attribute(found, 'running') === 'yes',
+    disks: readReplacements(found),
+    ...optional(found, 'nvram', 'tpm'),
+  } as const;
+  return { pending };
+}
+
+const diskElements = (disks: readonly DiskVolume[]): XmlElement[] =>
+  disks.map(({ target, name }) => ({ '@target': target, '@name': name }));
+
+const attributes = (values: Readonly<Record<string, string | undefined>>): XmlElement =>
+  Object.fromEntries(
+    Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [[`@${name}`, value]])),
+  );
+
+export const snapshotElement = ({ name, createdAt, isDeleting, disks, nvram, tpm }: SnapshotRecord): XmlElement => ({
+  ...attributes({ name, created: createdAt, deleting: isDeleting ? 'yes' : undefined, nvram, tpm }),
+  disk: diskElements(disks),
+});
+
+export const pendingElement = (pending: PendingChange): XmlElement => {
+  const { kind, service, snapshot, startedAt, wasRunning, disks, nvram, tpm } = pending;
+  const running = wasRunning ? 'yes' : undefined;
+  return {
+    ...attributes({ kind, service, snapshot, started: startedAt, running, nvram, tpm }),
+    disk: disks.map(({ target, name, replaced }) => ({ '@target': target, '@name': name, '@replaced': replaced })),
+  };
+};

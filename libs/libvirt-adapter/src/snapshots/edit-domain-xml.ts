@@ -1,0 +1,57 @@
+import {
+  INSTANCE_PREFIX,
+  INSTANCE_XMLNS,
+  metadataElement,
+  type InstanceMetadata,
+} from '../domain-xml/instance-metadata.js';
+import { formatXml } from '../domain-xml/xml.js';
+
+export interface DomainXmlEdit {
+  /** The new files of disks, by target. */
+  readonly disks: ReadonlyMap<string, string>;
+  readonly metadata: InstanceMetadata;
+  /** The new file with the variables of the firmware. */
+  readonly nvram?: string;
+}
+
+/**
+ * The XML of a stopped domain with other files and other metadata of this service. Everything else stays as it is, to the letter, because
+ * any program may have written it. Defining the result changes all of them at once.
+ */
+export function editDomainXml(xml: string, { disks, metadata, nvram }: DomainXmlEdit): string {
+  const end = xml.lastIndexOf('</metadata>');
+  const head = replaceMetadata(xml.slice(0, end), metadata);
+  const tail = xml
+    .slice(end)
+    .replace(/<disk\b[\s\S]*?<\/disk>/g, (disk) => {
+      const path = disks.get(/<target\b[^>]*\bdev=['"]([^'"]+)['"]/.exec(disk)?.[1] ?? '');
+      return path === undefined ? disk : replaceFile(disk, path);
+    })
+    .replace(/(<nvram\b[^>]*>)[^<]*(<\/nvram>)/, (whole, open: string, close: string) =>
+      nvram === undefined ? whole : `${open}${escape(nvram)}${close}`,
+    );
+  return head + tail;
+}
+
+/** libvirt reads the files below an overlay from the overlay itself. */
+const replaceFile = (disk: string, path: string): string =>
+  disk
+    .replace(/<backingStore\b[\s\S]*<\/backingStore>|<backingStore\s*\/>/, '')
+    .replace(/(<source\b[^>]*\bfile=)(?:'[^']*'|"[^"]*")/, (_whole, start: string) => `${start}"${escape(path)}"`);
+
+/** The prefix is up to the writer. */
+const OWN_ELEMENT = new RegExp(
+  `<((?:[\\w.-]+:)?instance)\\b[^>]*\\bxmlns(?::[\\w.-]+)?=['"]${INSTANCE_XMLNS}['"][^>]*?(?:/>|>[\\s\\S]*?</\\1>)`,
+);
+
+const replaceMetadata = (head: string, metadata: InstanceMetadata): string =>
+  head.replace(OWN_ELEMENT, () =>
+    formatXml({
+      [`${INSTANCE_PREFIX}:instance`]: {
+        [`@xmlns:${INSTANCE_PREFIX}`]: INSTANCE_XMLNS,
+        ...metadataElement(metadata),
+      },
+    }),
+  );
+
+const escape = (text: string): string => text.replace(/[<>&"']/g, (character) => `&#${character.codePointAt(0)};`);
