@@ -26,6 +26,9 @@ const BODIES: Readonly<Record<string, unknown>> = {
   'POST /api/ext/vms/{ns}/{name}/nics/{iface}': { link: 'down' },
 };
 
+/** Routes of values that the service keeps itself, also of a lost context. */
+const ANSWERED_FROM_MEMORY = new Set(['GET /api/vms/{ns}/{name}/metrics/history']);
+
 async function readDocument(): Promise<ApiDocument> {
   const app = await previewApplication();
   try {
@@ -35,7 +38,7 @@ async function readDocument(): Promise<ApiDocument> {
   }
 }
 
-/** Each route of a single instance, with a valid body. */
+/** Each route of a single instance that asks its backend, with a valid body. */
 async function instanceRoutes(): Promise<[method: string, path: string, body: unknown][]> {
   const { paths, components } = await readDocument();
   const exampleOf = ({
@@ -57,18 +60,20 @@ async function instanceRoutes(): Promise<[method: string, path: string, body: un
   return Object.entries(paths)
     .filter(([path]) => path.includes('{ns}/{name}'))
     .flatMap(([path, operations]) =>
-      Object.entries(operations).map(([method, { requestBody }]): [string, string, unknown] => {
-        const names: Record<string, string> = { ns: 'default', name: path.startsWith('/api/cts') ? 'box' : 'db' };
-        const filled = path
-          .replace('{action}', 'stop')
-          .replace(/\{(\w+)\}/g, (_all, name: string) => names[name] ?? 'a');
-        const schema = requestBody?.content['application/json']?.schema;
-        return [
-          method.toUpperCase(),
-          filled,
-          BODIES[`${method.toUpperCase()} ${path}`] ?? (schema && exampleOf(schema)),
-        ];
-      }),
+      Object.entries(operations)
+        .filter(([method]) => !ANSWERED_FROM_MEMORY.has(`${method.toUpperCase()} ${path}`))
+        .map(([method, { requestBody }]): [string, string, unknown] => {
+          const names: Record<string, string> = { ns: 'default', name: path.startsWith('/api/cts') ? 'box' : 'db' };
+          const filled = path
+            .replace('{action}', 'stop')
+            .replace(/\{(\w+)\}/g, (_all, name: string) => names[name] ?? 'a');
+          const schema = requestBody?.content['application/json']?.schema;
+          return [
+            method.toUpperCase(),
+            filled,
+            BODIES[`${method.toUpperCase()} ${path}`] ?? (schema && exampleOf(schema)),
+          ];
+        }),
     );
 }
 
