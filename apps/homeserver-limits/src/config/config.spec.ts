@@ -96,6 +96,19 @@ describe('parseConfig', () => {
     ['[rtc]\nurl = "wss://sfu.example"', 'belong together'],
     ['[federation.peers]\n"a.example" = "nowhere"', 'federation.peers must be a table'],
     ['[operator]\nlisten = "0.0.0.0:9000"', 'operator.token is needed'],
+    [
+      '[operator]\ntoken = " operator-token-0123 "',
+      'operator.token must be at least 16 characters, all of them visible ASCII',
+    ],
+    [
+      '[operator]\ntoken = "operator token 0123"',
+      'operator.token must be at least 16 characters, all of them visible ASCII',
+    ],
+    [
+      '[operator]\ntoken = "operator-töken-0123"',
+      'operator.token must be at least 16 characters, all of them visible ASCII',
+    ],
+    ['[operator]\ntoken = "short"', 'operator.token must be at least 16 characters, all of them visible ASCII'],
     ['[shared]\nurl = "http://x"', 'shared.url must be redis://'],
     ['[shared]\nurl = "redis://x/db"', 'shared.url must be redis://'],
     ['[shared]\npassword_file = "secret"', 'shared.sentinel is needed for shared.password_file'],

@@ -1,10 +1,10 @@
 import { IsOptional } from 'class-validator';
 import { IsListenAddress } from '@headgate/nest-kit';
-import { LongText } from './fields.js';
+import { HeaderToken } from './fields.js';
 
 export class OperatorSection {
   /** The listener of the operator's API. Absent: there is none. */
   @IsOptional() @IsListenAddress() listen?: string;
   /** The bearer token of callers. Required unless the listener is on a loopback address. */
-  @IsOptional() @LongText(16) token?: string;
+  @IsOptional() @HeaderToken(16) token?: string;
 }
