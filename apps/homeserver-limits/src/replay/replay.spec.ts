@@ -82,7 +82,7 @@ describe('a replay', () => {
     }
     for (const finish of inProgress) finish();
     await new Promise((next) => setImmediate(next));
-    requests.onApplicationShutdown();
+    await requests.onApplicationShutdown();
     return decided;
   }
 

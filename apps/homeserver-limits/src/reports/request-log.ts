@@ -12,6 +12,9 @@ const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 /** Lines are written no later than this. */
 const FLUSH_MS = 1_000;
 
+/** How long the shutdown waits for the disk. */
+const CLOSE_TIMEOUT_MS = 2_000;
+
 /** It has addresses and user IDs: only the service's own account may read it. */
 const FILE_MODE = 0o600;
 
@@ -77,14 +80,15 @@ export class RequestLog implements RequestRecorder, OnApplicationShutdown {
     this.destination.reopen();
   }
 
-  onApplicationShutdown(): void {
+  /** Waits until every line is written, but not for a disk that hangs. */
+  async onApplicationShutdown(): Promise<void> {
     clearInterval(this.timer);
-    try {
-      this.destination.flushSync();
-      this.destination.end();
-    } catch (error) {
-      this.fail(error);
-    }
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, CLOSE_TIMEOUT_MS);
+    this.destination.once('close', resolve).once('error', resolve);
+    this.destination.end();
+    await promise;
+    clearTimeout(timer);
   }
 
   private write(line: object): void {
