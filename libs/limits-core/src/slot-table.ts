@@ -5,8 +5,8 @@ import { SlotArray } from './slot-array.js';
 import { closesAt } from './slot.js';
 
 const MIN_CAPACITY = PAGE_SLOTS;
-const MAX_LOAD = 0.7;
-const GROWTH_FACTOR = 1.8;
+const MAX_LOAD = 0.62;
+const GROWTH_FACTOR = 1.6;
 /** New keys between two maintenance steps. */
 const MAINTENANCE_INTERVAL = 16;
 /** Slots that one maintenance step moves to the next array: enough to finish long before that one is full. */
