@@ -7,8 +7,9 @@ import {
   type ImportedImage,
   type ImportedImages,
 } from '@headgate/domain-contracts';
-import { InventoryRecorder } from '../inventory-recorder.js';
+import type { InventoryRecorder } from '../inventory-recorder.js';
 import type { BackendHarness, ContractOptions, OpenHarness } from './backend-harness.js';
+import { contractTests } from './contract-tests.js';
 import { createdVm } from './created-vm.js';
 import { recordingReporter } from './recording-reporter.js';
 
@@ -29,21 +30,12 @@ export function importedImagesContract(
     let harness: BackendHarness;
     let images: ImportedImages;
     let recorder: InventoryRecorder;
-
-    beforeAll(async () => {
-      harness = await open();
+    const { inTime } = contractTests(open, timeoutMs, async (opened) => {
+      ({ harness } = opened);
       images = harness.backend.require('images');
-      recorder = InventoryRecorder.over(harness.backend.require('inventory'));
-      await recorder.whenListed();
-    }, timeoutMs);
-    afterAll(async () => {
-      await recorder?.stop();
-      await harness?.close();
-    }, timeoutMs);
+      recorder = await opened.recorder();
+    });
 
-    afterEach(() => harness?.tidy?.(), timeoutMs);
-
-    const inTime = (title: string, rule: () => Promise<void>): void => test(title, rule, timeoutMs);
     const freshImage = (): ImageRef => {
       const { context, namespace, name } = harness.freshRef();
       return { context, namespace, name };

@@ -1,6 +1,7 @@
 import type { InstanceCloning, InstanceRef, VirtualMachine } from '@headgate/domain-contracts';
-import { InventoryRecorder } from '../inventory-recorder.js';
+import type { InventoryRecorder } from '../inventory-recorder.js';
 import { missingRef, type BackendHarness, type ContractOptions, type OpenHarness } from './backend-harness.js';
+import { contractTests } from './contract-tests.js';
 import { createdVm } from './created-vm.js';
 import { recordingReporter } from './recording-reporter.js';
 
@@ -14,21 +15,12 @@ export function instanceCloningContract(
     let harness: BackendHarness;
     let cloning: InstanceCloning;
     let recorder: InventoryRecorder;
-
-    beforeAll(async () => {
-      harness = await open();
+    const { inTime } = contractTests(open, timeoutMs, async (opened) => {
+      ({ harness } = opened);
       cloning = harness.backend.require('cloning');
-      recorder = InventoryRecorder.over(harness.backend.require('inventory'));
-      await recorder.whenListed();
-    }, timeoutMs);
-    afterAll(async () => {
-      await recorder?.stop();
-      await harness?.close();
-    }, timeoutMs);
+      recorder = await opened.recorder();
+    });
 
-    afterEach(() => harness?.tidy?.(), timeoutMs);
-
-    const inTime = (title: string, rule: () => Promise<void>): void => test(title, rule, timeoutMs);
     const clone = async (source: InstanceRef, target: InstanceRef): Promise<VirtualMachine> => {
       const { remaining } = await cloning.clone(source, target);
       await remaining?.(recordingReporter());

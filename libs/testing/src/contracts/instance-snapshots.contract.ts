@@ -6,8 +6,9 @@ import type {
   SnapshotRequest,
   VirtualMachine,
 } from '@headgate/domain-contracts';
-import { InventoryRecorder } from '../inventory-recorder.js';
+import type { InventoryRecorder } from '../inventory-recorder.js';
 import { missingRef, type BackendHarness, type ContractOptions, type OpenHarness } from './backend-harness.js';
+import { contractTests } from './contract-tests.js';
 import { createdVm } from './created-vm.js';
 import { recordingReporter } from './recording-reporter.js';
 
@@ -28,23 +29,13 @@ export function instanceSnapshotsContract(
     let recorder: InventoryRecorder;
     let unreachable: Backend;
     let names = 0;
-
-    beforeAll(async () => {
-      harness = await open();
+    const { inTime } = contractTests(open, timeoutMs, async (opened) => {
+      ({ harness } = opened);
       snapshots = harness.backend.require('snapshots');
-      recorder = InventoryRecorder.over(harness.backend.require('inventory'));
-      await recorder.whenListed();
-      unreachable = await harness.openUnreachable();
-    }, timeoutMs);
-    afterAll(async () => {
-      await recorder?.stop();
-      await unreachable?.close();
-      await harness?.close();
-    }, timeoutMs);
+      recorder = await opened.recorder();
+      unreachable = await opened.unreachable();
+    });
 
-    afterEach(() => harness?.tidy?.(), timeoutMs);
-
-    const inTime = (title: string, rule: () => Promise<void>): void => test(title, rule, timeoutMs);
     const freshName = (): string => `contract-${process.pid}-${++names}`;
     const stoppedVm = (): Promise<VirtualMachine> => createdVm(harness, recorder);
     const take = async (ref: InstanceRef, request: SnapshotRequest = { name: freshName() }): Promise<Snapshot> => {

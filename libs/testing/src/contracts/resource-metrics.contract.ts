@@ -6,8 +6,9 @@ import {
   type NodeReading,
   type ResourceMetrics,
 } from '@headgate/domain-contracts';
-import { InventoryRecorder } from '../inventory-recorder.js';
+import type { InventoryRecorder } from '../inventory-recorder.js';
 import type { BackendHarness, ContractOptions, OpenHarness } from './backend-harness.js';
+import { contractTests } from './contract-tests.js';
 
 const COUNTERS = [
   'cpuTimeMs',
@@ -28,23 +29,13 @@ export function resourceMetricsContract(
     let metrics: ResourceMetrics;
     let recorder: InventoryRecorder;
     let unreachable: Backend;
-
-    beforeAll(async () => {
-      harness = await open();
+    const { inTime } = contractTests(open, timeoutMs, async (opened) => {
+      ({ harness } = opened);
       metrics = harness.backend.require('metrics');
-      recorder = InventoryRecorder.over(harness.backend.require('inventory'));
-      await recorder.whenListed();
-      unreachable = await harness.openUnreachable();
-    }, timeoutMs);
-    afterAll(async () => {
-      await recorder?.stop();
-      await unreachable?.close();
-      await harness?.close();
-    }, timeoutMs);
+      recorder = await opened.recorder();
+      unreachable = await opened.unreachable();
+    });
 
-    afterEach(() => harness?.tidy?.(), timeoutMs);
-
-    const inTime = (title: string, rule: () => Promise<void>): void => test(title, rule, timeoutMs);
     const givenRunning = async (): Promise<InstanceRef> => {
       const ref = await harness.givenVm('Running');
       await recorder.untilVm(ref, ({ status }) => status === 'Running');
