@@ -1,5 +1,6 @@
 import { ServiceShutdown, type InstanceRef } from '@headgate/domain-contracts';
 import { recordingReporter } from '@headgate/testing';
+import { PacedClock } from '../testing/paced-clock.contract.js';
 import { SandboxHarness } from '../testing/sandbox-harness.contract.js';
 
 const nodeOf = ({ recorder }: SandboxHarness, ref: InstanceRef): string => recorder.vm(ref)?.node ?? '';
@@ -112,19 +113,23 @@ describe('KubeMigration', () => {
 describe('KubeMigration and a lost server', () => {
   test('follows a migration across a restart of the API server', async () => {
     const simulation = { timeScale: 0.02, timings: { migrationPerGiB: 30_000 } };
-    const harness = await SandboxHarness.open({ simulation });
+    const clock = new PacedClock();
+    const harness = await SandboxHarness.open({ sandbox: { clock }, simulation });
     const ref = await givenMigratable(harness);
     const target = otherNode(harness, ref);
     const report = recordingReporter();
     const done = (await harness.backend.require('migration').migrate(ref, target))(report);
     await harness.recorder.untilVm(ref, ({ status }) => status === 'Migrating');
+    clock.hold();
     await harness.sandbox.faults.serverDown();
     await harness.recorder.until(() => harness.recorder.calls.some((call) => call.startsWith('lost')));
     await harness.sandbox.faults.serverUp();
+    clock.release();
     await done;
     expect(report.steps.at(-1)).toBe('Succeeded');
     await harness.recorder.untilVm(ref, ({ node, status }) => node === target && status === 'Running');
     await harness.close();
+    clock.stop();
   });
 });
 

@@ -1,14 +1,20 @@
 import type { InstanceRef } from '@headgate/domain-contracts';
+import { PacedClock } from '../testing/paced-clock.contract.js';
 import { SandboxHarness } from '../testing/sandbox-harness.contract.js';
 
 describe('KubePower', () => {
   let harness: SandboxHarness;
+  let clock: PacedClock;
 
   beforeEach(async () => {
-    // The grace period of a guest that ignores its power button is 60 s; here it takes 1.2 s.
-    harness = await SandboxHarness.open({ simulation: { timeScale: 0.02 } });
+    clock = new PacedClock();
+    // The grace period of a guest that ignores its power button is 60 s; here it takes 1.2 s of the cluster's time.
+    harness = await SandboxHarness.open({ sandbox: { clock }, simulation: { timeScale: 0.02 } });
   });
-  afterEach(() => harness.close());
+  afterEach(async () => {
+    await harness.close();
+    clock.stop();
+  });
 
   const power = () => harness.backend.require('power');
   const runStrategyOf = (ref: InstanceRef): unknown =>
@@ -22,6 +28,7 @@ describe('KubePower', () => {
     const ref = await harness.givenVm('Running');
     harness.simulation.faults.inject('ignores-power-button', ref);
     const uid = uidOf(ref);
+    clock.hold();
     await power().apply(ref, 'restart');
     for (const force of [false, true]) {
       await expect(power().apply(ref, 'stop', { force })).rejects.toMatchObject({
@@ -30,6 +37,7 @@ describe('KubePower', () => {
       });
     }
     expect(runStrategyOf(ref)).toBe('Always');
+    clock.release();
     await harness.recorder.untilVm(ref, ({ status }) => status === 'Running' && ![uid, undefined].includes(uidOf(ref)));
     await power().apply(ref, 'stop', { force: true });
     await harness.recorder.untilVm(ref, ({ status }) => status === 'Stopped');
