@@ -80,14 +80,26 @@ describe('the containers', () => {
   });
 });
 
-test('the nodes show whether they are ready and how many VMs they run', async () => {
+test('the nodes show whether they are ready, their load and how many VMs they run', async () => {
+  const node = { roles: 'worker', kubelet: 'v1.34', arch: 'amd64', context: 'prod' };
+  const capacity = { cpu: 16_000, memoryBytes: 64 * 1024 ** 3 };
   service.on('GET /api/nodes', [
-    { name: 'node-1', ready: true, roles: 'worker', kubelet: 'v1.34', arch: 'amd64', context: 'prod' },
-    { name: 'node-2', ready: false, roles: 'worker', kubelet: 'v1.34', arch: 'amd64', context: 'prod' },
+    { ...node, name: 'node-1', ready: true, capacity, load: { cpu: 4000, memoryBytes: 32 * 1024 ** 3 } },
+    { ...node, name: 'node-2', ready: false, capacity, load: { cpu: null, memoryBytes: null } },
+    {
+      ...node,
+      name: 'node-3',
+      ready: true,
+      capacity: { cpu: null, memoryBytes: null },
+      load: { cpu: 250, memoryBytes: null },
+    },
   ]);
   await openConsole('/nodes', [buildVm(), buildVm({ name: 'web-2' })], service);
-  expect((await screen.findByRole('row', { name: /node-1/ })).textContent).toContain('Ready248 GiB');
-  expect(screen.getByRole('row', { name: /node-2/ }).textContent).toContain('Not ready000 B');
+  expect((await screen.findByRole('row', { name: /node-1/ })).textContent).toContain(
+    'Ready25% of 16 CPUs50% of 64 GiB248 GiB',
+  );
+  expect(screen.getByRole('row', { name: /node-2/ }).textContent).toContain('Not readyof 16 CPUsof 64 GiB000 B');
+  expect(screen.getByRole('row', { name: /node-3/ }).textContent).toContain('Ready0.3 CPUs–000 B');
 });
 
 test('the health page lists the errors first, with remedies, and runs the checks again on request', async () => {

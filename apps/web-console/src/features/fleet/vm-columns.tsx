@@ -1,8 +1,10 @@
 import type { VmView } from '@headgate/api-contracts';
 import { INSTANCE_COLUMNS } from '../../shared/list/instance-columns.js';
 import type { ListColumns } from '../../shared/list/list-kind.js';
+import { usageColumns } from '../../shared/list/usage-columns.js';
 import { paths } from '../../shared/location/paths.js';
 import { bytesOf, readableQuantity } from '../../shared/quantity/quantity.js';
+import type { Usages } from '../../shared/queries/use-usage.js';
 import { Icon } from '../../shared/ui/icon.js';
 
 const { status, cpu, mem, node, tags, namespace, context, folder, created } = INSTANCE_COLUMNS;
@@ -10,11 +12,13 @@ const { status, cpu, mem, node, tags, namespace, context, folder, created } = IN
 const VOLATILE = 'Changes to its boot disk are lost at power-off';
 
 /** The columns of the list of VMs. */
-export const VM_COLUMNS: ListColumns<VmView> = {
+export const vmColumns = (usages: Usages): ListColumns<VmView> => ({
   name: { label: 'Name', order: ({ name }) => name, width: 12, length: nameLength, cell: (vm) => <VmName vm={vm} /> },
   status,
   cpu,
+  cpuUsage: usageColumns(usages).cpuUsage,
   mem,
+  memUsage: usageColumns(usages).memUsage,
   disk: {
     label: 'Disk',
     order: ({ disk }) => bytesOf(disk),
@@ -31,7 +35,7 @@ export const VM_COLUMNS: ListColumns<VmView> = {
   context: { ...context, keepPriority: 1 },
   folder,
   created,
-};
+});
 
 function nameLength({ name, protected: isProtected, isTemplate, volatile }: VmView): number {
   return name.length + (isProtected ? 3 : 0) + (isTemplate ? 9 : 0) + (volatile ? 9 : 0);

@@ -1,14 +1,16 @@
 import type { VmView } from '@headgate/api-contracts';
 import type { ListKind } from '../../shared/list/list-kind.js';
 import { paths } from '../../shared/location/paths.js';
-import { VM_COLUMNS } from './vm-columns.js';
+import type { Usages } from '../../shared/queries/use-usage.js';
+import { vmColumns } from './vm-columns.js';
 
-export const VM_KIND: ListKind<VmView> = {
+/** @param usages what the list shows as the usage of its VMs */
+export const vmKind = (usages: Usages): ListKind<VmView> => ({
   collection: 'vms',
   title: 'Virtual machines',
   singular: 'VM',
   plural: 'VMs',
   path: paths.fleet,
   pageOf: (vm) => paths.vm(vm),
-  columns: VM_COLUMNS,
-};
+  columns: vmColumns(usages),
+});

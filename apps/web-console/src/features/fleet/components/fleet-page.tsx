@@ -1,5 +1,5 @@
 import type { VmView } from '@headgate/api-contracts';
-import { useCallback } from 'react';
+import { useCallback, useMemo } from 'react';
 import { useLocation } from 'wouter';
 import { useFleet } from '../../../shared/fleet/fleet-provider.js';
 import { InstanceList } from '../../../shared/list/components/instance-list.js';
@@ -7,12 +7,13 @@ import { paths } from '../../../shared/location/paths.js';
 import { useActionRefusal } from '../../../shared/power/use-action-refusal.js';
 import { useConfirmedPower } from '../../../shared/power/use-confirmed-power.js';
 import { readOnlyReason, useWhoami } from '../../../shared/queries/use-whoami.js';
+import { useUsages } from '../../../shared/queries/use-usage.js';
 import { Icon } from '../../../shared/ui/icon.js';
 import { ReasonedButton } from '../../../shared/ui/reasoned-button.js';
 import { useShortcut } from '../../../shared/ui/use-shortcut.js';
 import { useVmOperations } from '../use-vm-operations.js';
 import { nextPower, vmActions } from '../vm-actions.js';
-import { VM_KIND } from '../vm-kind.js';
+import { vmKind } from '../vm-kind.js';
 import { FirstRun } from './first-run.js';
 
 /** All VMs of all contexts. */
@@ -22,6 +23,8 @@ export function FleetPage({ onCreate }: { onCreate: () => void }) {
   const [, navigate] = useLocation();
   const refusal = useActionRefusal();
   const operations = useVmOperations();
+  const usages = useUsages('vms');
+  const kind = useMemo(() => vmKind(usages), [usages]);
   const power = useConfirmedPower();
   const readOnly = readOnlyReason(whoami);
   const create = (): void => {
@@ -33,7 +36,7 @@ export function FleetPage({ onCreate }: { onCreate: () => void }) {
   return (
     <>
       <InstanceList
-        kind={VM_KIND}
+        kind={kind}
         fleet={fleet}
         actionsOf={actionsOf}
         onAction={(vm, action) =>

@@ -7,6 +7,7 @@ import { Tabs } from '../../../shared/ui/tabs.js';
 import { EventsTab } from './events-tab.js';
 import { GuestTab } from './guest-tab.js';
 import { ManifestTab } from './manifest-tab.js';
+import { MetricsTab } from './metrics-tab.js';
 import { OverviewTab } from './overview-tab.js';
 import { PowerBar } from './power-bar.js';
 
@@ -15,6 +16,7 @@ const TABS: Readonly<Record<InstanceTab, string>> = {
   console: 'Console',
   serial: 'Serial console',
   guest: 'Guest',
+  metrics: 'Metrics',
   events: 'Events',
   manifest: 'Manifest',
 };
@@ -50,6 +52,7 @@ export function InstancePage({ vm, tab, consoles, onRemoved }: InstancePageProps
         {tab === 'console' && consoles.console()}
         {tab === 'serial' && consoles.serial()}
         {tab === 'guest' && <GuestTab vm={vm} />}
+        {tab === 'metrics' && <MetricsTab vm={vm} />}
         {tab === 'events' && <EventsTab address={vm} />}
         {tab === 'manifest' && <ManifestTab address={vm} />}
       </div>

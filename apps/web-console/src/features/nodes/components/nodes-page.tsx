@@ -39,6 +39,12 @@ export function NodesPage() {
                 <th scope="col">Name</th>
                 <th scope="col">Status</th>
                 <th scope="col" className="hg-numeric">
+                  CPU usage
+                </th>
+                <th scope="col" className="hg-numeric">
+                  Memory usage
+                </th>
+                <th scope="col" className="hg-numeric">
                   VMs
                 </th>
                 <th scope="col" className="hg-numeric">
@@ -54,7 +60,7 @@ export function NodesPage() {
               </tr>
             </thead>
             <tbody>
-              {nodes.map(({ name, ready, roles, arch, kubelet, context }) => (
+              {nodes.map(({ name, ready, roles, arch, kubelet, context, capacity, load }) => (
                 <tr key={`${context}/${name}`}>
                   <td>
                     <Link href={nodePath(context, name)}>{name}</Link>
@@ -65,6 +71,8 @@ export function NodesPage() {
                       {ready ? 'Ready' : 'Not ready'}
                     </span>
                   </td>
+                  <td className="hg-numeric">{usageText(load.cpu, capacity.cpu, cpus)}</td>
+                  <td className="hg-numeric">{usageText(load.memoryBytes, capacity.memoryBytes, readableBytes)}</td>
                   {loadCells(loads.get(nodeKey({ context, node: name })))}
                   <td>{roles.split(',').join(', ')}</td>
                   <td>{arch}</td>
@@ -78,6 +86,15 @@ export function NodesPage() {
       )}
     </div>
   );
+}
+
+const cpus = (millicores: number): string => `${Number((millicores / 1000).toFixed(1)).toLocaleString('en')} CPUs`;
+
+/** `12% of 16 CPUs`, or as much of it as is known. */
+function usageText(used: number | null, capacity: number | null, format: (amount: number) => string): string {
+  if (used === null || capacity === null || capacity === 0)
+    return used === null ? (capacity === null ? '–' : `of ${format(capacity)}`) : format(used);
+  return `${Math.round((used / capacity) * 100)}% of ${format(capacity)}`;
 }
 
 const loadCells = ({ guests, cpus, bytes }: NodeLoad = NO_LOAD) =>

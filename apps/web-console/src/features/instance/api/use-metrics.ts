@@ -1,0 +1,27 @@
+import { useQuery } from '@tanstack/react-query';
+import type { MetricsSampleView, MetricsView } from '@headgate/api-contracts';
+import { instancePath, type InstanceAddress } from '../../../shared/api/instance-path.js';
+import { getJson } from '../../../shared/api/request.js';
+import { SAMPLE_INTERVAL_MS } from '../../../shared/queries/use-usage.js';
+
+/** The samples of the last hour, oldest first. */
+export const useMetricsHistory = (address: InstanceAddress) =>
+  useQuery({
+    queryKey: ['metrics-history', address.context, address.namespace, address.name],
+    queryFn: ({ signal }) =>
+      getJson<MetricsSampleView[]>(`${instancePath('vms', address)}/metrics/history`, {
+        query: { context: address.context },
+        signal,
+      }),
+    refetchInterval: SAMPLE_INTERVAL_MS,
+  });
+
+/** Why a VM has no samples. */
+export const useMissingMetrics = (address: InstanceAddress, { enabled }: { enabled: boolean }) =>
+  useQuery({
+    queryKey: ['metrics', address.context, address.namespace, address.name],
+    queryFn: ({ signal }) =>
+      getJson<MetricsView>(`${instancePath('vms', address)}/metrics`, { query: { context: address.context }, signal }),
+    refetchInterval: SAMPLE_INTERVAL_MS,
+    enabled,
+  }).data?.reason;

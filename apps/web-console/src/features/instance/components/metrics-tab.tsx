@@ -1,0 +1,114 @@
+import type { MetricsSampleView, VmView } from '@headgate/api-contracts';
+import { cpuShare, percentage } from '../../../shared/list/usage-columns.js';
+import { readableBytes } from '../../../shared/quantity/quantity.js';
+import { Disclosure } from '../../../shared/ui/disclosure.js';
+import { EmptyState } from '../../../shared/ui/empty-state.js';
+import { ErrorAlert } from '../../../shared/ui/error-alert.js';
+import { Skeleton } from '../../../shared/ui/loading.js';
+import { Timestamp } from '../../../shared/ui/timestamp.js';
+import { useMetricsHistory, useMissingMetrics } from '../api/use-metrics.js';
+import { LineChart } from './line-chart.js';
+
+const perSecond = (bytes: number): string => `${readableBytes(bytes)}/s`;
+
+interface Measure {
+  readonly label: string;
+  readonly of: (sample: MetricsSampleView) => number | null | undefined;
+  readonly format: (value: number) => string;
+}
+
+/** The columns of the table, and the lines of the charts. */
+const MEASURES = {
+  cpu: { label: 'CPU', of: ({ cpu }) => cpu, format: (millicores) => `${(millicores / 1000).toFixed(2)} CPUs` },
+  memory: { label: 'Memory', of: ({ memory }) => memory?.usedBytes, format: readableBytes },
+  read: { label: 'Read', of: ({ disk }) => disk?.readBytesPerSecond, format: perSecond },
+  write: { label: 'Write', of: ({ disk }) => disk?.writeBytesPerSecond, format: perSecond },
+  receive: { label: 'Receive', of: ({ network }) => network?.receiveBytesPerSecond, format: perSecond },
+  transmit: { label: 'Transmit', of: ({ network }) => network?.transmitBytesPerSecond, format: perSecond },
+} as const satisfies Readonly<Record<string, Measure>>;
+
+/** The usage of a VM over the last hour. */
+export function MetricsTab({ vm }: { vm: VmView }) {
+  const { data: samples, error, refetch } = useMetricsHistory(vm);
+  const reason = useMissingMetrics(vm, { enabled: samples?.length === 0 });
+  if (error && !samples)
+    return <ErrorAlert title="Couldn't load the metrics" error={error} onRetry={() => void refetch()} />;
+  if (!samples) return <Skeleton height="20rem" label="Loading the metrics" />;
+  if (samples.length === 0)
+    return (
+      <div className="hg-page">
+        <EmptyState title="No metrics yet" level={2}>
+          {reason ?? (vm.running ? 'The first values appear within a minute.' : 'A VM is measured while it runs.')}
+        </EmptyState>
+      </div>
+    );
+
+  const times = samples.map(({ t }) => t);
+  const line = ({ label, of }: Measure) => ({ label, values: samples.map((sample) => of(sample) ?? null) });
+  const newest = samples.at(-1);
+  const share = cpuShare(vm, newest);
+  return (
+    <div className="hg-page">
+      <div className="hg-cards">
+        <LineChart
+          title={share === undefined ? 'CPU' : `CPU, ${percentage(share)}`}
+          times={times}
+          series={[line(MEASURES.cpu)]}
+          format={MEASURES.cpu.format}
+          max={vm.cpu * 1000}
+        />
+        <LineChart
+          title="Memory"
+          times={times}
+          series={[line(MEASURES.memory)]}
+          format={readableBytes}
+          max={newest?.memory?.totalBytes ?? 0}
+        />
+        <LineChart title="Disk" times={times} series={[line(MEASURES.read), line(MEASURES.write)]} format={perSecond} />
+        <LineChart
+          title="Network"
+          times={times}
+          series={[line(MEASURES.receive), line(MEASURES.transmit)]}
+          format={perSecond}
+        />
+      </div>
+      <Disclosure label="All values as a table">
+        <SampleTable samples={samples} />
+      </Disclosure>
+    </div>
+  );
+}
+
+const SampleTable = ({ samples }: { samples: readonly MetricsSampleView[] }) => (
+  <div className="hg-list">
+    <table aria-label="Metrics of the last hour, newest first">
+      <thead>
+        <tr>
+          <th scope="col">Time</th>
+          {Object.values(MEASURES).map(({ label }) => (
+            <th key={label} scope="col" className="hg-numeric">
+              {label}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {samples.toReversed().map((sample) => (
+          <tr key={sample.t}>
+            <td>
+              <Timestamp at={new Date(sample.t).toISOString()} />
+            </td>
+            {Object.values(MEASURES).map(({ label, of, format }) => (
+              <td key={label} className="hg-numeric">
+                {valueText(of(sample), format)}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </div>
+);
+
+const valueText = (value: number | null | undefined, format: (value: number) => string): string =>
+  value === null || value === undefined ? '–' : format(value);

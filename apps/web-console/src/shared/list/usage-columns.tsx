@@ -1,0 +1,50 @@
+import type { UsageView } from '@headgate/api-contracts';
+import type { Instance } from '../instances/instance.js';
+import type { Usages } from '../queries/use-usage.js';
+import type { ListColumn } from './list-kind.js';
+
+/** The used part of the CPUs that an instance has, from 0 to 1, or a little more because the emulator uses some too. */
+export function cpuShare(
+  { cpu }: Pick<Instance, 'cpu'>,
+  usage: Pick<UsageView, 'cpu'> | undefined,
+): number | undefined {
+  const used = usage?.cpu ?? null;
+  return used === null || cpu === 0 ? undefined : used / (cpu * 1000);
+}
+
+export function memoryShare(usage: UsageView | undefined): number | undefined {
+  const { usedBytes = null, totalBytes = null } = usage?.memory ?? {};
+  return usedBytes === null || totalBytes === null || totalBytes === 0 ? undefined : usedBytes / totalBytes;
+}
+
+export const percentage = (share: number): string => `${Math.round(share * 100)}%`;
+
+/** The columns of current usage, of the measured instances. */
+export const usageColumns = (usages: Usages) => ({
+  cpuUsage: shareColumn('CPU usage', (entry) => cpuShare(entry, usages.get(entry.ref))),
+  memUsage: shareColumn('Memory usage', ({ ref }) => memoryShare(usages.get(ref))),
+});
+
+function shareColumn(label: string, shareOf: (entry: Instance) => number | undefined): ListColumn<Instance> {
+  return {
+    label,
+    order: (entry) => shareOf(entry) ?? '',
+    text: (entry) => textOf(shareOf(entry)),
+    width: 6.5,
+    numeric: true,
+    keepPriority: 7,
+    cell: (entry) => <Meter share={shareOf(entry)} />,
+  };
+}
+
+const textOf = (share: number | undefined): string => (share === undefined ? '' : percentage(share));
+
+const Meter = ({ share }: { share: number | undefined }) =>
+  share !== undefined && (
+    <span className="hg-meter">
+      <span className="hg-meter-bar" aria-hidden="true">
+        <span style={{ inlineSize: `${Math.min(share, 1) * 100}%` }} />
+      </span>
+      {textOf(share)}
+    </span>
+  );
