@@ -22,9 +22,8 @@ export class MemoryMetrics extends ResourceMetrics {
     this.engine.expectReachable();
     this.nodeReadings++;
     const running = this.engine.all().filter(isRunning);
-    for (const ref of this.readingsOf.keys()) {
-      if (!running.some((instance) => formatRef(instance.ref) === ref)) this.readingsOf.delete(ref);
-    }
+    const refs = new Set(running.map(({ ref }) => formatRef(ref)));
+    for (const ref of this.readingsOf.keys()) if (!refs.has(ref)) this.readingsOf.delete(ref);
     return {
       instances: running.map((instance) => this.readingOf(instance)),
       nodes: this.engine.nodes.map(({ name }) => ({

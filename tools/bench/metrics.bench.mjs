@@ -1,0 +1,93 @@
+// The samples of resource usage: the processor time of the VM service that samples a simulated cluster of 10,000 VMs, and the memory
+// of an hour of samples. Run alone: node tools/bench/metrics.bench.mjs (with the Node that the lockfile brings, after npx nx build
+// @headgate/vm-service)
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { buildCluster } from './kube/build-cluster.mjs';
+import { Cluster } from './kube/cluster.mjs';
+import { Service } from './kube/service.mjs';
+
+const root = join(import.meta.dirname, '../..');
+const FLEET = 10_000;
+const INTERVAL_MS = 15_000;
+/** A whole number of intervals. */
+const MEASURED_MS = 60_000;
+const MAX_SHARE = 5;
+const MAX_SERIES_BYTES = 2048;
+
+/** The figures of the sampler alone, in a process of its own. */
+function measureSampler(folder) {
+  const vite = join(root, 'node_modules/vite/bin/vite.js');
+  const config = join(import.meta.dirname, 'vm-service/vite.config.js');
+  const args = ['build', '--ssr', 'src/bench/sampling.bench.ts', '--outDir', folder, '--logLevel', 'error'];
+  const cwd = join(root, 'apps/vm-service');
+  execFileSync(process.execPath, [vite, ...args, '--config', config], { cwd, stdio: 'inherit' });
+  const program = ['--expose-gc', join(folder, 'sampling.bench.js'), String(FLEET)];
+  return JSON.parse(execFileSync(process.execPath, program, { encoding: 'utf8' }));
+}
+
+/** Waits until most running VMs have samples, and returns how many have. */
+async function untilMeasured(service) {
+  for (;;) {
+    const count = (await (await fetch(`${service.url}/api/vms?usage=only`)).json()).length;
+    if (count > FLEET / 2) return count;
+    await sleep(1000);
+  }
+}
+
+async function measureService(folder) {
+  const cluster = await Cluster.start(buildCluster(join(folder, 'built')), FLEET);
+  try {
+    mkdirSync(join(folder, 'service'));
+    const service = await Service.start(cluster.kubeconfig, join(folder, 'service'));
+    try {
+      await service.firstList(FLEET);
+      const measured = await untilMeasured(service);
+      const before = service.processorTime();
+      await sleep(MEASURED_MS);
+      return { measured, perSample: (service.processorTime() - before) / (MEASURED_MS / INTERVAL_MS) };
+    } finally {
+      await service.end();
+    }
+  } finally {
+    await cluster.end();
+  }
+}
+
+export default async function run() {
+  const folder = mkdtempSync(join(tmpdir(), 'headgate-bench-'));
+  try {
+    const { tickMs, seriesBytes } = measureSampler(join(folder, 'sampler'));
+    const { measured, perSample } = await measureService(folder);
+    const share = (perSample / INTERVAL_MS) * 100;
+    return {
+      name: 'metrics',
+      rows: [
+        { what: `one sample of ${FLEET} VMs, without the backend`, value: tickMs, unit: 'ms of CPU' },
+        {
+          what: 'an hour of samples, per VM and series',
+          value: seriesBytes,
+          unit: 'bytes',
+          target: 'under 2048',
+          ok: seriesBytes < MAX_SERIES_BYTES,
+        },
+        { what: `VMs measured of ${FLEET} on a cluster`, value: measured, unit: 'VMs' },
+        {
+          what: 'the whole service, idle but for a sample every 15 s',
+          value: share,
+          unit: '% of a core',
+          target: `under ${MAX_SHARE}`,
+          ok: share < MAX_SHARE,
+        },
+      ],
+    };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) console.log(JSON.stringify(await run(), null, 2));
