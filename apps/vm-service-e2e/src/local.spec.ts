@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { MetricsSampleView, MetricsView, NodeView } from '@headgate/api-contracts';
 import type { Page } from 'playwright-core';
 import { Api } from './api.js';
 import { openBrowser, type Browser } from './browser.js';
@@ -110,6 +111,24 @@ describeIf(noGuestsBecause(), 'npm start -- --local', () => {
     // The address can come first, from its DHCP lease.
     const vm = await api.untilVm(name, 'has an address and an agent', (one) => Boolean(one?.ip && one.agentConnected));
     expect(vm?.ip).toMatch(/^\d+\.\d+\.\d+\.\d+$/);
+  });
+
+  test('measures the running guest and this machine', async () => {
+    const read = async () => (await api.send<MetricsView>('GET', `/api/vms/local/${name}/metrics`)).body;
+    // Rates need two samples.
+    const live = await until('the guest is measured', read, ({ cpu, disk }) => cpu !== null && disk !== null);
+    expect(live.memory?.totalBytes).toBe(192 * 1024 ** 2);
+    expect(live.memory?.usedBytes).toBeGreaterThan(0);
+    const { body: history } = await api.send<MetricsSampleView[]>('GET', `/api/vms/local/${name}/metrics/history`);
+    const times = history.map(({ t }) => t);
+    expect(times).toEqual([...times].sort((a, b) => a - b));
+    expect(history.find(({ t }) => t === live.t)).toEqual(live);
+    const { body: usages } = await api.send<{ ref: string }[]>('GET', '/api/vms?usage=only');
+    expect(usages.map(({ ref }) => ref)).toContain(`vm/local/local/${name}`);
+    const [node] = (await api.send<NodeView[]>('GET', '/api/nodes')).body;
+    expect(node?.load.cpu).toBeGreaterThan(0);
+    expect(node?.load.memoryBytes).toBeGreaterThan(0);
+    expect(node?.load.memoryBytes).toBeLessThan(node?.capacity.memoryBytes ?? 0);
   });
 
   test('exposes the series of the instance from a snapshot', async () => {

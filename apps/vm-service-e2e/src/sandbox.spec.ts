@@ -1,7 +1,8 @@
-import type { VmView } from '@headgate/api-contracts';
+import type { MetricsSampleView, NodeView, VmView } from '@headgate/api-contracts';
 import { Api } from './api.js';
 import { clusterRoutes } from './cluster-routes.js';
 import { RunningService } from './running-service.js';
+import { until } from './until.js';
 
 describe('npm start -- --sandbox', () => {
   let service: RunningService;
@@ -24,6 +25,28 @@ describe('npm start -- --sandbox', () => {
     expect(body).toHaveLength(30);
     expect(new Set(body.map(({ status }) => status)).size).toBeGreaterThan(1);
     expect((await api.send<unknown[]>('GET', '/api/images')).body.length).toBeGreaterThan(0);
+  });
+
+  test('measures every running instance and every node, but not their disks and networks', async () => {
+    const read = async () => (await api.send<VmView[]>('GET', '/api/vms?usage=true')).body;
+    const vms = await until('the running VMs are measured', read, (all) =>
+      all.every(({ status, usage }) => status !== 'Running' || usage !== undefined),
+    );
+    const measured = vms.filter(({ status }) => status === 'Running');
+    expect(measured.length).toBeGreaterThan(0);
+    for (const { usage } of measured) {
+      expect(usage).toMatchObject({ cpu: expect.any(Number), disk: null, network: null });
+      expect(usage?.memory?.usedBytes).toBeGreaterThan(0);
+    }
+    expect(vms.filter(({ running }) => !running).every(({ usage }) => usage === undefined)).toBe(true);
+    const [{ namespace, name } = { namespace: '', name: '' }] = measured;
+    const history = await api.send<MetricsSampleView[]>('GET', `/api/vms/${namespace}/${name}/metrics/history`);
+    expect(history.body.length).toBeGreaterThan(0);
+    const { body: nodes } = await api.send<NodeView[]>('GET', '/api/nodes');
+    for (const { load, capacity } of nodes) {
+      expect(load.cpu).toBeLessThanOrEqual(capacity.cpu ?? 0);
+      expect(load.memoryBytes).toBeLessThanOrEqual(capacity.memoryBytes ?? 0);
+    }
   });
 
   clusterRoutes(() => ({ api, socketUrl: service.socketUrl, context: 'sandbox' }));
