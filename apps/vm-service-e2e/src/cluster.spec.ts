@@ -1,10 +1,13 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ContainerView, VmView } from '@headgate/api-contracts';
+import { promisify } from 'node:util';
+import type { ContainerView, MetricsView, VmView } from '@headgate/api-contracts';
 import type { KubeObject } from '@headgate/kube-sandbox';
 import { Api } from './api.js';
 import { EventStream } from './event-stream.js';
+import { describeIf, KUBECTL } from './machine.js';
 import { RunningService } from './running-service.js';
 import { SimulatedCluster } from './simulated-cluster.js';
 import { until } from './until.js';
@@ -102,6 +105,30 @@ describe('npm start -- --config FILE, with clusters', () => {
     expect((await list()).vms.find(({ name }) => name === 'ledger')?.tags).toEqual(['seen']);
     expect(prod.takeRequests()).toEqual({});
     stream.close();
+  });
+
+  describeIf(KUBECTL ? undefined : 'kubectl is not installed', 'the usage of a VM', () => {
+    test('is what kubectl top shows for its pod', async () => {
+      const kubeconfig = join(folder, 'kubectl-top');
+      writeFileSync(kubeconfig, prod.sandbox.kubeconfig(), { mode: 0o600 });
+      const selection = ['top', 'pod', '--no-headers', '-n', 'tailvm', '-l', 'kubevirt.io=virt-launcher'];
+      const options = ['--kubeconfig', kubeconfig, '--cache-dir', join(folder, 'kubectl-cache')];
+      const top = async () => {
+        const { stdout } = await promisify(execFile)(KUBECTL ?? '', [...options, ...selection]);
+        const [, millicores, mebibytes] = /^virt-launcher-ledger-\S+ +(\d+)m +(\d+)Mi/m.exec(stdout) ?? [];
+        return { millicores: Number(millicores), mebibytes: Number(mebibytes) };
+      };
+      const live = async () => (await api.send<MetricsView>('GET', '/api/vms/tailvm/ledger/metrics')).body;
+      // Both change every 15 seconds, and the service reads them about as often.
+      await until(
+        'both show the same values',
+        async () => ({ ours: await live(), theirs: await top() }),
+        ({ ours, theirs }) =>
+          // Each rounds the use of two containers.
+          Math.abs((ours.cpu ?? NaN) - theirs.millicores) <= 2 &&
+          Math.abs((ours.memory?.usedBytes ?? NaN) / 1024 ** 2 - theirs.mebibytes) <= 1,
+      );
+    });
   });
 
   test('a cluster that is down does not hide the others, and recovers within 5 s', async () => {

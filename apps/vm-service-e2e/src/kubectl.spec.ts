@@ -1,13 +1,11 @@
 import { execFile, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { describeIf } from './machine.js';
+import { describeIf, KUBECTL } from './machine.js';
 import { SimulatedCluster } from './simulated-cluster.js';
 import { until } from './until.js';
-
-const KUBECTL = ['/usr/local/bin/kubectl', '/usr/bin/kubectl'].find((path) => existsSync(path));
 
 const VM = `
 apiVersion: kubevirt.io/v1

@@ -29,6 +29,9 @@ export const CHROMIUM = [
   '/usr/bin/google-chrome',
 ].find((path) => existsSync(path));
 
+/** The command-line client of Kubernetes. */
+export const KUBECTL = ['/usr/local/bin/kubectl', '/usr/bin/kubectl'].find((path) => existsSync(path));
+
 /** `describe`, or a skipped one whose title says why. */
 export const describeIf = (why: string | undefined, title: string, suite: () => void): void => {
   if (why === undefined) describe(title, suite);

@@ -61,11 +61,12 @@ export class SimulatedCluster {
     return new SimulatedCluster(context, sandbox, simulation, kubeconfig);
   }
 
-  /** The requests since the last call, without those for the version, which probe a silent server. */
+  /** The requests since the last call, without those of timers: probes of a silent server, and samples of resource usage. */
   takeRequests(): Record<string, number> {
-    const { 'get /version': _probes, ...requests } = this.sandbox.requests.summary();
+    const isOfTimer = (name: string): boolean => name === 'get /version' || name.endsWith('.metrics.k8s.io');
+    const requests = Object.entries(this.sandbox.requests.summary()).filter(([name]) => !isOfTimer(name));
     this.sandbox.requests.reset();
-    return requests;
+    return Object.fromEntries(requests);
   }
 
   /** The objects of a namespace that may belong to an instance: `kind/name/uid`. */
