@@ -12,6 +12,7 @@ export * from './apiserver/http/request-counter.js';
 export * from './apiserver/http/request-matcher.js';
 export * from './apiserver/kube-object.js';
 export * from './apiserver/object-store.js';
+export { applyJsonPatch } from './apiserver/patch/json-patch.js';
 export * from './apiserver/resource-definition.js';
 export * from './apiserver/resource-registry.js';
 export type { StructuralSchema } from './apiserver/schema/structural-schema.js';

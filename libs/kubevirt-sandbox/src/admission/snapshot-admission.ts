@@ -4,7 +4,7 @@ import { RESOURCES } from '../resources.js';
 import type { TypedReference, VmClone, VmExport, VmRestore, VmSnapshot } from '../types/kubevirt-kinds.js';
 import type { VirtualMachine } from '../types/virtual-machine.js';
 import type { SimulationContext } from '../simulation-context.js';
-import { invalidValue } from './cause.js';
+import { invalidValue, requiredValue } from './cause.js';
 
 const SNAPSHOT = 'virtualmachinesnapshot-validator.snapshot.kubevirt.io';
 const RESTORE = 'virtualmachinerestore-validator.snapshot.kubevirt.io';
@@ -77,7 +77,51 @@ function restoreCauses(context: SimulationContext, { metadata, spec }: VmRestore
   if (running && !context.release.since('1.5')) {
     return [invalidValue('spec.target', `VirtualMachine "${spec.target.name}" is not stopped`)];
   }
-  return foreignTarget(context, namespace, spec);
+  const policies = [...restorePolicyCauses(context, spec), ...patchCauses(spec.patches, 'spec.patches')];
+  return policies.length > 0 ? policies : foreignTarget(context, namespace, spec);
+}
+
+function restorePolicyCauses(context: SimulationContext, spec: VmRestore['spec']): StatusCause[] {
+  const { volumeRestorePolicy, volumeOwnershipPolicy, volumeRestoreOverrides = [] } = spec;
+  const policies = ['RandomizeNames', 'InPlace', ...(context.release.since('1.8') ? ['PrefixTargetName'] : [])];
+  const unknown =
+    volumeRestorePolicy && !policies.includes(volumeRestorePolicy)
+      ? [invalidValue('spec.volumeRestorePolicy', `volume restore policy "${volumeRestorePolicy}" doesn't exist`)]
+      : [];
+  const unowned =
+    volumeOwnershipPolicy && !['Vm', 'None'].includes(volumeOwnershipPolicy)
+      ? [invalidValue('spec.volumeOwnershipPolicy', `volume ownership policy "${volumeOwnershipPolicy}" doesn't exist`)]
+      : [];
+  const overrides = volumeRestoreOverrides.flatMap(({ volumeName, restoreName, labels, annotations }, index) => {
+    const field = `spec.volumeRestoreOverrides[${index}]`;
+    return [
+      ...(volumeName ? [] : [requiredValue(`${field}.volumeName`, 'must provide a volume name')]),
+      ...(restoreName || labels || annotations
+        ? []
+        : [requiredValue(field, 'must provide at least one overriden field')]),
+    ];
+  });
+  return [...unknown, ...unowned, ...overrides];
+}
+
+const PATCHED_PATHS = ['/spec/', '/metadata/labels/', '/metadata/annotations/'];
+
+function patchCauses(patches: readonly string[] | undefined, field: string): StatusCause[] {
+  return (patches ?? []).flatMap((text) => {
+    const path = pathOf(text);
+    return path !== undefined && PATCHED_PATHS.some((prefix) => path.startsWith(prefix))
+      ? []
+      : [invalidValue(field, 'patching is valid only for elements under /spec/ only')];
+  });
+}
+
+function pathOf(operation: string): string | undefined {
+  try {
+    const { path } = JSON.parse(operation) as { path?: unknown };
+    return typeof path === 'string' ? path : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function foreignTarget(
@@ -108,6 +152,8 @@ function cloneCauses(context: SimulationContext, { metadata, spec }: VmClone): S
   if (source.kind === 'VirtualMachine' && target?.name === source.name) {
     return [invalidValue('spec', 'Target name cannot be equal to source name when both are VirtualMachines')];
   }
+  const patches = patchCauses(spec.patches, 'spec.patches');
+  if (patches.length > 0) return patches;
   const vm =
     source.kind === 'VirtualMachine'
       ? context.find<VirtualMachine>(RESOURCES.vm, metadata.namespace, source.name)

@@ -147,11 +147,11 @@ const clone = (release: KubevirtRelease): ResourceDefinition => {
         labelFilters: list(text),
         newMacAddresses: labels,
         newSMBiosSerial: text,
-        patches: list(text),
+        ...(release.since('1.6') ? { patches: list(text) } : {}),
         'source!': typedReference,
         target: typedReference,
         template: object({ annotationFilters: list(text), labelFilters: list(text) }),
-        volumeNamePolicy: oneOf('RandomizeNames', 'PrefixTargetName'),
+        ...(release.since('1.8') ? { volumeNamePolicy: oneOf('RandomizeNames', 'PrefixTargetName') } : {}),
       }),
       status: object({
         conditions: list(condition),

@@ -81,6 +81,10 @@ export interface VmRestore extends KubeObject {
     target: TypedReference;
     virtualMachineSnapshotName: string;
     targetReadinessPolicy?: 'StopTarget' | 'WaitGracePeriod' | 'FailImmediate' | 'WaitEventually';
+    volumeRestorePolicy?: 'RandomizeNames' | 'InPlace' | 'PrefixTargetName';
+    volumeOwnershipPolicy?: 'Vm' | 'None';
+    volumeRestoreOverrides?: VolumeRestoreOverride[];
+    /** Operations of JSON patches, each as JSON. */
     patches?: string[];
   };
   status?: {
@@ -92,6 +96,13 @@ export interface VmRestore extends KubeObject {
   };
 }
 
+export interface VolumeRestoreOverride {
+  volumeName?: string;
+  restoreName?: string;
+  labels?: Record<string, string>;
+  annotations?: Record<string, string>;
+}
+
 export interface VmClone extends KubeObject {
   spec: {
     source: TypedReference;
@@ -101,6 +112,9 @@ export interface VmClone extends KubeObject {
     labelFilters?: string[];
     annotationFilters?: string[];
     template?: { labelFilters?: string[]; annotationFilters?: string[] };
+    /** Operations of JSON patches, each as JSON. */
+    patches?: string[];
+    volumeNamePolicy?: 'RandomizeNames' | 'PrefixTargetName';
   };
   status?: {
     phase?: string;

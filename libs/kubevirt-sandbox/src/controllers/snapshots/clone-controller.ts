@@ -87,6 +87,8 @@ export class CloneController extends Controller<VmClone> {
       spec: {
         target: { apiGroup: 'kubevirt.io', kind: 'VirtualMachine', name: target.name },
         virtualMachineSnapshotName: snapshotName,
+        ...(clone.spec.patches ? { patches: clone.spec.patches } : {}),
+        ...(clone.spec.volumeNamePolicy ? { volumeRestorePolicy: clone.spec.volumeNamePolicy } : {}),
       },
     });
     this.context.restoreAdjustments.set(restore.metadata.uid!, (vm) => adjustClone(clone, vm));
@@ -100,6 +102,7 @@ export class CloneController extends Controller<VmClone> {
       clone.metadata.namespace,
       clone.status?.restoreName ?? '',
     );
+    if (restore?.status?.conditions?.some(({ type }) => type === 'Failure')) return this.fail(clone, 'restore failed');
     if (!restore?.status?.complete) return;
     this.context.restoreAdjustments.delete(restore.metadata.uid!);
     this.enter(clone, 'CreatingTargetVM', { targetName: clone.spec.target!.name });

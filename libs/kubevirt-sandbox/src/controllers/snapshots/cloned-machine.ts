@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { VmClone } from '../../types/kubevirt-kinds.js';
 import type { VirtualMachine } from '../../types/virtual-machine.js';
 
-/** Keeps the entries that the filters allow: `*` all, `!x*` none of these; the last matching filter decides. */
+/** Keeps the entries that the filters allow: `*` all, `!x*` none of these, whatever their order. */
 export function filterEntries(
   entries: Record<string, string> | undefined,
   filters: readonly string[] | undefined,

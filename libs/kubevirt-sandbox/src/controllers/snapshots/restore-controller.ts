@@ -1,3 +1,4 @@
+import { ApiError, applyJsonPatch } from '@headgate/kube-sandbox';
 import { RESOURCES } from '../../resources.js';
 import { setCondition } from '../../types/condition.js';
 import type { PersistentVolumeClaim } from '../../types/core-kinds.js';
@@ -6,7 +7,7 @@ import { runStrategyOf, type VirtualMachine } from '../../types/virtual-machine.
 import { controlledBy, type SimulationContext } from '../../simulation-context.js';
 import { Controller } from '../controller.js';
 import { VM_FINALIZER } from '../virtual-machine/instance-builder.js';
-import { createRestoredClaim, restoredClaimName, restoredSpec } from './restored-machine.js';
+import { claimsToReplace, createRestoredClaim, isOwned, restoredClaimName, restoredSpec } from './restored-machine.js';
 import { reportProgress } from './snapshot-conditions.js';
 
 const GRACE_MS = 300_000;
@@ -24,9 +25,12 @@ export class RestoreController extends Controller<VmRestore> {
     this.watch<VmSnapshot>(RESOURCES.snapshot, ({ object: { metadata } }) =>
       this.enqueueOpen(metadata.namespace, ({ virtualMachineSnapshotName: name }) => name === metadata.name),
     );
-    this.watch<PersistentVolumeClaim>(RESOURCES.claim, ({ object }) => {
+    this.watch<PersistentVolumeClaim>(RESOURCES.claim, ({ object, type }) => {
       const name = object.metadata.annotations?.['restore.kubevirt.io/name'];
       if (name) this.enqueue({ namespace: object.metadata.namespace, name });
+      // A restore in place waits until the claims that it replaces are gone.
+      if (type === 'DELETED')
+        this.enqueueOpen(object.metadata.namespace, ({ volumeRestorePolicy }) => volumeRestorePolicy === 'InPlace');
     });
   }
 
@@ -111,14 +115,16 @@ export class RestoreController extends Controller<VmRestore> {
       });
     }
     if (!restore.status?.restores) {
+      const old = claimsToReplace(this.context, restore, backups);
+      if (old.length > 0) return this.discardDisks(restore, old);
       for (const backup of backups) createRestoredClaim(this.context, restore, backup, vm);
       this.change(restore, (draft) => {
         draft.status = {
           ...draft.status,
           complete: false,
-          restores: backups.map(({ volumeName, volumeSnapshotName = '' }) => ({
+          restores: backups.map(({ volumeName, persistentVolumeClaim, volumeSnapshotName = '' }) => ({
             volumeName,
-            persistentVolumeClaim: restoredClaimName(restore, volumeName),
+            persistentVolumeClaim: restoredClaimName(restore, { volumeName, persistentVolumeClaim }),
             volumeSnapshotName,
           })),
         };
@@ -130,13 +136,33 @@ export class RestoreController extends Controller<VmRestore> {
     this.replace(restore, content, vm);
   }
 
+  /** Deletes the disks that a restore in place replaces, with the DataVolumes that own them. */
+  private discardDisks(restore: VmRestore, claims: readonly PersistentVolumeClaim[]): void {
+    const deleted = claims.flatMap(({ metadata: { namespace, name } }) =>
+      this.context.find(RESOURCES.dataVolume, namespace, name) ? [name] : [],
+    );
+    if (deleted.length > 0) {
+      this.change(restore, (draft) => {
+        const known = draft.status?.deletedDataVolumes ?? [];
+        draft.status = { ...draft.status, deletedDataVolumes: [...new Set([...known, ...deleted])] };
+      });
+    }
+    for (const { metadata } of claims) {
+      this.context.discard(RESOURCES.dataVolume, metadata);
+      this.context.discard(RESOURCES.claim, metadata);
+    }
+    this.reportState(restore, 'Creating new PVCs', true);
+  }
+
   private replace(restore: VmRestore, content: VmSnapshotContent, vm: VirtualMachine | undefined): void {
     const spec = restoredSpec(restore, content);
     const lastRestore = `${restore.spec.target.name}-${restore.metadata.uid}`;
-    const deleted: string[] = [];
+    const deleted = [...(restore.status?.deletedDataVolumes ?? [])];
+    const kept = new Set((restore.status?.restores ?? []).map(({ persistentVolumeClaim }) => persistentVolumeClaim));
     if (vm) {
       for (const { metadata } of vm.spec.dataVolumeTemplates ?? []) {
-        if (this.context.find(RESOURCES.dataVolume, vm.metadata.namespace, metadata.name)) deleted.push(metadata.name);
+        if (!kept.has(metadata.name) && this.context.find(RESOURCES.dataVolume, vm.metadata.namespace, metadata.name))
+          deleted.push(metadata.name);
       }
       this.context.store.patch<VirtualMachine>(RESOURCES.vm, vm.metadata, (draft) => {
         const { running, runStrategy } = draft.spec;
@@ -150,7 +176,7 @@ export class RestoreController extends Controller<VmRestore> {
       });
       for (const name of deleted)
         this.context.discard(RESOURCES.dataVolume, { namespace: vm.metadata.namespace, name });
-    } else this.createTarget(restore, content, spec, lastRestore);
+    } else if (!this.createTarget(restore, content, spec, lastRestore)) return;
     this.change(restore, (draft) => {
       draft.status = { ...draft.status, complete: true, restoreTime: this.now };
       if (deleted.length > 0) draft.status.deletedDataVolumes = deleted;
@@ -168,7 +194,7 @@ export class RestoreController extends Controller<VmRestore> {
     content: VmSnapshotContent,
     spec: VirtualMachine['spec'],
     lastRestore: string,
-  ): void {
+  ): boolean {
     const { labels, annotations } = content.spec.source.virtualMachine.metadata;
     const { running: _running, ...rest } = spec;
     const template: VirtualMachine = {
@@ -185,13 +211,20 @@ export class RestoreController extends Controller<VmRestore> {
     };
     const adjust = this.context.restoreAdjustments.get(restore.metadata.uid!);
     adjust?.(template);
-    const created = this.context.store.create<VirtualMachine>(RESOURCES.vm, template);
+    const patched = patchedMachine(restore, template);
+    if (!patched) {
+      this.fail(restore, `Unable to apply the patches to VirtualMachine ${template.metadata.name}`);
+      return false;
+    }
+    const created = this.context.store.create<VirtualMachine>(RESOURCES.vm, patched);
+    if (!isOwned(restore)) return true;
     for (const { persistentVolumeClaim } of restore.status?.restores ?? []) {
       const key = { namespace: restore.metadata.namespace, name: persistentVolumeClaim };
       this.context.store.patch<PersistentVolumeClaim>(RESOURCES.claim, key, ({ metadata }) => {
         metadata.ownerReferences = [controlledBy(created)];
       });
     }
+    return true;
   }
 
   private reportState(restore: VmRestore, reason: string, progressing = false): void {
@@ -211,5 +244,16 @@ export class RestoreController extends Controller<VmRestore> {
 
   private get now(): string {
     return this.context.clock.timestamp();
+  }
+}
+
+/** The target with the patches of a restore; undefined when they don't fit. */
+function patchedMachine({ spec }: VmRestore, vm: VirtualMachine): VirtualMachine | undefined {
+  try {
+    const operations = (spec.patches ?? []).map((operation) => JSON.parse(operation) as unknown);
+    return applyJsonPatch(vm, operations) as VirtualMachine;
+  } catch (error) {
+    if (error instanceof ApiError || error instanceof SyntaxError) return undefined;
+    throw error;
   }
 }

@@ -10,7 +10,8 @@ const READY_PHASES = ['Succeeded', 'WaitForFirstConsumer', 'PendingPopulation'];
 /** Creates the missing DataVolumes of a VM's templates, and returns the new ones. */
 export function createMissingDataVolumes(context: SimulationContext, vm: VirtualMachine): DataVolume[] {
   const { namespace } = vm.metadata;
-  if (context.without.has('cdi')) return [];
+  // A restore in place deletes the disks before it creates them again.
+  if (context.without.has('cdi') || vm.status?.restoreInProgress) return [];
   return (vm.spec.dataVolumeTemplates ?? [])
     .filter(({ metadata }) => !context.find(RESOURCES.dataVolume, namespace, metadata.name))
     .filter(({ metadata }) => !context.find(RESOURCES.claim, namespace, metadata.name))
