@@ -1,6 +1,6 @@
 export default {
   displayName: 'homeserver-limits-e2e',
   preset: '../../jest.preset.js',
-  testTimeout: 60_000,
+  testTimeout: 240_000,
   maxWorkers: 2,
 };
