@@ -33,7 +33,7 @@ const DISCARD_TIMEOUT_MS = 5_000;
 /** Heads come in one piece or few. Whatever dribbles is left to Node's server, which keeps no bytes that it has read. */
 const MAX_HEAD_PIECES = 8;
 /** Requests that are pipelined beyond this wait in the network. */
-const MAX_PENDING_BYTES = 64 * 1024;
+const MAX_PENDING_BYTES = MAX_HEAD_BYTES;
 
 /** A client's connection, from which requests are relayed until one needs Node's server. */
 export class ClientConnection implements ExchangeClient {
