@@ -27,7 +27,14 @@ describe('vm-service', () => {
     expect((await edge.send('GET', '/api/instancetypes')).json).toEqual({
       instancetypes: ['u1.small'],
       preferences: ['debian'],
+      sizes: [{ name: 'u1.small', cpu: 1, mem: '2Gi' }],
     });
+    expect((await edge.send('GET', '/api/nads')).json).toEqual([
+      { namespace: 'default', name: 'lan', ref: 'default/lan', context: 'lab' },
+      { namespace: 'default', name: 'lan', ref: 'default/lan', context: 'other' },
+    ]);
+    expect((await edge.send('GET', '/api/nads?context=other')).json).toMatchObject([{ context: 'other' }]);
+    expect((await edge.send('GET', '/api/nads?context=none')).status).toBe(400);
     expect((await edge.send('GET', '/api/cts')).json).toMatchObject([
       { name: 'box', phase: 'Running', node: 'node-1' },
     ]);

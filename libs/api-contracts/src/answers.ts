@@ -135,10 +135,29 @@ export class CapabilitiesView {
   @IsArray() @Nested(() => ContextCapabilitiesView, { each: true }) contexts!: ContextCapabilitiesView[];
 }
 
+/** The size of an instancetype. */
+export class InstancetypeSizeView {
+  @IsString() name!: string;
+  @IsInt() @Min(1) cpu!: number;
+  /** Binary quantity. */
+  @IsString() mem!: string;
+}
+
 /** GET /api/instancetypes */
 export class InstancetypesView {
   @IsArray() @IsString({ each: true }) instancetypes!: string[];
   @IsArray() @IsString({ each: true }) preferences!: string[];
+  /** Of the instancetypes whose size is known. */
+  @IsArray() @Nested(() => InstancetypeSizeView, { each: true }) sizes!: InstancetypeSizeView[];
+}
+
+/** An element of GET /api/nads. */
+export class NetworkView {
+  @IsString() namespace!: string;
+  @IsString() name!: string;
+  /** `namespace/name`, as POST /api/vms/{ns}/{name}/nics takes it. */
+  @IsString() ref!: string;
+  @IsString() context!: string;
 }
 
 /** An element of GET /api/images. */

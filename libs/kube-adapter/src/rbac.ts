@@ -57,6 +57,7 @@ export const RBAC_RULES: readonly RbacRule[] = [
   // The exporter of a disk, for a service outside of the cluster.
   rule('', ['services/proxy'], ['get']),
   rule('', ['events'], ['list']),
+  rule('k8s.cni.cncf.io', ['network-attachment-definitions'], ['list']),
   rule('', ['nodes'], ['get', 'list']),
   rule('metrics.k8s.io', ['pods', 'nodes'], ['list']),
   rule('', ['namespaces'], ['get', 'create']),

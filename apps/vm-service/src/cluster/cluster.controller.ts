@@ -1,7 +1,8 @@
-import { Controller, Get, Res } from '@nestjs/common';
-import { CapabilitiesView, InstancetypesView, NodeView } from '@headgate/api-contracts';
+import { Controller, Get, Query, Res } from '@nestjs/common';
+import { CapabilitiesView, ContextQuery, InstancetypesView, NetworkView, NodeView } from '@headgate/api-contracts';
 import type { ClusterNode } from '@headgate/domain-contracts';
 import { MetricsSampler, type NodeLoad } from '@headgate/metrics';
+import { formatBytes, type Backend } from '@headgate/domain-contracts';
 import type { FastifyReply } from 'fastify';
 import { QueryBackends } from './query-backends.js';
 import { ReadCapabilities } from './read-capabilities.js';
@@ -33,13 +34,38 @@ export class ClusterController {
   }
 
   @Get('instancetypes')
-  @Describe('Cluster instancetypes and preferences.', answer(200, InstancetypesView))
-  async instancetypes(@Res({ passthrough: true }) reply: FastifyReply): Promise<InstancetypesView> {
-    const answers = await this.backends.all(reply, async (backend) => backend.require('cluster').instancetypes());
+  @Describe('Cluster instancetypes with their sizes, and preferences.', answer(200, InstancetypesView))
+  async instancetypes(
+    @Query() { context }: ContextQuery,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<InstancetypesView> {
+    const ask = async (backend: Backend) => backend.require('cluster').instancetypes();
+    const answers = await this.backends.all(reply, ask, context);
+    const sizes = new Map(answers.flatMap((answer) => answer.sizes).map((size) => [size.name, size]));
     return {
       instancetypes: merged(answers.map((answer) => answer.instancetypes)),
       preferences: merged(answers.map((answer) => answer.preferences)),
+      sizes: [...sizes.values()]
+        .map(({ name, cpu, memoryBytes }) => ({ name, cpu, mem: formatBytes(memoryBytes) }))
+        .sort((a, b) => (a.name < b.name ? -1 : 1)),
     };
+  }
+
+  @Get('nads')
+  @Describe(
+    'The networks that cards can be attached to: network attachment definitions, and networks of libvirt.',
+    answerList(200, NetworkView),
+  )
+  async networks(
+    @Query() { context: wanted }: ContextQuery,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<NetworkView[]> {
+    const ask = async (backend: Backend) => {
+      const { context } = backend;
+      const networks = await backend.require('cluster').networks();
+      return networks.map(({ namespace, name }) => ({ namespace, name, ref: `${namespace}/${name}`, context }));
+    };
+    return (await this.backends.all(reply, ask, wanted)).flat();
   }
 }
 

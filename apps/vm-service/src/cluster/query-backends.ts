@@ -6,11 +6,13 @@ export class QueryBackends {
   constructor(private readonly backends: BackendDirectory) {}
 
   /**
+   * @param context asks only this one
    * @returns the answers; the header Svc-Partial is set when some are missing
    * @throws DomainError the error of the first backend, when none answered
    */
-  async all<T>(reply: FastifyReply, query: (backend: Backend) => Promise<T>): Promise<T[]> {
-    const answers = await Promise.allSettled(this.backends.all().map((backend) => query(backend)));
+  async all<T>(reply: FastifyReply, query: (backend: Backend) => Promise<T>, context?: string): Promise<T[]> {
+    const backends = context === undefined ? this.backends.all() : [this.backends.get(context)];
+    const answers = await Promise.allSettled(backends.map((backend) => query(backend)));
     const fulfilled = answers.filter((answer) => answer.status === 'fulfilled').map(({ value }) => value);
     const rejected = answers.find((answer) => answer.status === 'rejected');
     if (rejected && fulfilled.length === 0) throw rejected.reason;

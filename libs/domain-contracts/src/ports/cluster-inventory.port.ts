@@ -19,9 +19,24 @@ export interface StorageCapabilities {
   readonly canSnapshot: boolean;
 }
 
+export interface InstancetypeSize {
+  readonly name: string;
+  /** Whole virtual CPUs. */
+  readonly cpu: number;
+  readonly memoryBytes: number;
+}
+
 export interface InstancetypeNames {
   readonly instancetypes: readonly string[];
   readonly preferences: readonly string[];
+  /** Of the instancetypes whose size is known. */
+  readonly sizes: readonly InstancetypeSize[];
+}
+
+/** A network that a card of a VM can be attached to. */
+export interface ClusterNetwork {
+  readonly namespace: string;
+  readonly name: string;
 }
 
 /** The infrastructure of a backend. */
@@ -30,4 +45,6 @@ export abstract class ClusterInventory {
   abstract nodes(): Promise<readonly ClusterNode[]>;
   abstract storage(): Promise<StorageCapabilities>;
   abstract instancetypes(): Promise<InstancetypeNames>;
+  /** Sorted by namespace and name. */
+  abstract networks(): Promise<readonly ClusterNetwork[]>;
 }

@@ -63,6 +63,11 @@ export const SECRETS = resource('v1', 'Secret', 'secrets');
 export const SERVICES = resource('v1', 'Service', 'services');
 export const POD_METRICS = resource('metrics.k8s.io/v1beta1', 'PodMetrics', 'pods');
 export const NODE_METRICS = resource('metrics.k8s.io/v1beta1', 'NodeMetrics', 'nodes', false);
+export const NETWORK_ATTACHMENTS = resource(
+  'k8s.cni.cncf.io/v1',
+  'NetworkAttachmentDefinition',
+  'network-attachment-definitions',
+);
 export const ACCESS_REVIEWS = resource(
   'authorization.k8s.io/v1',
   'SelfSubjectAccessReview',

@@ -32,10 +32,37 @@ describe('KubeClusterInventory and KubeDiagnostics', () => {
         { name: 'node-c', roles: 'worker' },
       ]);
       expect(await cluster.storage()).toEqual({ storageClass: 'ceph-block', canExpand: true, canSnapshot: true });
-      const { instancetypes, preferences } = await cluster.instancetypes();
+      const { instancetypes, preferences, sizes } = await cluster.instancetypes();
       expect(instancetypes).toContain('u1.medium');
+      expect(sizes).toContainEqual({ name: 'u1.medium', cpu: 1, memoryBytes: 4 * 1024 ** 3 });
       expect(preferences.length).toBeGreaterThan(10);
     }));
+
+  test('lists the network attachment definitions of all namespaces, and none without Multus', async () => {
+    await withHarness({}, async ({ backend, sandbox }) => {
+      for (const [namespace, name] of [
+        ['tailvm', 'lan'],
+        ['default', 'dmz'],
+        ['tailvm', 'backup'],
+      ] as const) {
+        sandbox.store.create('network-attachment-definitions.k8s.cni.cncf.io', {
+          apiVersion: 'k8s.cni.cncf.io/v1',
+          kind: 'NetworkAttachmentDefinition',
+          metadata: { namespace, name },
+        });
+      }
+      expect(await backend.require('cluster').networks()).toEqual([
+        { namespace: 'default', name: 'br1' },
+        { namespace: 'default', name: 'dmz' },
+        { namespace: 'tailvm', name: 'backup' },
+        { namespace: 'tailvm', name: 'br1' },
+        { namespace: 'tailvm', name: 'lan' },
+      ]);
+    });
+    await withHarness({ simulation: { without: ['multus'] } }, async ({ backend }) => {
+      expect(await backend.require('cluster').networks()).toEqual([]);
+    });
+  });
 
   test('warns about live updates that wait for a migration, as in a cluster with the default settings', () =>
     withHarness({}, async (harness) => {

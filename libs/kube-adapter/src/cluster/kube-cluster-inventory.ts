@@ -1,14 +1,23 @@
 import {
   ClusterInventory,
+  type ClusterNetwork,
   type ClusterNode,
   type InstancetypeNames,
+  type InstancetypeSize,
   type StorageCapabilities,
 } from '@headgate/domain-contracts';
 import type { KubeApi } from '../api/kube-api.js';
 import { KubeApiError } from '../api/kube-api-error.js';
-import { CLUSTER_INSTANCETYPES, CLUSTER_PREFERENCES, NODES, type Resource } from '../api/resources.js';
+import type { KubeObject } from '../api/kube-object.js';
+import {
+  CLUSTER_INSTANCETYPES,
+  CLUSTER_PREFERENCES,
+  NETWORK_ATTACHMENTS,
+  NODES,
+  type Resource,
+} from '../api/resources.js';
 import type { ClusterDiscovery } from '../discovery/cluster-discovery.js';
-import type { NodeObject } from '../api/object-types.js';
+import type { InstancetypeObject, NodeObject } from '../api/object-types.js';
 import { bytesOf, millicoresOf } from '../inventory/guest-size.js';
 import { isReady } from '../migration/migration-target.js';
 import { canSnapshot, defaultClass, snapshotClasses, storageClasses } from './storage-classes.js';
@@ -46,22 +55,40 @@ export class KubeClusterInventory extends ClusterInventory {
 
   override async instancetypes(): Promise<InstancetypeNames> {
     const [instancetypes, preferences] = await Promise.all([
-      this.names(CLUSTER_INSTANCETYPES),
-      this.names(CLUSTER_PREFERENCES),
+      this.listIfServed<InstancetypeObject>(CLUSTER_INSTANCETYPES),
+      this.listIfServed(CLUSTER_PREFERENCES),
     ]);
-    return { instancetypes, preferences };
+    return {
+      instancetypes: namesOf(instancetypes),
+      preferences: namesOf(preferences),
+      sizes: instancetypes.flatMap(sizeOf),
+    };
   }
 
-  private async names(resource: Resource): Promise<string[]> {
+  override async networks(): Promise<readonly ClusterNetwork[]> {
+    const networks = await this.listIfServed(NETWORK_ATTACHMENTS);
+    return networks
+      .map(({ metadata: { namespace = '', name = '' } }) => ({ namespace, name }))
+      .sort((a, b) => (`${a.namespace}/${a.name}` < `${b.namespace}/${b.name}` ? -1 : 1));
+  }
+
+  private async listIfServed<T extends KubeObject>(resource: Resource): Promise<T[]> {
     try {
-      const objects = await this.api.list(resource);
-      return objects.map(({ metadata }) => metadata.name ?? '').sort();
+      return await this.api.list<T>(resource);
     } catch (error) {
-      // The API is not served without KubeVirt.
+      // The API is not served without KubeVirt or Multus.
       if (KubeApiError.has(error, 404)) return [];
       throw error;
     }
   }
+}
+
+const namesOf = (objects: readonly KubeObject[]): string[] => objects.map(({ metadata }) => metadata.name ?? '').sort();
+
+function sizeOf({ metadata, spec }: InstancetypeObject): InstancetypeSize[] {
+  const [cpu, memoryBytes] = [spec?.cpu?.guest, bytesOf(spec?.memory?.guest)];
+  if (metadata.name === undefined || !cpu || !memoryBytes) return [];
+  return [{ name: metadata.name, cpu, memoryBytes }];
 }
 
 const clusterNode = (node: NodeObject): ClusterNode => ({

@@ -1,9 +1,11 @@
 import {
   ClusterInventory,
+  type ClusterNetwork,
   type ClusterNode,
   type InstancetypeNames,
   type StorageCapabilities,
 } from '@headgate/domain-contracts';
+import { LOCAL_NAMESPACE } from '../domains/instance-name.js';
 import { archOf } from '../host/host.js';
 import type { LibvirtConnection } from '../connection/libvirt-connection.js';
 
@@ -44,6 +46,12 @@ export class LibvirtCluster extends ClusterInventory {
   }
 
   override instancetypes(): Promise<InstancetypeNames> {
-    return Promise.resolve({ instancetypes: [], preferences: [] });
+    return Promise.resolve({ instancetypes: [], preferences: [], sizes: [] });
+  }
+
+  /** Only active ones: a VM with a card in another network would not start. */
+  override async networks(): Promise<readonly ClusterNetwork[]> {
+    const names = await this.connection.networks.list('active');
+    return names.sort().map((name) => ({ namespace: LOCAL_NAMESPACE, name }));
   }
 }

@@ -57,16 +57,28 @@ export function clusterInventoryContract(
     });
 
     inTime('lists instancetypes and preferences by name, each once', async () => {
-      const { instancetypes, preferences } = await cluster.instancetypes();
+      const { instancetypes, preferences, sizes } = await cluster.instancetypes();
       for (const names of [instancetypes, preferences]) {
         expect(new Set(names).size).toBe(names.length);
         expect(names.every((name) => name !== '')).toBe(true);
       }
+      for (const { name, cpu, memoryBytes } of sizes) {
+        expect(instancetypes).toContain(name);
+        expect([Number.isInteger(cpu) && cpu > 0, memoryBytes > 0]).toEqual([true, true]);
+      }
+    });
+
+    inTime('lists networks by namespace and name, each once', async () => {
+      const networks = await cluster.networks();
+      const names = networks.map(({ namespace, name }) => `${namespace}/${name}`);
+      expect(names).toEqual([...new Set(names)].sort());
+      for (const name of names) expect(name).toMatch(/^[^/]+\/.+$/);
     });
 
     inTime('fails with BACKEND_UNREACHABLE when the engine does not answer', async () => {
       await expect(unreachable.require('cluster').nodes()).rejects.toMatchObject({ code: 'BACKEND_UNREACHABLE' });
       await expect(unreachable.require('cluster').storage()).rejects.toMatchObject({ code: 'BACKEND_UNREACHABLE' });
+      await expect(unreachable.require('cluster').networks()).rejects.toMatchObject({ code: 'BACKEND_UNREACHABLE' });
     });
   });
 }

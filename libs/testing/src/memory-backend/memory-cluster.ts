@@ -1,6 +1,7 @@
 import {
   ClusterInventory,
   Diagnostics,
+  type ClusterNetwork,
   type ClusterNode,
   type DiagnosticCheck,
   type InstancetypeNames,
@@ -25,7 +26,13 @@ export class MemoryCluster extends ClusterInventory {
 
   override async instancetypes(): Promise<InstancetypeNames> {
     this.engine.expectReachable();
-    return { instancetypes: ['u1.small'], preferences: ['debian'] };
+    const sizes = [{ name: 'u1.small', cpu: 1, memoryBytes: 2 * 1024 ** 3 }];
+    return { instancetypes: ['u1.small'], preferences: ['debian'], sizes };
+  }
+
+  override async networks(): Promise<readonly ClusterNetwork[]> {
+    this.engine.expectReachable();
+    return [{ namespace: 'default', name: 'lan' }];
   }
 }
 

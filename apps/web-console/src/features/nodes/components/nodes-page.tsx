@@ -10,6 +10,7 @@ import { ErrorAlert } from '../../../shared/ui/error-alert.js';
 import { Icon } from '../../../shared/ui/icon.js';
 import { Skeleton } from '../../../shared/ui/loading.js';
 import { usePageTitle } from '../../../shared/ui/use-page-title.js';
+import { NetworkList } from './network-list.js';
 import { NO_LOAD, nodeKey, nodeLoads, type NodeLoad } from '../node-loads.js';
 
 /** The nodes and their current load. */
@@ -84,6 +85,7 @@ export function NodesPage() {
           </table>
         </div>
       )}
+      <NetworkList />
     </div>
   );
 }

@@ -1,0 +1,39 @@
+import { Skeleton } from '../../../shared/ui/loading.js';
+import { ErrorAlert } from '../../../shared/ui/error-alert.js';
+import { useNetworks } from '../use-networks.js';
+
+/** The networks that cards of VMs can be attached to. */
+export function NetworkList() {
+  const { data: networks, error, refetch } = useNetworks();
+  if (error) return <ErrorAlert title="Couldn't load the networks" error={error} onRetry={() => void refetch()} />;
+  if (!networks) return <Skeleton height="6rem" label="Loading networks" />;
+  return (
+    <section aria-label="Networks">
+      <h2>Networks</h2>
+      {networks.length === 0 ? (
+        <p className="hg-note">No reachable context has a network for further cards</p>
+      ) : (
+        <div className="hg-list">
+          <table aria-label="Networks">
+            <thead>
+              <tr>
+                <th scope="col">Name</th>
+                <th scope="col">Namespace</th>
+                <th scope="col">Context</th>
+              </tr>
+            </thead>
+            <tbody>
+              {networks.map(({ name, namespace, context }) => (
+                <tr key={`${context}/${namespace}/${name}`}>
+                  <td>{name}</td>
+                  <td>{namespace}</td>
+                  <td>{context}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </section>
+  );
+}
