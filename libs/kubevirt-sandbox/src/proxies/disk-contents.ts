@@ -1,8 +1,12 @@
 import { createHash } from 'node:crypto';
 import { gunzipSync, gzipSync } from 'node:zlib';
+import type { KubeObject } from '@headgate/kube-sandbox';
+import { sourceOf } from '../controllers/storage/data-volume-claim.js';
 import { MIB, quantityValue } from '../quantity.js';
 import { RESOURCES } from '../resources.js';
 import type { PersistentVolumeClaim } from '../types/core-kinds.js';
+import type { DataVolume } from '../types/data-volume.js';
+import type { VolumeSnapshot } from '../types/kubevirt-kinds.js';
 import type { SimulationContext } from '../simulation-context.js';
 
 const SECTOR = 512;
@@ -11,18 +15,57 @@ const BOOT_SIGNATURE = 0xaa55;
 const LARGEST_IMAGE = 8 * MIB;
 const GZIP_MAGIC = 0x1f8b;
 
-/** The bytes on simulated disks: the uploaded ones, or else a small image derived from the claim's name. */
+/**
+ * The bytes on simulated disks: the uploaded ones, or else a small image derived from the claim's name. Snapshots, restores and
+ * copies of a disk have its bytes.
+ */
 export class DiskContents {
+  /** By the uid of a claim or of a volume snapshot. */
   private readonly uploaded = new Map<string, Buffer>();
 
   constructor(private readonly context: SimulationContext) {
-    context.store.subscribe(
+    this.follow<PersistentVolumeClaim>(
       RESOURCES.claim,
-      ({ type, object }) => {
-        if (type === 'DELETED') this.uploaded.delete(object.metadata.uid!);
+      ({ status }) => status?.phase === 'Bound',
+      (claim) => this.originOf(claim),
+    );
+    this.follow<VolumeSnapshot>(
+      RESOURCES.volumeSnapshot,
+      ({ status }) => status?.readyToUse === true,
+      ({ metadata, spec }) =>
+        context.find(RESOURCES.claim, metadata.namespace, spec.source.persistentVolumeClaimName ?? ''),
+    );
+  }
+
+  /** Copies the bytes of an object's origin once the object is complete. */
+  private follow<T extends KubeObject>(
+    resource: string,
+    isComplete: (object: T) => boolean,
+    originOf: (object: T) => KubeObject | undefined,
+  ): void {
+    this.context.store.subscribe(
+      resource,
+      ({ type, object, previous }) => {
+        const uid = object.metadata.uid!;
+        if (type === 'DELETED') return void this.uploaded.delete(uid);
+        if (this.uploaded.size === 0 || !isComplete(object as T) || (previous && isComplete(previous as T))) return;
+        const bytes = this.uploaded.get(originOf(object as T)?.metadata.uid ?? '');
+        if (bytes) this.uploaded.set(uid, bytes);
       },
       { atRest: 'never' },
     );
+  }
+
+  /** The snapshot or the claim from which a claim was filled. */
+  private originOf({ metadata, spec }: PersistentVolumeClaim): KubeObject | undefined {
+    const { namespace, name, ownerReferences = [] } = metadata;
+    if (spec.dataSource?.kind === 'VolumeSnapshot')
+      return this.context.find(RESOURCES.volumeSnapshot, namespace, spec.dataSource.name);
+    if (!ownerReferences.some(({ kind }) => kind === 'DataVolume')) return undefined;
+    const dataVolume = this.context.find<DataVolume>(RESOURCES.dataVolume, namespace, name);
+    const { pvc, snapshot } = (dataVolume && sourceOf(this.context, dataVolume)) ?? {};
+    if (pvc) return this.context.find(RESOURCES.claim, pvc.namespace ?? namespace, pvc.name);
+    return snapshot && this.context.find(RESOURCES.volumeSnapshot, snapshot.namespace ?? namespace, snapshot.name);
   }
 
   /** Stores an upload; gzip is unpacked, other formats are stored unchanged. */

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { SubresourceResponse } from '@headgate/kube-sandbox';
 import { RESOURCES } from '../resources.js';
 import type { PersistentVolumeClaim, Secret } from '../types/core-kinds.js';
-import type { VmExport } from '../types/kubevirt-kinds.js';
+import type { VmExport, VmSnapshot, VmSnapshotContent } from '../types/kubevirt-kinds.js';
 import type { SimulationContext } from '../simulation-context.js';
 import type { DiskContents } from './disk-contents.js';
 
@@ -37,11 +37,27 @@ export class ExportDownloads {
     const [, volume, gzip] = PATH.exec(path) ?? [];
     const offers = vmExport.status.links?.internal?.volumes ?? [];
     if (!volume || !offers.some(({ name }) => name === volume)) return { code: 404, body: '404 page not found\n' };
-    const claim = this.context.find<PersistentVolumeClaim>(RESOURCES.claim, namespace, volume);
+    const claim = this.diskOf(vmExport, volume);
     if (!claim) return { code: 404, body: '404 page not found\n' };
     if (!gzip) return rawResponse(this.contents.raw(claim), headers.range);
     if (method !== 'GET') return { code: 400 };
     return { code: 200, body: this.contents.gzip(claim), headers: { 'Content-Type': 'application/gzip' } };
+  }
+
+  /** The claim with the bytes of a volume. In a snapshot they are those of the volume's snapshot, also when the claim is gone. */
+  private diskOf({ metadata: { namespace }, spec }: VmExport, volume: string): PersistentVolumeClaim | undefined {
+    if (spec.source.kind !== 'VirtualMachineSnapshot')
+      return this.context.find<PersistentVolumeClaim>(RESOURCES.claim, namespace, volume);
+    const snapshot = this.context.find<VmSnapshot>(RESOURCES.snapshot, namespace, spec.source.name);
+    const contentName = snapshot?.status?.virtualMachineSnapshotContentName ?? '';
+    const content = this.context.find<VmSnapshotContent>(RESOURCES.snapshotContent, namespace, contentName);
+    const backup = content?.spec.volumeBackups?.find(
+      ({ persistentVolumeClaim }) => persistentVolumeClaim.metadata.name === volume,
+    );
+    if (!backup) return undefined;
+    const { persistentVolumeClaim: claim, volumeSnapshotName = '' } = backup;
+    const uid = this.context.find(RESOURCES.volumeSnapshot, namespace, volumeSnapshotName)?.metadata.uid;
+    return { ...claim, metadata: { ...claim.metadata, namespace, uid } };
   }
 
   private isToken({ metadata, status }: VmExport, offered: string | string[] | null | undefined): boolean {

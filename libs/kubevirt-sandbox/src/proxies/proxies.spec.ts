@@ -1,5 +1,6 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { listeningCluster } from '../testing/listening-cluster.js';
+import { buildVirtualMachine } from '../testing/simulated-cluster.js';
 
 const EXPORTS = '/apis/export.kubevirt.io/v1/namespaces/tailvm/virtualmachineexports';
 type Cluster = Awaited<ReturnType<typeof listeningCluster>>;
@@ -77,52 +78,106 @@ describe('disks that leave and enter the cluster', () => {
     });
   });
 
-  test('an upload fills a DataVolume, and an export returns its bytes', async () => {
-    const volumes = '/apis/cdi.kubevirt.io/v1beta1/namespaces/tailvm/datavolumes';
-    await cluster.call('POST', volumes, {
+  const VOLUMES = '/apis/cdi.kubevirt.io/v1beta1/namespaces/tailvm/datavolumes';
+
+  const createVolume = (name: string, source: object) =>
+    cluster.call('POST', VOLUMES, {
       apiVersion: 'cdi.kubevirt.io/v1beta1',
       kind: 'DataVolume',
-      metadata: { name: 'up' },
-      spec: { source: { upload: {} }, storage: { resources: { requests: { storage: '1Gi' } } } },
+      metadata: { name },
+      spec: { source, storage: { resources: { requests: { storage: '1Gi' } } } },
     });
-    cluster.clock.advance(20_000);
-    expect((await cluster.call('GET', `${volumes}/up`)).json).toMatchObject({ status: { phase: 'UploadReady' } });
+
+  /** Sends bytes to the upload proxy. @returns the status of the response */
+  async function upload(name: string, body: Buffer, givenToken?: string): Promise<number> {
     const request = await cluster.call(
       'POST',
       '/apis/upload.cdi.kubevirt.io/v1beta1/namespaces/tailvm/uploadtokenrequests',
       {
         apiVersion: 'upload.cdi.kubevirt.io/v1beta1',
         kind: 'UploadTokenRequest',
-        metadata: { name: 'up' },
-        spec: { pvcName: 'up' },
+        metadata: { name },
+        spec: { pvcName: name },
       },
     );
     const { token } = request.json?.['status'] as unknown as { token: string };
     const config = await cluster.call('GET', '/apis/cdi.kubevirt.io/v1beta1/cdiconfigs/config');
     const { uploadProxyURL } = config.json?.['status'] as unknown as { uploadProxyURL: string };
-    const body = gzipSync(Buffer.from('disk of mine'));
-    const refused = await fetch(`${uploadProxyURL}/v1beta1/upload`, {
-      method: 'POST',
-      body,
-      headers: { Authorization: 'Bearer x' },
-    });
-    expect(refused.status).toBe(401);
-    const sent = await fetch(`${uploadProxyURL}/v1beta1/upload`, {
-      method: 'POST',
-      body,
-      headers: { Authorization: `Bearer ${token}` },
-    });
-    expect(sent.status).toBe(200);
-    expect((await cluster.call('GET', `${volumes}/up`)).json).toMatchObject({
-      status: { phase: 'Succeeded', progress: '100.0%' },
-    });
-    await cluster.call('POST', EXPORTS, {
-      ...anExport('e2'),
-      spec: { source: { apiGroup: '', kind: 'PersistentVolumeClaim', name: 'up' } },
-    });
-    const offer = await ready('e2');
+    const headers = { Authorization: `Bearer ${givenToken ?? token}` };
+    const { status } = await fetch(`${uploadProxyURL}/v1beta1/upload`, { method: 'POST', body, headers });
+    return status;
+  }
+
+  /** The first bytes of a claim, or of the first disk of another source, through an export of its own. */
+  async function exported(
+    name: string,
+    source: object = { apiGroup: '', kind: 'PersistentVolumeClaim', name },
+  ): Promise<string> {
+    const exportName = `of-${name}`;
+    await cluster.call('POST', EXPORTS, { ...anExport(exportName), spec: { source } });
+    const offer = await ready(exportName);
     const url = offer.status.links!.external.volumes[0]!.formats[0]!.url;
     const out = await fetch(url, { headers: { 'x-kubevirt-export-token': await tokenOf(offer) } });
-    expect(await out.text()).toBe('disk of mine');
+    return (await out.text()).slice(0, 100);
+  }
+
+  test('an upload fills a DataVolume, and an export returns its bytes', async () => {
+    await createVolume('up', { upload: {} });
+    cluster.clock.advance(20_000);
+    expect((await cluster.call('GET', `${VOLUMES}/up`)).json).toMatchObject({ status: { phase: 'UploadReady' } });
+    const body = gzipSync(Buffer.from('disk of mine'));
+    expect(await upload('up', body, 'x')).toBe(401);
+    expect(await upload('up', body)).toBe(200);
+    expect((await cluster.call('GET', `${VOLUMES}/up`)).json).toMatchObject({
+      status: { phase: 'Succeeded', progress: '100.0%' },
+    });
+    expect(await exported('up')).toBe('disk of mine');
+  });
+
+  test('copies, snapshots and restores of an uploaded disk have its bytes, also when the original is gone', async () => {
+    await createVolume('up', { upload: {} });
+    cluster.clock.advance(20_000);
+    expect(await upload('up', Buffer.from('disk of mine'))).toBe(200);
+    await createVolume('copy', { pvc: { namespace: 'tailvm', name: 'up' } });
+    await cluster.call('POST', '/apis/snapshot.storage.k8s.io/v1/namespaces/tailvm/volumesnapshots', {
+      apiVersion: 'snapshot.storage.k8s.io/v1',
+      kind: 'VolumeSnapshot',
+      metadata: { name: 'snap' },
+      spec: { source: { persistentVolumeClaimName: 'up' } },
+    });
+    cluster.clock.advance(60_000);
+    expect((await cluster.call('GET', `${VOLUMES}/copy`)).json).toMatchObject({ status: { phase: 'Succeeded' } });
+    await cluster.call('DELETE', `${VOLUMES}/up`);
+    cluster.clock.advance(60_000);
+    await createVolume('restored', { snapshot: { namespace: 'tailvm', name: 'snap' } });
+    await createVolume('blank', { blank: {} });
+    cluster.clock.advance(60_000);
+    for (const name of ['copy', 'restored'] as const) expect(await exported(name)).toBe('disk of mine');
+    expect(await exported('blank')).not.toContain('disk of mine');
+  });
+
+  test('an export of a snapshot has the bytes of that time, also after the VM and its disk are deleted', async () => {
+    await createVolume('web-root', { upload: {} });
+    cluster.clock.advance(20_000);
+    expect(await upload('web-root', Buffer.from('disk of mine'))).toBe(200);
+    const vm = buildVirtualMachine('web', { runStrategy: 'Halted' });
+    vm.spec.template.spec.volumes = [{ name: 'root', dataVolume: { name: 'web-root' } }];
+    await cluster.call('POST', cluster.vms, vm);
+    cluster.clock.advance(10_000);
+    await cluster.call('POST', '/apis/snapshot.kubevirt.io/v1beta1/namespaces/tailvm/virtualmachinesnapshots', {
+      apiVersion: 'snapshot.kubevirt.io/v1beta1',
+      kind: 'VirtualMachineSnapshot',
+      metadata: { name: 's1' },
+      spec: { source: { apiGroup: 'kubevirt.io', kind: 'VirtualMachine', name: 'web' } },
+    });
+    cluster.clock.advance(30_000);
+    await cluster.call('DELETE', `${cluster.vms}/web`);
+    await cluster.call('DELETE', `${VOLUMES}/web-root`);
+    cluster.clock.advance(60_000);
+    expect(cluster.sandbox.store.get('persistentvolumeclaims', { namespace: 'tailvm', name: 'web-root' })).toBe(
+      undefined,
+    );
+    const source = { apiGroup: 'snapshot.kubevirt.io', kind: 'VirtualMachineSnapshot', name: 's1' };
+    expect(await exported('s1', source)).toBe('disk of mine');
   });
 });
