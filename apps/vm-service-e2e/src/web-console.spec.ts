@@ -43,9 +43,12 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the web console,
     return found;
   };
 
+  const untilLoaded = (): Promise<void> =>
+    page.getByText(`${COUNT.toLocaleString('en')} VMs`, { exact: true }).waitFor();
+
   test('draws the visible rows, and every row appears when scrolled to', async () => {
     await open('/vms');
-    await page.getByText(`${COUNT.toLocaleString('en')} VMs`, { exact: true }).waitFor();
+    await untilLoaded();
     const gaps = await table().evaluate(async (element) => {
       let missing = 0;
       for (let step = 0; step < 60; step++) {
@@ -81,6 +84,7 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the web console,
 
   test('goes back to the opened row', async () => {
     await open('/vms');
+    await untilLoaded();
     await table().evaluate((element) => {
       element.scrollTop = 36_000;
     });

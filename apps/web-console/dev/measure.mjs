@@ -23,6 +23,8 @@ const FRAMES = 120;
 /** Five rows per frame: fast scrolling with the wheel. */
 const STEP_PX = 180;
 const LATENCY_MS = 20;
+/** A busy machine is slow. */
+const PATIENCE_MS = 120_000;
 
 const browser = await openBrowser();
 try {
@@ -36,6 +38,7 @@ async function measure(folder) {
   const service = await startDevService(['--count', values.count, '--changes', values.changes, '--page', folder]);
   try {
     const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
+    page.setDefaultTimeout(PATIENCE_MS);
     if (values.mbits !== undefined) await limitNetwork(page, Number(values.mbits));
     await page.goto(service.url);
     await page.locator('.hg-row').first().waitFor();

@@ -67,6 +67,19 @@ describe('the list of VMs', () => {
       },
     );
 
+    test('keeps what the user types in the search', async () => {
+      givenFirstRows();
+      const { receive, user } = await openConsole('/vms', undefined, service);
+      await waitFor(() => expect(names()).toEqual(['db-1']));
+      await user.keyboard('/');
+      await user.keyboard('web');
+      expect(screen.queryByRole('grid')).toBeNull();
+      expect(document.activeElement).toBe(screen.getByRole('textbox', { name: 'Search VMs' }));
+      await receive(() => service.stream.snapshot([web, db]));
+      await waitFor(() => expect(names()).toEqual(['web-1']));
+      expect(location.hash).toBe('#/vms?q=web');
+    });
+
     test('leaves errors to the stream, and first rows that arrive late change nothing', async () => {
       let answer = (_rows: MockAnswer): void => undefined;
       service.on('GET /api/vms', () => new Promise<MockAnswer>((resolve) => (answer = resolve)));

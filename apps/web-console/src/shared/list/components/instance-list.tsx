@@ -42,11 +42,13 @@ export function InstanceList<E extends Instance>(props: InstanceListProps<E>) {
   const [query, changeQuery] = useListQuery(kind.path, names);
   useEffect(() => rememberListPath(kind.path, currentSearch()), [kind, query]);
   const [shown, setColumns, measuredRef] = useShownColumns(kind);
-  // Typing and scrolling have priority over the list's own updates.
   const isLoading = phase === 'loading';
-  const known = isLoading && isByName(query) ? fleet.firstRows : fleet.entries;
+  const known = isLoading ? fleet.firstRows : fleet.entries;
+  // Typing and scrolling have priority over the list's own updates.
   const deferred = useDeferredValue(known);
   const entries = deferred.length === 0 ? known : deferred;
+  /** Whether only the first rows are shown. */
+  const isPartial = isLoading || entries === fleet.firstRows;
   const { search, filters, sort, descending } = useDeferredValue(query);
   const found = useMemo(() => filterEntries(entries, { search, filters }), [entries, search, filters]);
   const rows = useMemo(
@@ -77,10 +79,10 @@ export function InstanceList<E extends Instance>(props: InstanceListProps<E>) {
         shown={shown}
         onColumns={setColumns}
       >
-        {!isLoading && <ExportButton kind={kind} rows={rows} shown={shown} />}
+        {!isPartial && <ExportButton kind={kind} rows={rows} shown={shown} />}
         {create}
       </ListToolbar>
-      {isLoading ? (
+      {isPartial ? (
         <div className="hg-chips">
           <span className="hg-chips-total" role="status">
             Loading all {kind.plural}
@@ -97,7 +99,9 @@ export function InstanceList<E extends Instance>(props: InstanceListProps<E>) {
           onChange={(status) => changeQuery({ filters: { ...query.filters, status } })}
         />
       )}
-      {rows.length === 0 ? (
+      {isPartial && !isByName(query) ? (
+        <Spinner label={`Loading ${kind.plural}`} isCentered />
+      ) : rows.length === 0 ? (
         <NoMatch total={countLabel(kind, entries.length)} onClear={() => changeQuery(withoutFilters(query))} />
       ) : (
         <ListTable
