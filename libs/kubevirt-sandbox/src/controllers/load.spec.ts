@@ -203,5 +203,5 @@ describe('the controllers under load', () => {
     expect(phases(RESOURCES.vmi).filter((phase) => phase !== 'Running' && phase !== 'Succeeded')).toEqual([]);
     expect(store.list(RESOURCES.vm).filter(({ metadata }) => metadata.deletionTimestamp)).toEqual([]);
     expect(store.count(RESOURCES.vm)).toBeGreaterThan(10);
-  }, 300_000);
+  }, 600_000);
 });
