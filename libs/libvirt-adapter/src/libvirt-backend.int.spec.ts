@@ -14,7 +14,6 @@ if (missing === undefined) {
     unavailable: [
       'hardware',
       'migration', //
-      'cloning',
       'images',
       'containers',
     ] as const,

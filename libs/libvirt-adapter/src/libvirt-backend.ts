@@ -9,6 +9,7 @@ import {
   SILENT_LOG,
 } from '@headgate/domain-contracts';
 import { LibvirtCluster } from './cluster/libvirt-cluster.js';
+import { LibvirtCloning } from './cloning/libvirt-cloning.js';
 import { LibvirtConsoles } from './consoles/libvirt-consoles.js';
 import { LibvirtDiagnostics } from './diagnostics/libvirt-diagnostics.js';
 import { DomainFinder } from './domains/domain-finder.js';
@@ -37,6 +38,7 @@ import { describeHost, isRemote, reportedAccelerator, type Accelerator } from '.
 import { LibvirtProvisioning } from './provisioning/libvirt-provisioning.js';
 import { findDiscWriter, writeSeedIso } from './provisioning/seed-iso.js';
 import { SeedRemoval } from './provisioning/seed-removal.js';
+import { DiskHolds } from './snapshots/disk-holds.js';
 import { LayerMerger } from './snapshots/layer-merger.js';
 import { LibvirtSnapshots } from './snapshots/libvirt-snapshots.js';
 import { TpmState } from './snapshots/tpm-state.js';
@@ -138,6 +140,7 @@ export class LibvirtBackend extends Backend {
       log,
       watermarkBytes: SPACE_WATERMARK_BYTES,
     });
+    const remover = new DomainRemover(connection, finder, pool, editor, bases);
     const provisioning = new LibvirtProvisioning({
       connection,
       finder,
@@ -147,7 +150,7 @@ export class LibvirtBackend extends Backend {
       progress,
       clock,
       log,
-      remover: new DomainRemover(connection, finder, pool, editor),
+      remover,
       disks: new BootDiskBuilder({ pool, bases, images: new QemuImg(run), downloads, tinyGuest: localImage?.path }),
       bases,
       describeHost: () => describeHost(connection, network, accelerator),
@@ -166,8 +169,9 @@ export class LibvirtBackend extends Backend {
     const journal = new EventJournal(() => clock.iso());
     const images = new QemuImg(run);
     const changes = { connection, pool, editor, lock, clock, log, finder, service: () => progress.mark() };
+    const holds = new DiskHolds();
     const merger = new LayerMerger({ ...changes, images });
-    const snapshots = new LibvirtSnapshots({ ...changes, merger, tpm: new TpmState(uri) });
+    const snapshots = new LibvirtSnapshots({ ...changes, merger, holds, tpm: new TpmState(uri) });
     const seeds = new SeedRemoval({ connection, pool, editor, lock, clock, log });
     const inventory = new LibvirtInventory({
       context,
@@ -195,7 +199,15 @@ export class LibvirtBackend extends Backend {
       hardware: new UnavailableAbility('The hardware of VMs on libvirt can be changed with virsh only.'),
       migration: new UnavailableAbility('Live migration needs a cluster: a libvirt context is one machine.'),
       snapshots,
-      cloning: new UnavailableAbility('Clones on libvirt are not built yet.'),
+      cloning: new LibvirtCloning({
+        ...changes,
+        holds,
+        progress,
+        remover,
+        bases,
+        writeSeed: (seed, into) => writeSeedIso(seed, into, run),
+        findDiscWriter: writer,
+      }),
       images: new UnavailableAbility('Images are not imported into libvirt yet.'),
       containers: new UnavailableAbility('Containers need Kubernetes: libvirt runs virtual machines only.'),
       consoles: new LibvirtConsoles(connection, finder),

@@ -27,12 +27,14 @@ export interface SnapshotRecord {
   readonly tpm?: string;
 }
 
+export const PENDING_KINDS = ['snapshot', 'restore', 'clone', 'merge'] as const;
+
 /**
- * `snapshot` and `restore` replace the files of the disks with new overlays, and `merge` writes a layer into the one below. A change is
+ * `snapshot`, `restore` and `clone` replace the files of the disks with new overlays, and `merge` writes a layer into the one below. A change is
  * recorded before it begins, so that an interrupted one can be completed or undone.
  */
 export interface PendingChange {
-  readonly kind: 'snapshot' | 'restore' | 'merge';
+  readonly kind: (typeof PENDING_KINDS)[number];
   /** Identity of the service that began it. */
   readonly service: string;
   /** The snapshot that is created or restored. */
@@ -84,8 +86,8 @@ export const readSnapshots = (instance: XmlElement, name: string): SnapshotRecor
 
 export function readPending(instance: XmlElement, name: string): { pending?: PendingChange } {
   const found = element(instance, name);
-  const kind = attribute(found, 'kind');
-  if (!found || (kind !== 'snapshot' && kind !== 'restore' && kind !== 'merge')) return {};
+  const kind = PENDING_KINDS.find((one) => one === attribute(found, 'kind'));
+  if (!found || !kind) return {};
   const pending = {
     kind,
     service: attribute(found, 'service') ?? '',

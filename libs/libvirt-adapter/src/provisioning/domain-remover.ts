@@ -4,6 +4,7 @@ import { DomainError } from '@headgate/domain-contracts';
 import type { DomainDescription } from '../domain-xml/domain-description.js';
 import type { OwnedVolume } from '../domain-xml/instance-metadata.js';
 import type { DomainFinder } from '../domains/domain-finder.js';
+import type { BaseImages } from '../storage/base-images.js';
 import { DiskUsage } from '../storage/disk-usage.js';
 import type { StoragePool } from '../storage/storage-pool.js';
 import type { LibvirtConnection } from '../connection/libvirt-connection.js';
@@ -15,6 +16,8 @@ export interface RemovalPlan {
   readonly volumes: readonly OwnedVolume[];
   /** Paths of disks to keep: not created by the service, or used by another domain. */
   readonly kept: readonly string[];
+  /** Names of the domain's own layers that clones need. */
+  readonly shared: readonly string[];
 }
 
 const REMOVAL_TIMEOUT_MS = 60_000;
@@ -26,14 +29,15 @@ export class DomainRemover {
     private readonly finder: DomainFinder,
     private readonly pool: StoragePool,
     private readonly editor: DomainEditor,
+    private readonly layers?: Pick<BaseImages, 'adoptLayers'>,
   ) {}
 
   async plan(uuid: string): Promise<RemovalPlan> {
     const domain = await this.editor.read(uuid);
     const owned = ownVolumes(domain.description, this.pool.name);
-    if (owned.length === 0) return { domain, volumes: [], kept: diskPaths(domain.description) };
+    if (owned.length === 0) return { domain, volumes: [], kept: diskPaths(domain.description), shared: [] };
     const folder = await this.pool.path().catch(() => undefined);
-    if (folder === undefined) return { domain, volumes: [], kept: diskPaths(domain.description) };
+    if (folder === undefined) return { domain, volumes: [], kept: diskPaths(domain.description), shared: [] };
     const usage = await DiskUsage.read(this.connection, this.finder);
     const pathOf = ({ name }: OwnedVolume): string => `${folder}/${name}`;
     const overlays = owned.flatMap((volume) => usage.overlaysOf(pathOf(volume), uuid));
@@ -41,19 +45,27 @@ export class DomainRemover {
       (volume) => !usage.isUsedByOthers(pathOf(volume), uuid),
     );
     const removedPaths = new Set(volumes.map(pathOf));
-    return { domain, volumes, kept: diskPaths(domain.description).filter((path) => !removedPaths.has(path)) };
+    return {
+      domain,
+      volumes,
+      kept: diskPaths(domain.description).filter((path) => !removedPaths.has(path)),
+      shared: owned
+        .filter((volume) => volume.role === 'layer' && !removedPaths.has(pathOf(volume)))
+        .map(({ name }) => name),
+    };
   }
 
   /**
    * Removes the volumes before the domain that lists them, so that an interrupted removal can be repeated without orphans.
    */
   async remove(uuid: string): Promise<void> {
-    const { domain, volumes } = await this.plan(uuid);
+    const { domain, volumes, shared } = await this.plan(uuid);
     const { description, isActive, isPersistent } = domain;
     const { domains } = this.connection;
     const options = { timeoutMs: REMOVAL_TIMEOUT_MS };
     if (isActive) await this.tolerating(domains.destroy(uuid, options), 'WRONG_STATE', 'INSTANCE_NOT_FOUND');
     await this.removeVolumes(volumes);
+    await this.layers?.adoptLayers(shared);
     if (isPersistent) await this.tolerating(domains.undefine(uuid, options), 'INSTANCE_NOT_FOUND');
     await this.removeSocket(description, uuid);
   }

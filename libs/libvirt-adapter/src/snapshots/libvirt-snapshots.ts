@@ -22,6 +22,7 @@ import type { DomainFinder, DomainId } from '../domains/domain-finder.js';
 import type { EditableDomain } from '../provisioning/domain-editor.js';
 import { SPACE_WATERMARK_BYTES } from '../fetching/limits.js';
 import { DiskChanges, volumesOf, withRole, type DiskChangesDeps } from './disk-changes.js';
+import { busyRefusal, type DiskHolds } from './disk-holds.js';
 import type { LayerMerger } from './layer-merger.js';
 import { findDisks, type FoundDisks } from './snapshot-disks.js';
 import type { TpmState } from './tpm-state.js';
@@ -30,6 +31,7 @@ export interface LibvirtSnapshotsDeps extends DiskChangesDeps {
   readonly finder: DomainFinder;
   readonly merger: LayerMerger;
   readonly tpm: TpmState;
+  readonly holds: DiskHolds;
 }
 
 /** libvirt itself supports chains of 200 files, and every file takes memory and time. */
@@ -49,8 +51,6 @@ interface Prepared {
  */
 export class LibvirtSnapshots extends InstanceSnapshots {
   private readonly changes: DiskChanges;
-  /** UUIDs of domains whose disks are being changed by this process. */
-  private readonly busy = new Set<string>();
   private readonly recoveries = new Set<Promise<void>>();
 
   constructor(private readonly deps: LibvirtSnapshotsDeps) {
@@ -70,7 +70,7 @@ export class LibvirtSnapshots extends InstanceSnapshots {
 
   override async create(ref: InstanceRef, request: SnapshotRequest): Promise<AcceptedSnapshotWork> {
     const id = await this.deps.finder.find(ref);
-    await this.exclusively(id, () =>
+    await this.deps.holds.run(id, () =>
       this.deps.lock.run(id.uuid, async () => {
         const prepared = await this.prepareCreate(id, request, true);
         throwFirstRefusal(prepared.plan);
@@ -87,9 +87,9 @@ export class LibvirtSnapshots extends InstanceSnapshots {
   override async restore(ref: InstanceRef, name: string): Promise<BackgroundWork> {
     const id = await this.deps.finder.find(ref);
     throwFirstRefusal((await this.prepareRestore(id, name)).plan);
-    this.expectIdle(id);
+    this.deps.holds.expectFree(id);
     return (report) =>
-      this.exclusively(id, async () => {
+      this.deps.holds.run(id, async () => {
         await this.deps.lock.run(id.uuid, async () => {
           const prepared = await this.prepareRestore(id, name, true);
           throwFirstRefusal(prepared.plan);
@@ -105,7 +105,7 @@ export class LibvirtSnapshots extends InstanceSnapshots {
 
   override async delete(ref: InstanceRef, name: string): Promise<AcceptedSnapshotWork> {
     const id = await this.deps.finder.find(ref);
-    this.expectIdle(id);
+    this.deps.holds.expectFree(id);
     await this.deps.lock.run(id.uuid, async () => {
       throwFirstRefusal((await this.prepareDelete(id, name)).plan);
       await this.deps.editor.updateMetadata(id.uuid, (metadata) => ({
@@ -113,7 +113,7 @@ export class LibvirtSnapshots extends InstanceSnapshots {
         snapshots: metadata.snapshots.map((one) => (one.name === name ? { ...one, isDeleting: true } : one)),
       }));
     });
-    return { remaining: (report) => this.exclusively(id, () => this.deps.merger.clean(id.uuid, report)) };
+    return { remaining: (report) => this.deps.holds.run(id, () => this.deps.merger.clean(id.uuid, report)) };
   }
 
   /**
@@ -123,13 +123,16 @@ export class LibvirtSnapshots extends InstanceSnapshots {
     const isOwn = metadata.owner === uuid;
     const { pending, snapshots } = metadata;
     const isInterrupted = pending !== undefined && pending.service === this.deps.service();
-    if (!isOwn || this.busy.has(uuid) || (!isInterrupted && !snapshots.some(({ isDeleting }) => isDeleting))) return;
-    const work = this.exclusively({ uuid, name }, async () => {
-      await this.deps.lock.run(uuid, () => this.settle(uuid, 'interrupted'));
-      await this.deps.merger.clean(uuid, SILENT_REPORT);
-    }).catch((error: unknown) =>
-      this.deps.log.warn({ domain: name, reason: messageOf(error) }, 'a change of disks could not be recovered'),
-    );
+    if (!isOwn || this.deps.holds.has(uuid) || (!isInterrupted && !snapshots.some(({ isDeleting }) => isDeleting)))
+      return;
+    const work = this.deps.holds
+      .run({ uuid, name }, async () => {
+        await this.deps.lock.run(uuid, () => this.settle(uuid, 'interrupted'));
+        await this.deps.merger.clean(uuid, SILENT_REPORT);
+      })
+      .catch((error: unknown) =>
+        this.deps.log.warn({ domain: name, reason: messageOf(error) }, 'a change of disks could not be recovered'),
+      );
     this.recoveries.add(work);
     void work.finally(() => this.recoveries.delete(work));
   }
@@ -247,7 +250,7 @@ export class LibvirtSnapshots extends InstanceSnapshots {
       });
     else if (failure !== undefined)
       refusals.unshift({ code: 'WRONG_STATE', reason: `${id.name} has no disk: ${failure}`, remedy: 'Delete it.' });
-    if (pending !== undefined || (this.busy.has(id.uuid) && !isHolder)) refusals.unshift(busyRefusal(id.name));
+    if (pending !== undefined || (this.deps.holds.has(id.uuid) && !isHolder)) refusals.unshift(busyRefusal(id.name));
     const noTpm = found.hasTpm ? tpm.refusal() : undefined;
     if (noTpm !== undefined)
       refusals.push({
@@ -388,13 +391,13 @@ export class LibvirtSnapshots extends InstanceSnapshots {
     if (cause === 'interrupted')
       log.warn(
         { domain: name, snapshot: pending.snapshot },
-        `an interrupted ${pending.kind === 'snapshot' ? 'snapshot' : 'restore'} was ${isSwitched ? 'completed' : 'undone'}`,
+        `an interrupted ${pending.kind} was ${isSwitched ? 'completed' : 'undone'}`,
       );
     if (!isSwitched) {
       await this.changes.undo(uuid, volumesOf(pending));
     } else if (pending.kind === 'snapshot') {
       await editor.updateMetadata(uuid, (current) => withSnapshot(current, pending));
-    } else {
+    } else if (pending.kind === 'restore') {
       if (pending.tpm !== undefined) await this.deps.tpm.replace(uuid, `${await pool.path()}/${pending.tpm}`);
       await editor.updateMetadata(uuid, (current) => withRestored(current, pending));
     }
@@ -441,31 +444,9 @@ export class LibvirtSnapshots extends InstanceSnapshots {
   private async hasVolume(name: string): Promise<boolean> {
     return (await this.deps.pool.volumes()).includes(name);
   }
-
-  private expectIdle({ uuid, name }: DomainId): void {
-    if (!this.busy.has(uuid)) return;
-    const { code, reason } = busyRefusal(name);
-    throw new DomainError(code, reason);
-  }
-
-  private async exclusively<T>(id: DomainId, work: () => Promise<T>): Promise<T> {
-    this.expectIdle(id);
-    this.busy.add(id.uuid);
-    try {
-      return await work();
-    } finally {
-      this.busy.delete(id.uuid);
-    }
-  }
 }
 
 const LATER = 'The layers of a stopped VM on another machine are merged when a snapshot is deleted while it runs.';
-
-const busyRefusal = (name: string): Refusal => ({
-  code: 'BUSY',
-  reason: `Another change of the disks of ${name} is in progress.`,
-  remedy: 'Wait until it has ended.',
-});
 
 function ignoreStopped(error: unknown): void {
   if (!DomainError.is(error, 'WRONG_STATE')) throw error;

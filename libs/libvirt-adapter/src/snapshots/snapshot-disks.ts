@@ -5,7 +5,7 @@ import type { DiskVolume } from '../domain-xml/snapshot-metadata.js';
 import { attribute, element, elements, text } from '../domain-xml/xml.js';
 import type { EditableDomain } from '../provisioning/domain-editor.js';
 
-/** The writable disks of a domain, all of them volumes that the service created for it, and the state beside the disks. */
+/** The writable disks of a domain, all of them volumes that the service created for it, and the state outside the disks. */
 export interface SnapshotDisks {
   readonly disks: readonly DiskVolume[];
   /** Targets of the discs and of the other disks that the guest can't write to. */

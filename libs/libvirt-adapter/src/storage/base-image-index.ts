@@ -6,6 +6,8 @@ interface IndexedImage {
   readonly bytes: number;
   /** Milliseconds since the epoch. */
   readonly lastUsed: number;
+  /** A layer of a deleted VM that the disks of its clones are based on, instead of an image. */
+  readonly isLayer?: boolean;
 }
 
 /**
@@ -20,6 +22,11 @@ export class BaseImageIndex {
 
   async get(name: string): Promise<IndexedImage | undefined> {
     return (await this.read()).get(name);
+  }
+
+  /** Names of the layers of deleted VMs. */
+  async layers(): Promise<string[]> {
+    return [...(await this.read())].filter(([, { isLayer }]) => isLayer).map(([name]) => name);
   }
 
   async set(name: string, image: IndexedImage): Promise<void> {

@@ -143,13 +143,19 @@ export class BaseImages {
     return this.removeUnused(0);
   }
 
+  /** Takes over layers of a VM that is being deleted, which clones still need. They are removed as soon as nothing refers to them. */
+  async adoptLayers(names: readonly string[]): Promise<void> {
+    for (const name of names) await this.deps.index.set(name, { bytes: 0, lastUsed: 0, isLayer: true });
+  }
+
   private async removeUnused(keepMs: number): Promise<number> {
     const { pool, index, references, clock, log } = this.deps;
     const names = await pool.volumes().catch((error: unknown) => {
       if (DomainError.is(error, 'VOLUME_NOT_FOUND')) return [];
       throw error;
     });
-    const own = names.filter((name) => isBaseImage(name) && name.startsWith(this.ownPrefix()));
+    const layers = new Set(await index.layers());
+    const own = names.filter((name) => layers.has(name) || (isBaseImage(name) && name.startsWith(this.ownPrefix())));
     if (own.length === 0) return 0;
     // A hold after this moment may have created an overlay that the references below lack.
     const holdsBefore = this.holdCount;

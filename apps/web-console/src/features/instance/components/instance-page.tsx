@@ -10,6 +10,7 @@ import { ManifestTab } from './manifest-tab.js';
 import { MetricsTab } from './metrics-tab.js';
 import { OverviewTab } from './overview-tab.js';
 import { PowerBar } from './power-bar.js';
+import { SnapshotsTab } from './snapshots-tab.js';
 
 const TABS: Readonly<Record<InstanceTab, string>> = {
   overview: 'Overview',
@@ -17,6 +18,7 @@ const TABS: Readonly<Record<InstanceTab, string>> = {
   serial: 'Serial console',
   guest: 'Guest',
   metrics: 'Metrics',
+  snapshots: 'Snapshots',
   events: 'Events',
   manifest: 'Manifest',
 };
@@ -53,6 +55,7 @@ export function InstancePage({ vm, tab, consoles, onRemoved }: InstancePageProps
         {tab === 'serial' && consoles.serial()}
         {tab === 'guest' && <GuestTab vm={vm} />}
         {tab === 'metrics' && <MetricsTab vm={vm} />}
+        {tab === 'snapshots' && <SnapshotsTab vm={vm} />}
         {tab === 'events' && <EventsTab address={vm} />}
         {tab === 'manifest' && <ManifestTab address={vm} />}
       </div>

@@ -1,0 +1,44 @@
+import { useQuery } from '@tanstack/react-query';
+import type {
+  ClonedView,
+  ContinuedView,
+  CreatedSnapshotView,
+  CreateSnapshotDto,
+  SnapshotView,
+  TemplateView,
+} from '@headgate/api-contracts';
+import { instancePath, type InstanceAddress } from '../../../shared/api/instance-path.js';
+import { deleteJson, getJson, postJson } from '../../../shared/api/request.js';
+
+const snapshotsPath = (vm: InstanceAddress): string => `${instancePath('vms', vm)}/snapshots`;
+const snapshotPath = (vm: InstanceAddress, name: string): string => `${snapshotsPath(vm)}/${encodeURIComponent(name)}`;
+const inContext = ({ context }: InstanceAddress) => ({ query: { context } });
+
+/** How often a list with unfinished snapshots is read again. */
+const UNFINISHED_INTERVAL_MS = 2000;
+
+export const snapshotsKey = ({ context, namespace, name }: InstanceAddress) => ['snapshots', context, namespace, name];
+
+/** The snapshots of a VM, the oldest first. */
+export const useSnapshots = (vm: InstanceAddress) =>
+  useQuery({
+    queryKey: snapshotsKey(vm),
+    queryFn: ({ signal }) => getJson<SnapshotView[]>(snapshotsPath(vm), { ...inContext(vm), signal }),
+    refetchInterval: ({ state }) =>
+      state.data?.some(({ phase }) => phase === 'InProgress' || phase === 'Deleting') ? UNFINISHED_INTERVAL_MS : false,
+  });
+
+export const createSnapshot = (vm: InstanceAddress, body: CreateSnapshotDto): Promise<CreatedSnapshotView> =>
+  postJson(snapshotsPath(vm), { body, ...inContext(vm) });
+
+export const restoreSnapshot = (vm: InstanceAddress, name: string): Promise<ContinuedView> =>
+  postJson(`${snapshotPath(vm, name)}/restore`, inContext(vm));
+
+export const deleteSnapshot = (vm: InstanceAddress, name: string): Promise<ContinuedView> =>
+  deleteJson(snapshotPath(vm, name), inContext(vm));
+
+export const cloneVm = (vm: InstanceAddress, target: string): Promise<ClonedView> =>
+  postJson(`${instancePath('vms', vm)}/clone`, { body: { target }, ...inContext(vm) });
+
+export const setTemplate = (vm: InstanceAddress, on: boolean): Promise<TemplateView> =>
+  postJson(`${instancePath('vms', vm)}/template`, { body: { on }, ...inContext(vm) });

@@ -1,0 +1,203 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import type { SnapshotView, VmView } from '@headgate/api-contracts';
+import { useState } from 'react';
+import { messageOf } from '../../../shared/api/api-error.js';
+import { nameProblem } from '../../../shared/names/name-rule.js';
+import { contextNamed, unavailableReason, useCapabilities } from '../../../shared/queries/use-capabilities.js';
+import { readOnlyReason, useWhoami } from '../../../shared/queries/use-whoami.js';
+import { useTrackTask } from '../../../shared/tasks/track-task.js';
+import { Button } from '../../../shared/ui/button.js';
+import { Dialog } from '../../../shared/ui/dialog.js';
+import { ErrorAlert } from '../../../shared/ui/error-alert.js';
+import { TextInput } from '../../../shared/ui/inputs.js';
+import { Skeleton } from '../../../shared/ui/loading.js';
+import { useNotify } from '../../../shared/ui/notifications.js';
+import { ReasonedButton } from '../../../shared/ui/reasoned-button.js';
+import { ReloadButton } from '../../../shared/ui/reload-button.js';
+import { Timestamp } from '../../../shared/ui/timestamp.js';
+import {
+  createSnapshot,
+  deleteSnapshot,
+  restoreSnapshot,
+  snapshotsKey,
+  useSnapshots,
+} from '../api/snapshot-requests.js';
+import { CloneDialog, TemplateButton } from './clone-dialog.js';
+
+interface Change {
+  readonly action: 'restore' | 'delete';
+  readonly snapshot: SnapshotView;
+}
+
+/** The snapshots of a VM, and its clones. */
+export function SnapshotsTab({ vm }: { vm: VmView }) {
+  const { data: capabilities } = useCapabilities();
+  const { data: whoami } = useWhoami();
+  const context = contextNamed(capabilities, vm.context);
+  const refusal = readOnlyReason(whoami);
+  const unavailable = unavailableReason(context, 'snapshots');
+  const [isCloning, setIsCloning] = useState(false);
+  const cloneRefusal =
+    unavailableReason(context, 'cloning') ?? refusal ?? (vm.running ? 'Stop the VM to clone it.' : undefined);
+  return (
+    <div className="hg-page">
+      <div className="hg-toolbar hg-gap-below">
+        <ReasonedButton variant="secondary" reason={cloneRefusal} onClick={() => setIsCloning(true)}>
+          Clone…
+        </ReasonedButton>
+        <TemplateButton vm={vm} refusal={unavailableReason(context, 'cloning') ?? refusal} />
+      </div>
+      {isCloning && <CloneDialog vm={vm} onClose={() => setIsCloning(false)} />}
+      {unavailable === undefined ? <Snapshots vm={vm} refusal={refusal} /> : <p className="hg-note">{unavailable}</p>}
+    </div>
+  );
+}
+
+function Snapshots({ vm, refusal }: { vm: VmView; refusal: string | undefined }) {
+  const { data: snapshots, error, refetch, isFetching } = useSnapshots(vm);
+  const [change, setChange] = useState<Change>();
+  if (error) return <ErrorAlert title="Couldn't load the snapshots" error={error} onRetry={() => void refetch()} />;
+  if (!snapshots) return <Skeleton height="20rem" label="Loading the snapshots" />;
+  return (
+    <>
+      <div className="hg-toolbar hg-gap-below">
+        {refusal === undefined && <NewSnapshot vm={vm} />}
+        <span className="hg-note" role="status">
+          {snapshots.length === 0 ? 'No snapshots yet' : 'The oldest first'}
+        </span>
+        <span className="hg-spring" />
+        <ReloadButton isLoading={isFetching} onReload={() => void refetch()} />
+      </div>
+      {snapshots.length > 0 && (
+        <div className="hg-list">
+          <table aria-label="Snapshots">
+            <thead>
+              <tr>
+                <th scope="col">Name</th>
+                <th scope="col">Created</th>
+                <th scope="col">State</th>
+                <th scope="col">Actions</th>
+              </tr>
+            </thead>
+            <tbody>
+              {snapshots.map((snapshot) => (
+                <tr key={snapshot.name}>
+                  <td>{snapshot.name}</td>
+                  <td>
+                    <Timestamp at={snapshot.creationTime} />
+                  </td>
+                  <td>{snapshot.reason ?? PHASES[snapshot.phase]}</td>
+                  <td>
+                    <ReasonedButton
+                      variant="link"
+                      aria-label={`Restore ${snapshot.name}`}
+                      reason={refusal ?? (snapshot.ready ? undefined : 'It can be restored once it is complete.')}
+                      onClick={() => setChange({ action: 'restore', snapshot })}
+                    >
+                      Restore
+                    </ReasonedButton>
+                    <ReasonedButton
+                      variant="link"
+                      aria-label={`Delete ${snapshot.name}`}
+                      reason={refusal}
+                      onClick={() => setChange({ action: 'delete', snapshot })}
+                    >
+                      Delete
+                    </ReasonedButton>
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {change && <ChangeDialog vm={vm} change={change} onClose={() => setChange(undefined)} />}
+    </>
+  );
+}
+
+const PHASES: Readonly<Record<SnapshotView['phase'], string>> = {
+  InProgress: 'In progress',
+  Succeeded: 'Ready',
+  Failed: 'Failed',
+  Deleting: 'Being deleted',
+  Unknown: 'Unknown',
+};
+
+function NewSnapshot({ vm }: { vm: VmView }) {
+  const [name, setName] = useState('');
+  const queries = useQueryClient();
+  const trackTask = useTrackTask();
+  const notify = useNotify();
+  const problem = name === '' ? undefined : nameProblem(name);
+  const { mutate, isPending } = useMutation({
+    mutationFn: () => createSnapshot(vm, name === '' ? {} : { name }),
+    onSuccess: ({ name: created, task }) => {
+      if (task !== undefined) trackTask(task);
+      setName('');
+      notify({ variant: 'success', title: `Created snapshot ${created}` });
+    },
+    onError: (error) =>
+      notify({ variant: 'danger', title: `Couldn't create a snapshot of ${vm.name}`, body: messageOf(error) }),
+    onSettled: () => queries.invalidateQueries({ queryKey: snapshotsKey(vm) }),
+  });
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (problem === undefined && !isPending) mutate();
+      }}
+    >
+      <TextInput
+        aria-label="Name of the snapshot"
+        placeholder="Automatic name"
+        value={name}
+        isInvalid={problem !== undefined}
+        onChange={setName}
+      />
+      <Button type="submit" isLoading={isPending} isDisabled={isPending || problem !== undefined}>
+        Create snapshot
+      </Button>
+    </form>
+  );
+}
+
+function ChangeDialog({ vm, change, onClose }: { vm: VmView; change: Change; onClose: () => void }) {
+  const { action, snapshot } = change;
+  const queries = useQueryClient();
+  const trackTask = useTrackTask();
+  const { mutate, error, isPending } = useMutation({
+    mutationFn: () => (action === 'restore' ? restoreSnapshot : deleteSnapshot)(vm, snapshot.name),
+    onSuccess: ({ task }) => {
+      if (task !== undefined) trackTask(task);
+      onClose();
+    },
+    onSettled: () => queries.invalidateQueries({ queryKey: snapshotsKey(vm) }),
+  });
+  const isRestore = action === 'restore';
+  return (
+    <Dialog
+      title={`${isRestore ? 'Restore' : 'Delete'} ${snapshot.name}`}
+      description={
+        isRestore
+          ? `${vm.name} loses everything written since the snapshot.${vm.running ? ' It is powered off for this, and started again.' : ''}`
+          : `The content of ${vm.name} and of its other snapshots stays.`
+      }
+      isDanger
+      onClose={onClose}
+      onSubmit={() => !isPending && mutate()}
+      footer={
+        <>
+          <Button type="submit" variant="danger" isLoading={isPending} isDisabled={isPending}>
+            {isRestore ? 'Restore' : 'Delete'}
+          </Button>
+          <Button variant="link" onClick={onClose}>
+            Cancel
+          </Button>
+        </>
+      }
+    >
+      {error && <ErrorAlert title={`Couldn't ${action} ${snapshot.name}`} error={error} />}
+    </Dialog>
+  );
+}

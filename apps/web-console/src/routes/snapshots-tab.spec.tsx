@@ -1,0 +1,74 @@
+import { fireEvent, screen, waitFor, within } from '@testing-library/react';
+import { buildStoppedVm, buildVm } from '../testing/build-vm.js';
+import type { MockService } from '../testing/mock-service.js';
+import { closeConsole, givenService, openConsole } from '../testing/render-console.js';
+
+const PATH = '/api/vms/tailvm/web-1';
+const one = { name: 'one', phase: 'Succeeded', creationTime: '2026-01-01T00:00:00.000Z', ready: true };
+const failed = { ...one, name: 'two', phase: 'Failed', ready: false, reason: 'snapshot deadline exceeded' };
+
+describe('the snapshots of a VM', () => {
+  let service: MockService;
+  beforeEach(() => (service = givenService()));
+  afterEach(() => closeConsole(service));
+
+  test('are listed, created, restored and deleted', async () => {
+    service.on(`GET ${PATH}/snapshots`, [one, failed]);
+    service.on(`POST ${PATH}/snapshots`, { name: 'three' });
+    service.on(`POST ${PATH}/snapshots/one/restore`, { status: 'restoring' });
+    service.on(`DELETE ${PATH}/snapshots/two`, { status: 'deleted' });
+    await openConsole('/vms/prod/tailvm/web-1/snapshots', [buildVm({ name: 'web-1' })], service);
+    const table = await screen.findByRole('table', { name: 'Snapshots' });
+    expect(within(table).getAllByRole('row')[2]?.textContent).toContain('snapshot deadline exceeded');
+
+    fireEvent.change(screen.getByRole('textbox', { name: 'Name of the snapshot' }), { target: { value: 'three' } });
+    fireEvent.click(screen.getByRole('button', { name: 'Create snapshot' }));
+    await screen.findByText('Created snapshot three');
+    expect(service.asked(`POST ${PATH}/snapshots`)[0]?.body).toEqual({ name: 'three' });
+
+    fireEvent.click(screen.getByRole('button', { name: 'Restore one' }));
+    const dialog = await screen.findByRole('dialog');
+    expect(dialog.textContent).toContain('powered off');
+    fireEvent.click(within(dialog).getByRole('button', { name: 'Restore' }));
+    await waitFor(() => expect(service.asked(`POST ${PATH}/snapshots/one/restore`)).toHaveLength(1));
+
+    fireEvent.click(screen.getByRole('button', { name: 'Delete two' }));
+    fireEvent.click(within(await screen.findByRole('dialog')).getByRole('button', { name: 'Delete' }));
+    await waitFor(() => expect(service.asked(`DELETE ${PATH}/snapshots/two`)).toHaveLength(1));
+  });
+
+  test('can not be restored before they are complete', async () => {
+    service.on(`GET ${PATH}/snapshots`, [failed]);
+    await openConsole('/vms/prod/tailvm/web-1/snapshots', [buildVm({ name: 'web-1' })], service);
+    const restore = await screen.findByRole('button', { name: 'Restore two' });
+    expect(restore.getAttribute('aria-disabled')).toBe('true');
+  });
+});
+
+describe('a clone', () => {
+  let service: MockService;
+  beforeEach(() => (service = givenService()));
+  afterEach(() => closeConsole(service));
+
+  test('of a stopped VM gets the given name', async () => {
+    service.on(`GET ${PATH}/snapshots`, []);
+    service.on(`POST ${PATH}/clone`, { target: 'copy', ref: 'vm/prod/tailvm/copy' });
+    await openConsole('/vms/prod/tailvm/web-1/snapshots', [buildStoppedVm({ name: 'web-1' })], service);
+    fireEvent.click(await screen.findByRole('button', { name: 'Clone…' }));
+    const dialog = await screen.findByRole('dialog');
+    const name = within(dialog).getByRole('textbox', { name: /Name of the clone/ });
+    fireEvent.change(name, { target: { value: 'No Name' } });
+    expect(name.getAttribute('aria-invalid')).toBe('true');
+    fireEvent.change(name, { target: { value: 'copy' } });
+    fireEvent.click(within(dialog).getByRole('button', { name: 'Clone' }));
+    await screen.findByText('Cloned web-1');
+    expect(service.asked(`POST ${PATH}/clone`)[0]?.body).toEqual({ target: 'copy' });
+  });
+
+  test('of a running VM is not offered, and neither is the mark of a template', async () => {
+    service.on(`GET ${PATH}/snapshots`, []);
+    await openConsole('/vms/prod/tailvm/web-1/snapshots', [buildVm({ name: 'web-1' })], service);
+    for (const name of ['Clone…', 'Make a template'])
+      expect((await screen.findByRole('button', { name })).getAttribute('aria-disabled')).toBe('true');
+  });
+});
