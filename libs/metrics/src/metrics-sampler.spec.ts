@@ -10,7 +10,7 @@ import {
   type InstanceReading,
   type ResourceReadings,
 } from '@headgate/domain-contracts';
-import { buildVm, FixedClock, MemoryBackend } from '@headgate/testing';
+import { buildVm, FixedClock, MemoryBackend, withStatus } from '@headgate/testing';
 import { MetricsSampler } from './metrics-sampler.js';
 import { ReadMetrics } from './read-metrics.js';
 import { HISTORY_MS, SAMPLE_INTERVAL_MS } from './usage.js';
@@ -106,6 +106,7 @@ describe('MetricsSampler', () => {
     over(backend);
     await settled();
     expect(sampler.latest(vm)).toMatchObject({ cpuMillicores: null, memoryUsedBytes: vm.memoryBytes / 4 });
+    expect(sampler.latest(withStatus(vm, 'Stopped'))).toBeUndefined();
     await advance(2000);
     expect(sampler.latest(vm)).toMatchObject({ cpuMillicores: 3750, diskReadBytesPerSecond: 75_000 });
     await advance(5000);

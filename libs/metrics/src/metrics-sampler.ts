@@ -1,11 +1,14 @@
 import {
   DomainError,
+  isRunningStatus,
+  isVm,
   messageOf,
   SILENT_LOG,
   UnavailableAbility,
   type Backend,
   type BackendDirectory,
   type Clock,
+  type Instance,
   type InstanceDirectory,
   type InstanceRef,
   type Log,
@@ -54,7 +57,9 @@ export class MetricsSampler {
     for (const sampler of this.contexts.values()) sampler.stop();
   }
 
-  latest(instance: SampledInstance): Sample | undefined {
+  /** The usage of an instance that runs. A stopped one uses nothing from then on, although its last sample is recent. */
+  latest(instance: Instance): Sample | undefined {
+    if (!isRunning(instance)) return undefined;
     return this.contexts.get(instance.ref.context)?.store.latest(instance, this.deps.clock.now());
   }
 
@@ -82,6 +87,9 @@ export class MetricsSampler {
     return { instances, bytes };
   }
 }
+
+const isRunning = (instance: Instance): boolean =>
+  isVm(instance) ? isRunningStatus(instance.status) : instance.phase === 'Running';
 
 class ContextSampler {
   readonly store: UsageStore;

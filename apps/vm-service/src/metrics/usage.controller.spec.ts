@@ -124,6 +124,13 @@ describe('the resource usage', () => {
     });
   });
 
+  test('of a VM that was just stopped is unknown at once, and its history stays', async () => {
+    expect((await edge.send('POST', '/api/vms/default/db/stop?force=true')).status).toBe(200);
+    expect((await get('/api/vms/default/db/metrics')).json).toEqual(NO_VALUES);
+    expect((await get('/api/vms?usage=only')).json).toEqual([]);
+    expect((await history('db')).length).toBeGreaterThan(0);
+  });
+
   test('of a VM that was deleted and created again starts empty', async () => {
     edge.lab.engine.put({ ...edge.lab.engine.vm(DB), uid: 'another' });
     expect(await history('db')).toEqual([]);
