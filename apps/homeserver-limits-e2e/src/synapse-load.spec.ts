@@ -10,8 +10,7 @@ const MIB = 1024 * 1024;
 const LONG_POLLS = 1_000;
 /** 30,000 in the field; shorter here, because nothing in the gateway depends on it. */
 const POLL_MS = Number(process.env['HEADGATE_TEST_POLL_MS'] ?? 8_000);
-/** The benchmark of the gateway has the exact figure; this is against a leak or a buffer per connection. */
-const MAX_HOLDING_BYTES = 256 * MIB;
+const MAX_HOLDING_BYTES = 200 * MIB;
 const UPLOADS = 8;
 /** A quarter of the uploads and downloads in progress. */
 const MAX_STREAMING_BYTES = 200 * MIB;

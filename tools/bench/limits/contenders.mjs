@@ -11,6 +11,12 @@ export const contenders = {
     const rate = limiter.define('bench', { limit, windowMs });
     return { sync: true, decide: (key) => limiter.count(rate, key) === undefined };
   },
+  'limits-core, gcra': async ({ limit, windowMs }) => {
+    const { MemoryRateLimiter } = await import('../../../libs/limits-core/src/index.ts');
+    const limiter = new MemoryRateLimiter({ maxKeys: 1_000_000 });
+    const rate = limiter.define('bench', { limit, windowMs, algorithm: 'gcra' });
+    return { sync: true, decide: (key) => limiter.count(rate, key) === undefined };
+  },
   'typed table': async (rate) => {
     const { TypedTable } = await import('./typed-table.mjs');
     const table = new TypedTable(rate);

@@ -10,6 +10,7 @@ import { isIP } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { OnApplicationShutdown } from '@nestjs/common';
 import type { UpstreamKind } from '../metrics/limits-metrics.js';
+import type { JsonPruner } from './json-pruner.js';
 import { InvalidUpstreamResponse, upstreamFailure, UpstreamTimeout } from './upstream-failure.js';
 
 export interface UpstreamRequest {
@@ -76,16 +77,20 @@ export class UpstreamClient implements OnApplicationShutdown {
   /**
    * The response with its body of at most `limitBytes`, which has to arrive within the request's timeout.
    * @param needsBody the statuses whose body is read
+   * @param pruner keeps the needed part of a successful response, while it arrives
    * @throws MatrixError 502 or 504; the body's own error
    */
   async read(
     request: UpstreamRequest,
     limitBytes: number,
     needsBody: (status: number) => boolean = () => true,
+    pruner?: JsonPruner,
   ): Promise<{ response: IncomingMessage; body: Buffer }> {
     try {
       const response = await this.start(request, true);
-      if (needsBody(response.statusCode ?? 0)) return { response, body: await readBody(response, limitBytes) };
+      const { statusCode: status = 0 } = response;
+      if (pruner && status === 200) return { response, body: await readPruned(response, limitBytes, pruner) };
+      if (needsBody(status)) return { response, body: await readBody(response, limitBytes) };
       response.destroy();
       return { response, body: Buffer.alloc(0) };
     } catch (error) {
@@ -184,13 +189,22 @@ export class UpstreamClient implements OnApplicationShutdown {
 /** Reads a response's body of at most `limitBytes`. Rejects when it is longer. */
 async function readBody(stream: Readable, limitBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
+  await readChunks(stream, limitBytes, (chunk) => void chunks.push(chunk));
+  return Buffer.concat(chunks);
+}
+
+async function readPruned(stream: Readable, limitBytes: number, pruner: JsonPruner): Promise<Buffer> {
+  await readChunks(stream, limitBytes, (chunk) => pruner.write(chunk));
+  return pruner.end();
+}
+
+async function readChunks(stream: Readable, limitBytes: number, onChunk: (chunk: Buffer) => void): Promise<void> {
   let length = 0;
   for await (const chunk of stream as AsyncIterable<Buffer>) {
     length += chunk.length;
     if (length > limitBytes) throw new Error(`the upstream's response is longer than ${limitBytes} bytes`);
-    chunks.push(chunk);
+    onChunk(chunk);
   }
-  return Buffer.concat(chunks);
 }
 
 /** Whether the upstream closed a kept-alive connection just as it was reused. */
