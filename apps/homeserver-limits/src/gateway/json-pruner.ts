@@ -24,7 +24,7 @@ export class PrunedTooLong extends Error {
 
 /**
  * Drops members from JSON while it arrives, so that a long response takes little memory and little time at once. It does not check the JSON:
- * what remains is parsed, and is invalid if the whole was, apart from the dropped values.
+ * the rest is parsed, and is invalid if the whole was, apart from the dropped values.
  */
 export class JsonPruner {
   private readonly dropped: readonly Buffer[];
@@ -38,7 +38,7 @@ export class JsonPruner {
   private backslash = -1;
   /** The next string is the name of a member. */
   private expectsName = false;
-  /** Where the current name begins in what was kept; -1 within other strings. */
+  /** Where the current name begins in the kept bytes; -1 within other strings. */
   private nameStart = -1;
   /** The next value is dropped. */
   private dropsNext = false;
