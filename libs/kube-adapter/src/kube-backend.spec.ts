@@ -12,8 +12,7 @@ import { SandboxHarness } from './testing/sandbox-harness.contract.js';
 const consoles = { greeting: /login: /, wake: '\r' };
 const TIMEOUT_MS = 60_000;
 const UNAVAILABLE: readonly AbilityName[] = [
-  'hardware', //
-  'images',
+  'images', //
   'guestControl',
 ];
 /** Two nodes with the same CPU vendor, so that every guest can migrate to the other one. */
@@ -37,6 +36,7 @@ for (const [kubevirtVersion, canChooseNode] of RELEASES) {
       timeoutMs: TIMEOUT_MS,
       consoles,
       migration: { canChooseNode },
+      hardware: { hotplugsNics: kubevirtVersion !== '1.3' },
       unavailable: UNAVAILABLE,
       diskExport: { hasQcow2: false },
     },

@@ -22,6 +22,7 @@ import { ClusterDiscovery } from './discovery/cluster-discovery.js';
 import { KubeExport } from './export/kube-export.js';
 import { KubeEvents } from './events/kube-events.js';
 import { KubeGuestInspection } from './guests/kube-guest-inspection.js';
+import { KubeHardware } from './hardware/kube-hardware.js';
 import { KubeInventory } from './inventory/kube-inventory.js';
 import { KubeMetrics } from './metrics/kube-metrics.js';
 import { KubeMigration } from './migration/kube-migration.js';
@@ -49,6 +50,7 @@ export interface KubeBackendOptions {
 const NEEDS_KUBEVIRT: ReadonlySet<AbilityName> = new Set<AbilityName>([
   'power',
   'provisioning',
+  'hardware',
   'migration',
   'events',
   'guestInfo',
@@ -112,7 +114,7 @@ export class KubeBackend extends Backend {
       inventory,
       power,
       provisioning: new KubeProvisioning(deps, discovery, log),
-      hardware: new UnavailableAbility('The hardware of VMs on a cluster can be changed with kubectl only.'),
+      hardware: new KubeHardware({ api, discovery, clock }),
       migration: new KubeMigration(deps, discovery),
       images: new UnavailableAbility('Images are not imported into a cluster yet.'),
       snapshots: new KubeSnapshots(deps, discovery, power),

@@ -17,6 +17,8 @@ export const ANNOTATION = {
   spec: 'svc.dev/spec',
   /** The id of the create call, so that a call that got no response can recognize its own object. */
   createId: 'svc.dev/create-id',
+  /** When a new disk was created that is not attached to its VM yet. */
+  attaching: 'svc.dev/attaching',
   /** The requested size in bytes of a disk whose object has no size (container disks). */
   diskBytes: 'svc.dev/disk-bytes',
 } as const;

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import {
+  instanceHardwareContract,
   instancePowerContract,
   instanceProvisioningContract,
   instanceCloningContract,
@@ -38,7 +39,9 @@ const open = async (): Promise<SandboxHarness> => {
       rbac: { headgate: [ROLE] },
       extensions: [{ install: ({ store }) => void store.load([role]) }],
     },
-    simulation: { cluster: { workloadUpdateMethods: ['LiveMigrate'] } },
+    simulation: {
+      cluster: { workloadUpdateMethods: ['LiveMigrate'], nodes: [{ name: 'node-a' }, { name: 'node-b' }] },
+    },
     user: 'headgate',
   });
 };
@@ -47,6 +50,7 @@ instancePowerContract('kube with the least permissions', open, { timeoutMs: 60_0
 instanceProvisioningContract('kube with the least permissions', open, { timeoutMs: 60_000 });
 instanceSnapshotsContract('kube with the least permissions', open, { timeoutMs: 60_000 });
 instanceCloningContract('kube with the least permissions', open, { timeoutMs: 60_000 });
+instanceHardwareContract('kube with the least permissions', open, { timeoutMs: 60_000 });
 
 describe('the least permissions', () => {
   test('are enough for consoles, events, metrics, guest information, containers, migration, nodes and the doctor', async () => {

@@ -22,6 +22,7 @@ export const RBAC_RULES: readonly RbacRule[] = [
     ['virtualmachines/start', 'virtualmachines/stop', 'virtualmachines/restart'],
     ['update'],
   ),
+  rule('subresources.kubevirt.io', ['virtualmachines/addvolume', 'virtualmachines/removevolume'], ['update']),
   rule('subresources.kubevirt.io', ['virtualmachineinstances/pause', 'virtualmachineinstances/unpause'], ['update']),
   rule('subresources.kubevirt.io', ['virtualmachineinstances/console', 'virtualmachineinstances/vnc'], ['get']),
   rule(
@@ -45,11 +46,13 @@ export const RBAC_RULES: readonly RbacRule[] = [
     ['virtualmachineclusterinstancetypes', 'virtualmachineclusterpreferences', 'virtualmachineinstancetypes'],
     ['get', 'list', 'watch'],
   ),
-  rule('cdi.kubevirt.io', ['datavolumes'], ['get', 'list', 'watch', 'delete']),
+  rule('cdi.kubevirt.io', ['datavolumes'], ['get', 'list', 'watch', 'create', 'patch', 'delete']),
   rule('cdi.kubevirt.io', ['cdis'], ['list']),
+  rule('k8s.cni.cncf.io', ['network-attachment-definitions'], ['get']),
   rule('storage.k8s.io', ['storageclasses'], ['get', 'list']),
   rule('snapshot.storage.k8s.io', ['volumesnapshotclasses'], ['list']),
-  rule('', ['pods', 'persistentvolumeclaims'], ['get', 'list', 'watch', 'create', 'delete']),
+  rule('', ['pods'], ['get', 'list', 'watch', 'create', 'delete']),
+  rule('', ['persistentvolumeclaims'], ['get', 'list', 'watch', 'create', 'patch', 'delete']),
   // Older releases check a WebSocket as `get`, newer ones as `create`.
   rule('', ['pods/exec'], ['get', 'create']),
   rule('', ['secrets'], ['list', 'create', 'delete']),

@@ -23,6 +23,13 @@ export interface KubeApiOptions {
   readonly random?: () => number;
 }
 
+/** @see KubeApi.jsonPatch */
+export interface JsonPatchOperation {
+  readonly op: 'test' | 'add' | 'remove';
+  readonly path: string;
+  readonly value?: unknown;
+}
+
 const PAGE_SIZE = 250;
 /** Retries of a write that met a conflict, and the first pause between them; the pause doubles. */
 const CONFLICT_RETRIES = 6;
@@ -94,6 +101,21 @@ export class KubeApi extends KubeConnection {
   patch<T extends KubeObject>(resource: Resource, path: ObjectPath, body: unknown): Promise<T> {
     const contentType = 'application/merge-patch+json';
     return this.retryOnConflict(() => this.json<T>('PATCH', pathOf(resource, path), { body, contentType }));
+  }
+
+  /**
+   * A JSON patch: all of its operations, or none if one of its tests fails. Sent once: a lost response leaves the outcome unknown.
+   * https://www.rfc-editor.org/rfc/rfc6902
+   */
+  jsonPatch<T extends KubeObject>(
+    resource: Resource,
+    path: ObjectPath,
+    body: readonly JsonPatchOperation[],
+    { dryRun = false }: { readonly dryRun?: boolean } = {},
+  ): Promise<T> {
+    const query: Query = { dryRun: dryRun ? 'All' : undefined };
+    const contentType = 'application/json-patch+json';
+    return this.json<T>('PATCH', pathOf(resource, path), { body, contentType, query, retry: false });
   }
 
   /** @returns false when the object was already gone, or another one has its name by now */

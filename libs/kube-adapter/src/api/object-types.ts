@@ -48,8 +48,10 @@ export interface GuestSpec {
       readonly requests?: { readonly cpu?: string | number; readonly memory?: string };
       readonly limits?: { readonly cpu?: string | number; readonly memory?: string };
     };
-    readonly devices?: { readonly disks?: readonly GuestDisk[] };
+    readonly devices?: { readonly disks?: readonly GuestDisk[]; readonly interfaces?: readonly GuestInterface[] };
   };
+  readonly networks?: readonly GuestNetwork[];
+  readonly architecture?: string;
   readonly volumes?: readonly GuestVolume[];
   readonly nodeSelector?: Readonly<Record<string, string>>;
 }
@@ -57,13 +59,32 @@ export interface GuestSpec {
 export interface GuestDisk {
   readonly name: string;
   readonly bootOrder?: number;
-  readonly cdrom?: unknown;
+  readonly disk?: { readonly bus?: string };
+  readonly cdrom?: { readonly bus?: string };
+  readonly lun?: { readonly bus?: string };
+  readonly serial?: string;
+}
+
+export interface GuestInterface {
+  readonly name: string;
+  readonly model?: string;
+  readonly macAddress?: string;
+  readonly bootOrder?: number;
+  readonly state?: string;
+  readonly bridge?: unknown;
+  readonly masquerade?: unknown;
+}
+
+export interface GuestNetwork {
+  readonly name: string;
+  readonly pod?: unknown;
+  readonly multus?: { readonly networkName?: string };
 }
 
 export interface GuestVolume {
   readonly name: string;
-  readonly dataVolume?: { readonly name: string };
-  readonly persistentVolumeClaim?: { readonly claimName: string };
+  readonly dataVolume?: { readonly name: string; readonly hotpluggable?: boolean };
+  readonly persistentVolumeClaim?: { readonly claimName: string; readonly hotpluggable?: boolean };
   readonly containerDisk?: { readonly image: string };
   readonly ephemeral?: unknown;
   readonly emptyDisk?: { readonly capacity?: string };
@@ -76,9 +97,10 @@ export interface VmiObject extends KubeObject {
     readonly phase?: string;
     readonly nodeName?: string;
     readonly conditions?: readonly Condition[];
-    readonly interfaces?: readonly { readonly name?: string; readonly ipAddress?: string }[];
+    readonly interfaces?: readonly { readonly name?: string; readonly ipAddress?: string; readonly mac?: string }[];
+    readonly volumeStatus?: readonly { readonly name: string; readonly phase?: string }[];
     readonly currentCPUTopology?: CpuTopology;
-    readonly memory?: { readonly guestCurrent?: string };
+    readonly memory?: { readonly guestCurrent?: string; readonly guestAtBoot?: string };
     readonly migrationState?: {
       readonly completed?: boolean;
       readonly failed?: boolean;
@@ -127,6 +149,7 @@ export interface ContainerState {
 
 /** The fields of a DataVolume that this adapter reads. Source: CDI's doc/datavolumes.md */
 export interface DataVolumeObject extends KubeObject {
+  readonly spec?: { readonly storage?: StorageRequest; readonly pvc?: StorageRequest };
   readonly status?: {
     readonly phase?: string;
     readonly progress?: string;

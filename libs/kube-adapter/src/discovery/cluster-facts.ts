@@ -23,6 +23,7 @@ export interface KubevirtObject extends KubeObject {
         readonly useEmulation?: boolean;
       };
       readonly vmRolloutStrategy?: string;
+      readonly network?: { readonly defaultNetworkInterface?: string };
     };
     readonly workloadUpdateStrategy?: { readonly workloadUpdateMethods?: readonly string[] };
   };

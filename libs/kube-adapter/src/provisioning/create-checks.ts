@@ -41,7 +41,7 @@ export const vmSources = (facts: ClusterFacts | undefined): Readonly<Record<VmSo
   >;
 
 /** The instance that uses a claim. A second user would corrupt the disk, or wait forever for the volume. */
-async function claimUser(api: KubeApi, { metadata }: KubeObject): Promise<string | undefined> {
+export async function claimUser(api: KubeApi, { metadata }: KubeObject): Promise<string | undefined> {
   const { namespace, name, labels } = metadata;
   if (labels?.[LABEL.kind] === 'ct') return `the container ${labels[LABEL.name]}`;
   const vms = await api.list<VmObject>(VIRTUAL_MACHINES, { namespace });

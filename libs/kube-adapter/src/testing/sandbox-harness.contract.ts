@@ -90,6 +90,19 @@ export class SandboxHarness implements BackendHarness {
     await this.recorder.untilVm(ref, (vm) => vm.status === status && vm.ready === (status === 'Running'));
   }
 
+  async givenNetworks(): Promise<readonly [string, string]> {
+    const names = ['lan-1', 'lan-2'] as const;
+    for (const name of names) {
+      this.sandbox.store.create('network-attachment-definitions.k8s.cni.cncf.io', {
+        apiVersion: 'k8s.cni.cncf.io/v1',
+        kind: 'NetworkAttachmentDefinition',
+        metadata: { name, namespace: NAMESPACE },
+        spec: { config: JSON.stringify({ cniVersion: '1.0.0', name, type: 'bridge', bridge: name }) },
+      } as never);
+    }
+    return names;
+  }
+
   async deleteExternally({ namespace, name }: InstanceRef): Promise<void> {
     this.sandbox.store.delete('virtualmachines.kubevirt.io', { namespace, name });
   }

@@ -12,6 +12,8 @@ export interface BackendHarness {
   givenVm(state: 'Stopped' | 'Running' | 'Paused', options?: { booted?: boolean }): Promise<InstanceRef>;
   /** Creates a stopped VM with a disk that outlives its runs, where `givenVm` creates VMs without one. */
   givenVmWithDisk?(): Promise<InstanceRef>;
+  /** Creates two networks that NICs can be attached to. Default: those of the backend in memory. */
+  givenNetworks?(): Promise<readonly [string, string]>;
   /** Deletes a VM without using the adapter under test. */
   deleteExternally(ref: InstanceRef): Promise<void>;
   /** A source that the engine can create a VM from quickly. */

@@ -8,17 +8,14 @@ import type {
 } from '@headgate/domain-contracts';
 import type { InventoryRecorder } from '../inventory-recorder.js';
 import { missingRef, type BackendHarness, type ContractOptions, type OpenHarness } from './backend-harness.js';
+import { MEMORY_NETWORKS } from '../memory-backend/memory-hardware.js';
 import { contractTests } from './contract-tests.js';
 
 export interface HardwareContractOptions {
-  /** Two networks of the backend that a NIC can be attached to. Default: those of the backend in memory. */
-  readonly networks?: readonly [string, string];
   /** The memory of a VM that can be scaled, in MiB, at least three times that of the smallest VM of the harness. Default: 1536. */
   readonly memoryMib?: number;
-  /** The reason why disks can't be added and removed, if they can't. */
-  readonly lacksVolumes?: string;
-  /** Whether NICs and disks can be changed while the VM runs. Default: true. */
-  readonly isHotpluggable?: boolean;
+  /** Whether NICs can be added and removed while the VM runs. Default: true. */
+  readonly hotplugsNics?: boolean;
 }
 
 const MIB = 1024 ** 2;
@@ -27,30 +24,24 @@ const MIB = 1024 ** 2;
 export function instanceHardwareContract(
   adapter: string,
   open: OpenHarness,
-  {
-    timeoutMs = 5000,
-    networks = ['lan-1', 'lan-2'],
-    memoryMib = 1536,
-    lacksVolumes,
-    isHotpluggable = true,
-  }: ContractOptions & HardwareContractOptions = {},
+  { timeoutMs = 5000, memoryMib = 1536, hotplugsNics = true }: ContractOptions & HardwareContractOptions = {},
 ): void {
   describe(`InstanceHardware, ${adapter}`, () => {
     let harness: BackendHarness;
     let hardware: InstanceHardware;
     let recorder: InventoryRecorder;
     let unreachable: Backend;
+    /** Two networks that a NIC can be attached to. */
+    let networks: readonly [string, string];
 
     const { inTime } = contractTests(open, timeoutMs, async (opened) => {
       ({ harness } = opened);
       hardware = harness.backend.require('hardware');
       recorder = await opened.recorder();
       unreachable = await opened.unreachable();
+      networks = (await harness.givenNetworks?.()) ?? MEMORY_NETWORKS;
     });
 
-    const withVolumes = (title: string, rule: () => Promise<void>): void => {
-      if (lacksVolumes === undefined) inTime(title, rule);
-    };
     const disksOf = async (ref: InstanceRef): Promise<HardwareDisk[]> =>
       (await hardware.read(ref)).disks.filter(({ type, isRoot }) => type === 'disk' && !isRoot);
     const sizeOf = async (ref: InstanceRef, volume: string): Promise<number | null | undefined> =>
@@ -90,7 +81,8 @@ export function instanceHardwareContract(
     });
 
     inTime('reports a backend that does not answer', async () => {
-      const away = unreachable.require('hardware').read(missingRef(harness));
+      const ref = { ...missingRef(harness), context: unreachable.context };
+      const away = unreachable.require('hardware').read(ref);
       await expect(away).rejects.toMatchObject({ code: expect.stringMatching(/^BACKEND_(UNREACHABLE|TIMEOUT)$/) });
     });
 
@@ -167,7 +159,7 @@ export function instanceHardwareContract(
       expect(await hardware.read(vm)).toMatchObject({ memoryBytes: smaller, pending: [] });
     });
 
-    withVolumes('adds a disk, and removes it with its volume', async () => {
+    inTime('adds a disk, and removes it with its volume', async () => {
       const vm = await harness.givenVm('Stopped');
       expect(await disksOf(vm)).toEqual([]);
       const volume = await addDisk(vm);
@@ -177,7 +169,7 @@ export function instanceHardwareContract(
       await refuses(vm, { kind: 'attach-volume', disk: { volume } }, 'VOLUME_NOT_FOUND');
     });
 
-    withVolumes('keeps the volume of a detached disk, also when the VM is deleted', async () => {
+    inTime('keeps the volume of a detached disk, also when the VM is deleted', async () => {
       const vm = await harness.givenVm('Stopped');
       const other = await harness.givenVm('Stopped');
       const volume = await addDisk(vm);
@@ -190,8 +182,7 @@ export function instanceHardwareContract(
       await detach(other, volume, false);
     });
 
-    withVolumes('adds and removes a disk while the VM runs', async () => {
-      if (!isHotpluggable) return;
+    inTime('adds and removes a disk while the VM runs', async () => {
       const vm = await harness.givenVm('Running', { booted: true });
       const add = { kind: 'attach-volume', disk: { sizeBytes: 64 * MIB } } as const;
       expect(await hardware.plan(vm, add)).toMatchObject({ effect: 'now', refusals: [] });
@@ -203,7 +194,7 @@ export function instanceHardwareContract(
       expect(await hardware.read(vm)).toMatchObject({ pending: [] });
     });
 
-    withVolumes('refuses a volume that another VM uses', async () => {
+    inTime('refuses a volume that another VM uses', async () => {
       const owner = await harness.givenVm('Stopped');
       const other = await harness.givenVm('Stopped');
       const volume = await addDisk(owner);
@@ -213,7 +204,7 @@ export function instanceHardwareContract(
       expect((await disksOf(owner)).map((disk) => disk.volume)).toEqual([volume]);
     });
 
-    withVolumes('attaches the same volume once for two requests at the same time', async () => {
+    inTime('attaches the same volume once for two requests at the same time', async () => {
       const [one, other] = [await harness.givenVm('Stopped'), await harness.givenVm('Stopped')];
       const volume = await addDisk(one);
       await detach(one, volume, false);
@@ -223,30 +214,27 @@ export function instanceHardwareContract(
       expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
     });
 
-    withVolumes(
-      'refuses a disk without a size, a volume that does not exist, and one outside of its reach',
-      async () => {
-        const vm = await harness.givenVm('Stopped');
-        for (const sizeBytes of [0, -1, 2 ** 60]) {
-          await refuses(vm, { kind: 'attach-volume', disk: { sizeBytes } }, 'INVALID_QUANTITY');
-        }
-        for (const volume of ['no-such-volume', '../../etc/passwd', '/etc/passwd', 'other/../passwd', '']) {
-          await refuses(vm, { kind: 'attach-volume', disk: { volume } }, 'VOLUME_NOT_FOUND');
-          await refuses(vm, { kind: 'detach-volume', volume, deleteVolume: true }, 'DEVICE_NOT_FOUND');
-          await refuses(vm, { kind: 'expand-volume', volume, sizeBytes: 64 * MIB }, 'DEVICE_NOT_FOUND');
-        }
-      },
-    );
+    inTime('refuses a disk without a size, a volume that does not exist, and one outside of its reach', async () => {
+      const vm = await harness.givenVm('Stopped');
+      for (const sizeBytes of [0, -1, 2 ** 60]) {
+        await refuses(vm, { kind: 'attach-volume', disk: { sizeBytes } }, 'INVALID_QUANTITY');
+      }
+      for (const volume of ['no-such-volume', '../../etc/passwd', '/etc/passwd', 'other/../passwd', '']) {
+        await refuses(vm, { kind: 'attach-volume', disk: { volume } }, 'VOLUME_NOT_FOUND');
+        await refuses(vm, { kind: 'detach-volume', volume, deleteVolume: true }, 'DEVICE_NOT_FOUND');
+        await refuses(vm, { kind: 'expand-volume', volume, sizeBytes: 64 * MIB }, 'DEVICE_NOT_FOUND');
+      }
+    });
 
     inTime('refuses to detach the disk that the VM boots from', async () => {
       const vm = await harness.givenVm('Stopped');
-      const root = (await hardware.read(vm)).disks.find(({ isRoot }) => isRoot)?.volume;
-      if (root === undefined) return;
-      await refuses(vm, { kind: 'detach-volume', volume: root, deleteVolume: false }, 'WRONG_STATE');
-      await refuses(vm, { kind: 'detach-volume', volume: root, deleteVolume: true }, 'WRONG_STATE');
+      const root = (await hardware.read(vm)).disks.find(({ isRoot }) => isRoot);
+      const volume = root?.volume ?? root?.device ?? '';
+      await refuses(vm, { kind: 'detach-volume', volume, deleteVolume: false }, 'WRONG_STATE');
+      await refuses(vm, { kind: 'detach-volume', volume, deleteVolume: true }, 'WRONG_STATE');
     });
 
-    withVolumes('expands a disk, and never shrinks it', async () => {
+    inTime('expands a disk, and never shrinks it', async () => {
       const vm = await harness.givenVm('Stopped');
       const volume = await addDisk(vm);
       await hardware.apply(vm, { kind: 'expand-volume', volume, sizeBytes: 128 * MIB });
@@ -258,8 +246,7 @@ export function instanceHardwareContract(
       await hardware.apply(vm, same);
     });
 
-    withVolumes('expands a disk while the VM runs', async () => {
-      if (!isHotpluggable) return;
+    inTime('expands a disk while the VM runs', async () => {
       const vm = await harness.givenVm('Running');
       const volume = await addDisk(vm);
       const change = { kind: 'expand-volume', volume, sizeBytes: 128 * MIB } as const;
@@ -281,7 +268,7 @@ export function instanceHardwareContract(
     });
 
     inTime('adds and removes a NIC while the VM runs', async () => {
-      if (!isHotpluggable) return;
+      if (!hotplugsNics) return;
       const vm = await harness.givenVm('Running', { booted: true });
       const names = async () => (await hardware.read(vm)).nics.map(({ name }) => name);
       const before = await names();

@@ -1,0 +1,167 @@
+import {
+  deviceNotFound,
+  DomainError,
+  InstanceHardware,
+  throwFirstRefusal,
+  type Hardware,
+  type HardwareChange,
+  type HardwarePlan,
+  type HardwareResult,
+  type InstanceRef,
+  type SetBootOrderChange,
+} from '@headgate/domain-contracts';
+import { KubeApiError } from '../api/kube-api-error.js';
+import { VIRTUAL_MACHINES } from '../api/resources.js';
+import { isMigrating, untilRestartRequired } from './live-changes.js';
+import { NicChanges } from './nics.js';
+import {
+  nothingToDo,
+  planned,
+  refusal,
+  refused,
+  replaceIfSame,
+  VM_PATHS,
+  type PlannedChange,
+} from './planned-change.js';
+import { planScale, uidTest } from './scale.js';
+import { bootOrderOf, readHardware, readVmState, type HardwareDeps, type VmState } from './vm-hardware.js';
+import { VolumeChanges } from './volumes.js';
+
+/** How often a change is planned again because another client has changed the VM meanwhile. */
+const ATTEMPTS = 4;
+
+/** Changes VMs through JSON patches that apply only to the VM as it was when the change was planned. */
+export class KubeHardware extends InstanceHardware {
+  private readonly volumes: VolumeChanges;
+  private readonly nics: NicChanges;
+  /** The last change of each claim or VM, after which the next one is planned. */
+  private readonly pending = new Map<string, Promise<unknown>>();
+
+  constructor(private readonly deps: HardwareDeps) {
+    super();
+    this.volumes = new VolumeChanges(deps);
+    this.nics = new NicChanges(deps);
+  }
+
+  override async read(ref: InstanceRef): Promise<Hardware> {
+    return readHardware(this.deps, await readVmState(this.deps, ref));
+  }
+
+  override async plan(ref: InstanceRef, change: HardwareChange): Promise<HardwarePlan> {
+    const { plan, patch } = await this.prepare(ref, change);
+    if (plan.refusals.length > 0 || !patch || plan.steps.length === 0) return plan;
+    // The cluster's admission may refuse what this service accepts.
+    try {
+      await this.deps.api.jsonPatch(VIRTUAL_MACHINES, ref, patch, { dryRun: true });
+      return plan;
+    } catch (error) {
+      // Another client has changed the VM meanwhile: the real request is planned again.
+      if (isTestFailure(error)) return plan;
+      if (!DomainError.is(error, 'REJECTED_BY_BACKEND')) throw error;
+      return { ...plan, refusals: [refusal(error.code, error.message, 'Change what the cluster objects to.')] };
+    }
+  }
+
+  override apply(ref: InstanceRef, change: HardwareChange): Promise<HardwareResult> {
+    const claim = change.kind === 'attach-volume' && 'volume' in change.disk ? change.disk.volume : undefined;
+    const key = claim === undefined ? `vm ${ref.namespace}/${ref.name}` : `claim ${ref.namespace}/${claim}`;
+    return this.inTurn(key, () => this.applyInTurn(ref, change));
+  }
+
+  private async applyInTurn(ref: InstanceRef, change: HardwareChange): Promise<HardwareResult> {
+    for (let attempt = 1; ; attempt++) {
+      const { plan, run } = await this.prepare(ref, change);
+      throwFirstRefusal(plan);
+      try {
+        return { effect: plan.effect, ...(await run()) };
+      } catch (error) {
+        if (!isTestFailure(error)) throw error;
+        if (attempt >= ATTEMPTS) {
+          throw new DomainError('CONFLICT', `${ref.name} was changed at the same time; try again.`, { cause: error });
+        }
+      }
+    }
+  }
+
+  private async inTurn<T>(key: string, work: () => Promise<T>): Promise<T> {
+    const before = this.pending.get(key) ?? Promise.resolve();
+    const own = before.catch(() => undefined).then(work);
+    const settled = own.catch(() => undefined);
+    this.pending.set(key, settled);
+    try {
+      return await own;
+    } finally {
+      if (this.pending.get(key) === settled) this.pending.delete(key);
+    }
+  }
+
+  private async prepare(ref: InstanceRef, change: HardwareChange): Promise<PlannedChange> {
+    const state = await readVmState(this.deps, ref);
+    if (isMigrating(state)) {
+      return refused(refusal('BUSY', `${ref.name} is being migrated.`, 'Wait until that is done.'));
+    }
+    switch (change.kind) {
+      case 'scale':
+        return planScale(this.deps, state, change);
+      case 'attach-volume':
+        return this.volumes.attach(state, change);
+      case 'detach-volume':
+        return this.volumes.detach(state, change);
+      case 'expand-volume':
+        return this.volumes.expand(state, change);
+      case 'change-medium':
+        return this.volumes.changeMedium(state, change);
+      case 'add-nic':
+        return this.nics.add(state, change);
+      case 'change-nic':
+        return this.nics.change(state, change);
+      case 'remove-nic':
+        return this.nics.remove(state, change);
+      case 'set-boot-order':
+        return this.setBootOrder(state, change);
+      case 'set-autostart':
+        return refused(
+          refusal(
+            'NOT_SUPPORTED',
+            'A cluster keeps a VM running from the moment that it is started, also when its node fails.',
+            'Start or stop the VM.',
+          ),
+        );
+    }
+  }
+
+  private setBootOrder({ ref, spec, vm, vmi }: VmState, { devices }: SetBootOrderChange): PlannedChange {
+    const { disks = [], interfaces = [] } = spec.domain?.devices ?? {};
+    const present = [...disks, ...interfaces].map(({ name }) => name);
+    const unknown = devices.find((device) => !present.includes(device));
+    if (unknown !== undefined) {
+      const { message } = deviceNotFound(ref.name, `device ${unknown}`, present);
+      return refused(refusal('DEVICE_NOT_FOUND', message, 'Name devices of the VM.'));
+    }
+    if (devices.length === 0 || new Set(devices).size !== devices.length) {
+      const reason = 'devices must name at least one device, and none twice.';
+      return refused(refusal('INVALID_INPUT', reason, 'Name each device once.'));
+    }
+    if (devices.join() === bootOrderOf(spec).join()) return nothingToDo;
+    const ordered = <T extends { readonly name: string; readonly bootOrder?: number }>(list: readonly T[]): T[] =>
+      list.map(({ bootOrder: _before, ...device }) => {
+        const place = devices.indexOf(device.name);
+        return { ...device, ...(place >= 0 && { bootOrder: place + 1 }) } as unknown as T;
+      });
+    const patch = [
+      uidTest(vm.metadata.uid),
+      ...replaceIfSame(VM_PATHS.disks, spec.domain?.devices?.disks, ordered(disks)),
+      ...replaceIfSame(VM_PATHS.interfaces, spec.domain?.devices?.interfaces, ordered(interfaces)),
+    ];
+    const run = async (): Promise<void> => {
+      await this.deps.api.jsonPatch(VIRTUAL_MACHINES, ref, patch);
+      if (vmi) await untilRestartRequired(this.deps, ref);
+    };
+    const steps = [{ name: 'boot order', detail: `${ref.name} boots from ${devices.join(', ')}.` }];
+    return planned({ effect: 'next-start', steps, patch, run });
+  }
+}
+
+/** The API server refuses a patch whose test fails with 422, and a plain text. */
+const isTestFailure = (error: unknown): boolean =>
+  KubeApiError.has(error, 422) && /error in our request|test(?:ing)? .*failed|^$/i.test(error.response.text);

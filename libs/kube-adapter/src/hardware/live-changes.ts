@@ -1,0 +1,108 @@
+import { DomainError, type InstanceRef } from '@headgate/domain-contracts';
+import { KubeApiError } from '../api/kube-api-error.js';
+import { conditionOf, isTrue } from '../api/kube-object.js';
+import type { KubeObject } from '../api/kube-object.js';
+import type { NodeObject, VmiObject, VmObject } from '../api/object-types.js';
+import { MIGRATIONS, NODES, subresourcePath, VIRTUAL_MACHINES, VM_INSTANCES } from '../api/resources.js';
+import { LABEL } from '../labels.js';
+import { chooseTarget } from '../migration/migration-target.js';
+import type { HardwareDeps, VmState } from './vm-hardware.js';
+
+const POLL_MS = 200;
+/** KubeVirt applies a change of a VM to its running guest, or reports why not, within a moment. */
+const OBSERVE_TIMEOUT_MS = 10_000;
+const RESTART_TIMEOUT_MS = 150_000;
+
+export const isRunning = ({ vmi }: VmState): boolean => vmi?.status?.phase === 'Running';
+
+export const isMigrating = ({ vmi, vm }: VmState): boolean => {
+  const { migrationState } = vmi?.status ?? {};
+  const isUnderWay = Boolean(migrationState?.startTimestamp) && !migrationState?.completed && !migrationState?.failed;
+  return isUnderWay || vm.status?.printableStatus === 'Migrating';
+};
+
+/** Whether the cluster completes changes of running guests by migrations of its own. */
+const migratesByItself = ({ facts }: VmState): boolean =>
+  facts.kubevirt?.spec?.workloadUpdateStrategy?.workloadUpdateMethods?.includes('LiveMigrate') === true;
+
+/** Whether a migration can complete a change of the running guest. */
+export async function canMigrate({ api }: HardwareDeps, { vmi }: VmState): Promise<boolean> {
+  if (!isTrue(vmi?.status?.conditions, 'LiveMigratable')) return false;
+  try {
+    chooseTarget(await api.list<NodeObject>(NODES), vmi?.status?.nodeName ?? '', undefined);
+    return true;
+  } catch (error) {
+    if (DomainError.is(error, 'WRONG_STATE')) return false;
+    throw error;
+  }
+}
+
+/**
+ * Waits until KubeVirt has applied a change to the running guest, or requires a restart for it.
+ * @returns whether it was applied
+ * @throws DomainError REJECTED_BY_BACKEND with KubeVirt's reason
+ */
+export async function observe(
+  deps: HardwareDeps,
+  ref: InstanceRef,
+  isApplied: (vmi: VmiObject) => boolean,
+): Promise<boolean> {
+  const { api, clock } = deps;
+  const began = clock.now();
+  for (;;) {
+    const [vm, vmi] = await Promise.all([
+      api.find<VmObject>(VIRTUAL_MACHINES, ref),
+      api.find<VmiObject>(VM_INSTANCES, ref),
+    ]);
+    if (!vm || !vmi) return false;
+    if (isTrue(vm.status?.conditions, 'RestartRequired')) return false;
+    if (isApplied(vmi)) return true;
+    const failure = conditionOf(vm.status?.conditions, 'Failure');
+    if (failure?.status === 'True' && /^HotPlug/.test(failure.reason ?? '')) {
+      throw new DomainError('REJECTED_BY_BACKEND', failure.message ?? failure.reason ?? 'KubeVirt refused the change.');
+    }
+    if (clock.now() - began > OBSERVE_TIMEOUT_MS) return false;
+    await clock.delay(POLL_MS);
+  }
+}
+
+/** Starts the migration that completes a change, unless the cluster does it. */
+export async function migrateToApply({ api }: HardwareDeps, state: VmState): Promise<void> {
+  if (migratesByItself(state)) return;
+  const { namespace, name } = state.ref;
+  const metadata = { generateName: `apply-${name}-`, namespace, labels: { [LABEL.vm]: name } };
+  try {
+    await api.create(MIGRATIONS, { metadata, spec: { vmiName: name } } as KubeObject);
+  } catch (error) {
+    // A migration that runs already applies the change, too.
+    if (!(error instanceof KubeApiError) || !/in-flight migration detected/.test(error.response.text)) throw error;
+  }
+}
+
+/** Stops and starts a running VM, which the cluster completes even if this service ends meanwhile. */
+export async function restart({ api, clock }: HardwareDeps, { ref, vmi }: VmState): Promise<void> {
+  await api.invoke(subresourcePath(ref.namespace, 'virtualmachines', ref.name, 'restart'), {});
+  const began = clock.now();
+  for (;;) {
+    const now = await api.find<VmiObject>(VM_INSTANCES, ref);
+    if (now?.status?.phase === 'Running' && now.metadata.uid !== vmi?.metadata.uid) return;
+    if (clock.now() - began > RESTART_TIMEOUT_MS) {
+      throw new DomainError(
+        'BACKEND_TIMEOUT',
+        `${ref.name} is configured and being restarted, but did not run again within ${RESTART_TIMEOUT_MS / 1000} s.`,
+      );
+    }
+    await clock.delay(POLL_MS);
+  }
+}
+
+/** Waits until KubeVirt reports that the change needs a restart, so that a reader sees it. */
+export async function untilRestartRequired({ api, clock }: HardwareDeps, ref: InstanceRef): Promise<void> {
+  const began = clock.now();
+  for (;;) {
+    const vm = await api.find<VmObject>(VIRTUAL_MACHINES, ref);
+    if (!vm || isTrue(vm.status?.conditions, 'RestartRequired')) return;
+    if (clock.now() - began > OBSERVE_TIMEOUT_MS) return;
+    await clock.delay(POLL_MS);
+  }
+}
