@@ -11,8 +11,8 @@ if (missing === undefined) {
     timeoutMs: 120_000,
     guestControl: { account: 'headgate' },
     consoles: { greeting: /login: / },
+    hardware: { memoryMib: 256 },
     unavailable: [
-      'hardware',
       'migration', //
       'images',
       'containers',

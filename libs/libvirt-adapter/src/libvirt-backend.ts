@@ -21,6 +21,7 @@ import { EgressPolicy } from './fetching/egress-policy.js';
 import { SPACE_WATERMARK_BYTES, SpaceGuard, type FreeSpace } from './fetching/limits.js';
 import { LibvirtGuestControl } from './guests/libvirt-guest-control.js';
 import { LibvirtGuestInspection } from './guests/libvirt-guest-inspection.js';
+import { LibvirtHardware } from './hardware/libvirt-hardware.js';
 import { LibvirtInventory } from './inventory/libvirt-inventory.js';
 import { OsinfoDatabase } from './guest-profiles/osinfo-database.js';
 import { LIBVIRT_TRAITS } from './libvirt-traits.js';
@@ -172,6 +173,11 @@ export class LibvirtBackend extends Backend {
     const holds = new DiskHolds();
     const merger = new LayerMerger({ ...changes, images });
     const snapshots = new LibvirtSnapshots({ ...changes, merger, holds, tpm: new TpmState(uri) });
+    const hardware = new LibvirtHardware({
+      ...{ connection, finder, pool, editor, lock, clock, log },
+      mark: () => progress.mark(),
+      describeHost: () => describeHost(connection, network, accelerator),
+    });
     const seeds = new SeedRemoval({ connection, pool, editor, lock, clock, log });
     const inventory = new LibvirtInventory({
       context,
@@ -190,13 +196,14 @@ export class LibvirtBackend extends Backend {
       onDiscovered: (domain) => {
         void provisioning.failInterrupted(domain);
         snapshots.recover(domain);
+        void hardware.recover(domain);
       },
     });
     const abilities = {
       inventory,
       power: new LibvirtPower({ connection, finder, stops, lock }),
       provisioning,
-      hardware: new UnavailableAbility('The hardware of VMs on libvirt can be changed with virsh only.'),
+      hardware,
       migration: new UnavailableAbility('Live migration needs a cluster: a libvirt context is one machine.'),
       snapshots,
       cloning: new LibvirtCloning({

@@ -185,6 +185,20 @@ export const procedures = {
     }),
     nothing,
   ),
+  domainGetAutostart: procedure('DomainGetAutostart', 15, struct({ domain }), struct({ autostart: flag })),
+  domainSetVcpusFlags: procedure('DomainSetVcpusFlags', 199, struct({ domain, count: uint, flags: uint }), nothing),
+  domainAttachDeviceFlags: procedure(
+    'DomainAttachDeviceFlags',
+    160,
+    struct({ domain, xml: string, flags: uint }),
+    nothing,
+  ),
+  domainBlockResize: procedure(
+    'DomainBlockResize',
+    251,
+    struct({ domain, path: string, size: unsignedHyper, flags: uint }),
+    nothing,
+  ),
   domainSetAutostart: procedure('DomainSetAutostart', 29, struct({ domain, autostart: flag }), nothing),
   domainDetachDeviceFlags: procedure(
     'DomainDetachDeviceFlags',
@@ -310,6 +324,12 @@ export const procedures = {
     125,
     struct({ pool, xml: string, source: volume, flags: uint }),
     struct({ volume }),
+  ),
+  storageVolResize: procedure(
+    'StorageVolResize',
+    260,
+    struct({ volume, capacity: unsignedHyper, flags: uint }),
+    nothing,
   ),
   storageVolDelete: procedure('StorageVolDelete', 94, struct({ volume, flags: uint }), nothing),
   /** Opens a stream. A length of 0 is everything. */

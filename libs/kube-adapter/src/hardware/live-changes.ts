@@ -22,7 +22,7 @@ export const isMigrating = ({ vmi, vm }: VmState): boolean => {
 };
 
 /** Whether the cluster completes changes of running guests by migrations of its own. */
-const migratesByItself = ({ facts }: VmState): boolean =>
+const migratesAutomatically = ({ facts }: VmState): boolean =>
   facts.kubevirt?.spec?.workloadUpdateStrategy?.workloadUpdateMethods?.includes('LiveMigrate') === true;
 
 /** Whether a migration can complete a change of the running guest. */
@@ -68,7 +68,7 @@ export async function observe(
 
 /** Starts the migration that completes a change, unless the cluster does it. */
 export async function migrateToApply({ api }: HardwareDeps, state: VmState): Promise<void> {
-  if (migratesByItself(state)) return;
+  if (migratesAutomatically(state)) return;
   const { namespace, name } = state.ref;
   const metadata = { generateName: `apply-${name}-`, namespace, labels: { [LABEL.vm]: name } };
   try {

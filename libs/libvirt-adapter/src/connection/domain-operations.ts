@@ -71,6 +71,8 @@ export abstract class DomainOperations {
   /** @returns undefined if the domain does not exist */
   abstract inspect(uuid: string): Promise<InspectedDomain | undefined>;
   abstract xml(uuid: string, options: { readonly withSecrets: boolean }): Promise<string>;
+  /** The configuration of the next start, with its secrets: what `define` accepts to change it. */
+  abstract persistentXml(uuid: string): Promise<string>;
 
   abstract define(xml: string): Promise<void>;
   /** Removes the definition with saved state, NVRAM, and the metadata of snapshots and checkpoints. */
@@ -78,7 +80,14 @@ export abstract class DomainOperations {
   abstract setMetadata(uuid: string, change: MetadataChange): Promise<void>;
 
   /** Whether libvirt starts the domain with its host. */
+  abstract autostart(uuid: string): Promise<boolean>;
   abstract setAutostart(uuid: string, isOn: boolean): Promise<void>;
+  /** Changes the number of CPUs, up to the maximum of the domain. */
+  abstract setCpus(uuid: string, count: number, scope: Omit<DeviceChange, 'xml'>): Promise<void>;
+  /** Makes a disk of a running domain larger; its guest sees the new size. @param target such as `vdb` */
+  abstract resizeDisk(uuid: string, target: string, bytes: number): Promise<void>;
+  /** Adds a device. */
+  abstract attachDevice(uuid: string, change: DeviceChange): Promise<void>;
   /** Removes a device. A running guest may still hold it afterwards: its XML shows when it is gone. */
   abstract detachDevice(uuid: string, change: DeviceChange): Promise<void>;
   /** Changes a device, such as the medium of a CD-ROM drive. */

@@ -39,5 +39,7 @@ export abstract class StorageOperations {
   abstract copyVolume(volume: VolumeId, xml: string, options?: CallOptions): Promise<void>;
   /** Replaces the content of a volume with a file. Transfers wait for each other only, never for short operations. */
   abstract upload(volume: VolumeId, file: string, options?: CallOptions): Promise<void>;
+  /** Makes a volume larger that no running domain uses. */
+  abstract resizeVolume(volume: VolumeId, bytes: number): Promise<void>;
   abstract deleteVolume(volume: VolumeId): Promise<void>;
 }

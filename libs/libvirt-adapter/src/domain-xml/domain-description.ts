@@ -125,12 +125,14 @@ export function describeDomain(xml: string): DomainDescription {
   };
 }
 
+const orderOf = ({ bootOrder = Number.POSITIVE_INFINITY }: DiskDescription): number => bootOrder;
+
 /** The disk that the VM boots from: the one with the lowest boot order, or else the first. */
 export const bootDisk = ({ disks }: Pick<DomainDescription, 'disks'>): DiskDescription | undefined =>
   disks
     .filter(({ device }) => device === 'disk' || device === 'lun')
     .reduce<DiskDescription | undefined>(
-      (best, disk) => ((disk.bootOrder ?? 1000) < (best?.bootOrder ?? 1001) ? disk : best),
+      (best, disk) => (best === undefined || orderOf(disk) < orderOf(best) ? disk : best),
       undefined,
     );
 

@@ -114,3 +114,15 @@ describe('maskSecrets', () => {
     for (const kept of ['web', 'vnc', 'serial', '1-2', 'TOKEN']) expect(masked).toContain(kept);
   });
 });
+
+test('a VM boots from the disk with the lowest boot order, or else from its first one', () => {
+  const disks = ['vda', 'vdb', 'vdc'].map((target) => fileDisk(`/images/${target}.qcow2`, 'qcow2', target));
+  const boots = (...list: string[]): string | undefined =>
+    bootDisk(describeDomain(foreignDomainXml({ name: 'web', uuid: UUID, disks: list.join('') })))?.target;
+  const [first = '', second = '', third = ''] = disks;
+  const ordered = (disk: string, order: number): string => disk.replace('</disk>', `<boot order='${order}'/></disk>`);
+  expect(boots(first, second, third)).toBe('vda');
+  expect(boots(first, second, ordered(third, 1))).toBe('vdc');
+  expect(boots(first, ordered(second, 2), ordered(third, 1))).toBe('vdc');
+  expect(boots()).toBeUndefined();
+});

@@ -13,7 +13,7 @@ export const INSTANCE_XMLNS = 'https://headgate.dev/xmlns/instance/1';
 export const INSTANCE_PREFIX = 'headgate';
 
 /** `layer` is the frozen content of a disk below its overlay, `state` the saved state of the firmware or the TPM. */
-export type VolumeRole = 'disk' | 'seed' | 'cdrom' | 'serial-log' | 'overlay' | 'nvram' | 'layer' | 'state';
+export type VolumeRole = 'disk' | 'data' | 'seed' | 'cdrom' | 'serial-log' | 'overlay' | 'nvram' | 'layer' | 'state';
 
 /** A volume that the service created for one domain. */
 export interface OwnedVolume {
@@ -22,6 +22,8 @@ export interface OwnedVolume {
   readonly role: VolumeRole;
   /** The requested size, shown until the volume exists. */
   readonly bytes?: number;
+  /** Identity of the service that is adding or deleting it: the volume is removed unless a disk of the domain uses it. */
+  readonly pending?: string;
 }
 
 export interface InstanceMetadata {
@@ -34,6 +36,8 @@ export interface InstanceMetadata {
   readonly isProtected: boolean;
   /** Identity of the service that is still filling the disk. */
   readonly provisioning?: string;
+  /** Identity of the service that has stopped the domain to start it again. */
+  readonly restarting?: string;
   /** The reason why the disk could not be filled. */
   readonly failure?: string;
   readonly volumes: readonly OwnedVolume[];
@@ -67,12 +71,14 @@ export function readMetadata(domain: XmlElement): InstanceMetadata {
     isTemplate: attribute(root, 'template') === 'yes',
     isProtected: attribute(root, 'protected') === 'yes',
     provisioning: attribute(root, 'provisioning'),
+    ...optional('restarting', attribute(root, 'restarting')),
     failure: attribute(root, 'failure'),
     volumes: elements(root, children('volume')).map((volume) => ({
       pool: attribute(volume, 'pool') ?? '',
       name: attribute(volume, 'name') ?? '',
       role: (attribute(volume, 'role') ?? 'disk') as VolumeRole,
       ...sizeOf(volume),
+      ...optional('pending', attribute(volume, 'pending')),
     })),
     snapshots: readSnapshots(root, children('snapshot')),
     ...readPending(root, children('pending')),
@@ -90,6 +96,7 @@ export const metadataElement = ({
   isTemplate,
   isProtected,
   provisioning,
+  restarting,
   failure,
   volumes,
   snapshots,
@@ -100,17 +107,22 @@ export const metadataElement = ({
   ...(isTemplate && { '@template': 'yes' }),
   ...(isProtected && { '@protected': 'yes' }),
   ...(provisioning !== undefined && { '@provisioning': provisioning }),
+  ...(restarting !== undefined && { '@restarting': restarting }),
   ...(failure !== undefined && { '@failure': failure }),
   tag: [...tags],
-  volume: volumes.map(({ pool, name, role, bytes }) => ({
+  volume: volumes.map(({ pool, name, role, bytes, pending }) => ({
     '@pool': pool,
     '@name': name,
     '@role': role,
     ...(bytes !== undefined && { '@bytes': String(bytes) }),
+    ...(pending !== undefined && { '@pending': pending }),
   })),
   ...(snapshots.length > 0 && { snapshot: snapshots.map(snapshotElement) }),
   ...(pending !== undefined && { pending: pendingElement(pending) }),
 });
+
+const optional = <K extends string>(name: K, value: string | undefined): { readonly [_ in K]?: string } =>
+  value === undefined ? {} : ({ [name]: value } as { readonly [_ in K]?: string });
 
 function sizeOf(volume: XmlElement): { bytes?: number } {
   const bytes = Number(attribute(volume, 'bytes'));

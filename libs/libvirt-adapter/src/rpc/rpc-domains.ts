@@ -40,6 +40,8 @@ const AFFECT_LIVE = 1;
 const AFFECT_CONFIG = 2;
 /** `virDomainInterfaceAddressesSource`. */
 const ADDRESS_SOURCES = { lease: 0, agent: 1 } as const;
+/** `VIR_DOMAIN_BLOCK_RESIZE_BYTES`. */
+const RESIZE_IN_BYTES = 1;
 const BLOCK_INFO_TIMEOUT_MS = 5000;
 
 export interface RpcDomainsDeps {
@@ -110,6 +112,10 @@ export class RpcDomains extends DomainOperations {
     return this.xmlOf(domainOf(uuid), withSecrets ? XML_SECURE : 0);
   }
 
+  override persistentXml(uuid: string): Promise<string> {
+    return this.xmlOf(domainOf(uuid), XML_SECURE | XML_INACTIVE);
+  }
+
   override async define(xml: string): Promise<void> {
     await this.link.call(procedures.domainDefineXmlFlags, { xml, flags: 0 });
   }
@@ -117,6 +123,25 @@ export class RpcDomains extends DomainOperations {
   override undefine(uuid: string, options?: CallOptions): Promise<void> {
     const args = { domain: domainOf(uuid), flags: UNDEFINE_LEFTOVERS };
     return this.link.call(procedures.domainUndefineFlags, args, { ...options, isSlow: true });
+  }
+
+  override async autostart(uuid: string): Promise<boolean> {
+    return (await this.link.call(procedures.domainGetAutostart, { domain: domainOf(uuid) })).autostart;
+  }
+
+  override setCpus(uuid: string, count: number, scope: Omit<DeviceChange, 'xml'>): Promise<void> {
+    const args = { domain: domainOf(uuid), count, flags: impactOf(scope) };
+    return this.link.call(procedures.domainSetVcpusFlags, args, { isSlow: true });
+  }
+
+  override resizeDisk(uuid: string, target: string, bytes: number): Promise<void> {
+    const args = { domain: domainOf(uuid), path: target, size: bytes, flags: RESIZE_IN_BYTES };
+    return this.link.call(procedures.domainBlockResize, args, { isSlow: true });
+  }
+
+  override attachDevice(uuid: string, { xml, ...scope }: DeviceChange): Promise<void> {
+    const args = { domain: domainOf(uuid), xml, flags: impactOf(scope) };
+    return this.link.call(procedures.domainAttachDeviceFlags, args, { isSlow: true });
   }
 
   override setAutostart(uuid: string, isOn: boolean): Promise<void> {

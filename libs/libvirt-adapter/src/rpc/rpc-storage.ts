@@ -112,6 +112,11 @@ export class RpcStorage extends StorageOperations {
     }
   }
 
+  override async resizeVolume(id: VolumeId, capacity: number): Promise<void> {
+    const args = { volume: toWire(id), capacity, flags: 0 };
+    await this.link.call(procedures.storageVolResize, args, { isSlow: true });
+  }
+
   override async deleteVolume(id: VolumeId): Promise<void> {
     await this.link.call(procedures.storageVolDelete, { volume: toWire(id), flags: 0 }, { isSlow: true });
   }

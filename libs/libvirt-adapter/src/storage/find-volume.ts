@@ -9,16 +9,19 @@ export interface ExistingVolume {
   readonly bytes: number;
 }
 
+export interface FoundVolume extends ExistingVolume {
+  readonly pool: string;
+  readonly name: string;
+  /** The file that it is based on. */
+  readonly backingPath?: string;
+}
+
 /**
  * Finds a volume in libvirt's active pools by its name, or by `pool/name`. The file extension may be omitted.
  * @param ownPool the preferred pool
  * @throws DomainError VOLUME_NOT_FOUND, CONFLICT when several pools have a volume of that name
  */
-export async function findVolume(
-  connection: LibvirtConnection,
-  claim: string,
-  ownPool: string,
-): Promise<ExistingVolume> {
+export async function findVolume(connection: LibvirtConnection, claim: string, ownPool: string): Promise<FoundVolume> {
   const allPools = await connection.storage.activePools();
   // Names of volumes contain no slash, names of pools neither.
   const [name, pool] = claim.split('/').reverse() as [string, string | undefined];
@@ -41,17 +44,19 @@ export async function findVolume(
       `Several volumes are named ${claim} (${locations}): choose one by its pool, as in ${locations.split(', ')[0]}.`,
     );
   }
-  return describeVolume(await connection.storage.volumeXml(volume));
+  return { ...describeVolume(await connection.storage.volumeXml(volume)), ...volume };
 }
 
 /** @param xml of the volume */
-export function describeVolume(xml: string): ExistingVolume {
+export function describeVolume(xml: string): Omit<FoundVolume, 'pool' | 'name'> {
   const volume = element(parseXml(xml), 'volume');
   const target = element(volume, 'target');
+  const backingPath = text(element(volume, 'backingStore'), 'path');
   return {
     path: text(target, 'path') ?? '',
     format: attribute(element(target, 'format'), 'type') ?? 'raw',
     bytes: Number(text(volume, 'capacity') ?? 0),
+    ...(backingPath !== undefined && { backingPath }),
   };
 }
 

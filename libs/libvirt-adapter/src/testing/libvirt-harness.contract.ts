@@ -35,6 +35,7 @@ export async function openHarness(connection?: () => LibvirtConnection): Promise
       await recorder.untilVm(ref, ({ status }) => status === state);
       return ref;
     },
+    givenNetworks: () => libvirt.createNetworks(),
     deleteExternally: async (ref) => {
       await libvirt.virsh.run(['destroy', ref.name]).catch(() => undefined);
       await libvirt.virsh.run(['undefine', ref.name]);

@@ -33,6 +33,7 @@ export async function whyLibvirtIsUnavailable(): Promise<string | undefined> {
 /** The libvirt of this machine. Removes everything that a test created. */
 export class LibvirtUnderTest {
   readonly virsh = new Virsh({ uri: TEST_URI });
+  private readonly networks: string[] = [];
   private readonly connection = new VirshConnection({ uri: TEST_URI });
   /** Prefix of the names of all test domains. */
   readonly prefix = `hgtest-${randomBytes(4).toString('hex')}`;
@@ -125,6 +126,20 @@ export class LibvirtUnderTest {
     });
   }
 
+  /** Two active networks without a connection to anything else. */
+  async createNetworks(): Promise<readonly [string, string]> {
+    const names = ['a', 'b'].map((letter) => `${this.prefix}-net-${letter}`) as [string, string];
+    for (const name of names) {
+      // The name of a bridge has at most 15 characters.
+      const bridge = `hg${randomBytes(4).toString('hex')}`;
+      const xml = `<network><name>${name}</name><bridge name='${bridge}'/></network>`;
+      await this.virsh.withXml(xml, (file) => ['net-define', file]);
+      this.networks.push(name);
+      await this.virsh.run(['net-start', name]);
+    }
+    return names;
+  }
+
   async removeDomains(): Promise<void> {
     for (const name of await this.domains()) {
       await this.virsh.run(['destroy', name]).catch(() => undefined);
@@ -139,6 +154,10 @@ export class LibvirtUnderTest {
     await this.removeDomains();
     for (const name of await this.volumes().catch(() => []))
       await this.virsh.run(['vol-delete', name, '--pool', POOL_NAME]);
+    for (const name of this.networks) {
+      await this.virsh.run(['net-destroy', name]).catch(() => undefined);
+      await this.virsh.run(['net-undefine', name]);
+    }
     await this.reclaim().catch(() => 0);
     await rm(this.dataDir, { recursive: true, force: true });
     await rm(this.sharedDir, { recursive: true, force: true });

@@ -80,6 +80,10 @@ export class VirshDomains extends DomainOperations {
     return this.virsh.run(['dumpxml', uuid, ...(withSecrets ? ['--security-info'] : [])]);
   }
 
+  override persistentXml(uuid: string): Promise<string> {
+    return this.virsh.run(['dumpxml', uuid, '--inactive', '--security-info']);
+  }
+
   override async define(xml: string): Promise<void> {
     await this.virsh.withXml(xml, (file) => ['define', file]);
   }
@@ -93,6 +97,22 @@ export class VirshDomains extends DomainOperations {
     const { namespace, prefix, xml, inLiveDomain, inPersistentDomain } = change;
     const scope = scopeOf({ inLiveDomain, inPersistentDomain });
     await this.virsh.run(['metadata', uuid, namespace, '--key', prefix, '--set', xml, ...scope]);
+  }
+
+  override async autostart(uuid: string): Promise<boolean> {
+    return /^Autostart:\s+enable/m.test(await this.virsh.run(['dominfo', uuid]));
+  }
+
+  override async setCpus(uuid: string, count: number, scope: Omit<DeviceChange, 'xml'>): Promise<void> {
+    await this.virsh.run(['setvcpus', uuid, String(count), ...scopeOf(scope)]);
+  }
+
+  override async resizeDisk(uuid: string, target: string, bytes: number): Promise<void> {
+    await this.virsh.run(['blockresize', uuid, target, `${bytes}B`]);
+  }
+
+  override async attachDevice(uuid: string, { xml, ...scope }: DeviceChange): Promise<void> {
+    await this.virsh.withXml(xml, (file) => ['attach-device', uuid, file, ...scopeOf(scope)]);
   }
 
   override async setAutostart(uuid: string, isOn: boolean): Promise<void> {

@@ -91,6 +91,10 @@ export class VirshStorage extends StorageOperations {
     });
   }
 
+  override async resizeVolume({ pool, name }: VolumeId, bytes: number): Promise<void> {
+    await this.virsh.run(['vol-resize', name, `${bytes}B`, '--pool', pool]);
+  }
+
   override async deleteVolume({ pool, name }: VolumeId): Promise<void> {
     await this.virsh.run(['vol-delete', name, '--pool', pool]);
   }
