@@ -59,7 +59,11 @@ export async function planScale(deps: HardwareDeps, state: VmState, change: Scal
     effect === 'next-start' && state.vmi ? ['The running VM keeps its size until it is started again.'] : [];
   const run = async (): Promise<void> => {
     await deps.api.jsonPatch(VIRTUAL_MACHINES, ref, [uidTest(vm.metadata.uid), ...patch]);
-    if (effect === 'restart') return restart(deps, state);
+    if (effect === 'restart') {
+      // A restart that comes before KubeVirt has compared the configurations would leave the condition behind.
+      await untilRestartRequired(deps, ref);
+      return restart(deps, state);
+    }
     if (!isLive) return state.vmi && untilRestartRequired(deps, ref);
     const isApplied = await observe(deps, ref, ({ spec: live }) => {
       const isCpu = !hasOtherCpu || live?.domain?.cpu?.sockets === wanted.sockets;

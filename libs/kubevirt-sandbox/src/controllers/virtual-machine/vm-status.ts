@@ -106,7 +106,9 @@ function setOwnConditions(
   else removeCondition(conditions, 'Failure');
   if (restartRequired) {
     setCondition(conditions, { type: 'RestartRequired', status: 'True', message: restartRequired }, now);
-  } else if (!vmi || restartRequired === false) removeCondition(conditions, 'RestartRequired');
+  } else if (!vmi || vmi.metadata.deletionTimestamp || restartRequired === false) {
+    removeCondition(conditions, 'RestartRequired');
+  }
 }
 
 /** A VMI that failed before it ran counts as a failed start; one that ran resets the count. */
