@@ -91,6 +91,14 @@ export class ObjectStore {
     return [...(this.tables.get(resource)?.keys() ?? [])];
   }
 
+  /** The keys of the objects at rest that are not built yet, among the first `limit` after a key. */
+  unbuiltKeys(
+    resource: string,
+    { namespace, after, limit }: { namespace?: string; after?: ObjectKey; limit?: number },
+  ): ObjectKey[] {
+    return this.tables.get(resource)?.unbuiltKeys(namespace, after, limit) ?? [];
+  }
+
   /** The number of objects after a key. */
   countAfter(resource: string, namespace: string | undefined, after: ObjectKey): number {
     return this.tables.get(resource)?.countAfter(namespace, after) ?? 0;

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { fieldForbidden, invalidOptions, methodNotAllowed, notFound } from '../api-error.js';
 import type { SandboxClock } from '../clock.js';
 import type { KubeObject } from '../kube-object.js';
@@ -6,7 +7,14 @@ import type { ServedResource } from '../resource-registry.js';
 import { partialMetadata, tableOf, type IncludeObject } from '../table/table.js';
 import { sendJson, headersOf } from './responses.js';
 import { sendList } from './send-list.js';
-import { parseListOptions, parseRevision, parseSelection, waitForRevision } from './list-options.js';
+import {
+  type ListOptions,
+  parseListOptions,
+  parseRevision,
+  parseSelection,
+  type Selection,
+  waitForRevision,
+} from './list-options.js';
 import { presentationOf, type Presentation } from './negotiation.js';
 import { ObjectLister } from './object-lister.js';
 import type { RequestContext } from './request-context.js';
@@ -15,6 +23,8 @@ import { toServed } from './served-form.js';
 import { WatchSession } from './watch-session.js';
 
 const MINUTE_MS = 60_000;
+/** Objects at rest that are built in one turn of the event loop, some ten milliseconds. */
+const BUILT_PER_TURN = 20;
 
 /** Handles get, list and watch requests. */
 export class ObjectReader {
@@ -69,6 +79,7 @@ export class ObjectReader {
     const selection = parseSelection(info.query, info.namespace, served.definition);
     const options = parseListOptions(info.query);
     await waitForRevision(this.store, this.clock, options.atLeast ?? 0);
+    await this.buildInTurns(served.name, selection, options);
     const page = this.lister.list(served, selection, options);
     if (presentation.as === 'object') return sendList(context, served, page);
     const objects = page.objects.map((object) => toServed(object, served));
@@ -90,7 +101,22 @@ export class ObjectReader {
     });
   }
 
-  watch(context: RequestContext, served: ServedResource): void {
+  /** Builds the objects at rest that a request will read, with pauses, so that other clients do not wait for a large fleet. */
+  private async buildInTurns(
+    resource: string,
+    selection: Selection,
+    { limit, token }: ListOptions = {},
+  ): Promise<void> {
+    const { namespace, labels, fields } = selection;
+    const page = limit === undefined || labels || fields ? {} : { after: token?.after, limit: limit + 1 };
+    const keys = this.store.unbuiltKeys(resource, { namespace, ...page });
+    for (const [index, key] of keys.entries()) {
+      this.store.get(resource, key);
+      if (index % BUILT_PER_TURN === BUILT_PER_TURN - 1) await nextTurn();
+    }
+  }
+
+  async watch(context: RequestContext, served: ServedResource): Promise<void> {
     const { info, request, response } = context;
     if (served.definition.provider) throw methodNotAllowed();
     const { query } = info;
@@ -105,6 +131,8 @@ export class ObjectReader {
     const initialEvents = sendInitialEvents === null ? revision === '' || revision === '0' : isTrue(sendInitialEvents);
     const fromRevision = initialEvents ? 0 : parseRevision(revision) || this.store.revision;
     const timeoutSeconds = Number(query.get('timeoutSeconds') ?? 0);
+    if (initialEvents) await this.buildInTurns(served.name, selection);
+    if (response.destroyed) return;
     const session = new WatchSession(
       this.store,
       this.clock,

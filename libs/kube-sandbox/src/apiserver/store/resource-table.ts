@@ -12,6 +12,7 @@ export class ResourceTable {
   private readonly namespaces = new Map<string, NamespaceTable>();
   private sortedNamespaces?: string[];
   private count = 0;
+  private unbuilt = 0;
 
   get size(): number {
     return this.count;
@@ -50,17 +51,22 @@ export class ResourceTable {
       this.namespaces.set(namespace, table);
       this.sortedNamespaces = undefined;
     }
-    if (!table.objects.has(name)) {
+    const known = table.objects.get(name);
+    if (known === undefined) {
       table.sorted = undefined;
       this.count++;
     }
+    this.unbuilt += Number(object instanceof UnbuiltObject) - Number(known instanceof UnbuiltObject);
     table.objects.set(name, object);
   }
 
   remove({ namespace = '', name }: ObjectKey): void {
     const table = this.namespaces.get(namespace);
-    if (!table?.objects.delete(name)) return;
+    const known = table?.objects.get(name);
+    if (!table || !known) return;
+    table.objects.delete(name);
     this.count--;
+    if (known instanceof UnbuiltObject) this.unbuilt--;
     table.sorted = undefined;
     if (table.objects.size === 0) {
       this.namespaces.delete(namespace);
@@ -84,6 +90,18 @@ export class ResourceTable {
       count += names.length - firstAfter(names, each, after);
     }
     return count;
+  }
+
+  /** The keys of the objects that are not built yet, among the first `limit` after a key. */
+  unbuiltKeys(namespace?: string, after?: ObjectKey, limit = Infinity): ObjectKey[] {
+    const found: ObjectKey[] = [];
+    if (this.unbuilt === 0) return found;
+    let position = 0;
+    for (const key of this.keys(namespace, after)) {
+      if (position++ >= limit) break;
+      if (this.namespaces.get(key.namespace ?? '')?.objects.get(key.name) instanceof UnbuiltObject) found.push(key);
+    }
+    return found;
   }
 
   /** The keys, in the order of `walk`. */
