@@ -48,7 +48,7 @@ export const RBAC_RULES: readonly RbacRule[] = [
   ),
   rule('cdi.kubevirt.io', ['datavolumes'], ['get', 'list', 'watch', 'create', 'patch', 'delete']),
   rule('cdi.kubevirt.io', ['cdis'], ['list']),
-  rule('k8s.cni.cncf.io', ['network-attachment-definitions'], ['get']),
+  rule('k8s.cni.cncf.io', ['network-attachment-definitions'], ['get', 'list']),
   rule('storage.k8s.io', ['storageclasses'], ['get', 'list']),
   rule('snapshot.storage.k8s.io', ['volumesnapshotclasses'], ['list']),
   rule('', ['pods'], ['get', 'list', 'watch', 'create', 'delete']),
@@ -60,7 +60,6 @@ export const RBAC_RULES: readonly RbacRule[] = [
   // The exporter of a disk, for a service outside of the cluster.
   rule('', ['services/proxy'], ['get']),
   rule('', ['events'], ['list']),
-  rule('k8s.cni.cncf.io', ['network-attachment-definitions'], ['list']),
   rule('', ['nodes'], ['get', 'list']),
   rule('metrics.k8s.io', ['pods', 'nodes'], ['list']),
   rule('', ['namespaces'], ['get', 'create']),

@@ -54,11 +54,6 @@ export const VOLUME_SNAPSHOT_CLASSES = resource(
   false,
 );
 export const STORAGE_CLASSES = resource('storage.k8s.io/v1', 'StorageClass', 'storageclasses', false);
-export const NETWORK_ATTACHMENTS = resource(
-  'k8s.cni.cncf.io/v1',
-  'NetworkAttachmentDefinition',
-  'network-attachment-definitions',
-);
 export const NODES = resource('v1', 'Node', 'nodes', false);
 export const NAMESPACES = resource('v1', 'Namespace', 'namespaces', false);
 export const EVENTS = resource('v1', 'Event', 'events');
