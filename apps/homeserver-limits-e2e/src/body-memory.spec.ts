@@ -55,7 +55,7 @@ describe.each<Mode>(['embedded', 'gateway'])('the memory of request bodies (%s)'
   }
 
   async function until(met: () => Promise<boolean>, what: string): Promise<void> {
-    const end = Date.now() + 30_000;
+    const end = Date.now() + 120_000;
     while (!(await met())) {
       if (Date.now() > end) throw new Error(`timed out: ${what}`);
       await setImmediate();

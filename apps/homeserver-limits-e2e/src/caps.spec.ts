@@ -357,6 +357,6 @@ async function givesUp(base: string, part: string): Promise<void> {
 }
 
 async function eventually(holds: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 10_000;
+  const deadline = Date.now() + 120_000;
   while (!(await holds())) if (Date.now() > deadline) throw new Error('it did not come to hold');
 }

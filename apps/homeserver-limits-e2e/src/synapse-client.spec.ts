@@ -173,7 +173,7 @@ describeWithSynapse('matrix-js-sdk with encryption, through the gateway, on Syna
 });
 
 async function until(holds: () => Promise<boolean>): Promise<void> {
-  const end = Date.now() + 20_000;
+  const end = Date.now() + 120_000;
   while (!(await holds())) {
     if (Date.now() > end) throw new Error('it did not come to hold');
     await new Promise((next) => setImmediate(next));

@@ -61,7 +61,7 @@ describeWithSynapse('two Synapses that federate through two gateways', () => {
 
   /** Long-polls the user's sync until a response satisfies the condition. */
   async function synced<T>(user: MatrixUser, find: (sync: Reply['body']) => T | undefined): Promise<T> {
-    const end = Date.now() + 30_000;
+    const end = Date.now() + 120_000;
     for (let since = ''; Date.now() < end;) {
       const { body } = await user.call('GET', `${CLIENT}/sync?timeout=1000${since && `&since=${since}`}`);
       since = body.next_batch;

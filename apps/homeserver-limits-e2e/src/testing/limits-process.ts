@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 const MAIN = resolve(import.meta.dirname, '../../../homeserver-limits/dist/main.js');
 
 /** How long a log line may take to arrive over the pipe, in milliseconds. */
-const LOG_TIMEOUT_MS = 30_000;
+const LOG_TIMEOUT_MS = 120_000;
 
 interface LogLine {
   msg: string;
