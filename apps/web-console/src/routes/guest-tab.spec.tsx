@@ -1,7 +1,51 @@
 import { screen, within } from '@testing-library/react';
+import { buildCapabilities, buildContext } from '../testing/build-capabilities.js';
 import { buildStoppedVm, buildVm } from '../testing/build-vm.js';
 import type { MockService } from '../testing/mock-service.js';
 import { closeConsole, givenService, openConsole } from '../testing/render-console.js';
+
+const GUEST = {
+  os: { hostname: 'web', id: 'debian', name: 'Debian', prettyName: 'Debian 12', version: '12', kernel: '6.1.0' },
+  users: [],
+  filesystems: [],
+};
+
+describe('the actions in a guest', () => {
+  let service: MockService;
+  beforeEach(() => (service = givenService().on('GET /api/vms/tailvm/web-1/guestinfo', GUEST)));
+  afterEach(() => closeConsole(service));
+  const open = () => openConsole('/vms/prod/tailvm/web-1/guest', [buildVm({ name: 'web-1' })], service);
+
+  test('set a password, which leaves the page once it is set', async () => {
+    service.on('POST /api/ext/guest/password', { status: 'ok' });
+    const { user } = await open();
+    const form = within(await screen.findByRole('region', { name: 'Set password' }));
+    await user.type(form.getByLabelText('Account'), 'root');
+    await user.type(form.getByLabelText('New password'), 'S3cret');
+    await user.click(form.getByRole('button', { name: 'Set password' }));
+    expect(await screen.findByText('The password of root was set')).toBeTruthy();
+    expect(service.asked('POST /api/ext/guest/password')[0]?.body).toMatchObject({ user: 'root', password: 'S3cret' });
+    expect((form.getByLabelText('New password') as HTMLInputElement).value).toBe('');
+  });
+
+  test('run a program and show its output', async () => {
+    service.on('POST /api/ext/guest/command', { exitCode: 2, stdout: 'one\n', stderr: 'two\n', isTruncated: true });
+    const { user } = await open();
+    const form = within(await screen.findByRole('region', { name: 'Run program' }));
+    await user.type(form.getByLabelText('Program and arguments'), '/bin/df -h /');
+    await user.click(form.getByRole('button', { name: 'Run' }));
+    expect((await form.findByLabelText('Output')).textContent).toBe('one\ntwo\n');
+    expect(form.getByRole('status').textContent).toBe('Exit code 2, the output is cut');
+    expect(service.asked('POST /api/ext/guest/command')[0]?.body).toMatchObject({ path: '/bin/df', args: ['-h', '/'] });
+  });
+
+  test('are explained where the backend has none', async () => {
+    const context = buildContext({ abilities: { guestControl: 'KubeVirt passes no commands.' } });
+    service.on('GET /api/capabilities', buildCapabilities([context]));
+    await open();
+    expect(await screen.findByText('KubeVirt passes no commands.')).toBeTruthy();
+  });
+});
 
 describe('the guest of a VM', () => {
   let service: MockService;

@@ -1,15 +1,20 @@
 import type { VmView } from '@headgate/api-contracts';
 import { Fragment } from 'react';
 import { readableBytes } from '../../../shared/quantity/quantity.js';
+import { contextNamed, unavailableReason, useCapabilities } from '../../../shared/queries/use-capabilities.js';
+import { readOnlyReason, useWhoami } from '../../../shared/queries/use-whoami.js';
 import { ErrorAlert } from '../../../shared/ui/error-alert.js';
 import { Skeleton } from '../../../shared/ui/loading.js';
 import { ReloadButton } from '../../../shared/ui/reload-button.js';
 import { Timestamp } from '../../../shared/ui/timestamp.js';
 import { useGuestInfo } from '../api/use-guest-info.js';
+import { GuestControl } from './guest-control.js';
 
 /** What the guest's agent reports about its system, users and file systems. */
 export function GuestTab({ vm }: { vm: VmView }) {
   const { data: guest, error, refetch, isFetching } = useGuestInfo(vm);
+  const { data: whoami } = useWhoami();
+  const { data: capabilities } = useCapabilities();
   if (error) {
     return <ErrorAlert title="Couldn't read the guest information" error={error} onRetry={() => void refetch()} />;
   }
@@ -55,6 +60,10 @@ export function GuestTab({ vm }: { vm: VmView }) {
             </dl>
           )}
         </section>
+        <GuestControl
+          vm={vm}
+          reason={unavailableReason(contextNamed(capabilities, vm.context), 'guestControl') ?? readOnlyReason(whoami)}
+        />
       </div>
       <div className="hg-list">
         <table aria-label="File systems">
