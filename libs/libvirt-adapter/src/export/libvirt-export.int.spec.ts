@@ -1,6 +1,7 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -21,6 +22,21 @@ const execute = promisify(execFile);
 const hasPrograms = (await runProgram('qemu-nbd', ['--version'], { timeoutMs: 10_000 })).code === 0;
 const never = new AbortController().signal;
 
+/** Waits for the greeting of a server that is starting. */
+async function greetingOf(path: string): Promise<void> {
+  for (;;) {
+    const connection = connect(path);
+    try {
+      await once(connection, 'data');
+      return;
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    } finally {
+      connection.destroy();
+    }
+  }
+}
+
 (hasPrograms ? describe : describe.skip)('the export of a disk of libvirt, with real programs of QEMU', () => {
   let folder: string;
   let content: Buffer;
@@ -29,6 +45,8 @@ const never = new AbortController().signal;
     folder = await mkdtemp(join(tmpdir(), 'hgtest-export-'));
     content = Buffer.alloc(9 * MIB);
     for (let at = 0; at < content.length; at += 3 * MIB) content.write(`part at ${at}`, at);
+    // Data and holes inside of one part that is read at once.
+    for (let at = 0; at < 2 * MIB; at += 128 * 1024) content.fill('island', at, at + 4096);
     content.fill('random-looking text ', 4 * MIB, 5 * MIB + 4096);
   });
   afterEach(() => rm(folder, { recursive: true, force: true }));
@@ -180,7 +198,8 @@ const never = new AbortController().signal;
       stdio: 'ignore',
     });
     try {
-      while (!(await readdir(folder)).includes('writer.sock')) await new Promise((resolve) => setTimeout(resolve, 20));
+      // It greets once it has opened, and locked, the disk.
+      await greetingOf(socket);
       await expect(exportOf(path, 'qcow2').open(ref, 'raw.gz', never)).rejects.toMatchObject({ code: 'BUSY' });
       await expect(exportOf(path, 'qcow2').open(ref, 'qcow2', never)).rejects.toMatchObject({ code: 'BUSY' });
       expect(await work()).toEqual([]);

@@ -48,7 +48,6 @@ export class LibvirtExport extends DiskExport {
 
   override async open(ref: InstanceRef, format: ExportFormat, signal: AbortSignal): Promise<Readable> {
     const disk = await this.diskOf(ref);
-    await this.expectProgram(PROGRAMS[format]);
     signal.throwIfAborted();
     const folder = await this.deps.createTemporaryFolder();
     const removeFolder = () => rm(folder, { recursive: true, force: true });
@@ -93,6 +92,7 @@ export class LibvirtExport extends DiskExport {
       ['convert', '-c', '-f', format, '-O', 'qcow2', path, target],
       { timeoutMs: CONVERT_TIMEOUT_MS, signal, limits: CONVERT_LIMITS },
     );
+    if (result.missing) throw notInstalled('qemu-img');
     if (result.code !== 0) throw translateFailure('qemu-img', result);
     return createReadStream(target);
   }
@@ -122,10 +122,13 @@ export class LibvirtExport extends DiskExport {
 
   private async expectProgram(program: string): Promise<void> {
     const result = await (this.deps.run ?? runProgram)(program, ['--version'], { timeoutMs: PROBE_TIMEOUT_MS });
-    if (!result.missing) return;
-    throw new DomainError('NOT_SUPPORTED', `${program} is not installed: install the package qemu-utils.`);
+    if (result.missing) throw notInstalled(program);
   }
 }
+
+/** The error of a machine without the converter, or without the server that reads disks. */
+const notInstalled = (program: string): DomainError =>
+  new DomainError('NOT_SUPPORTED', `${program} is not installed: install the package qemu-utils.`);
 
 /** The format that libvirt has for a disk; raw when it names none. */
 function formatOf({ document }: DomainDescription, target: string): string | undefined {

@@ -9,6 +9,7 @@ const OPTION_MAGIC = 0x49484156454f5054n;
 const FIXED_NEWSTYLE = 1;
 const NO_ZEROES = 2;
 const OPTION_GO = 7;
+const OPTION_STRUCTURED_REPLY = 8;
 const OPTION_REPLY_MAGIC = 0x3e889045565a9n;
 const OPTION_REPLY_HEADER_BYTES = 20;
 const REPLY_ACK = 1;
@@ -16,21 +17,43 @@ const REPLY_INFO = 3;
 const INFO_EXPORT = 0;
 const REQUEST_MAGIC = 0x25609513;
 const REQUEST_BYTES = 28;
-const SIMPLE_REPLY_MAGIC = 0x67446698;
-const SIMPLE_REPLY_BYTES = 16;
+const STRUCTURED_REPLY_MAGIC = 0x668e33ef;
+const STRUCTURED_REPLY_BYTES = 20;
+const REPLY_FLAG_DONE = 1;
+/** Types of structured replies: nothing, data at an offset, a hole at an offset. Errors begin at 2^15. */
+const REPLY_TYPE_NONE = 0;
+const REPLY_TYPE_DATA = 1;
+const REPLY_TYPE_HOLE = 2;
+const FIRST_ERROR_TYPE = 2 ** 15;
+const OFFSET_BYTES = 8;
+const HOLE_BYTES = 12;
 const COMMAND_READ = 0;
 const COMMAND_DISCONNECT = 2;
 /** A reply to an option is at most this long. */
 const MAX_OPTION_REPLY_BYTES = 65_536;
 
 const CHUNK_BYTES = 1024 * 1024;
+/** The content of holes, which the server does not send. */
+const ZEROS = Buffer.alloc(CHUNK_BYTES);
 /** Enough to keep the server busy while a chunk is being compressed. */
 const MAX_REQUESTS = 4;
 
 /** A part of the disk that was requested. */
 interface Chunk {
-  readonly data: Buffer;
+  readonly offset: number;
+  readonly length: number;
+  /** Absent while only holes have arrived. */
+  data?: Buffer;
+  /** The bytes that have arrived, holes included. */
   filled: number;
+  isComplete: boolean;
+}
+
+/** Data of a chunk that is arriving. */
+interface Arrival {
+  readonly data: Buffer;
+  at: number;
+  readonly end: number;
 }
 
 /**
@@ -40,8 +63,9 @@ interface Chunk {
 export class NbdReader extends Readable {
   /** In the order of the disk; the handle of a request is its number. */
   private readonly chunks = new Map<number, Chunk>();
-  private receiving?: Chunk;
-  private rest: Buffer = Buffer.alloc(0);
+  private arriving?: Arrival;
+  /** The header of a reply, and of its payload, as far as they have arrived. */
+  private header: Buffer = Buffer.alloc(0);
   private requested = 0;
   private requests = 0;
   private delivered = 0;
@@ -69,7 +93,10 @@ export class NbdReader extends Readable {
       if ((hello.readUInt16BE(16) & FIXED_NEWSTYLE) === 0) throw violation('the fixed handshake');
       const flags = Buffer.alloc(4);
       flags.writeUInt32BE(FIXED_NEWSTYLE | NO_ZEROES);
-      socket.write(Buffer.concat([flags, goOption(exportName)]));
+      socket.write(Buffer.concat([flags, option(OPTION_STRUCTURED_REPLY)]));
+      const { type } = await readOptionReply(greeting);
+      if (type !== REPLY_ACK) throw violation('structured replies');
+      socket.write(option(OPTION_GO, goPayload(exportName)));
       const diskBytes = await readSize(greeting);
       return new NbdReader(socket, diskBytes, greeting.end());
     } catch (error) {
@@ -109,54 +136,89 @@ export class NbdReader extends Readable {
       message.writeBigUInt64BE(BigInt(this.requests), 8);
       message.writeBigUInt64BE(BigInt(this.requested), 16);
       message.writeUInt32BE(length, 24);
-      this.chunks.set(this.requests++, { data: Buffer.allocUnsafe(length), filled: 0 });
+      this.chunks.set(this.requests++, { offset: this.requested, length, filled: 0, isComplete: false });
       this.requested += length;
       this.socket.write(message);
     }
   }
 
-  /** Replies arrive in any order. */
-  private receive(data: Buffer): void {
+  /** Replies arrive in any order, and each in parts. */
+  private receive(received: Buffer): void {
     let from = 0;
-    while (from < data.length && !this.destroyed) {
-      const chunk = this.receiving;
-      if (chunk) {
-        const part = data.subarray(from, from + chunk.data.length - chunk.filled);
-        part.copy(chunk.data, chunk.filled);
-        chunk.filled += part.length;
+    while (from < received.length && !this.destroyed) {
+      const { arriving } = this;
+      if (arriving) {
+        const part = received.subarray(from, from + arriving.end - arriving.at);
+        part.copy(arriving.data, arriving.at);
+        arriving.at += part.length;
         from += part.length;
-        if (chunk.filled === chunk.data.length) this.receiving = undefined;
+        if (arriving.at === arriving.end) this.arriving = undefined;
         continue;
       }
-      const header = data.subarray(from, from + SIMPLE_REPLY_BYTES - this.rest.length);
-      from += header.length;
-      this.rest = Buffer.concat([this.rest, header]);
-      if (this.rest.length < SIMPLE_REPLY_BYTES) break;
-      this.begin(this.rest);
-      this.rest = Buffer.alloc(0);
+      const part = received.subarray(from, from + this.headerBytes() - this.header.length);
+      from += part.length;
+      this.header = Buffer.concat([this.header, part]);
+      if (this.header.length === this.headerBytes()) this.begin();
     }
     this.deliver();
   }
 
-  private begin(header: Buffer): void {
+  /** The header of a reply decides about the length of what belongs to it. */
+  private headerBytes(): number {
+    if (this.header.length < STRUCTURED_REPLY_BYTES) return STRUCTURED_REPLY_BYTES;
+    const [type, length] = [this.header.readUInt16BE(6), this.header.readUInt32BE(16)];
+    const wanted = type === REPLY_TYPE_DATA ? OFFSET_BYTES : Math.min(length, MAX_OPTION_REPLY_BYTES);
+    return STRUCTURED_REPLY_BYTES + Math.min(wanted, length);
+  }
+
+  private begin(): void {
+    const { header } = this;
+    this.header = Buffer.alloc(0);
     const chunk = this.chunks.get(Number(header.readBigUInt64BE(8)));
-    if (header.readUInt32BE(0) !== SIMPLE_REPLY_MAGIC || !chunk || chunk.filled > 0) {
+    const type = header.readUInt16BE(6);
+    if (header.readUInt32BE(0) !== STRUCTURED_REPLY_MAGIC || !chunk) {
       return void this.destroy(violation('a reply to a request'));
     }
-    const errno = header.readUInt32BE(4);
-    if (errno !== 0)
+    if (type >= FIRST_ERROR_TYPE) {
+      const errno = header.length >= STRUCTURED_REPLY_BYTES + 4 ? header.readUInt32BE(STRUCTURED_REPLY_BYTES) : 0;
       return void this.destroy(new DomainError('BACKEND_FAILED', `The disk can't be read: error ${errno}.`));
-    this.receiving = chunk;
+    }
+    if (type !== REPLY_TYPE_NONE && !this.accept(chunk, type, header)) {
+      return void this.destroy(violation('the requested part of the disk'));
+    }
+    if ((header.readUInt16BE(4) & REPLY_FLAG_DONE) !== 0) {
+      if (chunk.filled !== chunk.length) return void this.destroy(violation('all of the requested part of the disk'));
+      chunk.isComplete = true;
+    }
+  }
+
+  /** @returns false when it is not inside of the request */
+  private accept(chunk: Chunk, type: number, header: Buffer): boolean {
+    const length = header.readUInt32BE(16);
+    const isHole = type === REPLY_TYPE_HOLE && length === HOLE_BYTES;
+    if (!isHole && (type !== REPLY_TYPE_DATA || length < OFFSET_BYTES)) return false;
+    const bytes = isHole ? header.readUInt32BE(STRUCTURED_REPLY_BYTES + OFFSET_BYTES) : length - OFFSET_BYTES;
+    const at = Number(header.readBigUInt64BE(STRUCTURED_REPLY_BYTES)) - chunk.offset;
+    if (at < 0 || at + bytes > chunk.length) return false;
+    chunk.filled += bytes;
+    if (isHole) chunk.data?.fill(0, at, at + bytes);
+    else if (bytes > 0) {
+      // Holes around the data are zeros.
+      chunk.data ??= Buffer.alloc(chunk.length);
+      this.arriving = { data: chunk.data, at, end: at + bytes };
+    }
+    return true;
   }
 
   private deliver(): void {
     while (this.isWanted) {
       const [first] = this.chunks;
-      if (!first || first[1].filled < first[1].data.length) break;
-      const [handle, { data }] = first;
+      // The last data of a complete chunk may still be arriving.
+      if (!first || !first[1].isComplete || (this.arriving && this.arriving.data === first[1].data)) break;
+      const [handle, { data, length }] = first;
       this.chunks.delete(handle);
-      this.delivered += data.length;
-      this.isWanted = this.push(data);
+      this.delivered += length;
+      this.isWanted = this.push(data ?? ZEROS.subarray(0, length));
       if (this.isWanted) this.request();
     }
     if (this.isComplete && !this.readableEnded) this.push(null);
@@ -198,28 +260,36 @@ class GreetingReader {
   }
 }
 
-function goOption(exportName: string): Buffer {
+function option(code: number, payload: Buffer = Buffer.alloc(0)): Buffer {
+  const header = Buffer.alloc(16);
+  header.writeBigUInt64BE(OPTION_MAGIC, 0);
+  header.writeUInt32BE(code, 8);
+  header.writeUInt32BE(payload.length, 12);
+  return Buffer.concat([header, payload]);
+}
+
+function goPayload(exportName: string): Buffer {
   const name = Buffer.from(exportName);
-  const message = Buffer.alloc(16 + 4 + name.length + 2);
-  message.writeBigUInt64BE(OPTION_MAGIC, 0);
-  message.writeUInt32BE(OPTION_GO, 8);
-  message.writeUInt32BE(4 + name.length + 2, 12);
-  message.writeUInt32BE(name.length, 16);
-  name.copy(message, 20);
-  return message;
+  const payload = Buffer.alloc(4 + name.length + 2);
+  payload.writeUInt32BE(name.length, 0);
+  name.copy(payload, 4);
+  return payload;
+}
+
+async function readOptionReply(greeting: GreetingReader): Promise<{ type: number; payload: Buffer }> {
+  const header = await greeting.take(OPTION_REPLY_HEADER_BYTES);
+  const length = header.readUInt32BE(16);
+  if (header.readBigUInt64BE(0) !== OPTION_REPLY_MAGIC || length > MAX_OPTION_REPLY_BYTES) {
+    throw violation('a reply to an option');
+  }
+  return { type: header.readUInt32BE(12), payload: await greeting.take(length) };
 }
 
 async function readSize(greeting: GreetingReader): Promise<number> {
   let diskBytes: number | undefined;
   for (;;) {
-    const header = await greeting.take(OPTION_REPLY_HEADER_BYTES);
-    const length = header.readUInt32BE(16);
-    if (header.readBigUInt64BE(0) !== OPTION_REPLY_MAGIC || length > MAX_OPTION_REPLY_BYTES) {
-      throw violation('a reply to an option');
-    }
-    const type = header.readUInt32BE(12);
-    const payload = await greeting.take(length);
-    if (type === REPLY_INFO && length >= 12 && payload.readUInt16BE(0) === INFO_EXPORT) {
+    const { type, payload } = await readOptionReply(greeting);
+    if (type === REPLY_INFO && payload.length >= 12 && payload.readUInt16BE(0) === INFO_EXPORT) {
       diskBytes = Number(payload.readBigUInt64BE(2));
     } else if (type === REPLY_ACK) {
       if (diskBytes === undefined) throw violation('the size of the disk');

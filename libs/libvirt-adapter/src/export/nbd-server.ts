@@ -60,9 +60,11 @@ export class NbdServer {
       if (this.hasEnded) throw this.error();
       const socket = await tryConnect(this.socketPath);
       if (socket) {
-        return await NbdReader.open(socket, EXPORT_NAME).catch((error: unknown) => {
+        return await NbdReader.open(socket, EXPORT_NAME).catch(async (error: unknown) => {
           socket.destroy();
-          throw error;
+          await this.stop();
+          // It listens before it opens the disk, so that a disk in use shows here.
+          throw this.stderr === '' ? error : this.error();
         });
       }
       if (clock.now() >= deadline) throw new DomainError('BACKEND_TIMEOUT', 'qemu-nbd did not start in time.');
@@ -77,9 +79,11 @@ export class NbdServer {
   }
 
   private error(): DomainError {
-    const isMissing = this.failure?.code === 'ENOENT';
+    if (this.failure?.code === 'ENOENT') {
+      return new DomainError('NOT_SUPPORTED', 'qemu-nbd is not installed: install the package qemu-utils.');
+    }
     const stderr = `error: ${this.stderr.trim().split('\n').at(-1) ?? ''}`;
-    return translateFailure('qemu-nbd', { code: this.child.exitCode ?? 1, stdout: '', stderr, missing: isMissing });
+    return translateFailure('qemu-nbd', { code: this.child.exitCode ?? 1, stdout: '', stderr });
   }
 }
 
