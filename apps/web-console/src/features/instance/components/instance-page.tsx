@@ -6,6 +6,7 @@ import { paths, type InstanceTab } from '../../../shared/location/paths.js';
 import { Tabs } from '../../../shared/ui/tabs.js';
 import { EventsTab } from './events-tab.js';
 import { GuestTab } from './guest-tab.js';
+import { HardwareTab } from './hardware-tab.js';
 import { ManifestTab } from './manifest-tab.js';
 import { MetricsTab } from './metrics-tab.js';
 import { OverviewTab } from './overview-tab.js';
@@ -18,6 +19,7 @@ const TABS: Readonly<Record<InstanceTab, string>> = {
   serial: 'Serial console',
   guest: 'Guest',
   metrics: 'Metrics',
+  hardware: 'Hardware',
   snapshots: 'Snapshots',
   events: 'Events',
   manifest: 'Manifest',
@@ -55,6 +57,7 @@ export function InstancePage({ vm, tab, consoles, onRemoved }: InstancePageProps
         {tab === 'serial' && consoles.serial()}
         {tab === 'guest' && <GuestTab vm={vm} />}
         {tab === 'metrics' && <MetricsTab vm={vm} />}
+        {tab === 'hardware' && <HardwareTab vm={vm} />}
         {tab === 'snapshots' && <SnapshotsTab vm={vm} />}
         {tab === 'events' && <EventsTab address={vm} />}
         {tab === 'manifest' && <ManifestTab address={vm} />}

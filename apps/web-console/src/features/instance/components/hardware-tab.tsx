@@ -1,0 +1,268 @@
+import { useQueryClient } from '@tanstack/react-query';
+import type { HardwareDiskView, HardwareNicView, HardwareView, VmView } from '@headgate/api-contracts';
+import { useState } from 'react';
+import { PlanDialog } from '../../../shared/plans/plan-dialog.js';
+import { contextNamed, unavailableReason, useCapabilities } from '../../../shared/queries/use-capabilities.js';
+import { readOnlyReason, useWhoami } from '../../../shared/queries/use-whoami.js';
+import { ErrorAlert } from '../../../shared/ui/error-alert.js';
+import { TextInput } from '../../../shared/ui/inputs.js';
+import { Skeleton } from '../../../shared/ui/loading.js';
+import { useNotify } from '../../../shared/ui/notifications.js';
+import { ReasonedButton } from '../../../shared/ui/reasoned-button.js';
+import { ReloadButton } from '../../../shared/ui/reload-button.js';
+import {
+  changeHardware,
+  hardwareKey,
+  previewHardware,
+  useHardware,
+  type HardwareChangeRequest,
+} from '../api/hardware-requests.js';
+
+/** The size, the disks and the NICs of a VM. Every change is previewed first. */
+export function HardwareTab({ vm }: { vm: VmView }) {
+  const { data: capabilities } = useCapabilities();
+  const { data: whoami } = useWhoami();
+  const unavailable = unavailableReason(contextNamed(capabilities, vm.context), 'hardware');
+  const { data, error, refetch, isFetching } = useHardware(vm, unavailable === undefined);
+  const [change, setChange] = useState<HardwareChangeRequest>();
+  const queries = useQueryClient();
+  const notify = useNotify();
+  if (unavailable !== undefined) return <p className="hg-note hg-page">{unavailable}</p>;
+  if (error) return <ErrorAlert title="Couldn't load the hardware" error={error} onRetry={() => void refetch()} />;
+  if (!data) return <Skeleton height="20rem" label="Loading the hardware" />;
+  const parts = { vm, hardware: data, refusal: readOnlyReason(whoami), onChange: setChange };
+  return (
+    <div className="hg-page">
+      <div className="hg-toolbar hg-gap-below">
+        <Pending hardware={data} />
+        <span className="hg-spring" />
+        <ReloadButton isLoading={isFetching} onReload={() => void refetch()} />
+      </div>
+      <SizeForm key={`${data.cpu} ${data.mem}`} {...parts} />
+      <Disks {...parts} />
+      <Nics {...parts} />
+      {change && (
+        <PlanDialog
+          title={change.title}
+          label={change.label}
+          failure="Couldn't change the hardware"
+          isDanger={change.isDanger ?? false}
+          preview={() => previewHardware(vm, change)}
+          run={() => changeHardware(vm, change)}
+          onClose={() => setChange(undefined)}
+          onDone={() => {
+            setChange(undefined);
+            notify({ variant: 'success', title: `Changed the hardware of ${vm.name}` });
+            void queries.invalidateQueries({ queryKey: hardwareKey(vm) });
+          }}
+        />
+      )}
+    </div>
+  );
+}
+
+interface PartProps {
+  readonly vm: VmView;
+  readonly hardware: HardwareView;
+  /** Why the user may change nothing. */
+  readonly refusal: string | undefined;
+  readonly onChange: (change: HardwareChangeRequest) => void;
+}
+
+function Pending({ hardware: { pending } }: { hardware: HardwareView }) {
+  if (pending.length === 0) return <span className="hg-note">No changes wait for a restart</span>;
+  return (
+    <ul className="hg-note" aria-label="Changes that wait for a restart">
+      {pending.map(({ field, running, configured }) => (
+        <li key={field}>
+          {field}: {running || 'none'} now, {configured || 'none'} after a restart
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function SizeForm({ vm, hardware, refusal, onChange }: PartProps) {
+  const [cpu, setCpu] = useState(String(hardware.cpu));
+  const [mem, setMem] = useState(hardware.mem);
+  const body = {
+    ...(cpu === String(hardware.cpu) ? {} : { cpu: Number(cpu) }),
+    ...(mem === hardware.mem ? {} : { mem }),
+  };
+  const reason = refusal ?? (Object.keys(body).length === 0 ? 'Change the CPUs or the memory first.' : undefined);
+  return (
+    <div className="hg-toolbar hg-gap-below">
+      <TextInput aria-label="CPUs" value={cpu} onChange={setCpu} />
+      <TextInput aria-label="Memory" value={mem} onChange={setMem} />
+      <ReasonedButton
+        variant="secondary"
+        reason={reason}
+        onClick={() => onChange({ title: `Scale ${vm.name}`, label: 'Scale', method: 'POST', path: 'scale', body })}
+      >
+        Scale…
+      </ReasonedButton>
+    </div>
+  );
+}
+
+function Disks({ vm, hardware, refusal, onChange }: PartProps) {
+  const [size, setSize] = useState('');
+  const add = { title: `Add a disk to ${vm.name}`, label: 'Add disk', method: 'POST', path: 'volumes' } as const;
+  return (
+    <section aria-label="Disks" className="hg-gap-below">
+      <div className="hg-list">
+        <table aria-label="Disks">
+          <thead>
+            <tr>
+              <th scope="col">Device</th>
+              <th scope="col">Volume</th>
+              <th scope="col">Size</th>
+              <th scope="col">Actions</th>
+            </tr>
+          </thead>
+          <tbody>
+            {hardware.disks.map((disk) => (
+              <DiskRow key={disk.device} disk={disk} {...{ vm, refusal, onChange }} />
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <div className="hg-toolbar">
+        <TextInput aria-label="Size of the new disk" placeholder="20Gi" value={size} onChange={setSize} />
+        <ReasonedButton
+          variant="secondary"
+          reason={refusal ?? (size === '' ? 'Enter a size first.' : undefined)}
+          onClick={() => onChange({ ...add, body: { size } })}
+        >
+          Add disk…
+        </ReasonedButton>
+      </div>
+    </section>
+  );
+}
+
+function DiskRow({ disk, vm, refusal, onChange }: { disk: HardwareDiskView } & Omit<PartProps, 'hardware'>) {
+  const [size, setSize] = useState('');
+  const { pvc, device, isRoot, type } = disk;
+  const name = pvc ?? device;
+  const path = `volumes/${encodeURIComponent(name)}`;
+  const detach = (isDeleted: boolean): HardwareChangeRequest => ({
+    title: `${isDeleted ? 'Delete' : 'Detach'} ${name}`,
+    label: isDeleted ? 'Delete' : 'Detach',
+    isDanger: isDeleted,
+    method: 'DELETE',
+    path,
+    ...(isDeleted && { query: { delete: 'true' } }),
+  });
+  const expand = { title: `Expand ${name}`, label: 'Expand', method: 'POST', path: 'expand' } as const;
+  return (
+    <tr>
+      <td>
+        {device}
+        {isRoot ? ' (root)' : type === 'cdrom' ? ' (CD-ROM)' : ''}
+      </td>
+      <td>{pvc ?? ''}</td>
+      <td>{disk.size ?? ''}</td>
+      <td>
+        {type === 'disk' && (
+          <div className="hg-toolbar">
+            <TextInput aria-label={`New size of ${name}`} placeholder="New size" value={size} onChange={setSize} />
+            <ReasonedButton
+              variant="link"
+              aria-label={`Expand ${name}`}
+              reason={refusal ?? (size === '' ? 'Enter a size first.' : undefined)}
+              onClick={() => onChange({ ...expand, body: { pvc: name, size } })}
+            >
+              Expand
+            </ReasonedButton>
+            {[false, true].map((isDeleted) => (
+              <ReasonedButton
+                key={String(isDeleted)}
+                variant="link"
+                aria-label={`${isDeleted ? 'Delete' : 'Detach'} ${name}`}
+                reason={refusal ?? (isRoot ? `${vm.name} boots from it.` : undefined)}
+                onClick={() => onChange(detach(isDeleted))}
+              >
+                {isDeleted ? 'Delete' : 'Detach'}
+              </ReasonedButton>
+            ))}
+          </div>
+        )}
+      </td>
+    </tr>
+  );
+}
+
+function Nics({ vm, hardware, refusal, onChange }: PartProps) {
+  const [iface, setIface] = useState('');
+  const [nad, setNad] = useState('');
+  const add = { title: `Add a NIC to ${vm.name}`, label: 'Add NIC', method: 'POST', path: 'nics' } as const;
+  const reason = refusal ?? (iface === '' || nad === '' ? 'Enter a name and a network first.' : undefined);
+  const ofNic = ({ iface: nic }: HardwareNicView) => ({ path: `nics/${encodeURIComponent(nic)}`, isExtension: true });
+  return (
+    <section aria-label="NICs">
+      <div className="hg-list">
+        <table aria-label="NICs">
+          <thead>
+            <tr>
+              <th scope="col">Name</th>
+              <th scope="col">Network</th>
+              <th scope="col">MAC address</th>
+              <th scope="col">Link</th>
+              <th scope="col">Actions</th>
+            </tr>
+          </thead>
+          <tbody>
+            {hardware.nics.map((nic) => {
+              const link = nic.link === 'up' ? 'down' : 'up';
+              const verb = link === 'up' ? 'Connect' : 'Disconnect';
+              return (
+                <tr key={nic.iface}>
+                  <td>{nic.iface}</td>
+                  <td>{nic.nad}</td>
+                  <td>{nic.mac}</td>
+                  <td>{nic.link === 'up' ? 'Connected' : 'Disconnected'}</td>
+                  <td>
+                    <ReasonedButton
+                      variant="link"
+                      aria-label={`${verb} ${nic.iface}`}
+                      reason={refusal}
+                      onClick={() =>
+                        onChange({
+                          ...ofNic(nic),
+                          title: `${verb} ${nic.iface}`,
+                          label: verb,
+                          method: 'POST',
+                          body: { link },
+                        })
+                      }
+                    >
+                      {verb}
+                    </ReasonedButton>
+                    <ReasonedButton
+                      variant="link"
+                      aria-label={`Remove ${nic.iface}`}
+                      reason={refusal}
+                      onClick={() =>
+                        onChange({ ...ofNic(nic), title: `Remove ${nic.iface}`, label: 'Remove', method: 'DELETE' })
+                      }
+                    >
+                      Remove
+                    </ReasonedButton>
+                  </td>
+                </tr>
+              );
+            })}
+          </tbody>
+        </table>
+      </div>
+      <div className="hg-toolbar">
+        <TextInput aria-label="Name of the new NIC" placeholder="eth1" value={iface} onChange={setIface} />
+        <TextInput aria-label="Network of the new NIC" placeholder="Network" value={nad} onChange={setNad} />
+        <ReasonedButton variant="secondary" reason={reason} onClick={() => onChange({ ...add, body: { nad, iface } })}>
+          Add NIC…
+        </ReasonedButton>
+      </div>
+    </section>
+  );
+}
