@@ -13,6 +13,7 @@ import { HardwareModule } from './hardware/hardware.module.js';
 import { GuestsModule } from './guests/guests.module.js';
 import { HealthModule } from './health/health.module.js';
 import { IdentityModule } from './identity/identity.module.js';
+import { DataVolumesModule } from './images/datavolumes.module.js';
 import { ImagesModule } from './images/images.module.js';
 import { InstancesModule } from './instances/instances.module.js';
 import { MetricsModule } from './metrics/metrics.module.js';
@@ -42,6 +43,7 @@ export class AppModule {
         HealthModule,
         PageModule,
         ImagesModule,
+        DataVolumesModule,
         HardwareModule,
         InstancesModule,
         SnapshotsModule,

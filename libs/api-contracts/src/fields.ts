@@ -1,9 +1,11 @@
 import {
   isDiskSize,
   isMemorySize,
+  CHECKSUM_RULE,
   DOWNLOAD_URL_RULE,
   FOLDER_PATH_RULE,
   IMAGE_REFERENCE_RULE,
+  isChecksum,
   isDownloadUrl,
   isImageReference,
   isContextName,
@@ -43,6 +45,8 @@ const textField =
       },
       options,
     );
+
+const isByteCount = (text: string): boolean => /^(?:0|[1-9]\d{0,15})$/.test(text) && Number.isSafeInteger(Number(text));
 
 const NAME_RULE = `1 to ${MAX_NAME_LENGTH} characters of a-z, 0-9 and "-", beginning with a letter or a digit`;
 
@@ -99,6 +103,19 @@ export const IsImageReference = textField('isImageReference', isImageReference, 
 export const IsDownloadUrl = textField('isDownloadUrl', isDownloadUrl, DOWNLOAD_URL_RULE, {
   maxLength: 2048,
   examples: ['https://example.org/images/debian-12.qcow2'],
+});
+
+/** The checksum of a file. */
+export const IsChecksum = textField('isChecksum', isChecksum, CHECKSUM_RULE, {
+  maxLength: 135,
+  examples: ['sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef'],
+});
+
+/** A number of bytes in a query string. */
+export const IsByteCount = textField('isByteCount', isByteCount, 'a whole number of bytes', {
+  pattern: '^(0|[1-9][0-9]{0,15})$',
+  maxLength: 16,
+  examples: ['0', '1024'],
 });
 
 /** A folder, by its whole path. */

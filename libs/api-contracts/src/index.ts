@@ -4,6 +4,7 @@ export * from './containers.js';
 export * from './fields.js';
 export * from './folders.js';
 export * from './hardware.js';
+export * from './images.js';
 export * from './metrics.js';
 export * from './guests.js';
 export * from './queries.js';

@@ -1,2 +1,5 @@
 export * from './configured-catalog.js';
 export * from './image-sources.js';
+export * from './imported/change-images.js';
+export * from './imported/imported-image-directory.js';
+export * from './imported/uploads.js';

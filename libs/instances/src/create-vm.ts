@@ -15,6 +15,7 @@ import {
   type Audit,
 } from '@headgate/domain-contracts';
 import type { PlaceInstance } from './place-instance.js';
+import { importedImage } from './imported-image.js';
 import { chooseSource, type SourceFields } from './vm-source.js';
 
 /** A request to create a VM. Quantities are in Kubernetes notation. */
@@ -58,12 +59,12 @@ export class CreateVm extends Change<[request: CreateVmRequest], CreatedVm> {
   }
 
   override async plan(request: CreateVmRequest): Promise<Plan> {
-    const { backend, spec } = this.prepare(request);
+    const { backend, spec } = await this.prepare(request);
     return backend.require('provisioning').planCreate(spec);
   }
 
   override async run(request: CreateVmRequest, caller: Caller): Promise<CreatedVm> {
-    const { backend, spec } = this.prepare(request);
+    const { backend, spec } = await this.prepare(request);
     return this.audit.of(caller, 'create', spec.ref, async () => {
       const { remaining } = await backend.require('provisioning').create(spec);
       const task = remaining && this.tasks.start('create', spec.ref, caller, remaining);
@@ -72,9 +73,10 @@ export class CreateVm extends Change<[request: CreateVmRequest], CreatedVm> {
     });
   }
 
-  private prepare(request: CreateVmRequest): { backend: Backend; spec: VmSpec } {
-    const source = chooseSource(request, this.catalog);
+  private async prepare(request: CreateVmRequest): Promise<{ backend: Backend; spec: VmSpec }> {
+    const choice = chooseSource(request, this.catalog);
     const { backend, ref } = this.place.place({ kind: 'vm', ...request });
+    const source = choice.kind === 'unknownImage' ? await importedImage(backend, ref, choice) : choice;
     const availability = backend.require('provisioning').sources()[source.kind];
     if (availability !== true) throw new DomainError('NOT_SUPPORTED', availability);
     const { node, cloudInit, instancetype, preference, start = false, cpu = DEFAULTS.cpu } = request;

@@ -17,8 +17,15 @@ export interface SourceFields {
   readonly sshKey?: string;
 }
 
-/** @throws DomainError INVALID_SOURCE unless exactly one source is set, UNKNOWN_CATALOG_ENTRY */
-export function chooseSource(fields: SourceFields, catalog: ImageCatalog): VmSource {
+/** The name of an image that is not in the catalog. It may be that of an imported image. */
+export interface UnknownImage {
+  readonly kind: 'unknownImage';
+  readonly name: string;
+  readonly problem: DomainError;
+}
+
+/** @throws DomainError INVALID_SOURCE unless exactly one source is set */
+export function chooseSource(fields: SourceFields, catalog: ImageCatalog): VmSource | UnknownImage {
   const given = VM_SOURCES.filter((kind) => fields[kind] !== undefined);
   const [kind] = given;
   if (kind === undefined || given.length > 1) {
@@ -33,7 +40,7 @@ export function chooseSource(fields: SourceFields, catalog: ImageCatalog): VmSou
     case 'containerDisk':
       return { kind, image: value };
     case 'image':
-      return sourceOf(catalog.find(value));
+      return findImage(value, catalog);
     case 'import':
     case 'iso':
       return { kind, url: value };
@@ -41,6 +48,15 @@ export function chooseSource(fields: SourceFields, catalog: ImageCatalog): VmSou
       return { kind, image: value, sshKey: fields.sshKey };
     case 'pvc':
       return { kind, claim: value };
+  }
+}
+
+function findImage(name: string, catalog: ImageCatalog): VmSource | UnknownImage {
+  try {
+    return sourceOf(catalog.find(name));
+  } catch (error) {
+    if (!DomainError.is(error, 'UNKNOWN_CATALOG_ENTRY')) throw error;
+    return { kind: 'unknownImage', name, problem: error };
   }
 }
 

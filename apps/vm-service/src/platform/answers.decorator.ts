@@ -28,3 +28,14 @@ export const Describe =
 
 export const descriptionOf = (handler: object): RouteDescription | undefined =>
   Reflect.getMetadata(DESCRIPTION, handler) as RouteDescription | undefined;
+
+const UPLOAD = 'headgate:upload';
+
+/** Describes a route whose body is either JSON, of this class, or the bytes of a file. */
+export const AcceptsUpload =
+  (json: new () => object): MethodDecorator =>
+  (_target, _key, descriptor) =>
+    Reflect.defineMetadata(UPLOAD, json, descriptor.value as object);
+
+export const uploadBodyOf = (handler: object): (new () => object) | undefined =>
+  Reflect.getMetadata(UPLOAD, handler) as (new () => object) | undefined;

@@ -31,6 +31,7 @@ export const STATUS: Readonly<Record<ErrorCode, number>> = {
   IMAGE_NOT_FOUND: 404,
   ALREADY_EXISTS: 409,
   AMBIGUOUS_INSTANCE: 409,
+  AMBIGUOUS_IMAGE: 409,
   WRONG_STATE: 409,
   BUSY: 409,
   CONFLICT: 409,

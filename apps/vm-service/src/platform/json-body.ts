@@ -7,8 +7,12 @@ const MAX_FIELDS = 100;
 const MAX_PLAIN_ELEMENTS = 10_000;
 const MAX_DEPTH = 10;
 
+/** The route that also accepts a part of a file as its body. */
+export const UPLOAD_PATH = '/api/datavolumes';
+export const UPLOAD_TYPE = 'application/octet-stream';
+
 /**
- * Accepts JSON bodies only: anything else is 415, which also keeps out the forms of other sites. An empty body counts as no
+ * Accepts JSON bodies, and on one route files: anything else is 415, which also keeps out the forms of other sites. An empty body counts as no
  * body, whatever its content type. Validation takes longer than the size of a body suggests, so its fields are counted first.
  */
 export function acceptJsonOnly(app: NestFastifyApplication): void {
@@ -30,6 +34,14 @@ export function acceptJsonOnly(app: NestFastifyApplication): void {
         return done(tooComplex(`larger than ${MAX_FIELDS} fields, or ${MAX_PLAIN_ELEMENTS} strings of an array`));
       return done(null, value);
     });
+  });
+  // The stream itself is the body: the route reads as much of it as it wants.
+  fastify.addContentTypeParser(UPLOAD_TYPE, (request, payload, done) => {
+    const { method, url } = request.routeOptions;
+    if (url === UPLOAD_PATH && method === 'POST') return done(null, payload);
+    return done(
+      new DomainError('UNSUPPORTED_MEDIA_TYPE', 'The body must be JSON, with content-type: application/json.'),
+    );
   });
 }
 

@@ -11,7 +11,8 @@ import {
 } from '@nestjs/swagger';
 import * as contracts from '@headgate/api-contracts';
 import { ChangeQuery, ErrorView, PlanView } from '@headgate/api-contracts';
-import { answer, descriptionOf, type Answer } from '../platform/answers.decorator.js';
+import { answer, descriptionOf, uploadBodyOf, type Answer } from '../platform/answers.decorator.js';
+import { UPLOAD_TYPE } from '../platform/json-body.js';
 import { referenceTo, schemaOf, type DtoClass, type JsonSchema } from './json-schema.js';
 
 type Operation = NonNullable<OpenAPIObject['paths'][string]['get']>;
@@ -84,8 +85,10 @@ function describeRoutes(controller: Type): void {
     const canRehearse = parameters.some((type) => type === ChangeQuery || type.prototype instanceof ChangeQuery);
     const answers = [...description.answers, ...(canRehearse ? [answer(200, PlanView)] : [])];
     const types = answers.flatMap(({ type }) => (typeof type === 'string' ? [] : [type]));
-    ApiExtraModels(ErrorView, ...types)(prototype, name, descriptor);
-    ApiOperation({ summary: description.summary })(prototype, name, descriptor);
+    const upload = uploadBodyOf(descriptor.value as object);
+    ApiExtraModels(ErrorView, ...types, ...(upload ? [upload] : []))(prototype, name, descriptor);
+    const body = upload && { requestBody: uploadBody(upload) };
+    ApiOperation({ summary: description.summary, ...body })(prototype, name, descriptor);
     for (const status of new Set(answers.map((one) => one.status))) {
       const response = {
         status,
@@ -96,6 +99,14 @@ function describeRoutes(controller: Type): void {
     }
   }
 }
+
+const uploadBody = (json: DtoClass) => ({
+  required: true,
+  content: {
+    'application/json': { schema: referenceTo(json) },
+    [UPLOAD_TYPE]: { schema: { type: 'string', format: 'binary' } as const },
+  },
+});
 
 /** A status may come in two forms, such as an answer and the plan of a dry run. */
 function contentOf(answers: readonly Answer[]): Record<string, { schema: JsonSchema }> {

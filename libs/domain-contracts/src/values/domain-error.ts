@@ -35,6 +35,7 @@ export const ERROR_CODES = [
   // conflicts
   'ALREADY_EXISTS',
   'AMBIGUOUS_INSTANCE',
+  'AMBIGUOUS_IMAGE',
   'WRONG_STATE',
   'BUSY',
   'CONFLICT',

@@ -12,6 +12,12 @@ export const isImageReference = (text: string): boolean =>
   text.length <= MAX_REFERENCE_LENGTH && IMAGE_REFERENCE.test(text);
 export const isDownloadUrl = (text: string): boolean => text.length <= MAX_URL_LENGTH && DOWNLOAD_URL.test(text);
 
+const CHECKSUM = /^(?:sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128})$/;
+
+export const CHECKSUM_RULE = 'a checksum such as sha256:<64 hex digits> or sha512:<128 hex digits>';
+
+export const isChecksum = (text: string): boolean => CHECKSUM.test(text);
+
 /** A URL without the parts that may contain a password or a token. */
 export function displayUrl(text: string): string {
   if (!URL.canParse(text)) return text;

@@ -1,0 +1,96 @@
+import type { Readable } from 'node:stream';
+import { Controller, Delete, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
+import {
+  ChangeQuery,
+  ImageAcceptedView,
+  ImportedImageView,
+  ImportImageDto,
+  InstancePath,
+  StatusView,
+  UploadQuery,
+  type PlanView,
+} from '@headgate/api-contracts';
+import { DomainError, type ImageRef } from '@headgate/domain-contracts';
+import { DeleteImage, discard, hasImages, ImportImage, UploadImage, Uploads, type UploadPart } from '@headgate/images';
+import type { FastifyReply } from 'fastify';
+import { QueryBackends } from '../cluster/query-backends.js';
+import { AcceptsUpload, answer, answerList, Describe } from '../platform/answers.decorator.js';
+import { Changing, ChangeRequest } from '../platform/change-request.js';
+import { ImageBody, type ImageContent } from './image-body.js';
+import { presentImports } from './present-imports.js';
+
+/** Imported images. */
+@Controller('api/datavolumes')
+export class DataVolumesController {
+  constructor(
+    private readonly backends: QueryBackends,
+    private readonly uploads: Uploads,
+    private readonly importImage: ImportImage,
+    private readonly uploadImage: UploadImage,
+    private readonly deleteImage: DeleteImage,
+  ) {}
+
+  @Get()
+  @Describe('The imported images, and the imports and uploads that run.', answerList(200, ImportedImageView))
+  async list(@Res({ passthrough: true }) reply: FastifyReply): Promise<ImportedImageView[]> {
+    const uploads = this.uploads.all();
+    const answers = await this.backends.all(reply, async (backend) => {
+      const images = hasImages(backend) ? await backend.require('images').list() : [];
+      return presentImports(
+        backend,
+        images,
+        uploads.filter(({ request }) => request.ref.context === backend.context),
+      );
+    });
+    return answers.flat();
+  }
+
+  @Post()
+  @Describe(
+    'Imports an image from a URL, or receives a part of its file. The last part begins the import.',
+    answer(200, ImageAcceptedView),
+  )
+  @AcceptsUpload(ImportImageDto)
+  @HttpCode(200)
+  async create(
+    @ImageBody() { json, file }: ImageContent,
+    @Query() query: UploadQuery,
+    @Changing() request: ChangeRequest,
+  ): Promise<ImageAcceptedView | PlanView> {
+    if (file) {
+      return request.answer(query, this.uploadImage, [partOf(query, file)], ({ ref, task, offset }) => ({
+        ...presentRef(ref),
+        task,
+        offset,
+      }));
+    }
+    const order = { ...json, context: json.context ?? query.context };
+    return request.answer(query, this.importImage, [order], ({ ref, task }) => ({ ...presentRef(ref), task }));
+  }
+
+  @Delete(':ns/:name')
+  @Describe('Deletes an image that no VM needs, or cancels its import or upload.', answer(200, StatusView))
+  delete(
+    @Param() { ns, name }: InstancePath,
+    @Query() query: ChangeQuery,
+    @Changing() request: ChangeRequest,
+  ): Promise<StatusView | PlanView> {
+    const image = { namespace: ns, name, context: query.context };
+    return request.answer(query, this.deleteImage, [image], () => ({ status: 'deleted' }));
+  }
+}
+
+/** @throws DomainError INVALID_INPUT */
+function partOf({ name, bytes, offset = '0', ...query }: UploadQuery, body: Readable): UploadPart {
+  if (name === undefined || bytes === undefined || bytes === '0') {
+    discard(body);
+    throw new DomainError(
+      'INVALID_INPUT',
+      'The query must have name, the name of the image, and bytes, the length of its whole file.',
+    );
+  }
+  const { namespace, context, size, version, checksum } = query;
+  return { name, namespace, context, size, version, checksum, fileBytes: Number(bytes), offset: Number(offset), body };
+}
+
+const presentRef = ({ name, namespace, context }: ImageRef) => ({ name, namespace, context });

@@ -1,0 +1,60 @@
+import { join } from 'node:path';
+import { Module, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Audit, BackendDirectory, Clock, TaskRunner } from '@headgate/domain-contracts';
+import {
+  DeleteImage,
+  ImportedImageDirectory,
+  ImportImage,
+  UploadImage,
+  Uploads,
+  type ImageDeps,
+} from '@headgate/images';
+import { QueryBackends } from '../cluster/query-backends.js';
+import type { Settings } from '../config/load-config.js';
+import { FleetModule } from '../fleet/fleet.module.js';
+import { provideClass } from '../platform/provide-class.js';
+import { SETTINGS } from '../platform/tokens.js';
+import { StoreModule } from '../store/store.module.js';
+import { TasksModule } from '../tasks/tasks.module.js';
+import { DataVolumesController } from './datavolumes.controller.js';
+
+const IMAGE_DEPS = Symbol('IMAGE_DEPS');
+
+/** Imported images and uploads. */
+@Module({
+  imports: [StoreModule, FleetModule, TasksModule],
+  controllers: [DataVolumesController],
+  providers: [
+    provideClass(QueryBackends, [BackendDirectory]),
+    {
+      provide: Uploads,
+      inject: [SETTINGS, Clock],
+      useFactory: ({ dataDir }: Settings, clock: Clock) => new Uploads({ folder: join(dataDir, 'uploads'), clock }),
+    },
+    provideClass(ImportedImageDirectory, [BackendDirectory, Uploads]),
+    {
+      provide: IMAGE_DEPS,
+      inject: [ImportedImageDirectory, Uploads, TaskRunner, Audit],
+      useFactory: (
+        directory: ImportedImageDirectory,
+        uploads: Uploads,
+        tasks: TaskRunner,
+        audit: Audit,
+      ): ImageDeps => ({ directory, uploads, tasks, audit }),
+    },
+    provideClass(ImportImage, [IMAGE_DEPS]),
+    provideClass(UploadImage, [IMAGE_DEPS]),
+    provideClass(DeleteImage, [IMAGE_DEPS]),
+  ],
+})
+export class DataVolumesModule implements OnApplicationBootstrap, OnApplicationShutdown {
+  constructor(private readonly uploads: Uploads) {}
+
+  async onApplicationBootstrap(): Promise<void> {
+    await this.uploads.sweep();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.uploads.close();
+  }
+}
