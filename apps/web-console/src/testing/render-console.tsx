@@ -21,6 +21,7 @@ export function givenService(): MockService {
   service.on('GET /healthz', {});
   service.on('GET /api/tasks', []);
   service.on('GET /api/vms', []);
+  service.on('GET /api/cts', []);
   service.install();
   return service;
 }

@@ -1,12 +1,14 @@
 import type { ContainerView } from '@headgate/api-contracts';
 import { INSTANCE_COLUMNS } from '../../shared/list/instance-columns.js';
 import type { ListColumns } from '../../shared/list/list-kind.js';
+import { usageColumns } from '../../shared/list/usage-columns.js';
 import { paths } from '../../shared/location/paths.js';
+import type { Usages } from '../../shared/queries/use-usage.js';
 
 const { status, cpu, mem, node, tags, namespace, context, created } = INSTANCE_COLUMNS;
 
 /** The columns of the list of containers. */
-export const CONTAINER_COLUMNS: ListColumns<ContainerView> = {
+export const containerColumns = (usages: Usages): ListColumns<ContainerView> => ({
   name: {
     label: 'Name',
     order: ({ name }) => name,
@@ -31,10 +33,12 @@ export const CONTAINER_COLUMNS: ListColumns<ContainerView> = {
     cell: ({ image }) => <span title={image}>{image}</span>,
   },
   cpu,
+  cpuUsage: usageColumns(usages).cpuUsage,
   mem,
+  memUsage: usageColumns(usages).memUsage,
   node: { ...node, keepPriority: 4 },
   namespace: { ...namespace, keepPriority: 3 },
   context: { ...context, keepPriority: 2 },
   tags: { ...tags, hiddenByDefault: true },
   created,
-};
+});

@@ -2,6 +2,8 @@ import { useQuery } from '@tanstack/react-query';
 import type { UsageView } from '@headgate/api-contracts';
 import type { InstanceCollection } from '../api/instance-path.js';
 import { getJson } from '../api/request.js';
+import type { FleetState } from '../fleet/fleet-store.js';
+import type { Instance } from '../instances/instance.js';
 
 /** Usages by the ref of the instance. */
 export type Usages = ReadonlyMap<string, UsageView>;
@@ -17,11 +19,12 @@ export const SAMPLE_INTERVAL_MS = 15_000;
 
 const byRef = (entries: readonly UsageEntry[]): Usages => new Map(entries.map(({ ref, usage }) => [ref, usage]));
 
-/** The current usage of all measured instances of a kind. */
-export const useUsages = (collection: InstanceCollection): Usages =>
+/** The current usage of all measured instances of a kind. It waits for the list, which must not load more slowly because of it. */
+export const useUsages = (collection: InstanceCollection, { phase }: Pick<FleetState<Instance>, 'phase'>): Usages =>
   useQuery({
     queryKey: ['usage', collection],
     queryFn: ({ signal }) => getJson<UsageEntry[]>(`/api/${collection}`, { query: { usage: 'only' }, signal }),
     select: byRef,
     refetchInterval: SAMPLE_INTERVAL_MS,
+    enabled: phase !== 'loading',
   }).data ?? NO_USAGES;

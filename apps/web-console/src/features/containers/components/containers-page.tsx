@@ -7,6 +7,7 @@ import { paths } from '../../../shared/location/paths.js';
 import { useActionRefusal } from '../../../shared/power/use-action-refusal.js';
 import { useConfirmedPower } from '../../../shared/power/use-confirmed-power.js';
 import { readOnlyReason, useWhoami } from '../../../shared/queries/use-whoami.js';
+import { useUsages } from '../../../shared/queries/use-usage.js';
 import { RemoveDialog } from '../../../shared/instances/remove-dialog.js';
 import { EmptyState } from '../../../shared/ui/empty-state.js';
 import { Icon } from '../../../shared/ui/icon.js';
@@ -14,7 +15,7 @@ import { useNotify } from '../../../shared/ui/notifications.js';
 import { ReasonedButton } from '../../../shared/ui/reasoned-button.js';
 import { useShortcut } from '../../../shared/ui/use-shortcut.js';
 import { containerActions, containerOperations, nextPower } from '../container-actions.js';
-import { CONTAINER_KIND } from '../container-kind.js';
+import { containerKind } from '../container-kind.js';
 
 /** All containers of all contexts. */
 export function ContainersPage({ onCreate }: { onCreate: () => void }) {
@@ -25,6 +26,8 @@ export function ContainersPage({ onCreate }: { onCreate: () => void }) {
   const notify = useNotify();
   const refusal = useActionRefusal();
   const operations = useMemo(() => containerOperations(refusal), [refusal]);
+  const usages = useUsages('cts', fleet);
+  const kind = useMemo(() => containerKind(usages), [usages]);
   const power = useConfirmedPower();
   const readOnly = readOnlyReason(whoami);
   const create = (): void => {
@@ -46,7 +49,7 @@ export function ContainersPage({ onCreate }: { onCreate: () => void }) {
   return (
     <>
       <InstanceList
-        kind={CONTAINER_KIND}
+        kind={kind}
         fleet={fleet}
         actionsOf={actionsOf}
         onAction={onAction}

@@ -23,7 +23,7 @@ export function FleetPage({ onCreate }: { onCreate: () => void }) {
   const [, navigate] = useLocation();
   const refusal = useActionRefusal();
   const operations = useVmOperations();
-  const usages = useUsages('vms');
+  const usages = useUsages('vms', fleet);
   const kind = useMemo(() => vmKind(usages), [usages]);
   const power = useConfirmedPower();
   const readOnly = readOnlyReason(whoami);
