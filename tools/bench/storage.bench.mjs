@@ -1,15 +1,18 @@
-// The disk of a new VM on libvirt: from a new image, and from one in the cache. The libvirtd is a private one, which requires root.
+// The disk of a new VM on libvirt, from a new image and from one in the cache, snapshots and clones. The libvirtd is a private one, which requires root.
 // Run alone: node tools/bench/storage.bench.mjs
 import { fileURLToPath } from 'node:url';
 import { measure, whyUnavailable } from './libvirt/measure.mjs';
 
 const MAX_CACHED_MS = 1000;
 const MAX_KIB_PER_VM = 1024;
+const MAX_SNAPSHOT_MS = 300;
+const MAX_CLONE_MS = 1000;
 
 export default async function run() {
   const reason = whyUnavailable(['libvirtd', 'qemu-img', 'qemu-system-x86_64']);
   if (reason !== undefined) return { name: 'storage', rows: [{ what: `skipped: ${reason}`, value: 0, unit: '' }] };
-  const { contentMib, first, cached, slowest, copy, bytesPerVm } = measure('storage.bench');
+  const { contentMib, first, cached, slowest, copy, bytesPerVm, snapshot, snapshotOwnPart, clone } =
+    measure('storage.bench');
   return {
     name: 'storage',
     rows: [
@@ -30,6 +33,22 @@ export default async function run() {
         unit: 'KiB',
         target: `under ${MAX_KIB_PER_VM}`,
         ok: bytesPerVm < MAX_KIB_PER_VM * 1024,
+      },
+      { what: 'a snapshot of a stopped VM', value: snapshot, unit: 'ms' },
+      {
+        what: "of that, beyond libvirt's own time",
+        value: snapshotOwnPart,
+        unit: 'ms',
+        target: `under ${MAX_SNAPSHOT_MS}`,
+        ok: snapshotOwnPart < MAX_SNAPSHOT_MS,
+      },
+      {
+        what: 'a clone: the whole operation',
+        value: clone,
+        unit: 'ms',
+        ratio: clone / copy,
+        target: `under ${MAX_CLONE_MS}`,
+        ok: clone < MAX_CLONE_MS,
       },
     ],
   };

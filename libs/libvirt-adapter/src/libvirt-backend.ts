@@ -120,7 +120,7 @@ export class LibvirtBackend extends Backend {
     const finder = new DomainFinder(context, connection);
     const stops = new StopRequests(clock);
     const lock = new KeyedLock();
-    const pool = new StoragePool(connection, POOL_NAME, options.poolPath ?? defaultPoolPath(uri, folder));
+    const pool = new StoragePool(connection, POOL_NAME, options.poolPath ?? defaultPoolPath(uri, folder), clock);
     const editor = new DomainEditor(connection);
     const localImage = tinyGuest && sharedBuild(tinyGuest, clock);
     const writer = (): Promise<string | undefined> => findDiscWriter(run);

@@ -1,4 +1,4 @@
-// Measures how long the disk of a new VM takes, from a new image and from one in the cache, on a private libvirtd. Started by
+// Measures how long the disk of a new VM, a snapshot and a clone take, on a private libvirtd. Started by
 // tools/bench/storage.bench.mjs, which reads the figures from standard output.
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -10,7 +10,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { SystemClock, type VmSpec } from '@headgate/domain-contracts';
+import type { LibvirtConnection } from '../connection/libvirt-connection.js';
 import { LibvirtBackend } from '../libvirt-backend.js';
+import { RpcLibvirt } from '../rpc/rpc-libvirt.js';
 import { PrivateLibvirtd } from '../testing/private-libvirtd.js';
 
 const run = promisify(execFile);
@@ -21,6 +23,41 @@ const VMS = 9;
 
 const median = (values: readonly number[]): number =>
   [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN;
+
+/** Measures how long at least one call of a connection was in progress. */
+class Stopwatch {
+  private running = 0;
+  private began = 0;
+  private total = 0;
+
+  /** The time since the last reading. */
+  read(): number {
+    const { total } = this;
+    this.total = 0;
+    return total;
+  }
+
+  over<T extends object>(inner: T): T {
+    return new Proxy(inner, {
+      get: (target, name) => {
+        const value = Reflect.get(target, name) as unknown;
+        if (typeof value === 'object' && value !== null) return this.over(value);
+        if (typeof value !== 'function') return value;
+        return (...args: unknown[]): unknown => {
+          const result: unknown = value.apply(target, args);
+          return result instanceof Promise ? this.follow(result) : result;
+        };
+      },
+    });
+  }
+
+  private follow<T>(call: Promise<T>): Promise<T> {
+    if (this.running++ === 0) this.began = performance.now();
+    return call.finally(() => {
+      if (--this.running === 0) this.total += performance.now() - this.began;
+    });
+  }
+}
 
 async function time(work: () => Promise<unknown>): Promise<number> {
   const began = performance.now();
@@ -59,9 +96,12 @@ const server = createServer((_request, response) => {
 });
 await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 const daemon = await PrivateLibvirtd.create();
+const inLibvirt = new Stopwatch();
+const connection: LibvirtConnection = inLibvirt.over(new RpcLibvirt({ uri: daemon.uri }));
 const backend = LibvirtBackend.open({
   context: 'bench',
   uri: daemon.uri,
+  connection,
   dataDir: folder,
   poolPath,
   clock: new SystemClock(),
@@ -94,6 +134,20 @@ try {
   const cached: number[] = [];
   for (let i = 0; i < VMS; i++) cached.push(await time(create));
   const bytesPerVm = ((await allocatedBytes(poolPath)) - firstBytes) / VMS;
+  const ref = { kind: 'vm', context: 'bench', namespace: 'local', name: 'hgtest-bench-1' } as const;
+  const snapshots: number[] = [];
+  const ownParts: number[] = [];
+  for (let i = 0; i < VMS; i++) {
+    inLibvirt.read();
+    const taken = await time(() => backend.require('snapshots').create(ref, { name: `snapshot-${i}` }));
+    snapshots.push(taken);
+    ownParts.push(taken - inLibvirt.read());
+  }
+  const clones: number[] = [];
+  for (let i = 0; i < VMS; i++) {
+    const target = { ...ref, name: `hgtest-bench-clone-${i}` };
+    clones.push(await time(() => backend.require('cloning').clone(ref, target)));
+  }
   const bare = await time(() => run('cp', ['--reflink=never', image, join(folder, 'copy')]));
   const figures = {
     contentMib: CONTENT_BYTES / MIB,
@@ -102,6 +156,9 @@ try {
     slowest: Math.max(...cached),
     copy: bare,
     bytesPerVm,
+    snapshot: median(snapshots),
+    snapshotOwnPart: median(ownParts),
+    clone: median(clones),
   };
   process.stdout.write(`${JSON.stringify(figures)}\n`);
 } finally {

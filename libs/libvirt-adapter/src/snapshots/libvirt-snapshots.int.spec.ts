@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import type { Backend, InstanceRef, VmSource } from '@headgate/domain-contracts';
 import {
@@ -153,6 +153,30 @@ describeWithLibvirt(`Snapshots on libvirt${missing === undefined ? '' : `: skipp
       await expect(attempt).rejects.toMatchObject({ code: 'BUSY' });
     }
     await expectConsistent(ref);
+  });
+
+  test('saves and restores the variables of the firmware, and a clone gets a copy of them', async () => {
+    const ref = libvirt.refOf(libvirt.freshName());
+    const size = { cpu: 1, memoryBytes: 2 ** 28, diskBytes: 2 ** 30 };
+    const spec = { ref, source: tiny, ...size, firmware: 'uefi', start: false } as const;
+    const { remaining } = await backend.require('provisioning').create(spec);
+    await remaining?.(recordingReporter());
+    const variables = async ({ name }: InstanceRef): Promise<string> =>
+      /<nvram\b[^>]*>([^<]+)</.exec(await libvirt.virsh.run(['dumpxml', name]))?.[1] ?? '';
+    await writeFile(await variables(ref), 'first');
+    await take(ref, 'one');
+    await writeFile(await variables(ref), 'second');
+    await restore(ref, 'one');
+    expect((await readFile(await variables(ref), 'utf8')).replaceAll('\0', '')).toBe('first');
+    const copy = libvirt.refOf(libvirt.freshName());
+    await clone(ref, copy);
+    expect(await variables(copy)).not.toBe(await variables(ref));
+    expect((await readFile(await variables(copy), 'utf8')).replaceAll('\0', '')).toBe('first');
+    await remove(ref, 'one');
+    await expectConsistent(ref);
+    for (const vm of [ref, copy]) await backend.require('provisioning').delete(vm);
+    await libvirt.reclaim();
+    expect(await libvirt.volumes()).toEqual([]);
   });
 
   test('refuses a second change of the disks meanwhile', async () => {

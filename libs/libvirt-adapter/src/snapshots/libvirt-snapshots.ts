@@ -21,6 +21,7 @@ import type { PendingChange, SnapshotRecord } from '../domain-xml/snapshot-metad
 import type { DomainFinder, DomainId } from '../domains/domain-finder.js';
 import type { EditableDomain } from '../provisioning/domain-editor.js';
 import { SPACE_WATERMARK_BYTES } from '../fetching/limits.js';
+import { Slots } from '../virsh/concurrency.js';
 import { DiskChanges, volumesOf, withRole, type DiskChangesDeps } from './disk-changes.js';
 import { busyRefusal, type DiskHolds } from './disk-holds.js';
 import type { LayerMerger } from './layer-merger.js';
@@ -52,6 +53,7 @@ interface Prepared {
 export class LibvirtSnapshots extends InstanceSnapshots {
   private readonly changes: DiskChanges;
   private readonly recoveries = new Set<Promise<void>>();
+  private readonly recoverySlots = new Slots(1);
 
   constructor(private readonly deps: LibvirtSnapshotsDeps) {
     super();
@@ -116,20 +118,19 @@ export class LibvirtSnapshots extends InstanceSnapshots {
     return { remaining: (report) => this.deps.holds.run(id, () => this.deps.merger.clean(id.uuid, report)) };
   }
 
-  /**
-   * Completes or undoes a change that the end of an earlier run has interrupted, and merges the layers that it left.
-   */
+  /** Completes or undoes a change that the end of an earlier run has interrupted, and merges the layers that it left. */
   recover({ uuid, name, metadata }: DomainDescription): void {
-    const isOwn = metadata.owner === uuid;
-    const { pending, snapshots } = metadata;
+    const { pending } = metadata;
     const isInterrupted = pending !== undefined && pending.service === this.deps.service();
-    if (!isOwn || this.deps.holds.has(uuid) || (!isInterrupted && !snapshots.some(({ isDeleting }) => isDeleting)))
-      return;
-    const work = this.deps.holds
-      .run({ uuid, name }, async () => {
-        await this.deps.lock.run(uuid, () => this.settle(uuid, 'interrupted'));
-        await this.deps.merger.clean(uuid, SILENT_REPORT);
-      })
+    if (metadata.owner !== uuid || (pending !== undefined && !isInterrupted)) return;
+    if (this.deps.holds.has(uuid) || (!isInterrupted && !hasUnneededLayers(metadata))) return;
+    const work = this.recoverySlots
+      .run(() =>
+        this.deps.holds.run({ uuid, name }, async () => {
+          await this.deps.lock.run(uuid, () => this.settle(uuid, 'interrupted'));
+          await this.deps.merger.clean(uuid, SILENT_REPORT);
+        }),
+      )
       .catch((error: unknown) =>
         this.deps.log.warn({ domain: name, reason: messageOf(error) }, 'a change of disks could not be recovered'),
       );
@@ -450,6 +451,13 @@ const LATER = 'The layers of a stopped VM on another machine are merged when a s
 
 function ignoreStopped(error: unknown): void {
   if (!DomainError.is(error, 'WRONG_STATE')) throw error;
+}
+
+/** Layers that a deleted snapshot or an interrupted change has left. Those that clones share are among them. */
+function hasUnneededLayers({ volumes, snapshots }: InstanceMetadata): boolean {
+  if (snapshots.some(({ isDeleting }) => isDeleting)) return true;
+  const needed = new Set(snapshots.flatMap(({ disks }) => disks.map(({ name }) => name)));
+  return volumes.some(({ role, name }) => role === 'layer' && !needed.has(name));
 }
 
 function presentSnapshots(metadata: InstanceMetadata, uuid: string): Snapshot[] {

@@ -20,6 +20,24 @@ describe('StoragePool', () => {
   });
 });
 
+test('waits for a transfer of another VM, during which libvirt does not refresh a pool', async () => {
+  const libvirt = new FakeLibvirt();
+  libvirt.addPool('headgate', '/images/headgate', 'web.qcow2');
+  const stderr = "error: internal error: pool 'headgate' has asynchronous jobs running.\n";
+  libvirt.scripted.set('pool-refresh', { code: 1, stderr });
+  const delays: number[] = [];
+  const clock = {
+    delay: async (ms: number) => {
+      if (delays.push(ms) === 3) libvirt.scripted.delete('pool-refresh');
+    },
+  };
+  const pool = new StoragePool(libvirt.connection(), 'headgate', '/images/headgate', clock);
+  expect(await pool.volumes()).toEqual(['web.qcow2']);
+  expect(delays).toHaveLength(3);
+  libvirt.scripted.set('pool-refresh', { code: 1, stderr });
+  await expect(pool.volumes()).rejects.toMatchObject({ code: 'BUSY' });
+});
+
 describe('moveInto', () => {
   let folder: string;
 

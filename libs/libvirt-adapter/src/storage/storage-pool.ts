@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { access, chmod, chown, copyFile, mkdir, rename, rm, stat, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { DomainError, formatBytes } from '@headgate/domain-contracts';
+import { DomainError, formatBytes, SystemClock, type Clock } from '@headgate/domain-contracts';
 import type { CallOptions } from '../connection/call-options.js';
 import type { LibvirtConnection } from '../connection/libvirt-connection.js';
 import type { PoolState, StorageOperations } from '../connection/storage-operations.js';
@@ -16,6 +16,7 @@ export class StoragePool {
     readonly name: string,
     /** Location of the pool if it has to be created. */
     private readonly defaultPath: string,
+    private readonly clock: Pick<Clock, 'delay'> = new SystemClock(),
   ) {}
 
   /** @returns undefined when the pool does not exist */
@@ -124,9 +125,17 @@ export class StoragePool {
     await ignoring('VOLUME_NOT_FOUND', this.storage.deleteVolume({ pool: this.name, name: volume }));
   }
 
-  /** Names of the volumes after refreshing the pool from its folder. */
+  /** Names of the volumes after refreshing the pool from its folder, which libvirt refuses while a volume is being written. */
   async volumes(): Promise<string[]> {
-    await this.storage.refreshPool(this.name);
+    for (let attempt = 1; ; attempt++) {
+      try {
+        await this.storage.refreshPool(this.name);
+        break;
+      } catch (error) {
+        if (!DomainError.is(error, 'BUSY') || attempt === MAX_REFRESHES) throw error;
+        await this.clock.delay(REFRESH_INTERVAL_MS);
+      }
+    }
     return this.storage.volumes(this.name);
   }
 
@@ -134,6 +143,10 @@ export class StoragePool {
     return this.connection.storage;
   }
 }
+
+/** A transfer of another VM takes seconds, or minutes. */
+const REFRESH_INTERVAL_MS = 500;
+const MAX_REFRESHES = 240;
 
 /** The closest folder that exists decides. */
 async function fileSystemOf(path: string): Promise<PoolState | undefined> {

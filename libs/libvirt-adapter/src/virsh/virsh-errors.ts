@@ -146,6 +146,11 @@ const TRANSLATIONS: readonly (readonly [RegExp, ErrorCode, Message])[] = [
     ([, name]) => `A volume named ${name} already exists.`,
   ],
   [
+    /pool '([^']+)' has asynchronous jobs running/,
+    'BUSY',
+    ([, pool]) => `The storage pool ${pool} is busy with a transfer: try again when it has ended.`,
+  ],
+  [
     /Failed to get "?(?:write|shared "write"|consistent read)"? lock|Is another process using the image/,
     'BUSY',
     'The disk is in use by another VM or program: stop it first.',
