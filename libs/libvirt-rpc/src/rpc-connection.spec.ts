@@ -5,7 +5,7 @@ import { RpcConnection } from './rpc-connection.js';
 import { FakeDaemon } from './testing/fake-daemon.js';
 import { ManualTimers, settle } from './testing/manual-timers.js';
 import { int, string, struct } from './wire/codec.js';
-import { KEEPALIVE_PROGRAM, MessageStatus, MessageType } from './wire/message.js';
+import { KEEPALIVE_PROGRAM, QEMU_PROGRAM, MessageStatus, MessageType } from './wire/message.js';
 import { domain, domainOf } from './wire/types.js';
 
 const UUID = '2c749204-8322-4dfd-b324-cb2e556e0e9a';
@@ -155,7 +155,12 @@ describe('RpcConnection', () => {
     const reply = { procedure: connectGetHostname.number };
     test.each<[string, () => void]>([
       ['a reply to an unknown call', () => daemon.sendRaw({ ...reply, serial: 999 })],
-      ['a message of another program', () => daemon.sendRaw({ ...reply, program: 0x20008087, serial: 1 })],
+      ['a message of another program', () => daemon.sendRaw({ ...reply, program: 0x20008088, serial: 1 })],
+      ['a reply of another program', () => daemon.sendRaw({ ...reply, program: QEMU_PROGRAM, serial: 1 })],
+      [
+        'an event of another program',
+        () => daemon.sendRaw({ ...reply, program: QEMU_PROGRAM, type: MessageType.event }),
+      ],
       ['another version of the program', () => daemon.sendRaw({ ...reply, version: 2, serial: 1 })],
       ['a reply of another procedure', () => daemon.sendRaw({ procedure: 1, serial: 1 })],
       ['a call', () => daemon.sendRaw({ ...reply, type: MessageType.call, serial: 1 })],

@@ -30,6 +30,7 @@ export interface RpcCallOptions {
 }
 
 interface PendingCall {
+  readonly program: number;
   readonly procedure: number;
   readonly reply: (message: Message) => void;
   readonly reject: (error: Error) => void;
@@ -191,6 +192,7 @@ export class RpcConnection {
             args,
           );
           this.calls.set(serial, {
+            program: procedure.program ?? REMOTE_PROGRAM,
             procedure: procedure.number,
             reply: (reply) => (end(), resolve(reply)),
             reject: (error) => (end(), reject(error)),
@@ -281,7 +283,7 @@ export class RpcConnection {
   }
 
   private dispatchReply(message: Message): void {
-    const { serial, procedure, status } = message.header;
+    const { serial, program, procedure, status } = message.header;
     const abandoned = this.abandoned.get(serial);
     if (abandoned) {
       this.abandoned.delete(serial);
@@ -290,6 +292,7 @@ export class RpcConnection {
     }
     const call = this.calls.get(serial);
     if (!call) throw violation(`a reply to the unknown call ${serial}`);
+    if (call.program !== program) throw violation(`a reply of the program ${program} to a call of ${call.program}`);
     if (call.procedure !== procedure)
       throw violation(`a reply of the procedure ${procedure} to a call of ${call.procedure}`);
     if (status !== MessageStatus.ok && status !== MessageStatus.error)

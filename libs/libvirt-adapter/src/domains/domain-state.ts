@@ -95,7 +95,7 @@ export function statusOf({ word, reason }: DomainState): StatusAndReason {
 const STOPPED_BADLY: Readonly<Record<string, string>> = {
   crashed: "The QEMU process exited unexpectedly: see its log in libvirt's log folder.",
   failed: "The last start failed: see the QEMU log in libvirt's log folder.",
-  daemon: 'libvirt ended the guest because it could not reach it: start it again.',
+  daemon: 'The guest was ended because libvirt lost its QEMU process: start it again.',
 };
 
 function paused(reason: string): StatusAndReason {
