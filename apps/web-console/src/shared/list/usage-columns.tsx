@@ -21,16 +21,20 @@ export const percentage = (share: number): string => `${Math.round(share * 100)}
 
 /** The columns of current usage, of the measured instances. */
 export const usageColumns = (usages: Usages) => ({
-  cpuUsage: shareColumn('CPU usage', (entry) => cpuShare(entry, usages.get(entry.ref))),
-  memUsage: shareColumn('Memory usage', ({ ref }) => memoryShare(usages.get(ref))),
+  cpuUsage: shareColumn('CPU usage', 7, (entry) => cpuShare(entry, usages.get(entry.ref))),
+  memUsage: shareColumn('Memory usage', 8.75, ({ ref }) => memoryShare(usages.get(ref))),
 });
 
-function shareColumn(label: string, shareOf: (entry: Instance) => number | undefined): ListColumn<Instance> {
+function shareColumn(
+  label: string,
+  width: number,
+  shareOf: (entry: Instance) => number | undefined,
+): ListColumn<Instance> {
   return {
     label,
     order: (entry) => shareOf(entry) ?? '',
     text: (entry) => textOf(shareOf(entry)),
-    width: 6.5,
+    width,
     numeric: true,
     keepPriority: 7,
     cell: (entry) => <Meter share={shareOf(entry)} />,
