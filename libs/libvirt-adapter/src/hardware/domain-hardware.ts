@@ -18,6 +18,8 @@ export interface DiskDevice extends HardwareDisk {
   readonly path?: string;
   /** Its volume, if it is in an active storage pool. */
   readonly volumeId?: VolumeId;
+  /** Whether it holds the cloud-init data, which is removed once the guest has read it. */
+  readonly isSeed: boolean;
   readonly xml: XmlElement;
 }
 
@@ -73,7 +75,7 @@ export async function readDomainHardware(
     memoryBytes,
     maxCpu: live.maxCpu,
     maxMemoryBytes: live.maxMemoryBytes,
-    disks: live.disks.map(publicDisk),
+    disks: live.disks.filter(({ isSeed }) => !isSeed).map(publicDisk),
     nics: live.nics.map(publicNic),
     bootOrder: bootOrderOf(config),
     autostart,
@@ -96,18 +98,19 @@ function describeDevices(description: DomainDescription, facts: VolumeFacts): Do
   const devices = element(document, 'devices');
   const root = bootDisk(description)?.target;
   const maximum = element(document, 'maxMemory');
+  const seed = description.metadata.volumes.find(({ role }) => role === 'seed')?.name;
   return {
     description,
     maxCpu: Number(text(element(document, 'vcpu')) ?? description.cpu),
     maxMemoryBytes: maximum ? Number(text(maximum)) * KIB : null,
-    disks: elements(devices, 'disk').map((xml) => describeDisk(xml, { ...facts, root })),
+    disks: elements(devices, 'disk').map((xml) => describeDisk(xml, { ...facts, root, seed })),
     nics: elements(devices, 'interface').map(describeNic),
   };
 }
 
 function describeDisk(
   xml: XmlElement,
-  { volumes, sizes, diskBytes, ownPool, root }: VolumeFacts & { readonly root?: string },
+  { volumes, sizes, diskBytes, ownPool, root, seed }: VolumeFacts & { readonly root?: string; readonly seed?: string },
 ): DiskDevice {
   const [source, target] = [element(xml, 'source'), element(xml, 'target')];
   const device = attribute(target, 'dev') ?? '';
@@ -123,6 +126,7 @@ function describeDisk(
     bus: attribute(target, 'bus') ?? '',
     sizeBytes: isEmpty ? null : ((path === undefined ? undefined : sizes.get(path)) ?? diskBytes.get(device) ?? null),
     isRoot: device === root,
+    isSeed: seed !== undefined && volumeId?.name === seed,
     ...(path !== undefined && { path }),
     ...(volumeId && { volumeId, volume: volumeName(volumeId, ownPool) }),
     xml,

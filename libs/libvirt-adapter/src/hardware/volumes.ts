@@ -343,14 +343,16 @@ export class VolumeChanges {
 
   private find({ id, live, config }: DomainHardware, volume: string): FoundDisk | Refusal {
     const matches = (disk: DiskDevice): boolean =>
-      disk.type === 'disk' && (disk.volume === volume || disk.device === volume);
+      disk.type === 'disk' && !disk.isSeed && (disk.volume === volume || disk.device === volume);
     const [inLive, inConfig] = [live.disks.find(matches), config.disks.find(matches)];
     const device = inLive ?? inConfig;
     if (device) {
       const label = `the disk ${volume} of ${id.name}`;
       return { device, label, ...(inLive && { live: inLive }), ...(inConfig && { config: inConfig }) };
     }
-    const present = live.disks.filter(({ type }) => type === 'disk').map((disk) => disk.volume ?? disk.device);
+    const present = live.disks
+      .filter(({ type, isSeed }) => type === 'disk' && !isSeed)
+      .map((disk) => disk.volume ?? disk.device);
     return refusal(
       'DEVICE_NOT_FOUND',
       deviceNotFound(id.name, `disk ${volume}`, present).message,
