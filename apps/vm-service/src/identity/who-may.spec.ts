@@ -26,6 +26,11 @@ describe('the edge', () => {
         ['POST', '/api/vms/default/web/tags', { tag: 'a', on: true }],
         ['POST', '/api/vms/default/web/start?dryRun=true'],
         ['DELETE', '/api/vms/default/web'],
+        ['POST', '/api/vms/default/web/snapshots'],
+        ['POST', '/api/vms/default/web/snapshots/one/restore'],
+        ['DELETE', '/api/vms/default/web/snapshots/one'],
+        ['POST', '/api/vms/default/web/clone', { target: 'copy' }],
+        ['POST', '/api/vms/default/web/template', { on: true }],
         ['POST', '/api/cts', { name: 'a', image: 'b' }],
         ['POST', '/api/doctor/fix'],
       ] as const) {
