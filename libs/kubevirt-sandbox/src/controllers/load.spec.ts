@@ -202,6 +202,14 @@ describe('the controllers under load', () => {
     expect(unbound).toEqual([]);
     expect(phases(RESOURCES.vmi).filter((phase) => phase !== 'Running' && phase !== 'Succeeded')).toEqual([]);
     expect(store.list(RESOURCES.vm).filter(({ metadata }) => metadata.deletionTimestamp)).toEqual([]);
+    const held = store.list<VirtualMachine>(RESOURCES.vm).filter(({ metadata: { namespace }, status }) => {
+      const { restoreInProgress: restore, snapshotInProgress: snapshot } = status ?? {};
+      return (
+        (restore && !store.get(RESOURCES.restore, { namespace, name: restore })) ||
+        (snapshot && !store.get(RESOURCES.snapshot, { namespace, name: snapshot }))
+      );
+    });
+    expect(held).toEqual([]);
     expect(store.count(RESOURCES.vm)).toBeGreaterThan(10);
   }, 600_000);
 });

@@ -19,6 +19,9 @@ export class RestoreController extends Controller<VmRestore> {
   }
 
   protected override watchRelated(): void {
+    this.watch<VmRestore>(RESOURCES.restore, ({ type, object }) => {
+      if (type === 'DELETED') this.release(object);
+    });
     this.watch<VirtualMachine>(RESOURCES.vm, ({ object: { metadata } }) =>
       this.enqueueOpen(metadata.namespace, ({ target }) => target.name === metadata.name),
     );
@@ -69,6 +72,15 @@ export class RestoreController extends Controller<VmRestore> {
     }
     if (vm && !this.targetIsOff(restore, vm)) return;
     this.restore(restore, content, vm);
+  }
+
+  /** A restore that is deleted before its end no longer holds its VM. */
+  private release({ metadata: { namespace, name }, spec }: VmRestore): void {
+    const vm = this.context.find<VirtualMachine>(RESOURCES.vm, namespace, spec.target.name);
+    if (vm?.status?.restoreInProgress !== name) return;
+    this.context.store.patch<VirtualMachine>(RESOURCES.vm, vm.metadata, ({ status }) => {
+      delete status!.restoreInProgress;
+    });
   }
 
   private isOurs(vm: VirtualMachine, restore: VmRestore): boolean {

@@ -1,9 +1,9 @@
-import type { StatusCause } from '@headgate/kube-sandbox';
-import { ApiError } from '@headgate/kube-sandbox';
+import { ApiError, type StatusCause } from '@headgate/kube-sandbox';
 import { RESOURCES } from '../../resources.js';
 import { simulatedCluster, type SimulatedCluster } from '../../testing/simulated-cluster.js';
 import type { PersistentVolumeClaim } from '../../types/core-kinds.js';
 import type { VmClone, VmRestore } from '../../types/kubevirt-kinds.js';
+import type { VirtualMachine } from '../../types/virtual-machine.js';
 import type { KubevirtVersion } from '../../kubevirt-version.js';
 
 const machine = (name: string) => ({ apiGroup: 'kubevirt.io', kind: 'VirtualMachine', name });
@@ -73,8 +73,8 @@ describe('the names of restored disks', () => {
     const cluster = withSnapshot();
     restore(cluster, { volumeRestorePolicy: 'InPlace' });
     expect(cluster.vm('web')?.status?.restoreInProgress).toBeUndefined();
-    cluster.store.patch(RESOURCES.vm, { namespace: 'tailvm', name: 'web' }, (vm) => {
-      (vm as unknown as { spec: { runStrategy: string } }).spec.runStrategy = 'Always';
+    cluster.store.patch<VirtualMachine>(RESOURCES.vm, { namespace: 'tailvm', name: 'web' }, ({ spec }) => {
+      spec.runStrategy = 'Always';
     });
     cluster.clock.advance(60_000);
     expect(cluster.vm('web')?.status?.printableStatus).toBe('Running');
@@ -102,6 +102,30 @@ describe('the names of restored disks', () => {
     expect(cluster.find(RESOURCES.claim, name!)?.metadata.ownerReferences?.[0]?.name).toBe(owner);
   });
 });
+
+test.each(['RandomizeNames', 'InPlace'] as const)(
+  'a restore with %s that is deleted before its end releases its VM, which gets its disk back and starts',
+  (volumeRestorePolicy) => {
+    const cluster = withSnapshot();
+    const { clock, create, store, vm } = cluster;
+    create<VmRestore>({
+      apiVersion: 'snapshot.kubevirt.io/v1beta1',
+      kind: 'VirtualMachineRestore',
+      metadata: { name: 'r1', namespace: 'tailvm' },
+      spec: { target: machine('web'), virtualMachineSnapshotName: 's1', volumeRestorePolicy },
+    });
+    clock.advance(1_000);
+    expect(vm('web')?.status?.restoreInProgress).toBe('r1');
+    store.delete(RESOURCES.restore, { namespace: 'tailvm', name: 'r1' });
+    clock.advance(1_000);
+    expect(vm('web')?.status?.restoreInProgress).toBeUndefined();
+    store.patch<VirtualMachine>(RESOURCES.vm, { namespace: 'tailvm', name: 'web' }, ({ spec }) => {
+      spec.runStrategy = 'Always';
+    });
+    clock.advance(120_000);
+    expect(vm('web')?.status?.printableStatus).toBe('Running');
+  },
+);
 
 describe('refused restores', () => {
   const ONLY_SPEC = 'patching is valid only for elements under /spec/ only';
