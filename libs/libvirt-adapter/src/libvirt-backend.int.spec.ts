@@ -14,7 +14,6 @@ if (missing === undefined) {
     hardware: { memoryMib: 256 },
     unavailable: [
       'migration', //
-      'images',
       'containers',
     ] as const,
   };

@@ -22,6 +22,7 @@ import { SPACE_WATERMARK_BYTES, SpaceGuard, type FreeSpace } from './fetching/li
 import { LibvirtGuestControl } from './guests/libvirt-guest-control.js';
 import { LibvirtGuestInspection } from './guests/libvirt-guest-inspection.js';
 import { LibvirtHardware } from './hardware/libvirt-hardware.js';
+import { LibvirtImages } from './images/libvirt-images.js';
 import { LibvirtInventory } from './inventory/libvirt-inventory.js';
 import { OsinfoDatabase } from './guest-profiles/osinfo-database.js';
 import { LIBVIRT_TRAITS } from './libvirt-traits.js';
@@ -51,6 +52,7 @@ import { BaseReferences } from './storage/base-references.js';
 import { DiskIoProbe } from './storage/disk-io.js';
 import { DiskUsage } from './storage/disk-usage.js';
 import { findVolume } from './storage/find-volume.js';
+import { JsonIndex } from './storage/json-index.js';
 import { QemuImg } from './storage/qemu-img.js';
 import { defaultPoolPath, StoragePool } from './storage/storage-pool.js';
 import { KeyedLock } from './virsh/concurrency.js';
@@ -142,6 +144,21 @@ export class LibvirtBackend extends Backend {
       watermarkBytes: SPACE_WATERMARK_BYTES,
     });
     const remover = new DomainRemover(connection, finder, pool, editor, bases);
+    const images = new QemuImg(run);
+    const importedImages = new LibvirtImages({
+      context,
+      namespace: LIBVIRT_TRAITS.namespaces.default,
+      pool,
+      records: new JsonIndex(join(folder, 'imported-images.json')),
+      references: new BaseReferences(connection, finder),
+      readUsage: () => DiskUsage.read(connection, finder),
+      progress,
+      images,
+      downloads,
+      lock,
+      clock,
+      log,
+    });
     const provisioning = new LibvirtProvisioning({
       connection,
       finder,
@@ -152,7 +169,15 @@ export class LibvirtBackend extends Backend {
       clock,
       log,
       remover,
-      disks: new BootDiskBuilder({ pool, bases, images: new QemuImg(run), downloads, tinyGuest: localImage?.path }),
+      disks: new BootDiskBuilder({
+        pool,
+        bases,
+        images,
+        downloads,
+        imported: importedImages,
+        tinyGuest: localImage?.path,
+      }),
+      imported: importedImages,
       bases,
       describeHost: () => describeHost(connection, network, accelerator),
       network,
@@ -168,7 +193,6 @@ export class LibvirtBackend extends Backend {
       usersOf: async (path) => (await DiskUsage.read(connection, finder)).usersOf(path),
     });
     const journal = new EventJournal(() => clock.iso());
-    const images = new QemuImg(run);
     const changes = { connection, pool, editor, lock, clock, log, finder, service: () => progress.mark() };
     const holds = new DiskHolds();
     const merger = new LayerMerger({ ...changes, images });
@@ -190,6 +214,7 @@ export class LibvirtBackend extends Backend {
       onFirstWatch: () => {
         void progress.sweep();
         void bases.sweep();
+        void importedImages.sweep();
       },
       observer: seeds,
       onEvent: (event) => journal.record(event),
@@ -215,7 +240,7 @@ export class LibvirtBackend extends Backend {
         writeSeed: (seed, into) => writeSeedIso(seed, into, run),
         findDiscWriter: writer,
       }),
-      images: new UnavailableAbility('Images are not imported into libvirt yet.'),
+      images: importedImages,
       containers: new UnavailableAbility('Containers need Kubernetes: libvirt runs virtual machines only.'),
       consoles: new LibvirtConsoles(connection, finder),
       events: new LibvirtEvents(finder, journal),
@@ -246,6 +271,7 @@ export class LibvirtBackend extends Backend {
       await snapshots.close();
       await inventory.close();
       await progress.cancelAll();
+      await importedImages.close();
       await connection.close();
     });
   }

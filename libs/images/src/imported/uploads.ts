@@ -100,7 +100,7 @@ export class Uploads {
   }
 
   /**
-   * Appends a part of the file. What was stored stays when the client leaves.
+   * Appends a part of the file. Stored bytes stay when the client leaves.
    * @returns whether the file is complete; it is then kept for the import until `remove`
    * @throws DomainError INVALID_INPUT when the part is longer than the rest of the file, CONFLICT when the client leaves or the
    *   upload is removed

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { rm, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { DomainError, formatBytes, type VmSpec } from '@headgate/domain-contracts';
@@ -9,10 +9,11 @@ import { openImage, type OpenImage } from '../fetching/open-image.js';
 import type { HttpClient } from '../fetching/http-get.js';
 import { MAX_ISO_BYTES, maxImageBytes, type SpaceGuard } from '../fetching/limits.js';
 import type { BaseFormat, BaseImage, BaseImages, StoredFile } from '../storage/base-images.js';
-import { checkIso, inspectImage } from '../storage/disk-image.js';
+import { checkFits, convertImage } from '../storage/convert-image.js';
+import { checkIso } from '../storage/disk-image.js';
 import type { QemuImg } from '../storage/qemu-img.js';
 import type { StoragePool } from '../storage/storage-pool.js';
-import { containerDiskOf } from './creation-steps.js';
+import { containerDiskOf, importedName } from './creation-steps.js';
 
 /** Receives the progress of building a disk. */
 export interface DiskProgress {
@@ -44,7 +45,16 @@ export interface BootDiskBuilderDeps {
   readonly bases: BaseImages;
   readonly images: QemuImg;
   readonly downloads: Downloads;
+  readonly imported: ImportedBases;
   readonly tinyGuest?: () => Promise<string>;
+}
+
+/** The imported images as bases of disks. */
+export interface ImportedBases {
+  /** The virtual size of an image that is ready; undefined if there is none of this name. */
+  bytesOf(name: string): Promise<number | undefined>;
+  /** Keeps an image from being deleted during the work. @throws DomainError IMAGE_NOT_FOUND */
+  use(name: string, work: (base: Omit<BaseImage, 'name'>) => Promise<void>): Promise<void>;
 }
 
 /** Creates the volumes of a new domain from its source: overlays of base images, which are stored once. */
@@ -57,6 +67,15 @@ export class BootDiskBuilder {
     const { spec, disk, cdrom } = request;
     const { pool } = this.deps;
     if (spec.source.kind === 'pvc') return;
+    const image = importedName(spec.source);
+    if (image !== undefined) {
+      await this.deps.imported.use(image, async (base) => {
+        checkFits(base.bytes, spec.diskBytes);
+        report.step('Creating the disk');
+        await pool.createOverlay(disk, spec.diskBytes, base);
+      });
+      return;
+    }
     if (spec.source.kind === 'iso') {
       await this.withBase(request, report, (base) => pool.createOverlay(cdrom, base.bytes, base));
       await pool.createBlank(disk, spec.diskBytes);
@@ -167,23 +186,13 @@ export class BootDiskBuilder {
   /** Checks an image from an unknown origin, and converts it to a new qcow2 file in the private folder. */
   private async prepare(file: string, { request, report }: Context): Promise<StoredFile> {
     const { folder, spec } = request;
-    report.step('Checking the image');
     if (spec.source.kind === 'iso') {
+      report.step('Checking the image');
       await checkIso(file);
       return { file, bytes: (await stat(file)).size };
     }
     const { images, downloads } = this.deps;
-    const found = await inspectImage(file);
-    await images.check(file, found);
-    checkFits(found.bytes, spec.diskBytes);
-    report.step('Converting the image');
-    const converted = join(folder, 'disk.qcow2');
-    // The converted image takes no more space than the original, unless that is compressed.
-    const release = await downloads.space.reserve(await allocatedBytes(file));
-    await images.convert(file, found, converted, report.signal).finally(release);
-    // Makes room for the image in the pool.
-    if (file.startsWith(folder)) await rm(file, { force: true });
-    return { file: converted, bytes: found.bytes };
+    return convertImage(file, { folder, maxBytes: spec.diskBytes, images, space: downloads.space, report });
   }
 }
 
@@ -195,17 +204,8 @@ interface Context {
 /** Installation ISOs stay as they are. */
 const formatOf = ({ spec }: DiskRequest): BaseFormat => (spec.source.kind === 'iso' ? 'raw' : 'qcow2');
 
-/** @throws DomainError INVALID_QUANTITY */
-function checkFits(imageBytes: number, diskBytes: number): void {
-  if (imageBytes <= diskBytes) return;
-  throw new DomainError('INVALID_QUANTITY', `disk must be at least ${formatBytes(imageBytes)}, the size of the image.`);
-}
-
 async function digestOf(file: string): Promise<string> {
   const hash = createHash('sha256');
   await pipeline(createReadStream(file), hash);
   return hash.digest('hex');
 }
-
-/** The space that a file takes; stat counts blocks of 512 bytes. */
-const allocatedBytes = async (file: string): Promise<number> => (await stat(file)).blocks * 512;

@@ -46,6 +46,7 @@ describe('planCreation', () => {
     egress: new EgressPolicy(),
     hasSpaceForDownloads: () => Promise.resolve(true),
     hasTinyGuest: true,
+    imported: { bytesOf: (name) => Promise.resolve(name === 'golden' ? 1024 ** 3 : undefined) },
     findDiscWriter: () => Promise.resolve('xorrisofs'),
     findClaim: (claim) => Promise.reject(new DomainError('VOLUME_NOT_FOUND', `There is no volume ${claim}.`)),
     usersOf: () => Promise.resolve([]),

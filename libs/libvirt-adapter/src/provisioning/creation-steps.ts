@@ -26,6 +26,8 @@ function sourceSteps({ source, diskBytes }: VmSpec): PlanStep[] {
     case 'import':
       return [{ name: 'download', detail: `Download the image ${displayUrl(source.url)}.` }, disk];
     case 'image':
+      if (source.entry.imported)
+        return [{ name: 'base', detail: `Use the imported image ${source.entry.name}.` }, disk];
       if (source.entry.builtLocally !== undefined)
         return [{ name: 'build', detail: `Use the image ${source.entry.name}, which is built on this machine.` }, disk];
       return [{ name: 'pull', detail: `Pull the container disk ${containerDiskOf(source)}.` }, disk];
@@ -36,3 +38,7 @@ function sourceSteps({ source, diskBytes }: VmSpec): PlanStep[] {
 
 export const containerDiskOf = (source: Extract<VmSource, { kind: 'image' | 'containerDisk' }>): string =>
   source.kind === 'containerDisk' ? source.image : source.entry.containerDisk;
+
+/** The name of the imported image that is the source. */
+export const importedName = (source: VmSource): string | undefined =>
+  source.kind === 'image' && source.entry.imported ? source.entry.name : undefined;

@@ -18,6 +18,7 @@ import { SPACE_WATERMARK_BYTES } from '../fetching/limits.js';
 import type { GuestNetwork } from '../network/guest-network.js';
 import { planCreation, type CreationPlanDeps } from './creation-plan.js';
 import { DomainCreator, INTERRUPTED, type DomainCreatorDeps } from './domain-creator.js';
+import { importedName } from './creation-steps.js';
 import { BOOTC_REFUSAL } from './plan-source.js';
 
 export interface LibvirtProvisioningDeps extends CreationPlanDeps, DomainCreatorDeps {
@@ -136,7 +137,7 @@ export class LibvirtProvisioning extends InstanceProvisioning {
   }
 
   private async needsTask({ source }: VmSpec): Promise<boolean> {
-    if (source.kind === 'pvc') return false;
+    if (source.kind === 'pvc' || importedName(source) !== undefined) return false;
     return !(
       source.kind === 'image' &&
       source.entry.builtLocally !== undefined &&

@@ -1,9 +1,12 @@
 import { basename } from 'node:path';
-import { DomainError, type ErrorCode, type VmSpec } from '@headgate/domain-contracts';
+import { DomainError, formatBytes, type ErrorCode, type VmSpec } from '@headgate/domain-contracts';
 import { parseImageUrl } from '../fetching/open-image.js';
 import type { EgressPolicy } from '../fetching/egress-policy.js';
 import { parseImageReference } from '../fetching/image-reference.js';
+import { isImportedImage } from '../images/libvirt-images.js';
 import { isBaseImage } from '../storage/base-images.js';
+import type { ImportedBases } from './boot-disk-builder.js';
+import { importedName } from './creation-steps.js';
 import type { ExistingVolume } from '../storage/find-volume.js';
 
 export interface SourcePlanDeps {
@@ -11,6 +14,7 @@ export interface SourcePlanDeps {
   /** Whether there is enough free space to begin a download. */
   readonly hasSpaceForDownloads: () => Promise<boolean>;
   readonly hasTinyGuest: boolean;
+  readonly imported: Pick<ImportedBases, 'bytesOf'>;
   readonly findClaim: (claim: string) => Promise<ExistingVolume>;
   /** Names of the domains that use a disk. */
   readonly usersOf: (path: string) => Promise<readonly string[]>;
@@ -25,11 +29,14 @@ export type Refuse = (code: ErrorCode, reason: string, remedy: string) => void;
  * @returns the existing volume that the VM boots from, if the source is one
  */
 export async function planSource(
-  { source }: VmSpec,
+  { source, diskBytes }: VmSpec,
   deps: SourcePlanDeps,
   refuse: Refuse,
 ): Promise<ExistingVolume | undefined> {
-  const isLocal = source.kind === 'pvc' || (source.kind === 'image' && source.entry.builtLocally !== undefined);
+  const isLocal =
+    source.kind === 'pvc' ||
+    importedName(source) !== undefined ||
+    (source.kind === 'image' && source.entry.builtLocally !== undefined);
   if (!isLocal && source.kind !== 'bootc' && !(await deps.hasSpaceForDownloads())) {
     refuse(
       'INSUFFICIENT_STORAGE',
@@ -42,6 +49,7 @@ export async function planSource(
       refuse('NOT_SUPPORTED', BOOTC_REFUSAL, 'Use a container disk, a catalog image or a URL.');
       return undefined;
     case 'image':
+      if (source.entry.imported) return planImported(source.entry.name, diskBytes, deps, refuse);
       if (source.entry.builtLocally === undefined) check(() => parseImageReference(source.entry.containerDisk), refuse);
       else if (!deps.hasTinyGuest) {
         refuse(
@@ -63,6 +71,24 @@ export async function planSource(
   }
 }
 
+async function planImported(
+  name: string,
+  diskBytes: number,
+  { imported }: SourcePlanDeps,
+  refuse: Refuse,
+): Promise<undefined> {
+  const bytes = await imported.bytesOf(name);
+  if (bytes === undefined) {
+    refuse('UNKNOWN_CATALOG_ENTRY', `There is no imported image ${name} that is ready.`, 'Import it first.');
+  } else if (bytes > diskBytes) {
+    refuse(
+      'INVALID_QUANTITY',
+      `disk must be at least ${formatBytes(bytes)}, the size of the image.`,
+      'Choose a larger disk.',
+    );
+  }
+}
+
 async function planClaim(
   claim: string,
   { findClaim, usersOf }: SourcePlanDeps,
@@ -70,12 +96,8 @@ async function planClaim(
 ): Promise<ExistingVolume | undefined> {
   try {
     const volume = await findClaim(claim);
-    if (isBaseImage(basename(volume.path))) {
-      refuse(
-        'CONFLICT',
-        `The volume ${claim} is a cached image on which other disks are based.`,
-        'Choose another volume.',
-      );
+    if (isBaseImage(basename(volume.path)) || isImportedImage(basename(volume.path))) {
+      refuse('CONFLICT', `The volume ${claim} is an image on which other disks are based.`, 'Choose another volume.');
       return undefined;
     }
     const users = await usersOf(volume.path);

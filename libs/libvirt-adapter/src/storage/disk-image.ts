@@ -2,8 +2,8 @@ import { open, type FileHandle } from 'node:fs/promises';
 import { DomainError } from '@headgate/domain-contracts';
 
 export interface DiskImage {
-  readonly format: 'qcow2' | 'raw';
-  /** The virtual size. */
+  readonly format: 'qcow2' | 'raw' | 'vmdk' | 'vhdx';
+  /** The virtual size; 0 where only qemu-img knows it. */
   readonly bytes: number;
 }
 
@@ -13,8 +13,7 @@ const EXTERNAL_DATA_FILE = 1n << 2n;
 
 /** Formats that would otherwise be accepted as raw disks. */
 const UNSUPPORTED_FORMATS: readonly (readonly [name: string, magic: Buffer])[] = [
-  ['VMDK', Buffer.from('KDMV')],
-  ['VHDX', Buffer.from('vhdxfile')],
+  ['VMDK 3', Buffer.from('COWD')],
   ['VHD', Buffer.from('conectix')],
   ['VDI', Buffer.from('<<< ')],
   ['QED', Buffer.from('QED\0')],
@@ -26,6 +25,12 @@ const UNSUPPORTED_FORMATS: readonly (readonly [name: string, magic: Buffer])[] =
   ['zstd', Buffer.from('\x28\xb5\x2f\xfd', 'latin1')],
   ['xz', Buffer.from('\xfd7zXZ\0', 'latin1')],
 ];
+
+const VMDK_MAGIC = Buffer.from('KDMV');
+const VHDX_MAGIC = Buffer.from('vhdxfile');
+const SECTOR_BYTES = 512;
+/** QEMU reads the name of a parent image in this part of the file, and the description where the header says. */
+const VMDK_DESCRIPTION_BYTES = 64 * 1024;
 
 /** The first bytes in which a text is recognized. A disk has zeros there. */
 const TEXT_SAMPLE_BYTES = 4096;
@@ -47,9 +52,10 @@ export async function inspectImage(file: string): Promise<DiskImage> {
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(HEADER_BYTES), 0, HEADER_BYTES, 0);
     const header = buffer.subarray(0, bytesRead);
     if (isQcow2(header)) return inspectQcow2(header);
+    if (startsWith(header, VMDK_MAGIC)) return await inspectVmdk(handle, header);
+    if (startsWith(header, VHDX_MAGIC)) return { format: 'vhdx', bytes: 0 };
     for (const [name, magic] of UNSUPPORTED_FORMATS) {
-      if (header.subarray(0, magic.length).equals(magic))
-        throw invalid(`The image is a ${name} file: convert it to qcow2 or raw first.`);
+      if (startsWith(header, magic)) throw invalid(`The image is a ${name} file: convert it to qcow2 or raw first.`);
     }
     if (await isText(handle)) throw invalid('The image is a text, not a disk.');
     return { format: 'raw', bytes: size };
@@ -95,6 +101,35 @@ function inspectQcow2(header: Buffer): DiskImage {
     throw invalid('The qcow2 image claims an impossible size.');
   return { format: 'qcow2', bytes: Number(bytes) };
 }
+
+/**
+ * A VMDK file can name other files: as its parent, or, when it claims no size of its own, as its extents.
+ * Source: https://gitlab.com/qemu-project/qemu/-/blob/master/block/vmdk.c
+ */
+async function inspectVmdk(handle: FileHandle, header: Buffer): Promise<DiskImage> {
+  if (header.length < 72) throw invalid('The VMDK image ends within its header.');
+  const version = header.readUInt32LE(4);
+  if (version < 1 || version > 3)
+    throw invalid(`The image is VMDK version ${version}: only versions 1 to 3 are supported.`);
+  const [capacity, offset] = [header.readBigUInt64LE(12), header.readBigUInt64LE(28)];
+  if (capacity === 0n) throw invalid('The VMDK image keeps its data in other files: make it one file first.');
+  const bytes = capacity * BigInt(SECTOR_BYTES);
+  if (bytes > BigInt(Number.MAX_SAFE_INTEGER)) throw invalid('The VMDK image claims an impossible size.');
+  const starts = [0, Number(offset) * SECTOR_BYTES].filter((start) => Number.isSafeInteger(start));
+  for (const start of starts) {
+    const { buffer, bytesRead } = await handle.read(
+      Buffer.alloc(VMDK_DESCRIPTION_BYTES),
+      0,
+      VMDK_DESCRIPTION_BYTES,
+      start,
+    );
+    if (buffer.subarray(0, bytesRead).includes('parentFileNameHint'))
+      throw invalid('The VMDK image is the difference to another file: make it one file first.');
+  }
+  return { format: 'vmdk', bytes: Number(bytes) };
+}
+
+const startsWith = (header: Buffer, magic: Buffer): boolean => header.subarray(0, magic.length).equals(magic);
 
 /** The QEMU limit for the name of a backing file. */
 const MAX_BACKING_NAME_BYTES = 1023;

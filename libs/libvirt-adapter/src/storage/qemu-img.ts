@@ -28,9 +28,11 @@ export class QemuImg {
 
   /**
    * Checks an image, whose header was inspected before, with the program that will open it.
+   * @returns the image with its virtual size
    * @throws DomainError INVALID_SOURCE when it refers to other files or is damaged
    */
-  async check(file: string, { format }: DiskImage): Promise<void> {
+  async check(file: string, image: DiskImage): Promise<DiskImage> {
+    const { format } = image;
     const result = await this.run('qemu-img', ['info', '-f', format, '--output=json', file], {
       timeoutMs: INSPECT_TIMEOUT_MS,
       limits: INSPECT_LIMITS,
@@ -46,6 +48,7 @@ export class QemuImg {
       );
     }
     if (data?.corrupt === true) throw damaged('it is marked as corrupt');
+    return { format, bytes: image.bytes || (info['virtual-size'] ?? 0) };
   }
 
   /**
@@ -93,6 +96,7 @@ export class QemuImg {
 }
 
 interface ImageInfo {
+  readonly 'virtual-size'?: number;
   readonly 'backing-filename'?: string;
   readonly 'format-specific'?: { readonly data?: { readonly 'data-file'?: string; readonly corrupt?: boolean } };
 }

@@ -41,6 +41,11 @@ export async function openHarness(connection?: () => LibvirtConnection): Promise
       await libvirt.virsh.run(['undefine', ref.name]);
     },
     quickSource: () => Promise.resolve({ kind: 'image', entry: TINY_ENTRY }),
+    imageOrigin: async () => {
+      const file = join(libvirt.sharedDir, `${libvirt.freshName()}.upload`);
+      await copyFile(image, file);
+      return { kind: 'upload', file };
+    },
     openUnreachable: async () =>
       LibvirtBackend.open({
         context: 'gone',

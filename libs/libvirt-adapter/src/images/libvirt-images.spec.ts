@@ -1,0 +1,256 @@
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { SILENT_LOG, type ImageOrigin, type ImageRef, type ImportedImage } from '@headgate/domain-contracts';
+import { FixedClock, recordingReporter } from '@headgate/testing';
+import { EgressPolicy } from '../fetching/egress-policy.js';
+import { SpaceGuard } from '../fetching/limits.js';
+import { WorkInProgress } from '../provisioning/work-in-progress.js';
+import { JsonIndex } from '../storage/json-index.js';
+import { QemuImg } from '../storage/qemu-img.js';
+import { HttpServer } from '../testing/http-server.js';
+import { KeyedLock } from '../virsh/concurrency.js';
+import type { RunProgram } from '../virsh/run-program.js';
+import { isImportedImage, LibvirtImages } from './libvirt-images.js';
+
+const MIB = 1024 ** 2;
+const DISK = Buffer.alloc(MIB);
+const REF: ImageRef = { context: 'local', namespace: 'local', name: 'golden' };
+
+describe('LibvirtImages', () => {
+  let folder: string;
+  let server: HttpServer;
+  let images: LibvirtImages;
+  let clock: FixedClock;
+  let programs: string[];
+  let users: string[];
+  let mentioned: Set<string>;
+  let freeBytes: number;
+
+  const volume = (name: string): string => join(folder, 'pool', name);
+  const volumes = (): Promise<string[]> => readdir(join(folder, 'pool'));
+  /** A qemu-img that copies. */
+  const run: RunProgram = async (_program, args, { cwd = '' }) => {
+    programs.push(args[0] ?? '');
+    if (args[0] === 'convert') await copyFile(join(cwd, args.at(-2) ?? ''), join(cwd, args.at(-1) ?? ''));
+    return { code: 0, stdout: '{}', stderr: '' };
+  };
+  const open = (): LibvirtImages =>
+    new LibvirtImages({
+      context: 'local',
+      namespace: 'local',
+      pool: {
+        name: 'headgate',
+        ensure: () => Promise.resolve(),
+        path: () => Promise.resolve(join(folder, 'pool')),
+        has: async (name) => (await volumes()).includes(name),
+        remove: (name) => rm(volume(name), { force: true }),
+        moveInto: (name, file) => rename(file, volume(name)),
+      },
+      records: new JsonIndex(join(folder, 'private', 'imported-images.json')),
+      references: { read: () => Promise.resolve(mentioned) },
+      readUsage: () => Promise.resolve({ usersOf: () => users }),
+      progress: new WorkInProgress(join(folder, 'private')),
+      images: new QemuImg(run, false),
+      downloads: {
+        http: { egress: new EgressPolicy({ allow: [server.host] }), clock },
+        space: new SpaceGuard(folder, () => Promise.resolve(freeBytes)),
+      },
+      lock: new KeyedLock(),
+      clock,
+      log: SILENT_LOG,
+    });
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'hgtest-images-'));
+    await mkdir(join(folder, 'pool'));
+    await writeFile(volume('base-11111111-other.qcow2'), 'another image');
+    server = await HttpServer.listen();
+    [clock, programs, users, mentioned, freeBytes] = [new FixedClock(), [], [], new Set(), 1e12];
+    images = open();
+  });
+  afterEach(async () => {
+    await images.close();
+    await server.close();
+    expect(await volumes()).toContain('base-11111111-other.qcow2');
+    await rm(folder, { recursive: true });
+  });
+
+  const importFrom = async (origin: ImageOrigin, bytes = 2 * MIB): Promise<void> =>
+    (await images.import({ ref: REF, bytes, origin }))(recordingReporter());
+  const fromUrl = (path: string, checksum?: string): Promise<void> =>
+    importFrom({ kind: 'url', url: server.url(path), checksum });
+  const upload = async (content: Buffer): Promise<void> => {
+    const file = join(folder, 'upload');
+    await writeFile(file, content);
+    return importFrom({ kind: 'upload', file });
+  };
+  const only = async (): Promise<ImportedImage | undefined> => (await images.list())[0];
+  const ownVolumes = async (): Promise<string[]> => (await volumes()).filter(isImportedImage);
+  const leftovers = (): Promise<string[]> => readdir(join(folder, 'private', 'fetching')).catch(() => []);
+
+  test('stores a download, and lists it also after a restart', async () => {
+    server.serve('/disk.img', DISK);
+    await fromUrl('/disk.img?token=hidden');
+    const image = { ref: REF, bytes: 2 * MIB, phase: 'Succeeded', progress: 1, source: server.url('/disk.img') };
+    expect(await images.list()).toEqual([expect.objectContaining(image)]);
+    const [name = ''] = await ownVolumes();
+    expect((await readFile(volume(name))).equals(DISK)).toBe(true);
+    expect(programs).toEqual(['info', 'convert', 'resize']);
+    images = open();
+    expect(await only()).toMatchObject(image);
+    expect(await leftovers()).toEqual([]);
+  });
+
+  test('reports the progress of a download while it runs', async () => {
+    server.routes.set('/slow', (_request, response) => {
+      response.writeHead(200, { 'content-length': 2 * DISK.length }).write(DISK);
+    });
+    const work = (await images.import({ ref: REF, bytes: 4 * MIB, origin: { kind: 'url', url: server.url('/slow') } }))(
+      recordingReporter(),
+    );
+    work.catch(() => undefined);
+    while (((await only())?.progress ?? 0) < 0.4) await new Promise((resolve) => setImmediate(resolve));
+    expect(await only()).toMatchObject({ phase: 'ImportInProgress' });
+    await images.delete(REF);
+    await expect(work).rejects.toMatchObject({ code: 'CONFLICT' });
+    expect([await images.list(), await ownVolumes(), await leftovers()]).toEqual([[], [], []]);
+  });
+
+  test('keeps the reason of a failed import, but none of its data', async () => {
+    server.serve('/passwd', 'root:x:0:0:root:/root:/bin/sh\n'.repeat(100));
+    await expect(fromUrl('/passwd')).rejects.toMatchObject({ code: 'INVALID_SOURCE' });
+    expect(await only()).toMatchObject({ phase: 'Failed', reason: 'The image is a text, not a disk.' });
+    expect([await ownVolumes(), await leftovers(), programs]).toEqual([[], [], []]);
+    await expect(fromUrl('/passwd')).rejects.toMatchObject({ code: 'ALREADY_EXISTS' });
+    await images.delete(REF);
+    expect(await images.list()).toEqual([]);
+  });
+
+  test('refuses a redirect to a private address', async () => {
+    const secret = await HttpServer.listen();
+    secret.serve('/meta', DISK);
+    server.routes.set(
+      '/image',
+      (_request, response) => void response.writeHead(302, { location: secret.url('/meta') }).end(),
+    );
+    await expect(fromUrl('/image')).rejects.toMatchObject({ code: 'INVALID_SOURCE' });
+    expect(secret.requests).toEqual([]);
+    await secret.close();
+    expect(await ownVolumes()).toEqual([]);
+  });
+
+  test('refuses a download that is shorter than announced', async () => {
+    server.routes.set('/short', (_request, response) => {
+      response
+        .writeHead(200, { 'content-length': DISK.length })
+        .write(DISK.subarray(0, 1000), () => response.destroy());
+    });
+    await expect(fromUrl('/short')).rejects.toMatchObject({ code: 'BACKEND_UNREACHABLE' });
+    expect([(await only())?.phase, await ownVolumes()]).toEqual(['Failed', []]);
+  });
+
+  test('refuses a download with another checksum', async () => {
+    server.serve('/disk.img', DISK);
+    await expect(fromUrl('/disk.img', `sha256:${'0'.repeat(64)}`)).rejects.toMatchObject({ code: 'BACKEND_FAILED' });
+    expect([(await only())?.phase, await ownVolumes()]).toEqual(['Failed', []]);
+  });
+
+  test('imports an uploaded file', async () => {
+    await upload(DISK);
+    expect(await only()).toMatchObject({ phase: 'Succeeded', source: 'upload' });
+    expect(await readdir(folder)).not.toContain('upload');
+  });
+
+  test.each<[string, Buffer]>([
+    ['names a backing file', qcow2({ backing: 512n })],
+    ['has an external data file', qcow2({ incompatible: 4n })],
+    ['is a VMDK description with foreign extents', Buffer.from('# Disk DescriptorFile\nRW 1 FLAT "/etc/shadow" 0\n')],
+    ['is a VMDK without data of its own', vmdk({ capacity: 0n })],
+    ['is a VMDK with a parent', vmdk({ description: 'parentFileNameHint="/etc/shadow"' })],
+  ])('runs no program on an upload that %s', async (_title, content) => {
+    await expect(upload(content)).rejects.toMatchObject({ code: 'INVALID_SOURCE' });
+    expect([programs, await ownVolumes()]).toEqual([[], []]);
+  });
+
+  test('refuses an image that is larger than its size', async () => {
+    await expect(upload(qcow2({ bytes: 2n ** 50n }))).rejects.toMatchObject({ code: 'INVALID_QUANTITY' });
+    expect([programs, await ownVolumes()]).toEqual([['info'], []]);
+  });
+
+  test('refuses an import when the disk is almost full', async () => {
+    freeBytes = MIB;
+    await expect(upload(DISK)).rejects.toMatchObject({ code: 'INSUFFICIENT_STORAGE' });
+    expect(await images.list()).toEqual([]);
+  });
+
+  test('imports one image at a time under a name', async () => {
+    const [first, second] = await Promise.allSettled([
+      images.import({ ref: REF, bytes: MIB, origin: { kind: 'url', url: server.url('/disk.img') } }),
+      images.import({ ref: REF, bytes: MIB, origin: { kind: 'url', url: server.url('/disk.img') } }),
+    ]);
+    expect([first.status, second.status]).toEqual(['fulfilled', 'rejected']);
+  });
+
+  test('does not delete an image that a domain uses, or that a volume is based on', async () => {
+    await upload(DISK);
+    users = ['web'];
+    expect((await images.planDelete(REF)).refusals).toMatchObject([{ code: 'BUSY' }]);
+    await expect(images.delete(REF)).rejects.toMatchObject({ code: 'BUSY', message: expect.stringContaining('web') });
+    users = [];
+    mentioned = new Set(await ownVolumes());
+    await expect(images.delete(REF)).rejects.toMatchObject({ code: 'BUSY' });
+    expect([await ownVolumes(), (await only())?.phase]).toEqual([[expect.any(String)], 'Succeeded']);
+    mentioned = new Set();
+    await images.delete(REF);
+    expect([await ownVolumes(), await images.list()]).toEqual([[], []]);
+  });
+
+  test('marks the imports of a killed service as failed and removes their volumes, but no complete image', async () => {
+    await upload(DISK);
+    const [complete = ''] = await ownVolumes();
+    const half = complete.replace('golden', 'half');
+    await images.import({
+      ref: { ...REF, name: 'half' },
+      bytes: MIB,
+      origin: { kind: 'url', url: server.url('/disk.img') },
+    });
+    await writeFile(volume(half), 'half');
+    images = open();
+    await images.sweep();
+    expect(await ownVolumes()).toEqual([complete]);
+    expect(await images.list()).toMatchObject([
+      { ref: { name: 'golden' }, phase: 'Succeeded' },
+      { ref: { name: 'half' }, phase: 'Failed', reason: expect.stringContaining('interrupted') },
+    ]);
+  });
+
+  test('gives complete images to VMs only', async () => {
+    await upload(DISK);
+    expect([await images.bytesOf('golden'), await images.bytesOf('other')]).toEqual([2 * MIB, undefined]);
+    await expect(images.use('other', () => Promise.resolve())).rejects.toMatchObject({ code: 'IMAGE_NOT_FOUND' });
+  });
+});
+
+/** A qcow2 version 3 header with overrides. */
+function qcow2({ backing = 0n, incompatible = 0n, bytes = BigInt(MIB) } = {}): Buffer {
+  const header = Buffer.alloc(104);
+  header.write('QFI\xfb', 'latin1');
+  header.writeUInt32BE(3, 4);
+  header.writeBigUInt64BE(backing, 8);
+  header.writeUInt32BE(16, 20);
+  header.writeBigUInt64BE(bytes, 24);
+  header.writeBigUInt64BE(incompatible, 72);
+  return header;
+}
+
+/** A VMDK with the header of a sparse file. */
+function vmdk({ capacity = 2048n, description = '' } = {}): Buffer {
+  const file = Buffer.alloc(4096);
+  file.write('KDMV', 'latin1');
+  file.writeUInt32LE(1, 4);
+  file.writeBigUInt64LE(capacity, 12);
+  file.writeBigUInt64LE(1n, 28);
+  file.write(description, 512, 'latin1');
+  return file;
+}
