@@ -53,7 +53,7 @@ describeWithLibvirt(`LibvirtHardware on libvirt${missing === undefined ? '' : `:
     (await hardware().read(ref)).disks.filter(({ isRoot, type }) => !isRoot && type === 'disk');
   const uuidOf = async ({ name }: InstanceRef): Promise<string> => (await libvirt.virsh.run(['domuuid', name])).trim();
   const mark = (): string => new WorkInProgress(join(libvirt.dataDir, 'libvirt', 'local')).mark();
-  /** What a service does that is started again after it was killed. */
+  /** Starts the service again, as after it was killed. */
   const startAgain = async (): Promise<void> => {
     await recorder.stop();
     await backend.close();
