@@ -56,7 +56,10 @@ export class KubeSnapshots extends InstanceSnapshots {
   }
 
   override async list(ref: InstanceRef): Promise<readonly Snapshot[]> {
-    return (await this.snapshotsOf(ref)).map(present).sort((a, b) => (a.creationTime < b.creationTime ? -1 : 1));
+    // The cluster's times are whole seconds.
+    return (await this.snapshotsOf(ref))
+      .map(present)
+      .sort((a, b) => a.creationTime.localeCompare(b.creationTime) || a.name.localeCompare(b.name));
   }
 
   override async planCreate(ref: InstanceRef, { name, memory = false }: SnapshotRequest): Promise<Plan> {

@@ -36,7 +36,8 @@ export function instanceSnapshotsContract(
       unreachable = await opened.unreachable();
     });
 
-    const freshName = (): string => `contract-${process.pid}-${++names}`;
+    // In the order of creation, which decides between snapshots of the same second.
+    const freshName = (): string => `contract-${process.pid}-${String(++names).padStart(3, '0')}`;
     const stoppedVm = (): Promise<VirtualMachine> => createdVm(harness, recorder);
     const take = async (ref: InstanceRef, request: SnapshotRequest = { name: freshName() }): Promise<Snapshot> => {
       const { remaining } = await snapshots.create(ref, request);
