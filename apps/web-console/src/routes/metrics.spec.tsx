@@ -82,9 +82,9 @@ describe('the metrics of a VM', () => {
     expect(screen.getByRole('row', { name: /unknown/ }).textContent).not.toContain('%');
     const order = () =>
       screen.getAllByRole('row').flatMap((row) => names.find((name) => row.textContent?.includes(name)) ?? []);
-    await user.click(screen.getByRole('button', { name: /CPU usage/ }));
+    await user.click(screen.getByRole('button', { name: /CPU use/ }));
     await waitFor(() => expect(order()).toEqual(['busy', 'idle', 'unknown']));
-    await user.click(screen.getByRole('button', { name: /CPU usage/ }));
+    await user.click(screen.getByRole('button', { name: /CPU use/ }));
     await waitFor(() => expect(order()).toEqual(['idle', 'busy', 'unknown']));
   });
 });

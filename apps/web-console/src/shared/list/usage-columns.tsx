@@ -21,8 +21,8 @@ export const percentage = (share: number): string => `${Math.round(share * 100)}
 
 /** The columns of current usage, of the measured instances. */
 export const usageColumns = (usages: Usages) => ({
-  cpuUsage: shareColumn('CPU usage', 7, (entry) => cpuShare(entry, usages.get(entry.ref))),
-  memUsage: shareColumn('Memory usage', 8.75, ({ ref }) => memoryShare(usages.get(ref))),
+  cpuUsage: shareColumn('CPU use', 6, (entry) => cpuShare(entry, usages.get(entry.ref))),
+  memUsage: shareColumn('Mem. use', 6.5, ({ ref }) => memoryShare(usages.get(ref))),
 });
 
 function shareColumn(
