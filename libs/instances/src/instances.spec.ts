@@ -57,6 +57,7 @@ function house() {
   const known: Instance[] = [];
   let remaining: BackgroundWork | undefined;
   let failure: DomainError | undefined;
+  const images: { ref: { namespace: string; name: string }; phase: string }[] = [];
   const act = async (what: string, ref: InstanceRef): Promise<void> => {
     if (failure) throw failure;
     done.push(`${what} ${ref.context}/${ref.namespace}/${ref.name}`);
@@ -88,6 +89,7 @@ function house() {
     migration: {
       migrate: async (ref: InstanceRef, node?: string) => (await act(`migrate to ${node}`, ref), async () => undefined),
     },
+    images: { list: async () => images },
     containers: {
       planCreate: async () => buildPlan([]),
       create: (spec: { ref: InstanceRef }) => act('create', spec.ref),
@@ -101,6 +103,7 @@ function house() {
     ({
       context,
       traits: kind === 'libvirt' ? onlyLocal : MEMORY_TRAITS,
+      ability: (name: string) => abilities[name],
       require: (name: string) => {
         const found =
           kind === 'libvirt' && name === 'migration'
@@ -143,6 +146,7 @@ function house() {
   return {
     done,
     specs,
+    images,
     entries,
     started,
     canceled,
@@ -216,6 +220,18 @@ describe('CreateVm', () => {
     await expect(createVm.run({ ...request, ...change }, ann)).rejects.toEqual(code(expected));
     await expect(createVm.plan({ ...request, ...change })).rejects.toEqual(code(expected));
     expect(done).toEqual([]);
+  });
+
+  test('uses an imported image of the namespace once it is ready, and none of another namespace', async () => {
+    const { createVm, images, specs } = house();
+    const own = { ref: { namespace: 'tailvm', name: 'golden' }, phase: 'ImportInProgress' };
+    images.push({ ref: { namespace: 'other', name: 'golden' }, phase: 'Succeeded' });
+    await expect(createVm.plan({ ...request, image: 'golden' })).rejects.toEqual(code('UNKNOWN_CATALOG_ENTRY'));
+    images.push(own);
+    await expect(createVm.run({ ...request, image: 'golden' }, ann)).rejects.toEqual(code('WRONG_STATE'));
+    own.phase = 'Succeeded';
+    await createVm.run({ ...request, image: 'golden' }, ann);
+    expect(specs).toMatchObject([{ source: { kind: 'image', entry: { name: 'golden', imported: true } } }]);
   });
 
   test('refuses the name of another VM, but not the name of a container', async () => {
