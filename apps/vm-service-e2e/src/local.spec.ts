@@ -213,27 +213,6 @@ describeIf(noGuestsBecause(), 'npm start -- --local', () => {
       await until('the screen shows the input', frame, (next) => next !== booted);
     });
 
-    test('delivers the keys that are typed on the screen to the guest', async () => {
-      const terminal = await Terminal.open(`${service.socketUrl}/api/tty/local/${inBrowser}`);
-      await terminal.expect(/login: $/);
-      await terminal.logIn('headgate', 'headgate');
-      const typeLine = async (line: string): Promise<void> => {
-        const before = await frame();
-        await page.keyboard.type(line);
-        await page.keyboard.press('Enter');
-        await until(`the screen reacts to "${line}"`, frame, (next) => next !== before);
-      };
-      const logInOnScreen = async (): Promise<string> => {
-        // Input right after a prompt may get lost, so that all of it is typed again.
-        for (const line of ['headgate', 'headgate', 'touch /tmp/on-screen']) await typeLine(line);
-        return terminal.run('ls /tmp');
-      };
-      await until('the guest has the file', logInOnScreen, (files) => files.includes('on-screen'));
-      terminal.type('exit\r');
-      await terminal.expect(/login: $/);
-      await terminal.close();
-    });
-
     test('logs in on the serial console', async () => {
       await page.getByRole('tab', { name: 'Serial console' }).click();
       const screen = page.locator('.xterm-rows');
