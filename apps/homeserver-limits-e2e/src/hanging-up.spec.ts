@@ -56,6 +56,26 @@ describe('a caller who hangs up before the response', () => {
     await answered;
   }
 
+  // The relay does not take a request with TE, so that Node's server handles the second one.
+  test.each([
+    ['GET', ''],
+    ['GET', 'TE: trailers\r\n'],
+  ])('is no failure of the upstream (%s, %j)', async (method, headers) => {
+    upstream.respond = ({ url }, response) =>
+      url === '/_matrix/waiting' ? arrived(response) : json(response, 200, {});
+    const { hostname, port } = new URL(limits.url);
+    const { promise, resolve } = Promise.withResolvers<ServerResponse>();
+    arrived = resolve;
+    const socket = connect(Number(port), hostname);
+    socket.write(`${method} /_matrix/waiting HTTP/1.1\r\nHost: b\r\n${headers}\r\n`);
+    const response = await promise;
+    const aborted = once(response, 'close');
+    socket.destroy();
+    await aborted;
+    const metrics = (await call(limits.url, 'GET', '/metrics')).bytes.toString();
+    expect(metrics).toContain('limits_upstream_failures_total{status="502"} 0');
+  });
+
   const createFilter = async (limit: number) => {
     arrived = (response) => json(response, 200, { filter_id: `f${limit}` });
     return (await call(limits.url, 'POST', FILTER, { body: { room: { timeline: { limit } } }, token: 't' })).status;

@@ -1,13 +1,14 @@
 import {
   Agent as HttpAgent,
   type ClientRequest,
-  type IncomingMessage,
+  IncomingMessage,
   request as httpRequest,
   type ServerResponse,
 } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { isIP } from 'node:net';
 import type { Readable } from 'node:stream';
+import { ClientGone } from '@headgate/homeserver-contracts';
 import type { OnApplicationShutdown } from '@nestjs/common';
 import type { UpstreamKind } from '../metrics/limits-metrics.js';
 import type { JsonPruner } from './json-pruner.js';
@@ -98,7 +99,10 @@ export class UpstreamClient implements OnApplicationShutdown {
     }
   }
 
-  private fail({ kind = 'query' }: UpstreamRequest, error: unknown): never {
+  private fail(request: UpstreamRequest, error: unknown): never {
+    const { kind = 'query' } = request;
+    // The caller has hung up, and the request was aborted for that reason.
+    if (isAbandoned(request)) throw new ClientGone();
     const failure = upstreamFailure(error);
     // The caller's own error, such as a body that is too long, is no failure of the upstream.
     if (failure !== error && (failure.status === 502 || failure.status === 504)) this.onAnswer(kind, 0, failure.status);
@@ -205,6 +209,13 @@ async function readChunks(stream: Readable, limitBytes: number, onChunk: (chunk:
     if (length > limitBytes) throw new Error(`the upstream's response is longer than ${limitBytes} bytes`);
     onChunk(chunk);
   }
+}
+
+/** Whether the caller is gone, or the stream of its body broke off. */
+function isAbandoned({ caller, body }: UpstreamRequest): boolean {
+  if (caller?.destroyed) return true;
+  if (body === undefined || Buffer.isBuffer(body) || !body.destroyed) return false;
+  return body.errored instanceof ClientGone || (body instanceof IncomingMessage && !body.complete);
 }
 
 /** Whether the upstream closed a kept-alive connection just as it was reused. */
