@@ -21,6 +21,11 @@ const HOST: Host = {
 };
 const TINY: VmSource = { kind: 'image', entry: TINY_ENTRY };
 
+const imported = (name: string): VmSource => ({
+  kind: 'image',
+  entry: { name, description: '', containerDisk: '', defaultUser: '', imported: true },
+});
+
 describe('planCreation', () => {
   let libvirt: FakeLibvirt;
 
@@ -82,9 +87,28 @@ describe('planCreation', () => {
     ['a URL with an unsupported scheme', { source: { kind: 'import', url: 'file:///etc/passwd' } }, 'INVALID_SOURCE'],
     ['a URL of this machine', { source: { kind: 'iso', url: 'http://127.0.0.1:8006/api' } }, 'INVALID_SOURCE'],
     ['an image without a registry', { source: { kind: 'containerDisk', image: 'debian' } }, 'INVALID_SOURCE'],
+    ['an imported image that is not ready', { source: imported('half') }, 'UNKNOWN_CATALOG_ENTRY'],
+    [
+      'a disk smaller than the imported image',
+      { source: imported('golden'), diskBytes: 1024 ** 2 },
+      'INVALID_QUANTITY',
+    ],
   ])('refuses %s', async (_title, overrides, code) => {
     libvirt.add(ownDomainXml());
     expect(await codes(spec(overrides))).toEqual([code]);
+  });
+
+  test('needs no space for a download when the image was imported, and lets nobody claim its volume', async () => {
+    const plan = await planCreation(
+      spec({ source: imported('golden') }),
+      deps({ hasSpaceForDownloads: () => Promise.resolve(false) }),
+    );
+    expect([plan.refusals, plan.steps.map(({ name }) => name)]).toEqual([[], ['define', 'base', 'disk', 'seed']]);
+    const path = '/images/headgate/image-11111111-golden.qcow2';
+    const findClaim = () => Promise.resolve({ path, format: 'qcow2', bytes: 1024 ** 3 });
+    expect(await codes(spec({ source: { kind: 'pvc', claim: 'image-11111111-golden' } }), { findClaim })).toEqual([
+      'CONFLICT',
+    ]);
   });
 
   describe('the platform', () => {
