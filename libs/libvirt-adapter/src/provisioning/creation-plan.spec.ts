@@ -98,7 +98,7 @@ describe('planCreation', () => {
     expect(await codes(spec(overrides))).toEqual([code]);
   });
 
-  test('needs no space for a download when the image was imported, and lets nobody claim its volume', async () => {
+  test('needs no space for a download when the image was imported, and keeps its volume from being claimed', async () => {
     const plan = await planCreation(
       spec({ source: imported('golden') }),
       deps({ hasSpaceForDownloads: () => Promise.resolve(false) }),
