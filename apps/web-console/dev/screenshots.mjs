@@ -88,6 +88,7 @@ const SCREENSHOTS = {
   },
   containers: { path: '/containers' },
   nodes: { path: '/nodes' },
+  images: { path: '/images' },
   doctor: { path: '/doctor', dark: true },
   tasks: {
     act: async (page) => {

@@ -1,6 +1,7 @@
 import { useRef } from 'react';
 import { Redirect, Route, Switch } from 'wouter';
 import { DoctorPage } from '../features/doctor/components/doctor-page.js';
+import { ImagesPage } from '../features/images/components/images-page.js';
 import { NodesPage } from '../features/nodes/components/nodes-page.js';
 import { Banners } from '../features/shell/components/banners.js';
 import { Masthead } from '../features/shell/components/masthead.js';
@@ -38,6 +39,9 @@ export function Pages() {
           </Route>
           <Route path={paths.nodes}>
             <NodesPage />
+          </Route>
+          <Route path={paths.images}>
+            <ImagesPage />
           </Route>
           <Route path={paths.doctor}>
             <DoctorPage />

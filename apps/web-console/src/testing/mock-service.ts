@@ -84,7 +84,7 @@ export class MockService {
     const { pathname, searchParams } = new URL(url, 'http://service.test');
     const method = options.method ?? 'GET';
     const headers = (options.headers ?? {}) as Record<string, string>;
-    const body: unknown = typeof options.body === 'string' ? JSON.parse(options.body) : undefined;
+    const body: unknown = typeof options.body === 'string' ? JSON.parse(options.body) : options.body;
     const request = { method, path: pathname, query: searchParams, headers, body };
     this.requests.push(request);
     const handler = this.handlers.get(`${method} ${pathname}`);

@@ -4,7 +4,10 @@ export type QueryValues = Readonly<Record<string, string | boolean | undefined>>
 
 export interface RequestOptions {
   readonly query?: QueryValues;
+  /** Sent as JSON. */
   readonly body?: unknown;
+  /** Sent as it is, instead of a `body`. */
+  readonly bytes?: Blob;
   readonly signal?: AbortSignal;
 }
 
@@ -17,11 +20,12 @@ export function withQuery(path: string, values: QueryValues = {}): string {
 
 /** @throws ApiError with the service's own message, or `SERVICE_UNREACHABLE` */
 export async function send(method: string, path: string, options: RequestOptions = {}): Promise<Response> {
-  const { query, body, signal } = options;
+  const { query, body, bytes, signal } = options;
   const response = await fetch(withQuery(path, query), {
     method,
-    headers: { accept: 'application/json', ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+    headers: { accept: 'application/json', ...contentType(options) },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(bytes ? { body: bytes } : {}),
     ...(signal ? { signal } : {}),
   }).catch((error: unknown) => {
     if (signal?.aborted) throw error;
@@ -29,6 +33,11 @@ export async function send(method: string, path: string, options: RequestOptions
   });
   if (!response.ok) throw await ApiError.from(response);
   return response;
+}
+
+function contentType({ body, bytes }: RequestOptions): Record<string, string> {
+  if (bytes) return { 'content-type': 'application/octet-stream' };
+  return body === undefined ? {} : { 'content-type': 'application/json' };
 }
 
 const json =

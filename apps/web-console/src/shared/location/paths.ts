@@ -14,6 +14,7 @@ export const paths = {
   containers: '/containers',
   container: (address: InstanceAddress) => `/containers/${encoded(address)}`,
   nodes: '/nodes',
+  images: '/images',
   doctor: '/doctor',
 } as const;
 
@@ -28,9 +29,10 @@ export const addressOf = (params: Readonly<Record<string, string | undefined>>):
   name: decodeURIComponent(params['name'] ?? ''),
 });
 
-/** The path of an instance by its ref (`vm/<context>/<namespace>/<name>`). */
+/** The path of an instance by its ref (`vm/<context>/<namespace>/<name>`). Images have one page for all. */
 export function pathOfRef(ref: string): string {
   const [kind, ...parts] = ref.split('/').map(decodeURIComponent);
   const [context = '', namespace = '', name = ''] = parts;
+  if (kind === 'image') return paths.images;
   return kind === 'ct' ? paths.container({ context, namespace, name }) : paths.vm({ context, namespace, name });
 }

@@ -16,6 +16,7 @@ export function Masthead({ tasks }: { tasks: ReactNode }) {
     { href: paths.fleet, label: 'Virtual machines' },
     ...(hasContainers ? [{ href: paths.containers, label: 'Containers' }] : []),
     { href: paths.nodes, label: 'Nodes' },
+    { href: paths.images, label: 'Images' },
     { href: paths.doctor, label: 'Health' },
   ];
 

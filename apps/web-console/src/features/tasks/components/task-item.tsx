@@ -19,7 +19,7 @@ export function TaskItem({ task, onOpen }: { task: TaskView; onOpen: () => void 
       </p>
       {ref !== '' && (
         <Link href={pathOfRef(ref)} onClick={onOpen}>
-          Show instance
+          {task.kind === 'import' ? 'Show images' : 'Show instance'}
         </Link>
       )}
       {task.kind === 'bulk' && <BulkTaskDetails task={task} />}

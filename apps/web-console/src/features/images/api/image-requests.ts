@@ -1,0 +1,108 @@
+import { useQuery } from '@tanstack/react-query';
+import type {
+  CatalogEntryView,
+  CustomSourceDto,
+  ImageAcceptedView,
+  ImportedImageView,
+  ImportImageDto,
+  PlanView,
+} from '@headgate/api-contracts';
+import { deleteJson, getJson, postJson, send } from '../../../shared/api/request.js';
+
+const PATH = '/api/datavolumes';
+const BUSY_REFETCH_MS = 2_000;
+const IDLE_REFETCH_MS = 15_000;
+
+export const IMAGES_KEY = ['imported-images'] as const;
+export const SOURCES_KEY = ['custom-sources'] as const;
+
+export interface ImportedImages {
+  readonly images: readonly ImportedImageView[];
+  /** Whether the images of a context are missing. */
+  readonly isPartial: boolean;
+}
+
+/** An image by its place. */
+export interface ImageAddress {
+  readonly name: string;
+  readonly namespace: string;
+  readonly context: string;
+}
+
+/** The imported images of all contexts, refetched more often while one of them is incomplete. */
+export const useImportedImages = () =>
+  useQuery({
+    queryKey: IMAGES_KEY,
+    queryFn: async ({ signal }): Promise<ImportedImages> => {
+      const response = await send('GET', PATH, { signal });
+      return {
+        images: (await response.json()) as ImportedImageView[],
+        isPartial: response.headers.get('svc-partial') === 'true',
+      };
+    },
+    refetchInterval: ({ state: { data } }) => (data?.images.some(isIncomplete) ? BUSY_REFETCH_MS : IDLE_REFETCH_MS),
+  });
+
+const isIncomplete = ({ phase }: ImportedImageView): boolean => phase !== 'Succeeded' && phase !== 'Failed';
+
+export const importImage = (request: ImportImageDto): Promise<ImageAcceptedView> =>
+  postJson<ImageAcceptedView>(PATH, { body: request });
+
+export const previewImport = (request: ImportImageDto): Promise<PlanView> =>
+  postJson<PlanView>(PATH, { body: request, query: { dryRun: true } });
+
+/** A file to upload. All its parts have the same values. */
+export interface UploadTarget {
+  readonly name: string;
+  readonly context: string;
+  /** Absent: the default namespace of the context. */
+  readonly namespace?: string;
+  readonly size?: string;
+  readonly checksum?: string;
+}
+
+const uploadQuery = (target: UploadTarget, file: File) => ({
+  ...target,
+  bytes: String(file.size),
+  version: String(file.lastModified),
+});
+
+export const sendPart = (
+  { target, file, offset, part }: { target: UploadTarget; file: File; offset: number; part: Blob },
+  signal: AbortSignal,
+): Promise<ImageAcceptedView> =>
+  postJson<ImageAcceptedView>(PATH, {
+    query: { ...uploadQuery(target, file), offset: String(offset) },
+    bytes: part,
+    signal,
+  });
+
+/** The plan needs no content of the file, but the service expects a body. */
+export const previewUpload = (target: UploadTarget, file: File): Promise<PlanView> =>
+  postJson<PlanView>(PATH, { query: { ...uploadQuery(target, file), dryRun: true }, bytes: file.slice(0, 1) });
+
+const imagePath = ({ namespace, name }: ImageAddress): string =>
+  `${PATH}/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`;
+
+export const deleteImage = (image: ImageAddress): Promise<unknown> =>
+  deleteJson(imagePath(image), { query: { context: image.context } });
+
+export const previewDeletion = (image: ImageAddress, signal: AbortSignal): Promise<PlanView> =>
+  deleteJson<PlanView>(imagePath(image), { query: { context: image.context, dryRun: true }, signal });
+
+/** The images that users have added to the catalog. */
+export const useCustomSources = () =>
+  useQuery({
+    queryKey: SOURCES_KEY,
+    queryFn: ({ signal }) => getJson<CatalogEntryView[]>('/api/sources', { signal }),
+  });
+
+export const addSource = (source: CustomSourceDto): Promise<unknown> => postJson('/api/sources', { body: source });
+
+export const previewSource = (source: CustomSourceDto, signal: AbortSignal): Promise<PlanView> =>
+  postJson<PlanView>('/api/sources', { body: source, query: { dryRun: true }, signal });
+
+export const removeSource = (name: string): Promise<unknown> => deleteJson(`/api/sources/${encodeURIComponent(name)}`);
+
+export const previewRemoval = (name: string, signal: AbortSignal): Promise<PlanView> =>
+  deleteJson<PlanView>(`/api/sources/${encodeURIComponent(name)}`, { query: { dryRun: true }, signal });

@@ -1,0 +1,169 @@
+import { useQueryClient } from '@tanstack/react-query';
+import type { CustomSourceDto, PlanView } from '@headgate/api-contracts';
+import { useState } from 'react';
+import { nameProblem } from '../../../shared/names/name-rule.js';
+import { PlanDialog } from '../../../shared/plans/plan-dialog.js';
+import { ErrorAlert } from '../../../shared/ui/error-alert.js';
+import { SelectInput, TextInput } from '../../../shared/ui/inputs.js';
+import { Skeleton } from '../../../shared/ui/loading.js';
+import { useNotify } from '../../../shared/ui/notifications.js';
+import { ReasonedButton } from '../../../shared/ui/reasoned-button.js';
+import {
+  addSource,
+  previewRemoval,
+  previewSource,
+  removeSource,
+  SOURCES_KEY,
+  useCustomSources,
+} from '../api/image-requests.js';
+
+/** A change of the sources that waits for a confirmation. */
+interface Change {
+  readonly title: string;
+  readonly label: string;
+  readonly done: string;
+  readonly isDanger?: boolean;
+  readonly preview: (signal: AbortSignal) => Promise<PlanView>;
+  readonly run: () => Promise<unknown>;
+}
+
+const KINDS = { containerDisk: 'Container disk', url: 'Disk image', iso: 'ISO' } as const;
+
+/** The images that users have added to the catalog, with a form to add one. */
+export function SourceList({ refusal }: { refusal: string | undefined }) {
+  const { data: sources, error, refetch } = useCustomSources();
+  const [change, setChange] = useState<Change>();
+  const queries = useQueryClient();
+  const notify = useNotify();
+  return (
+    <section aria-label="Custom sources">
+      <h2>Custom sources</h2>
+      <p className="hg-note">Images that users have added to the choice of images for new VMs</p>
+      {error && <ErrorAlert title="Couldn't load the sources" error={error} onRetry={() => void refetch()} />}
+      {!sources && !error && <Skeleton height="6rem" label="Loading sources" />}
+      {sources?.length === 0 && <p className="hg-note">No custom sources yet</p>}
+      {sources && sources.length > 0 && (
+        <div className="hg-list hg-gap-below">
+          <table aria-label="Custom sources">
+            <thead>
+              <tr>
+                <th scope="col">Name</th>
+                <th scope="col">Kind</th>
+                <th scope="col">Address</th>
+                <th scope="col">Description</th>
+                <th scope="col">Actions</th>
+              </tr>
+            </thead>
+            <tbody>
+              {sources.map(({ name, kind, uri, containerDisk, description }) => (
+                <tr key={name}>
+                  <td>{name}</td>
+                  <td>{kind === 'builtLocally' ? kind : KINDS[kind]}</td>
+                  <td>{uri ?? containerDisk}</td>
+                  <td>{description}</td>
+                  <td>
+                    <ReasonedButton
+                      variant="link"
+                      aria-label={`Remove ${name}`}
+                      reason={refusal}
+                      onClick={() =>
+                        setChange({
+                          title: `Remove ${name}?`,
+                          label: 'Remove',
+                          done: `${name} was removed`,
+                          isDanger: true,
+                          preview: (signal) => previewRemoval(name, signal),
+                          run: () => removeSource(name),
+                        })
+                      }
+                    >
+                      Remove
+                    </ReasonedButton>
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      <SourceForm
+        key={sources?.length}
+        refusal={refusal}
+        onAdd={(source) =>
+          setChange({
+            title: `Add ${source.name}`,
+            label: 'Add',
+            done: `${source.name} was added`,
+            preview: (signal) => previewSource(source, signal),
+            run: () => addSource(source),
+          })
+        }
+      />
+      {change && (
+        <PlanDialog
+          title={change.title}
+          label={change.label}
+          failure="Couldn't change the sources"
+          isDanger={change.isDanger ?? false}
+          preview={change.preview}
+          run={change.run}
+          onClose={() => setChange(undefined)}
+          onDone={() => {
+            setChange(undefined);
+            notify({ variant: 'success', title: change.done });
+            void queries.invalidateQueries({ queryKey: SOURCES_KEY });
+            void queries.invalidateQueries({ queryKey: ['images'] });
+          }}
+        />
+      )}
+    </section>
+  );
+}
+
+interface SourceFormProps {
+  refusal: string | undefined;
+  onAdd: (source: CustomSourceDto) => void;
+}
+
+function SourceForm({ refusal, onAdd }: SourceFormProps) {
+  const [name, setName] = useState('');
+  const [kind, setKind] = useState<CustomSourceDto['kind']>('url');
+  const [uri, setUri] = useState('');
+  const [description, setDescription] = useState('');
+  const reason =
+    refusal ?? (name === '' || uri.trim() === '' ? 'Enter a name and an address first.' : nameProblem(name));
+  const add = (): void => onAdd({ name, kind, uri: uri.trim(), ...(description === '' ? {} : { description }) });
+  return (
+    <form
+      aria-label="New source"
+      className="hg-toolbar"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (reason === undefined) add();
+      }}
+    >
+      <TextInput aria-label="Name of the new source" placeholder="Name" value={name} onChange={setName} />
+      <SelectInput
+        aria-label="Kind of the new source"
+        value={kind}
+        onChange={(value) => setKind(value as CustomSourceDto['kind'])}
+      >
+        {Object.entries(KINDS).map(([value, label]) => (
+          <option key={value} value={value}>
+            {label}
+          </option>
+        ))}
+      </SelectInput>
+      <TextInput aria-label="Address of the new source" placeholder="URL or reference" value={uri} onChange={setUri} />
+      <TextInput
+        aria-label="Description of the new source"
+        placeholder="Description"
+        value={description}
+        onChange={setDescription}
+      />
+      <ReasonedButton variant="secondary" type="submit" reason={reason}>
+        Add source…
+      </ReasonedButton>
+    </form>
+  );
+}
