@@ -1,6 +1,6 @@
 import type { ConsoleStream } from '@headgate/domain-contracts';
 import { InventoryRecorder, readUntil, recordingReporter } from '@headgate/testing';
-import { logIn, ROOT_LOGIN, shell } from '../testing/guest-shell.js';
+import { openShell, ROOT_LOGIN, shell } from '../testing/guest-shell.js';
 import { LibvirtUnderTest, whyLibvirtIsUnavailable } from '../testing/libvirt-under-test.js';
 import { TINY_ENTRY, tinyGuest } from '../testing/tiny-guest.js';
 
@@ -29,9 +29,7 @@ describeWithLibvirt(`the keyboard of a screen${missing === undefined ? '' : `: s
       const { remaining } = await backend.require('provisioning').create({ ...spec, cloudInit: ROOT_LOGIN });
       await remaining?.(recordingReporter());
       await recorder.untilVm(ref, ({ status }) => status === 'Running');
-      const { stream, backlog } = await backend.require('consoles').openSerial(ref);
-      if (!/login: /.test(backlog.toString('latin1'))) await readUntil(stream, /login: /);
-      await logIn(stream);
+      const stream = await openShell(backend.require('consoles'), ref);
       // The content of the first virtual terminal.
       await shell(stream, 'until grep -q "login:" /dev/vcs1; do usleep 100000; done');
 

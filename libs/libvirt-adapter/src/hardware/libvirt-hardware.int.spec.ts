@@ -7,7 +7,7 @@ import { POOL_NAME } from '../libvirt-backend.js';
 import { DomainEditor } from '../provisioning/domain-editor.js';
 import { WorkInProgress } from '../provisioning/work-in-progress.js';
 import { StoragePool } from '../storage/storage-pool.js';
-import { logIn, ROOT_LOGIN, shell } from '../testing/guest-shell.js';
+import { openShell, ROOT_LOGIN, shell } from '../testing/guest-shell.js';
 import { LibvirtUnderTest, TEST_URI, whyLibvirtIsUnavailable } from '../testing/libvirt-under-test.js';
 import { TINY_ENTRY, tinyGuest } from '../testing/tiny-guest.js';
 import { VirshConnection } from '../virsh/virsh-connection.js';
@@ -66,8 +66,7 @@ describeWithLibvirt(`LibvirtHardware on libvirt${missing === undefined ? '' : `:
     'a guest sees a new disk, its new size, and its removal',
     async () => {
       const ref = await create({ start: true, cloudInit: ROOT_LOGIN });
-      const { stream } = await backend.require('consoles').openSerial(ref);
-      await logIn(stream);
+      const stream = await openShell(backend.require('consoles'), ref);
       const before = (await shell(stream, 'ls /sys/block')).split(/\s+/);
       const volume = await addDisk(ref);
       const added = (await shell(stream, 'ls /sys/block')).split(/\s+/).filter((name) => !before.includes(name));

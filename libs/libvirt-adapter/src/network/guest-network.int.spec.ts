@@ -1,5 +1,5 @@
-import { InventoryRecorder, readUntil, recordingReporter } from '@headgate/testing';
-import { logIn, ROOT_LOGIN, shell } from '../testing/guest-shell.js';
+import { InventoryRecorder, recordingReporter } from '@headgate/testing';
+import { openShell, ROOT_LOGIN, shell } from '../testing/guest-shell.js';
 import { HttpServer } from '../testing/http-server.js';
 import { LibvirtUnderTest, TEST_URI, whyLibvirtIsUnavailable } from '../testing/libvirt-under-test.js';
 import { TINY_ENTRY, tinyGuest } from '../testing/tiny-guest.js';
@@ -50,9 +50,7 @@ describeWithNetwork(`the network of a guest${missing === undefined ? '' : `: ski
         .create({ ...spec, source: { kind: 'image', entry: TINY_ENTRY } });
       await creation.remaining?.(recordingReporter());
       await recorder.untilVm(ref, ({ status }) => status === 'Running');
-      const { stream, backlog } = await backend.require('consoles').openSerial(ref);
-      if (!/login: /.test(backlog.toString('latin1'))) await readUntil(stream, /login: /);
-      await logIn(stream);
+      const stream = await openShell(backend.require('consoles'), ref);
       await shell(stream, 'until ip -4 addr show eth0 | grep -q inet; do usleep 50000; done');
       const gateway = await shell(stream, "ip route | awk '/^default/ { print $3 }'");
 

@@ -1,8 +1,17 @@
-import type { ConsoleStream } from '@headgate/domain-contracts';
+import type { ConsoleSource, ConsoleStream, InstanceRef } from '@headgate/domain-contracts';
 import { readUntil } from '@headgate/testing';
 
 /** A seed with which root can log in to the tiny guest. */
 export const ROOT_LOGIN = '#cloud-config\nchpasswd:\n  list: |\n    root:r00t\n';
+
+/** Waits until the tiny guest has booted to its login prompt, and logs in as root. */
+export async function openShell(consoles: ConsoleSource, ref: InstanceRef): Promise<ConsoleStream> {
+  const { stream, backlog } = await consoles.openSerial(ref);
+  const printed = backlog.toString('latin1');
+  if (!printed.includes('login: ')) await readUntil(stream, /login: /, printed);
+  await logIn(stream);
+  return stream;
+}
 
 /** Types again what login flushed with its input. */
 export async function logIn(stream: ConsoleStream): Promise<void> {
