@@ -24,8 +24,8 @@ describe('the hardware of a VM', () => {
   beforeEach(() => (service = givenService()));
   afterEach(() => closeConsole(service));
 
-  const open = async (): Promise<void> => {
-    service.on(`GET ${EXTENSION}/hardware`, hardware);
+  const open = async (overrides: object = {}): Promise<void> => {
+    service.on(`GET ${EXTENSION}/hardware`, { ...hardware, ...overrides });
     await openConsole('/vms/prod/tailvm/web-1/hardware', [buildVm({ name: 'web-1' })], service);
     await screen.findByRole('table', { name: 'Disks' });
   };
@@ -93,5 +93,102 @@ describe('the hardware of a VM', () => {
     expect(service.asked(`POST ${EXTENSION}/nics/lan`)[1]?.body).toEqual({ link: 'down' });
     await confirm('Remove lan', 'Remove');
     expect(service.asked(`DELETE ${EXTENSION}/nics/lan`)).toHaveLength(2);
+  });
+
+  describe('to boot from', () => {
+    const drive = { ...disk, pvc: 'debian.iso', device: 'sda', type: 'cdrom', size: null, isRoot: false };
+    const drives = `POST ${EXTENSION}/drives/sda`;
+    const disks = (medium: string | null) => ({ disks: [disk, { ...drive, pvc: medium }] });
+    const isUnavailable = (name: string): boolean =>
+      screen.getByRole('button', { name }).getAttribute('aria-disabled') === 'true';
+    const reasonOf = (name: string): string | null | undefined =>
+      document.getElementById(screen.getByRole('button', { name }).getAttribute('aria-describedby') ?? '')?.textContent;
+    const click = (name: string): void => void fireEvent.click(screen.getByRole('button', { name }));
+    const order = (): (string | undefined)[] =>
+      within(screen.getByRole('list', { name: 'Boot order' }))
+        .queryAllByRole('listitem')
+        .map(({ firstElementChild }) => firstElementChild?.textContent ?? undefined);
+
+    test('media are inserted and ejected', async () => {
+      service.on(drives, plan);
+      await open(disks('debian.iso'));
+      type('Volume for sda', ' other.iso ');
+      await confirm('Insert into sda', 'Insert');
+      await confirm('Eject from sda', 'Eject');
+      expect(service.asked(drives).map(({ body, query }) => [query.get('dryRun'), body])).toEqual([
+        ['true', { pvc: 'other.iso' }],
+        [null, { pvc: 'other.iso' }],
+        ['true', { pvc: null }],
+        [null, { pvc: null }],
+      ]);
+    });
+
+    test('nothing is ejected from an empty drive, or inserted without a name', async () => {
+      await open(disks(null));
+      expect(reasonOf('Eject from sda')).toBe('The drive is empty.');
+      expect(reasonOf('Insert into sda')).toBe('Enter the name of a volume first.');
+    });
+
+    test('a medium that is not a volume is ejected', async () => {
+      service.on(drives, plan);
+      await open({ disks: [disk, { ...drive, pvc: null, size: '600Mi' }] });
+      await confirm('Eject from sda', 'Eject');
+      expect(service.asked(drives)[1]?.body).toEqual({ pvc: null });
+    });
+
+    test('a drive is neither expanded nor detached like a disk', async () => {
+      await open(disks('debian.iso'));
+      for (const verb of ['Expand', 'Detach', 'Delete'])
+        expect(screen.queryByRole('button', { name: `${verb} debian.iso` })).toBeNull();
+    });
+
+    test('the order of disks, drives and NICs is changed', async () => {
+      const request = `POST ${EXTENSION}/boot-order`;
+      service.on(request, plan);
+      await open(disks('debian.iso'));
+      expect(order()).toEqual(['1. vda']);
+      expect(reasonOf('Change boot order…')).toBe('Change the order first.');
+      click('Boot from sda');
+      click('Boot from lan');
+      click('Move lan up');
+      click('Move vda down');
+      expect(order()).toEqual(['1. lan', '2. vda', '3. sda']);
+      expect([isUnavailable('Move lan up'), isUnavailable('Move sda down')]).toEqual([true, true]);
+      click('Do not boot from vda');
+      await confirm('Change boot order…', 'Change');
+      const body = { devices: ['lan', 'sda'] };
+      expect(service.asked(request).map(({ body: sent }) => sent)).toEqual([body, body]);
+    });
+
+    test('at least one device remains', async () => {
+      await open();
+      click('Do not boot from vda');
+      expect(reasonOf('Change boot order…')).toBe('Choose at least one device.');
+    });
+
+    test.each([
+      [false, 'Turn on'],
+      [true, 'Turn off'],
+    ])('autostart that is %p is changed with %s', async (autostart, verb) => {
+      const request = `POST ${EXTENSION}/autostart`;
+      service.on(request, plan);
+      await open({ autostart });
+      await confirm(`${verb} autostart…`, verb);
+      expect(service.asked(request)[1]?.body).toEqual({ on: !autostart });
+    });
+
+    test('autostart that the context does not have is unavailable', async () => {
+      await open();
+      expect(reasonOf('Turn on autostart…')).toBe('Autostart is not available in this context.');
+    });
+
+    test('nothing is changed by users without rights', async () => {
+      service.on('GET /api/whoami', { login: 'bob', name: 'Bob', admin: false, enforced: true });
+      await open({ ...disks('debian.iso'), autostart: false });
+      type('Volume for sda', 'other.iso');
+      await waitFor(() => expect(isUnavailable('Eject from sda')).toBe(true));
+      for (const name of ['Insert into sda', 'Boot from sda', 'Do not boot from vda', 'Turn on autostart…'])
+        expect(isUnavailable(name)).toBe(true);
+    });
   });
 });

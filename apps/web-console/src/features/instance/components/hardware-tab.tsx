@@ -17,8 +17,9 @@ import {
   useHardware,
   type HardwareChangeRequest,
 } from '../api/hardware-requests.js';
+import { BootSection, DriveActions, type HardwarePartProps } from './boot-section.js';
 
-/** The size, the disks and the NICs of a VM. Every change is previewed first. */
+/** The size, the disks, the NICs and the boot settings of a VM. Every change is previewed first. */
 export function HardwareTab({ vm }: { vm: VmView }) {
   const { data: capabilities } = useCapabilities();
   const { data: whoami } = useWhoami();
@@ -41,6 +42,7 @@ export function HardwareTab({ vm }: { vm: VmView }) {
       <SizeForm key={`${data.cpu} ${data.mem}`} {...parts} />
       <Disks {...parts} />
       <Nics {...parts} />
+      <BootSection {...parts} />
       {change && (
         <PlanDialog
           title={change.title}
@@ -61,14 +63,6 @@ export function HardwareTab({ vm }: { vm: VmView }) {
   );
 }
 
-interface PartProps {
-  readonly vm: VmView;
-  readonly hardware: HardwareView;
-  /** Why the user may change nothing. */
-  readonly refusal: string | undefined;
-  readonly onChange: (change: HardwareChangeRequest) => void;
-}
-
 function Pending({ hardware: { pending } }: { hardware: HardwareView }) {
   if (pending.length === 0) return <span className="hg-note">No changes wait for a restart</span>;
   return (
@@ -82,7 +76,7 @@ function Pending({ hardware: { pending } }: { hardware: HardwareView }) {
   );
 }
 
-function SizeForm({ vm, hardware, refusal, onChange }: PartProps) {
+function SizeForm({ vm, hardware, refusal, onChange }: HardwarePartProps) {
   const [cpu, setCpu] = useState(String(hardware.cpu));
   const [mem, setMem] = useState(hardware.mem);
   const body = {
@@ -105,7 +99,7 @@ function SizeForm({ vm, hardware, refusal, onChange }: PartProps) {
   );
 }
 
-function Disks({ vm, hardware, refusal, onChange }: PartProps) {
+function Disks({ vm, hardware, refusal, onChange }: HardwarePartProps) {
   const [size, setSize] = useState('');
   const add = { title: `Add a disk to ${vm.name}`, label: 'Add disk', method: 'POST', path: 'volumes' } as const;
   return (
@@ -141,7 +135,7 @@ function Disks({ vm, hardware, refusal, onChange }: PartProps) {
   );
 }
 
-function DiskRow({ disk, vm, refusal, onChange }: { disk: HardwareDiskView } & Omit<PartProps, 'hardware'>) {
+function DiskRow({ disk, vm, refusal, onChange }: { disk: HardwareDiskView } & Omit<HardwarePartProps, 'hardware'>) {
   const [size, setSize] = useState('');
   const { pvc, device, isRoot, type } = disk;
   const name = pvc ?? device;
@@ -164,6 +158,7 @@ function DiskRow({ disk, vm, refusal, onChange }: { disk: HardwareDiskView } & O
       <td>{pvc ?? ''}</td>
       <td>{disk.size ?? ''}</td>
       <td>
+        {type === 'cdrom' && <DriveActions drive={disk} {...{ refusal, onChange }} />}
         {type === 'disk' && (
           <div className="hg-toolbar">
             <TextInput aria-label={`New size of ${name}`} placeholder="New size" value={size} onChange={setSize} />
@@ -193,14 +188,14 @@ function DiskRow({ disk, vm, refusal, onChange }: { disk: HardwareDiskView } & O
   );
 }
 
-function Nics({ vm, hardware, refusal, onChange }: PartProps) {
+function Nics({ vm, hardware, refusal, onChange }: HardwarePartProps) {
   const [iface, setIface] = useState('');
   const [nad, setNad] = useState('');
   const add = { title: `Add a NIC to ${vm.name}`, label: 'Add NIC', method: 'POST', path: 'nics' } as const;
   const reason = refusal ?? (iface === '' || nad === '' ? 'Enter a name and a network first.' : undefined);
   const ofNic = ({ iface: nic }: HardwareNicView) => ({ path: `nics/${encodeURIComponent(nic)}`, isExtension: true });
   return (
-    <section aria-label="NICs">
+    <section aria-label="NICs" className="hg-gap-below">
       <div className="hg-list">
         <table aria-label="NICs">
           <thead>
