@@ -1,4 +1,4 @@
-import { SystemClock, type InstanceRef, type VmSource, type VmStatus } from '@headgate/domain-contracts';
+import { SystemClock, type ImageRef, type InstanceRef, type VmSource, type VmStatus } from '@headgate/domain-contracts';
 import { KubeSandbox, type KubeSandboxOptions } from '@headgate/kube-sandbox';
 import { KubevirtSimulation, type SimulationOptions } from '@headgate/kubevirt-sandbox';
 import { InventoryRecorder, recordingReporter, type BackendHarness } from '@headgate/testing';
@@ -109,6 +109,13 @@ export class SandboxHarness implements BackendHarness {
 
   async quickSource(): Promise<VmSource> {
     return this.source;
+  }
+
+  /** The importer retries until then. */
+  holdImport({ namespace, name }: ImageRef): () => void {
+    const { faults } = this.simulation;
+    faults.inject('import-unreachable', { namespace, name });
+    return () => faults.clear('import-unreachable', { namespace, name });
   }
 
   async openUnreachable(): Promise<KubeBackend> {

@@ -1,4 +1,4 @@
-import type { Backend, ImageOrigin, InstanceRef, VmSource } from '@headgate/domain-contracts';
+import type { Backend, ImageOrigin, ImageRef, InstanceRef, VmSource } from '@headgate/domain-contracts';
 
 /** An adapter under test and the engine behind it. Each contract suite opens its own. */
 export interface BackendHarness {
@@ -20,6 +20,8 @@ export interface BackendHarness {
   quickSource(): Promise<VmSource>;
   /** An image that the engine can import quickly. Default: a URL. */
   imageOrigin?(): Promise<ImageOrigin>;
+  /** Keeps the next import of the name from ending, on engines that fill images on their own. Returns the release. */
+  holdImport?(ref: ImageRef): () => void;
   /** Opens a backend of the same kind whose engine does not answer. The suite closes it. */
   openUnreachable(): Promise<Backend>;
   /** The image for the containers of the suites. Default: `debian:12`. */
