@@ -1,6 +1,7 @@
 import type { AbilityName } from '@headgate/domain-contracts';
 import {
   allPortsContract,
+  importedImagesContract,
   instanceInventoryContract,
   instancePowerContract,
   instanceProvisioningContract,
@@ -11,10 +12,9 @@ import { SandboxHarness } from './testing/sandbox-harness.contract.js';
 /** KubeVirt keeps no earlier output of the serial line; a newline makes the guest print its prompt. */
 const consoles = { greeting: /login: /, wake: '\r' };
 const TIMEOUT_MS = 60_000;
-const UNAVAILABLE: readonly AbilityName[] = [
-  'images', //
-  'guestControl',
-];
+const UNAVAILABLE: readonly AbilityName[] = ['guestControl'];
+/** CDI copies the disk of a VM from its image. */
+const images = { copies: true };
 /** Two nodes with the same CPU vendor, so that every guest can migrate to the other one. */
 const cluster = { nodes: [{ name: 'node-a' }, { name: 'node-b' }] };
 
@@ -39,6 +39,7 @@ for (const [kubevirtVersion, canChooseNode] of RELEASES) {
       hardware: { hotplugsNics: kubevirtVersion !== '1.3' },
       unavailable: UNAVAILABLE,
       diskExport: { hasQcow2: false },
+      images,
     },
   );
 }
@@ -51,6 +52,7 @@ for (const defaultStorageClass of ['ceph-block', 'topolvm', 'local-path']) {
   instanceProvisioningContract(adapter, open, { timeoutMs: TIMEOUT_MS });
   instancePowerContract(adapter, open, { timeoutMs: TIMEOUT_MS });
   instanceInventoryContract(adapter, open, { timeoutMs: TIMEOUT_MS });
+  importedImagesContract(adapter, open, { timeoutMs: TIMEOUT_MS, ...images });
 }
 
 const { HEADGATE_TEST_KUBECONFIG: file, HEADGATE_TEST_NAMESPACE: namespace = 'headgate-test' } = process.env;
@@ -59,5 +61,6 @@ if (file) {
     timeoutMs: 300_000,
     consoles,
     unavailable: UNAVAILABLE,
+    images,
   });
 }

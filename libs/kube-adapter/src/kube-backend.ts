@@ -19,10 +19,12 @@ import { KubeConsoles } from './consoles/kube-consoles.js';
 import { KubeContainers } from './containers/kube-containers.js';
 import { KubeDiagnostics } from './diagnostics/kube-diagnostics.js';
 import { ClusterDiscovery } from './discovery/cluster-discovery.js';
+import { NEEDS_CDI } from './discovery/cluster-facts.js';
 import { KubeExport } from './export/kube-export.js';
 import { KubeEvents } from './events/kube-events.js';
 import { KubeGuestInspection } from './guests/kube-guest-inspection.js';
 import { KubeHardware } from './hardware/kube-hardware.js';
+import { KubeImages } from './images/kube-images.js';
 import { KubeInventory } from './inventory/kube-inventory.js';
 import { KubeMetrics } from './metrics/kube-metrics.js';
 import { KubeMigration } from './migration/kube-migration.js';
@@ -116,7 +118,7 @@ export class KubeBackend extends Backend {
       provisioning: new KubeProvisioning(deps, discovery, log),
       hardware: new KubeHardware({ api, discovery, clock }),
       migration: new KubeMigration(deps, discovery),
-      images: new UnavailableAbility('Images are not imported into a cluster yet.'),
+      images: new KubeImages({ ...deps, context, discovery, namespaces }),
       snapshots: new KubeSnapshots(deps, discovery, power),
       cloning: new KubeCloning(deps, discovery),
       containers: new KubeContainers(api, clock),
@@ -144,6 +146,7 @@ export class KubeBackend extends Backend {
     if (facts && !facts.hasKubevirt && NEEDS_KUBEVIRT.has(name)) {
       return new UnavailableAbility(`${this.context} has no KubeVirt: the API kubevirt.io/v1 is not served.`);
     }
+    if (facts && !facts.hasCdi && name === 'images') return new UnavailableAbility(NEEDS_CDI);
     return this.opened.abilities[name];
   }
 

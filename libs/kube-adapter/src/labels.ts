@@ -2,7 +2,7 @@
 export const LABEL = {
   /** On every object that belongs to a VM; the value is the VM's name. */
   vm: 'svc.dev/vm',
-  /** `ct` on a container's pod, claim and Service. */
+  /** `ct` on a container's pod, claim and Service, `image` on the DataVolume of an imported image. */
   kind: 'svc.dev/kind',
   /** The container's name. */
   name: 'svc.dev/name',

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import {
+  importedImagesContract,
   instanceHardwareContract,
   instancePowerContract,
   instanceProvisioningContract,
@@ -50,6 +51,7 @@ instancePowerContract('kube with the least permissions', open, { timeoutMs: 60_0
 instanceProvisioningContract('kube with the least permissions', open, { timeoutMs: 60_000 });
 instanceSnapshotsContract('kube with the least permissions', open, { timeoutMs: 60_000 });
 instanceCloningContract('kube with the least permissions', open, { timeoutMs: 60_000 });
+importedImagesContract('kube with the least permissions', open, { timeoutMs: 60_000, copies: true });
 instanceHardwareContract('kube with the least permissions', open, { timeoutMs: 60_000 });
 
 describe('the least permissions', () => {

@@ -26,7 +26,23 @@ export interface Matcher {
 }
 
 export interface DataVolumeTemplate extends KubeObject {
-  readonly spec?: { readonly storage?: StorageRequest; readonly pvc?: StorageRequest };
+  readonly spec?: {
+    readonly storage?: StorageRequest;
+    readonly pvc?: StorageRequest;
+    readonly source?: DataVolumeSource;
+  };
+}
+
+/** Exactly one of them is set. */
+export interface DataVolumeSource {
+  readonly http?: { readonly url?: string; readonly checksum?: string };
+  readonly registry?: { readonly url?: string };
+  readonly s3?: { readonly url?: string };
+  readonly gcs?: { readonly url?: string };
+  readonly upload?: unknown;
+  readonly blank?: unknown;
+  readonly pvc?: { readonly namespace?: string; readonly name?: string };
+  readonly snapshot?: { readonly namespace?: string; readonly name?: string };
 }
 
 interface StorageRequest {
@@ -149,7 +165,11 @@ export interface ContainerState {
 
 /** The fields of a DataVolume that this adapter reads. Source: CDI's doc/datavolumes.md */
 export interface DataVolumeObject extends KubeObject {
-  readonly spec?: { readonly storage?: StorageRequest; readonly pvc?: StorageRequest };
+  readonly spec?: {
+    readonly storage?: StorageRequest;
+    readonly pvc?: StorageRequest;
+    readonly source?: DataVolumeSource;
+  };
   readonly status?: {
     readonly phase?: string;
     readonly progress?: string;

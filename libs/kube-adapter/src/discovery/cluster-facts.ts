@@ -35,6 +35,10 @@ export interface KubevirtObject extends KubeObject {
   };
 }
 
+/** Why images can't be imported without CDI. */
+export const NEEDS_CDI =
+  'Importing an image needs CDI (containerized-data-importer), which is not installed in this cluster.';
+
 /** The installed components of a cluster, their versions and their settings. */
 export class ClusterFacts {
   private readonly served: ReadonlySet<string>;

@@ -38,3 +38,10 @@ export function dataVolumeFacts(dataVolume: DataVolumeObject): DataVolumeFacts |
         : `The disk ${metadata.name} can't be filled: ${problem.replace(/\.$/, '')}.`,
   };
 }
+
+/** From 0 to 1, or null while CDI reports none. */
+export function progressOf({ status }: DataVolumeObject): number | null {
+  if (status?.phase === 'Succeeded') return 1;
+  const percent = /^(\d+(?:\.\d+)?)%$/.exec(status?.progress ?? '')?.[1];
+  return percent === undefined ? null : Math.min(1, Number(percent) / 100);
+}

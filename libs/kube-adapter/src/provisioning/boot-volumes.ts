@@ -31,6 +31,10 @@ export function bootVolumes(spec: VmSpec, { createId, architecture, canImport }:
     case 'containerDisk':
       return containerDisk(source.image, diskBytes);
     case 'image': {
+      if (source.entry.imported) {
+        const { namespace } = ref;
+        return imported(spec, root, { pvc: { namespace, name: source.entry.name } });
+      }
       const image = source.entry.containerDisk;
       if (isUrl(image)) return imported(spec, root, { http: { url: image } });
       const url = `docker://${withoutScheme(image)}`;

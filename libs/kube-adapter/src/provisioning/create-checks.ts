@@ -1,4 +1,5 @@
 import {
+  formatBytes,
   isKubernetesName,
   VM_SOURCES,
   type ErrorCode,
@@ -8,9 +9,17 @@ import {
 } from '@headgate/domain-contracts';
 import type { KubeApi } from '../api/kube-api.js';
 import type { KubeObject } from '../api/kube-object.js';
-import type { NodeObject, VmObject } from '../api/object-types.js';
-import { CLAIMS, CLUSTER_INSTANCETYPES, CLUSTER_PREFERENCES, NODES, VIRTUAL_MACHINES } from '../api/resources.js';
-import type { ClusterFacts } from '../discovery/cluster-facts.js';
+import type { DataVolumeObject, NodeObject, VmObject } from '../api/object-types.js';
+import {
+  CLAIMS,
+  CLUSTER_INSTANCETYPES,
+  CLUSTER_PREFERENCES,
+  DATA_VOLUMES,
+  NODES,
+  VIRTUAL_MACHINES,
+} from '../api/resources.js';
+import { NEEDS_CDI, type ClusterFacts } from '../discovery/cluster-facts.js';
+import { imageBytes, isImage } from '../images/image-objects.js';
 import { nameRefusals } from '../kubevirt-traits.js';
 import { LABEL } from '../labels.js';
 import { isUrl } from './boot-volumes.js';
@@ -29,7 +38,7 @@ function unavailableReason(kind: VmSourceKind, facts: ClusterFacts | undefined):
   if (kind === 'bootc') return 'Building a disk from a bootc image needs the bootc plugin.';
   if (facts && !facts.hasKubevirt) return 'KubeVirt is not installed in this cluster.';
   if ((kind === 'import' || kind === 'iso') && facts && !facts.hasCdi) {
-    return 'Importing an image needs CDI (containerized-data-importer), which is not installed in this cluster.';
+    return NEEDS_CDI;
   }
   return undefined;
 }
@@ -70,7 +79,7 @@ export async function checkCreate(api: KubeApi, facts: ClusterFacts, spec: VmSpe
       : undefined,
   ]);
   const refusals: Refusal[] = nameRefusals(name);
-  const needsUrlImport = source.kind === 'image' && isUrl(source.entry.containerDisk);
+  const needsUrlImport = source.kind === 'image' && (source.entry.imported || isUrl(source.entry.containerDisk));
   const unavailable = unavailableReason(needsUrlImport ? 'import' : source.kind, facts);
   if (unavailable !== undefined) refusals.push(refusal('NOT_SUPPORTED', unavailable, 'Choose another source.'));
   if (vm) {
@@ -136,7 +145,9 @@ export async function checkCreate(api: KubeApi, facts: ClusterFacts, spec: VmSpe
       );
     }
   }
-  if (source.kind === 'image' && source.entry.containerDisk === '') {
+  if (source.kind === 'image' && source.entry.imported && unavailable === undefined) {
+    refusals.push(...(await imageRefusals(api, spec, source.entry.name)));
+  } else if (source.kind === 'image' && source.entry.containerDisk === '') {
     refusals.push(
       refusal('NOT_SUPPORTED', `The image ${source.entry.name} has no container disk.`, 'Choose another image.'),
     );
@@ -151,4 +162,28 @@ export async function checkCreate(api: KubeApi, facts: ClusterFacts, spec: VmSpe
     );
   }
   return node ? { refusals, node } : { refusals };
+}
+
+/** Why the disk of the VM can't be a copy of an imported image. CDI itself would let the VM wait forever. */
+async function imageRefusals(api: KubeApi, { ref, diskBytes }: VmSpec, name: string): Promise<Refusal[]> {
+  const { namespace } = ref;
+  const image = isKubernetesName(name)
+    ? await api.find<DataVolumeObject>(DATA_VOLUMES, { namespace, name })
+    : undefined;
+  if (!image || !isImage(image) || image.status?.phase !== 'Succeeded') {
+    const reason = `There is no imported image ${name} in ${namespace} that is ready.`;
+    return [refusal('UNKNOWN_CATALOG_ENTRY', reason, 'Import it first.')];
+  }
+  const refusals: Refusal[] = [];
+  const bytes = imageBytes(image);
+  if (bytes > diskBytes) {
+    const reason = `disk must be at least ${formatBytes(bytes)}, the size of the image.`;
+    refusals.push(refusal('INVALID_QUANTITY', reason, 'Choose a larger disk.'));
+  }
+  const user = await claimUser(api, image);
+  if (user !== undefined) {
+    const reason = `The image ${name} is used as a disk by ${user}, so it can't be copied.`;
+    refusals.push(refusal('BUSY', reason, 'Choose another image, or delete its user first.'));
+  }
+  return refusals;
 }

@@ -1,10 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { SystemClock, type InstanceRef, type VmSource } from '@headgate/domain-contracts';
+import { SystemClock, type ImageOrigin, type InstanceRef, type VmSource } from '@headgate/domain-contracts';
 import { InventoryRecorder, type BackendHarness } from '@headgate/testing';
 import { KubeBackend } from '../kube-backend.js';
 
 /** A small image that boots quickly. The environment can name another one for clusters that can't pull it. */
 const IMAGE = process.env['HEADGATE_TEST_CONTAINER_DISK'] ?? 'kubevirt/cirros-container-disk-demo';
+
+/** A small image that the cluster can download. */
+const IMAGE_URL = process.env['HEADGATE_TEST_IMAGE_URL'];
 
 /** The adapter over a real cluster that the environment names. A second adapter plays the other clients. */
 export class ClusterHarness implements BackendHarness {
@@ -59,6 +62,11 @@ export class ClusterHarness implements BackendHarness {
     return { kind: 'containerDisk', image: IMAGE };
   }
 
+  async imageOrigin(): Promise<ImageOrigin> {
+    if (IMAGE_URL === undefined) throw new Error('Set HEADGATE_TEST_IMAGE_URL to the URL of a small disk image.');
+    return { kind: 'url', url: IMAGE_URL };
+  }
+
   async openUnreachable(): Promise<KubeBackend> {
     const text = JSON.stringify({
       clusters: [{ name: 'gone', cluster: { server: 'http://127.0.0.1:1', 'insecure-skip-tls-verify': true } }],
@@ -72,6 +80,10 @@ export class ClusterHarness implements BackendHarness {
   async close(): Promise<void> {
     const present = this.created.filter((ref) => this.recorder.vm(ref));
     await Promise.all(present.map((ref) => this.other.require('provisioning').delete(ref)));
+    const images = this.other.require('images');
+    const names = new Set(this.created.map(({ name }) => name));
+    const left = (await images.list()).filter(({ ref }) => names.has(ref.name) && ref.namespace === this.namespace);
+    for (const { ref } of left) await images.delete(ref);
     await this.recorder.stop();
     await Promise.all([this.backend.close(), this.other.close()]);
   }
