@@ -214,6 +214,33 @@ describe('the create dialog', () => {
     expect(service.asked('POST /api/vms')[0]?.body).toMatchObject({ os: 'win11' });
   });
 
+  test('offers the imported images that are ready in the namespace of the VM', async () => {
+    const image = {
+      name: 'golden',
+      namespace: 'local',
+      context: 'local',
+      phase: 'Succeeded',
+      source: 'https://images.example/disk.qcow2',
+    };
+    service.on('GET /api/capabilities', buildCapabilities([buildSingleMachine({ abilities: { images: true } })]));
+    service.on('GET /api/datavolumes', [
+      image,
+      { ...image, name: 'coming', phase: 'ImportInProgress' },
+      { ...image, name: 'elsewhere', namespace: 'other' },
+      { ...image, name: 'far', context: 'prod' },
+      { ...image, name: 'tiny' },
+    ]);
+    service.on('POST /api/vms', () => ({ status: 201, body: { name: 'first', namespace: 'local', ref: 'r' } }));
+    const { user, dialog } = await open();
+    await user.click(await dialog.findByRole('radio', { name: /^golden imported/ }));
+    const names = within(dialog.getByRole('radiogroup', { name: 'Image' })).getAllByRole('radio');
+    expect(names).toHaveLength(IMAGES.length + 1);
+    await user.type(dialog.getByRole('textbox', { name: 'Name' }), 'first');
+    await user.click(dialog.getByRole('button', { name: 'Create' }));
+    await waitFor(() => expect(service.asked('POST /api/vms')).toHaveLength(1));
+    expect(service.asked('POST /api/vms')[0]?.body).toMatchObject({ image: 'golden' });
+  });
+
   test('does not request instance types from a single machine', async () => {
     service.on('GET /api/capabilities', buildCapabilities([buildSingleMachine()]));
     const { dialog } = await open();

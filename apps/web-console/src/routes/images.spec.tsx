@@ -142,6 +142,28 @@ describe('the images', () => {
     ]);
   });
 
+  test('are imported into the namespace of the chosen context', async () => {
+    const lab = buildContext({ context: 'lab', abilities: { images: true } });
+    service.on('GET /api/capabilities', buildCapabilities([machine, cluster, lab]));
+    service.on(CREATE, { ...image, task: 't-1' });
+    const { user } = await open();
+    for (const context of ['lab', 'local']) {
+      await user.click(button('Import image…'));
+      await user.selectOptions(screen.getByRole('combobox', { name: 'Context' }), 'lab (KubeVirt)');
+      fill('Name', 'golden');
+      fill('Namespace', 'dev');
+      fill('URL', 'https://images.example/a');
+      await user.selectOptions(screen.getByRole('combobox', { name: 'Context' }), context);
+      await user.click(button('Import'));
+      await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull());
+    }
+    const request = { name: 'golden', url: 'https://images.example/a' };
+    expect(service.asked(CREATE).map(({ body }) => body)).toEqual([
+      { ...request, context: 'lab', namespace: 'dev' },
+      { ...request, context: 'local' },
+    ]);
+  });
+
   test('show a refusal at the field that it names', async () => {
     service.fails(CREATE, 400, 'checksum must be sha256 or sha512.');
     const { user } = await open();

@@ -11,7 +11,7 @@ export function SourceFields({ form, onChange, problems }: FormPartProps) {
   if (source === 'image') {
     return (
       <Field label={label} id="image" required problem={problems.image}>
-        <ImageList chosen={form.image} onChange={(image) => onChange({ image })} />
+        <ImageList form={form} chosen={form.image} onChange={(image) => onChange({ image })} />
       </Field>
     );
   }

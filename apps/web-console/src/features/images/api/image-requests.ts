@@ -3,24 +3,14 @@ import type {
   CatalogEntryView,
   CustomSourceDto,
   ImageAcceptedView,
-  ImportedImageView,
   ImportImageDto,
   PlanView,
 } from '@headgate/api-contracts';
-import { deleteJson, getJson, postJson, send } from '../../../shared/api/request.js';
+import { deleteJson, getJson, postJson } from '../../../shared/api/request.js';
 
 const PATH = '/api/datavolumes';
-const BUSY_REFETCH_MS = 2_000;
-const IDLE_REFETCH_MS = 15_000;
 
-export const IMAGES_KEY = ['imported-images'] as const;
 export const SOURCES_KEY = ['custom-sources'] as const;
-
-export interface ImportedImages {
-  readonly images: readonly ImportedImageView[];
-  /** Whether the images of a context are missing. */
-  readonly isPartial: boolean;
-}
 
 /** An image by its place. */
 export interface ImageAddress {
@@ -28,22 +18,6 @@ export interface ImageAddress {
   readonly namespace: string;
   readonly context: string;
 }
-
-/** The imported images of all contexts, refetched more often while one of them is incomplete. */
-export const useImportedImages = () =>
-  useQuery({
-    queryKey: IMAGES_KEY,
-    queryFn: async ({ signal }): Promise<ImportedImages> => {
-      const response = await send('GET', PATH, { signal });
-      return {
-        images: (await response.json()) as ImportedImageView[],
-        isPartial: response.headers.get('svc-partial') === 'true',
-      };
-    },
-    refetchInterval: ({ state: { data } }) => (data?.images.some(isIncomplete) ? BUSY_REFETCH_MS : IDLE_REFETCH_MS),
-  });
-
-const isIncomplete = ({ phase }: ImportedImageView): boolean => phase !== 'Succeeded' && phase !== 'Failed';
 
 export const importImage = (request: ImportImageDto): Promise<ImageAcceptedView> =>
   postJson<ImageAcceptedView>(PATH, { body: request });

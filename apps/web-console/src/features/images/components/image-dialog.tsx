@@ -5,12 +5,13 @@ import { IdentityFields } from '../../../shared/creation/components/identity-fie
 import { TextField } from '../../../shared/creation/components/text-field.js';
 import type { CreationTargets } from '../../../shared/creation/use-creation-targets.js';
 import { PlanView } from '../../../shared/plans/plan-view.js';
+import { IMAGES_KEY } from '../../../shared/queries/use-imported-images.js';
 import { useTrackTask } from '../../../shared/tasks/track-task.js';
 import { Button } from '../../../shared/ui/button.js';
 import { Dialog } from '../../../shared/ui/dialog.js';
 import { ErrorAlert } from '../../../shared/ui/error-alert.js';
 import { Field, helpId } from '../../../shared/ui/field.js';
-import { IMAGES_KEY, importImage, previewImport, previewUpload } from '../api/image-requests.js';
+import { importImage, previewImport, previewUpload } from '../api/image-requests.js';
 import {
   EMPTY_IMAGE,
   IMAGE_FIELDS,
@@ -40,7 +41,12 @@ export function ImageDialog({ origin, targets, onClose }: ImageDialogProps) {
   const queries = useQueryClient();
   const trackTask = useTrackTask();
   const target = contextNamed(typed.context);
-  const form = { ...typed, context: target?.context ?? typed.context };
+  const form = {
+    ...typed,
+    context: target?.context ?? typed.context,
+    // A namespace that was typed for another context.
+    namespace: target?.namespaces.isOnlyOne ? '' : typed.namespace,
+  };
   const found = imageProblems(form, origin);
   const request = imageRequest(form);
 
@@ -76,8 +82,7 @@ export function ImageDialog({ origin, targets, onClose }: ImageDialogProps) {
   const submit = attempt(() => {
     const { file } = form;
     if (!file) return create.mutate();
-    const namespace = target?.namespaces.isOnlyOne ? '' : form.namespace;
-    const address = { ...form, namespace: namespace || (target?.namespaces.default ?? '') };
+    const address = { ...form, namespace: form.namespace || (target?.namespaces.default ?? '') };
     uploads.start({ target: request, file, address, onAccepted: accepted });
     return onClose();
   });

@@ -1,10 +1,10 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { messageOf } from '../../../shared/api/api-error.js';
 import { readableBytes } from '../../../shared/quantity/quantity.js';
+import { IMAGES_KEY } from '../../../shared/queries/use-imported-images.js';
 import { Button } from '../../../shared/ui/button.js';
 import { useNotify } from '../../../shared/ui/notifications.js';
 import { Progress } from '../../../shared/ui/progress.js';
-import { IMAGES_KEY } from '../api/image-requests.js';
 import { uploads, useUploads, type Upload } from '../upload-store.js';
 
 /** The uploads of this tab. */
