@@ -63,6 +63,18 @@ describe('imported images of a cluster', () => {
       spec: { source, storage: { resources: { requests: { storage: '1Gi' } } } },
     } as never);
 
+  /** Waits for a claim in the store. */
+  const untilClaims = (isMet: (name: string) => boolean): Promise<void> =>
+    new Promise((resolve) => {
+      const look = (): boolean => names(CLAIM_KIND).some(isMet);
+      if (look()) return resolve();
+      const unsubscribe = store().subscribe(CLAIM_KIND, () => {
+        if (!look()) return;
+        unsubscribe();
+        resolve();
+      });
+    });
+
   const expectUntouched = async (name: string): Promise<void> => {
     const ref = { context: 'prod', namespace: NAMESPACE, name };
     const before = stored(ref)?.metadata.uid;
@@ -145,15 +157,7 @@ describe('imported images of a cluster', () => {
     const ref = freshRef();
     const release = harness.holdImport(ref);
     const work = await images.import(newImage(ref));
-    await new Promise<void>((resolve) => {
-      const hasPrime = () => names(CLAIM_KIND).some((name) => name.startsWith('prime-'));
-      if (hasPrime()) return resolve();
-      const unsubscribe = store().subscribe(CLAIM_KIND, () => {
-        if (!hasPrime()) return;
-        unsubscribe();
-        resolve();
-      });
-    });
+    await untilClaims((name) => name.startsWith('prime-'));
     expect(await listed()).toEqual([ref.name]);
     release();
     await work(recordingReporter());
@@ -353,17 +357,40 @@ describe('imported images of a cluster', () => {
       expect((await lossy.list())[0]).toMatchObject({ ref: image.ref, phase: 'Succeeded' });
     });
 
-    test('has an image of another client in the meantime, that one is not taken for its own', async () => {
-      const late = imagesOver((api) => ({
+    test('sends the creation again after its response was lost, the image of this call is followed', async () => {
+      const resending = imagesOver((api) => ({
         create: async <T extends KubeObject>(...[resource, object, options]: Parameters<KubeApi['create']>) => {
-          if (!options?.dryRun) putDataVolume({ name: object.metadata.name, labels: { 'svc.dev/kind': 'image' } });
+          if (!options?.dryRun && resource === DATA_VOLUMES) {
+            await api.create(resource, object, options);
+            await untilClaims((claim) => claim === object.metadata.name);
+          }
           return api.create<T>(resource, object, options);
         },
       }));
       const image = newImage();
-      await expect(late.import(image)).rejects.toMatchObject({ code: 'ALREADY_EXISTS' });
-      expect(stored(image.ref)?.spec).toMatchObject({ source: { blank: {} } });
+      await (
+        await resending.import(image)
+      )(recordingReporter());
+      expect(await listed()).toEqual([image.ref.name]);
     });
+
+    test.each([false, true])(
+      'has an image of another client in the meantime, that one is not taken for its own (claim: %s)',
+      async (hasClaim) => {
+        const late = imagesOver((api) => ({
+          create: async <T extends KubeObject>(...[resource, object, options]: Parameters<KubeApi['create']>) => {
+            if (!options?.dryRun) {
+              putDataVolume({ name: object.metadata.name, labels: { 'svc.dev/kind': 'image' } });
+              if (hasClaim) await untilClaims((claim) => claim === object.metadata.name);
+            }
+            return api.create<T>(resource, object, options);
+          },
+        }));
+        const image = newImage();
+        await expect(late.import(image)).rejects.toMatchObject({ code: 'ALREADY_EXISTS' });
+        expect(stored(image.ref)?.spec).toMatchObject({ source: { blank: {} } });
+      },
+    );
 
     test('replaces the image before the deletion, the new one stays', async () => {
       const ref = await imported();

@@ -84,7 +84,8 @@ export class KubeImages extends ImportedImages {
       ? await Promise.all([api.find(DATA_VOLUMES, { namespace, name }), api.find(CLAIMS, { namespace, name })])
       : [];
     if (existing.some((object) => object && isImage(object))) {
-      refuse('ALREADY_EXISTS', `There is already an image ${name}.`, 'Delete it first, or choose another name.');
+      const { code, message } = nameTaken(ref);
+      refuse(code, message, 'Delete it first, or choose another name.');
     } else if (existing.some((object) => object !== undefined)) {
       refuse('ALREADY_EXISTS', `${namespace} has a disk with the name ${name}.`, 'Choose another name.');
     }
@@ -203,10 +204,13 @@ export class KubeImages extends ImportedImages {
     try {
       return await api.create<DataVolumeObject>(DATA_VOLUMES, manifestOf(image, createId));
     } catch (error) {
-      if (!isOutcomeUnknown(error) && !DomainError.is(error, 'ALREADY_EXISTS')) throw error;
+      // CDI rejects a DataVolume whose claim exists before the API server finds that its name is taken.
+      const mayExist = isOutcomeUnknown(error) || DomainError.is(error, 'ALREADY_EXISTS', 'REJECTED_BY_BACKEND');
+      if (!mayExist) throw error;
       // An earlier attempt of this call may have created it and got no response.
       const found = await api.find<DataVolumeObject>(DATA_VOLUMES, image.ref);
       if (found?.metadata.annotations?.[ANNOTATION.createId] === createId) return found;
+      if (found) throw nameTaken(image.ref);
       throw error;
     }
   }
@@ -230,6 +234,9 @@ export class KubeImages extends ImportedImages {
     };
   }
 }
+
+const nameTaken = ({ name }: ImageRef): DomainError =>
+  new DomainError('ALREADY_EXISTS', `There is already an image ${name}.`);
 
 const isHttpUrl = (url: string): boolean => URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
 
