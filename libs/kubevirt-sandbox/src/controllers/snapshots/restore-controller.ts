@@ -128,6 +128,7 @@ export class RestoreController extends Controller<VmRestore> {
     }
     if (!restore.status?.restores) {
       const old = claimsToReplace(this.context, restore, backups);
+      if (old.length > 0 && !vm) return this.failForOthers(restore, old);
       if (old.length > 0) return this.discardDisks(restore, old);
       for (const backup of backups) createRestoredClaim(this.context, restore, backup, vm);
       this.change(restore, (draft) => {
@@ -146,6 +147,15 @@ export class RestoreController extends Controller<VmRestore> {
     }
     if (!this.took(restore, 'copy', 'restoreTime')) return this.reportState(restore, 'Waiting for new PVCs', true);
     this.replace(restore, content, vm);
+  }
+
+  /** The disks with these names belong to the VM that was saved, which would create them again at once. */
+  private failForOthers(restore: VmRestore, claims: readonly PersistentVolumeClaim[]): void {
+    const names = claims.map(({ metadata: { namespace, name } }) => `${namespace}/${name}`).join(', ');
+    this.fail(
+      restore,
+      `Restore target ${restore.spec.target.name} does not exist, and the PVC ${names} already exists`,
+    );
   }
 
   /** Deletes the disks that a restore in place replaces, with the DataVolumes that own them. */

@@ -127,6 +127,17 @@ test.each(['RandomizeNames', 'InPlace'] as const)(
   },
 );
 
+test('a restore in place to a new VM does not touch the disk of the VM that was saved, and fails', () => {
+  const cluster = withSnapshot();
+  const { uid } = cluster.find(RESOURCES.claim, 'web-root')!.metadata;
+  const { status } = restore(cluster, { target: machine('copy'), volumeRestorePolicy: 'InPlace' });
+  expect(cluster.find(RESOURCES.claim, 'web-root')?.metadata.uid).toBe(uid);
+  expect(cluster.vm('copy')).toBeUndefined();
+  expect(status?.conditions).toEqual(
+    expect.arrayContaining([expect.objectContaining({ type: 'Failure', reason: expect.stringContaining('web-root') })]),
+  );
+});
+
 describe('refused restores', () => {
   const ONLY_SPEC = 'patching is valid only for elements under /spec/ only';
   test.each<[string, object, KubevirtVersion, string, string]>([
