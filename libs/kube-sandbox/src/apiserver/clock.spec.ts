@@ -22,6 +22,13 @@ describe('ManualClock', () => {
     expect([times, clock.now()]).toEqual([[15], 100]);
   });
 
+  test('ends callbacks that schedule each other for the same moment without end', () => {
+    const clock = new ManualClock();
+    const again = (): void => void clock.schedule(again, 0);
+    again();
+    expect(() => clock.advance(1)).toThrow('without any time passing');
+  });
+
   test('never runs canceled callbacks', () => {
     const clock = new ManualClock();
     const cancel = clock.schedule(() => expect(true).toBe(false), 1);

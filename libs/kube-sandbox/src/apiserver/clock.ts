@@ -81,6 +81,9 @@ export class RealClock extends SandboxClock {
   }
 }
 
+/** More than ten thousand objects that are created at the same moment need. */
+const MAX_CALLBACKS_PER_MOMENT = 250_000;
+
 /** A clock that only moves when a test advances it. */
 export class ManualClock extends SandboxClock {
   private readonly timers = new TimerHeap();
@@ -97,10 +100,17 @@ export class ManualClock extends SandboxClock {
     return this.timers.add(this.time + Math.max(0, delayMs), callback);
   }
 
-  /** Advances the time and runs the due callbacks in order, including those that they schedule within the span. */
+  /**
+   * Advances the time and runs the due callbacks in order, including those that they schedule within the span.
+   * @throws Error when callbacks schedule others for the same moment without end, as controllers do that undo each other's work
+   */
   advance(ms: number): void {
     const end = this.time + ms;
+    let callbacks = 0;
     for (let due = this.timers.takeDue(end); due; due = this.timers.takeDue(end)) {
+      callbacks = due.at > this.time ? 0 : callbacks + 1;
+      if (callbacks > MAX_CALLBACKS_PER_MOMENT)
+        throw new Error(`More than ${MAX_CALLBACKS_PER_MOMENT} callbacks ran without any time passing.`);
       this.time = Math.max(this.time, due.at);
       due.callback();
     }
