@@ -1,10 +1,12 @@
 import { useQueryClient } from '@tanstack/react-query';
 import type { CustomSourceDto, PlanView } from '@headgate/api-contracts';
-import { useState } from 'react';
+import { useId, useState } from 'react';
 import { nameProblem } from '../../../shared/names/name-rule.js';
 import { PlanDialog } from '../../../shared/plans/plan-dialog.js';
 import { ErrorAlert } from '../../../shared/ui/error-alert.js';
-import { SelectInput, TextInput } from '../../../shared/ui/inputs.js';
+import { Field } from '../../../shared/ui/field.js';
+import { SelectInput } from '../../../shared/ui/inputs.js';
+import { LabeledInput } from '../../../shared/ui/labeled-input.js';
 import { Skeleton } from '../../../shared/ui/loading.js';
 import { useNotify } from '../../../shared/ui/notifications.js';
 import { ReasonedButton } from '../../../shared/ui/reasoned-button.js';
@@ -36,7 +38,7 @@ export function SourceList({ refusal }: { refusal: string | undefined }) {
   const queries = useQueryClient();
   const notify = useNotify();
   return (
-    <section aria-label="Custom sources">
+    <section aria-label="Custom sources" className="hg-section">
       <h2>Custom sources</h2>
       <p className="hg-note">Images that users have added to the choice of images for new VMs</p>
       {error && <ErrorAlert title="Couldn't load the sources" error={error} onRetry={() => void refetch()} />}
@@ -126,6 +128,7 @@ interface SourceFormProps {
 }
 
 function SourceForm({ refusal, onAdd }: SourceFormProps) {
+  const kindId = useId();
   const [name, setName] = useState('');
   const [kind, setKind] = useState<CustomSourceDto['kind']>('url');
   const [uri, setUri] = useState('');
@@ -136,28 +139,31 @@ function SourceForm({ refusal, onAdd }: SourceFormProps) {
   return (
     <form
       aria-label="New source"
-      className="hg-toolbar"
+      className="hg-toolbar hg-toolbar--fields"
       onSubmit={(event) => {
         event.preventDefault();
         if (reason === undefined) add();
       }}
     >
-      <TextInput aria-label="Name of the new source" placeholder="Name" value={name} onChange={setName} />
-      <SelectInput
-        aria-label="Kind of the new source"
-        value={kind}
-        onChange={(value) => setKind(value as CustomSourceDto['kind'])}
-      >
-        {Object.entries(KINDS).map(([value, label]) => (
-          <option key={value} value={value}>
-            {label}
-          </option>
-        ))}
-      </SelectInput>
-      <TextInput aria-label="Address of the new source" placeholder="URL or reference" value={uri} onChange={setUri} />
-      <TextInput
+      <LabeledInput label="Name" aria-label="Name of the new source" value={name} onChange={setName} />
+      <Field label="Kind" id={kindId}>
+        <SelectInput
+          id={kindId}
+          aria-label="Kind of the new source"
+          value={kind}
+          onChange={(value) => setKind(value as CustomSourceDto['kind'])}
+        >
+          {Object.entries(KINDS).map(([value, label]) => (
+            <option key={value} value={value}>
+              {label}
+            </option>
+          ))}
+        </SelectInput>
+      </Field>
+      <LabeledInput label="Address" aria-label="Address of the new source" value={uri} onChange={setUri} />
+      <LabeledInput
+        label="Description"
         aria-label="Description of the new source"
-        placeholder="Description"
         value={description}
         onChange={setDescription}
       />

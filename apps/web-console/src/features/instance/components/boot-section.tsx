@@ -57,7 +57,7 @@ export function BootSection(props: HardwarePartProps) {
   const { autostart } = hardware;
   const verb = autostart === true ? 'Turn off' : 'Turn on';
   return (
-    <section aria-label="Boot" className="hg-gap-below">
+    <section aria-label="Boot" className="hg-section">
       <BootOrder key={hardware.bootOrder.join()} {...props} />
       <div className="hg-toolbar">
         <span>

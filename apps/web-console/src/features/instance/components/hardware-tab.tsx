@@ -6,6 +6,7 @@ import { contextNamed, unavailableReason, useCapabilities } from '../../../share
 import { readOnlyReason, useWhoami } from '../../../shared/queries/use-whoami.js';
 import { ErrorAlert } from '../../../shared/ui/error-alert.js';
 import { TextInput } from '../../../shared/ui/inputs.js';
+import { LabeledInput } from '../../../shared/ui/labeled-input.js';
 import { Skeleton } from '../../../shared/ui/loading.js';
 import { useNotify } from '../../../shared/ui/notifications.js';
 import { ReasonedButton } from '../../../shared/ui/reasoned-button.js';
@@ -85,17 +86,20 @@ function SizeForm({ vm, hardware, refusal, onChange }: HardwarePartProps) {
   };
   const reason = refusal ?? (Object.keys(body).length === 0 ? 'Change the CPUs or the memory first.' : undefined);
   return (
-    <div className="hg-toolbar hg-gap-below">
-      <TextInput aria-label="CPUs" value={cpu} onChange={setCpu} />
-      <TextInput aria-label="Memory" value={mem} onChange={setMem} />
-      <ReasonedButton
-        variant="secondary"
-        reason={reason}
-        onClick={() => onChange({ title: `Scale ${vm.name}`, label: 'Scale', method: 'POST', path: 'scale', body })}
-      >
-        Scale…
-      </ReasonedButton>
-    </div>
+    <section aria-label="Size" className="hg-section">
+      <h2>Size</h2>
+      <div className="hg-toolbar hg-toolbar--fields">
+        <LabeledInput label="CPUs" value={cpu} onChange={setCpu} />
+        <LabeledInput label="Memory" value={mem} onChange={setMem} />
+        <ReasonedButton
+          variant="secondary"
+          reason={reason}
+          onClick={() => onChange({ title: `Scale ${vm.name}`, label: 'Scale', method: 'POST', path: 'scale', body })}
+        >
+          Scale…
+        </ReasonedButton>
+      </div>
+    </section>
   );
 }
 
@@ -103,7 +107,8 @@ function Disks({ vm, hardware, refusal, onChange }: HardwarePartProps) {
   const [size, setSize] = useState('');
   const add = { title: `Add a disk to ${vm.name}`, label: 'Add disk', method: 'POST', path: 'volumes' } as const;
   return (
-    <section aria-label="Disks" className="hg-gap-below">
+    <section aria-label="Disks" className="hg-section">
+      <h2>Disks</h2>
       <div className="hg-list">
         <table aria-label="Disks">
           <thead>
@@ -121,8 +126,8 @@ function Disks({ vm, hardware, refusal, onChange }: HardwarePartProps) {
           </tbody>
         </table>
       </div>
-      <div className="hg-toolbar">
-        <TextInput aria-label="Size of the new disk" placeholder="20Gi" value={size} onChange={setSize} />
+      <div className="hg-toolbar hg-toolbar--fields">
+        <LabeledInput label="Size of the new disk" placeholder="20Gi" value={size} onChange={setSize} />
         <ReasonedButton
           variant="secondary"
           reason={refusal ?? (size === '' ? 'Enter a size first.' : undefined)}
@@ -195,7 +200,8 @@ function Nics({ vm, hardware, refusal, onChange }: HardwarePartProps) {
   const reason = refusal ?? (iface === '' || nad === '' ? 'Enter a name and a network first.' : undefined);
   const ofNic = ({ iface: nic }: HardwareNicView) => ({ path: `nics/${encodeURIComponent(nic)}`, isExtension: true });
   return (
-    <section aria-label="NICs" className="hg-gap-below">
+    <section aria-label="NICs" className="hg-section">
+      <h2>NICs</h2>
       <div className="hg-list">
         <table aria-label="NICs">
           <thead>
@@ -251,9 +257,9 @@ function Nics({ vm, hardware, refusal, onChange }: HardwarePartProps) {
           </tbody>
         </table>
       </div>
-      <div className="hg-toolbar">
-        <TextInput aria-label="Name of the new NIC" placeholder="eth1" value={iface} onChange={setIface} />
-        <TextInput aria-label="Network of the new NIC" placeholder="Network" value={nad} onChange={setNad} />
+      <div className="hg-toolbar hg-toolbar--fields">
+        <LabeledInput label="Name of the new NIC" placeholder="eth1" value={iface} onChange={setIface} />
+        <LabeledInput label="Network of the new NIC" value={nad} onChange={setNad} />
         <ReasonedButton variant="secondary" reason={reason} onClick={() => onChange({ ...add, body: { nad, iface } })}>
           Add NIC…
         </ReasonedButton>

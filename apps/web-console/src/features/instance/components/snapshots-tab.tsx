@@ -9,7 +9,7 @@ import { useTrackTask } from '../../../shared/tasks/track-task.js';
 import { Button } from '../../../shared/ui/button.js';
 import { Dialog } from '../../../shared/ui/dialog.js';
 import { ErrorAlert } from '../../../shared/ui/error-alert.js';
-import { TextInput } from '../../../shared/ui/inputs.js';
+import { LabeledInput } from '../../../shared/ui/labeled-input.js';
 import { Skeleton } from '../../../shared/ui/loading.js';
 import { useNotify } from '../../../shared/ui/notifications.js';
 import { ReasonedButton } from '../../../shared/ui/reasoned-button.js';
@@ -60,7 +60,7 @@ function Snapshots({ vm, refusal }: { vm: VmView; refusal: string | undefined })
   if (!snapshots) return <Skeleton height="20rem" label="Loading the snapshots" />;
   return (
     <>
-      <div className="hg-toolbar hg-gap-below">
+      <div className="hg-toolbar hg-toolbar--fields hg-gap-below">
         {refusal === undefined && <NewSnapshot vm={vm} />}
         <span className="hg-note" role="status">
           {snapshots.length === 0 ? 'No snapshots yet' : 'The oldest first'}
@@ -143,13 +143,14 @@ function NewSnapshot({ vm }: { vm: VmView }) {
   });
   return (
     <form
+      className="hg-toolbar hg-toolbar--fields"
       onSubmit={(event) => {
         event.preventDefault();
         if (problem === undefined && !isPending) mutate();
       }}
     >
-      <TextInput
-        aria-label="Name of the snapshot"
+      <LabeledInput
+        label="Name of the snapshot"
         placeholder="Automatic name"
         value={name}
         isInvalid={problem !== undefined}
