@@ -118,11 +118,11 @@ export function instanceCloningContract(
     inTime('knows no VM that does not exist', async () => {
       const missing = missingRef(harness);
       for (const attempt of [
-        cloning.planClone(missing, harness.freshRef()),
-        cloning.clone(missing, harness.freshRef()),
-        cloning.setTemplate(missing, true),
+        () => cloning.planClone(missing, harness.freshRef()),
+        () => cloning.clone(missing, harness.freshRef()),
+        () => cloning.setTemplate(missing, true),
       ])
-        await expect(attempt).rejects.toMatchObject({ code: 'INSTANCE_NOT_FOUND' });
+        await expect(attempt()).rejects.toMatchObject({ code: 'INSTANCE_NOT_FOUND' });
     });
   });
 }

@@ -109,12 +109,12 @@ export function instanceSnapshotsContract(
       const { name } = await take(one.ref);
       expect(await snapshots.list(other.ref)).toEqual([]);
       for (const attempt of [
-        snapshots.restore(other.ref, name),
-        snapshots.planRestore(other.ref, name),
-        snapshots.delete(other.ref, name),
-        snapshots.planDelete(other.ref, name),
+        () => snapshots.restore(other.ref, name),
+        () => snapshots.planRestore(other.ref, name),
+        () => snapshots.delete(other.ref, name),
+        () => snapshots.planDelete(other.ref, name),
       ])
-        await expect(attempt).rejects.toMatchObject({ code: 'SNAPSHOT_NOT_FOUND' });
+        await expect(attempt()).rejects.toMatchObject({ code: 'SNAPSHOT_NOT_FOUND' });
       expect(await namesOf(one.ref)).toEqual([name]);
     });
 
@@ -155,13 +155,13 @@ export function instanceSnapshotsContract(
     inTime('knows no VM that does not exist', async () => {
       const missing = missingRef(harness);
       for (const attempt of [
-        snapshots.list(missing),
-        snapshots.planCreate(missing, { name: 'one' }),
-        snapshots.create(missing, { name: 'one' }),
-        snapshots.restore(missing, 'one'),
-        snapshots.delete(missing, 'one'),
+        () => snapshots.list(missing),
+        () => snapshots.planCreate(missing, { name: 'one' }),
+        () => snapshots.create(missing, { name: 'one' }),
+        () => snapshots.restore(missing, 'one'),
+        () => snapshots.delete(missing, 'one'),
       ])
-        await expect(attempt).rejects.toMatchObject({ code: 'INSTANCE_NOT_FOUND' });
+        await expect(attempt()).rejects.toMatchObject({ code: 'INSTANCE_NOT_FOUND' });
     });
 
     inTime('reports a backend that does not answer', async () => {
