@@ -10,6 +10,7 @@ import { LabeledInput } from '../../../shared/ui/labeled-input.js';
 import { Skeleton } from '../../../shared/ui/loading.js';
 import { useNotify } from '../../../shared/ui/notifications.js';
 import { ReasonedButton } from '../../../shared/ui/reasoned-button.js';
+import { Table } from '../../../shared/ui/table.js';
 import {
   addSource,
   previewRemoval,
@@ -45,48 +46,39 @@ export function SourceList({ refusal }: { refusal: string | undefined }) {
       {!sources && !error && <Skeleton height="6rem" label="Loading sources" />}
       {sources?.length === 0 && <p className="hg-note">No custom sources yet</p>}
       {sources && sources.length > 0 && (
-        <div className="hg-list hg-gap-below">
-          <table aria-label="Custom sources">
-            <thead>
-              <tr>
-                <th scope="col">Name</th>
-                <th scope="col">Kind</th>
-                <th scope="col">Address</th>
-                <th scope="col">Description</th>
-                <th scope="col">Actions</th>
-              </tr>
-            </thead>
-            <tbody>
-              {sources.map(({ name, kind, uri, containerDisk, description }) => (
-                <tr key={name}>
-                  <td>{name}</td>
-                  <td>{kind === 'builtLocally' ? kind : KINDS[kind]}</td>
-                  <td>{uri ?? containerDisk}</td>
-                  <td>{description}</td>
-                  <td>
-                    <ReasonedButton
-                      variant="link"
-                      aria-label={`Remove ${name}`}
-                      reason={refusal}
-                      onClick={() =>
-                        setChange({
-                          title: `Remove ${name}?`,
-                          label: 'Remove',
-                          done: `${name} was removed`,
-                          isDanger: true,
-                          preview: (signal) => previewRemoval(name, signal),
-                          run: () => removeSource(name),
-                        })
-                      }
-                    >
-                      Remove
-                    </ReasonedButton>
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table
+          label="Custom sources"
+          columns={['Name', 'Kind', 'Address', 'Description', 'Actions']}
+          className="hg-gap-below"
+        >
+          {sources.map(({ name, kind, uri, containerDisk, description }) => (
+            <tr key={name}>
+              <td>{name}</td>
+              <td>{kind === 'builtLocally' ? kind : KINDS[kind]}</td>
+              <td>{uri ?? containerDisk}</td>
+              <td>{description}</td>
+              <td>
+                <ReasonedButton
+                  variant="link"
+                  aria-label={`Remove ${name}`}
+                  reason={refusal}
+                  onClick={() =>
+                    setChange({
+                      title: `Remove ${name}?`,
+                      label: 'Remove',
+                      done: `${name} was removed`,
+                      isDanger: true,
+                      preview: (signal) => previewRemoval(name, signal),
+                      run: () => removeSource(name),
+                    })
+                  }
+                >
+                  Remove
+                </ReasonedButton>
+              </td>
+            </tr>
+          ))}
+        </Table>
       )}
       <SourceForm
         key={sources?.length}

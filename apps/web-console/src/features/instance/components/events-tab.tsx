@@ -2,6 +2,7 @@ import type { InstanceAddress } from '../../../shared/api/instance-path.js';
 import { ErrorAlert } from '../../../shared/ui/error-alert.js';
 import { Skeleton } from '../../../shared/ui/loading.js';
 import { ReloadButton } from '../../../shared/ui/reload-button.js';
+import { Table } from '../../../shared/ui/table.js';
 import { Timestamp } from '../../../shared/ui/timestamp.js';
 import { useEvents } from '../api/use-events.js';
 
@@ -20,34 +21,21 @@ export function EventsTab({ address }: { address: InstanceAddress }) {
         <ReloadButton isLoading={isFetching} onReload={() => void refetch()} />
       </div>
       {events.length > 0 && (
-        <div className="hg-list">
-          <table aria-label="Events">
-            <thead>
-              <tr>
-                <th scope="col">Time</th>
-                <th scope="col">Type</th>
-                <th scope="col">Event</th>
-                <th scope="col">Details</th>
-                <th scope="col">Source</th>
-              </tr>
-            </thead>
-            <tbody>
-              {events.map(({ time, type, reason, object, message, source, caller }, index) => (
-                <tr key={index}>
-                  <td>
-                    <Timestamp at={time} />
-                  </td>
-                  <td>{type}</td>
-                  <td>{reason}</td>
-                  <td>
-                    {message} <span className="hg-note">{source === 'cluster' && object}</span>
-                  </td>
-                  <td>{source === 'cluster' ? 'Cluster' : caller || 'Headgate'}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table label="Events" columns={['Time', 'Type', 'Event', 'Details', 'Source']}>
+          {events.map(({ time, type, reason, object, message, source, caller }, index) => (
+            <tr key={index}>
+              <td>
+                <Timestamp at={time} />
+              </td>
+              <td>{type}</td>
+              <td>{reason}</td>
+              <td>
+                {message} <span className="hg-note">{source === 'cluster' && object}</span>
+              </td>
+              <td>{source === 'cluster' ? 'Cluster' : caller || 'Headgate'}</td>
+            </tr>
+          ))}
+        </Table>
       )}
     </div>
   );

@@ -6,6 +6,7 @@ import { readOnlyReason, useWhoami } from '../../../shared/queries/use-whoami.js
 import { ErrorAlert } from '../../../shared/ui/error-alert.js';
 import { Skeleton } from '../../../shared/ui/loading.js';
 import { ReloadButton } from '../../../shared/ui/reload-button.js';
+import { Table } from '../../../shared/ui/table.js';
 import { Timestamp } from '../../../shared/ui/timestamp.js';
 import { useGuestInfo } from '../api/use-guest-info.js';
 import { GuestControl } from './guest-control.js';
@@ -65,30 +66,17 @@ export function GuestTab({ vm }: { vm: VmView }) {
           reason={unavailableReason(contextNamed(capabilities, vm.context), 'guestControl') ?? readOnlyReason(whoami)}
         />
       </div>
-      <div className="hg-list">
-        <table aria-label="File systems">
-          <thead>
-            <tr>
-              <th scope="col">Mounted on</th>
-              <th scope="col">Device</th>
-              <th scope="col">Type</th>
-              <th scope="col">Used</th>
-              <th scope="col">Size</th>
-            </tr>
-          </thead>
-          <tbody>
-            {filesystems.map(({ mountPoint, disk, type, usedBytes, totalBytes }, index) => (
-              <tr key={index}>
-                <td>{mountPoint}</td>
-                <td>{disk}</td>
-                <td>{type}</td>
-                <td>{usedBytes === null ? 'Unknown' : readableBytes(usedBytes)}</td>
-                <td>{totalBytes === null ? 'Unknown' : readableBytes(totalBytes)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table label="File systems" columns={['Mounted on', 'Device', 'Type', 'Used', 'Size']}>
+        {filesystems.map(({ mountPoint, disk, type, usedBytes, totalBytes }, index) => (
+          <tr key={index}>
+            <td>{mountPoint}</td>
+            <td>{disk}</td>
+            <td>{type}</td>
+            <td>{usedBytes === null ? 'Unknown' : readableBytes(usedBytes)}</td>
+            <td>{totalBytes === null ? 'Unknown' : readableBytes(totalBytes)}</td>
+          </tr>
+        ))}
+      </Table>
     </div>
   );
 }

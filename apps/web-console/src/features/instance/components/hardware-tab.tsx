@@ -11,6 +11,7 @@ import { Skeleton } from '../../../shared/ui/loading.js';
 import { useNotify } from '../../../shared/ui/notifications.js';
 import { ReasonedButton } from '../../../shared/ui/reasoned-button.js';
 import { ReloadButton } from '../../../shared/ui/reload-button.js';
+import { Table } from '../../../shared/ui/table.js';
 import {
   changeHardware,
   hardwareKey,
@@ -109,23 +110,11 @@ function Disks({ vm, hardware, refusal, onChange }: HardwarePartProps) {
   return (
     <section aria-label="Disks" className="hg-section">
       <h2>Disks</h2>
-      <div className="hg-list">
-        <table aria-label="Disks">
-          <thead>
-            <tr>
-              <th scope="col">Device</th>
-              <th scope="col">Volume</th>
-              <th scope="col">Size</th>
-              <th scope="col">Actions</th>
-            </tr>
-          </thead>
-          <tbody>
-            {hardware.disks.map((disk) => (
-              <DiskRow key={disk.device} disk={disk} {...{ vm, refusal, onChange }} />
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table label="Disks" columns={['Device', 'Volume', 'Size', 'Actions']}>
+        {hardware.disks.map((disk) => (
+          <DiskRow key={disk.device} disk={disk} {...{ vm, refusal, onChange }} />
+        ))}
+      </Table>
       <div className="hg-toolbar hg-toolbar--fields">
         <LabeledInput label="Size of the new disk" placeholder="20Gi" value={size} onChange={setSize} />
         <ReasonedButton
@@ -202,61 +191,48 @@ function Nics({ vm, hardware, refusal, onChange }: HardwarePartProps) {
   return (
     <section aria-label="NICs" className="hg-section">
       <h2>NICs</h2>
-      <div className="hg-list">
-        <table aria-label="NICs">
-          <thead>
-            <tr>
-              <th scope="col">Name</th>
-              <th scope="col">Network</th>
-              <th scope="col">MAC address</th>
-              <th scope="col">Link</th>
-              <th scope="col">Actions</th>
+      <Table label="NICs" columns={['Name', 'Network', 'MAC address', 'Link', 'Actions']}>
+        {hardware.nics.map((nic) => {
+          const link = nic.link === 'up' ? 'down' : 'up';
+          const verb = link === 'up' ? 'Connect' : 'Disconnect';
+          return (
+            <tr key={nic.iface}>
+              <td>{nic.iface}</td>
+              <td>{nic.nad}</td>
+              <td>{nic.mac}</td>
+              <td>{nic.link === 'up' ? 'Connected' : 'Disconnected'}</td>
+              <td>
+                <ReasonedButton
+                  variant="link"
+                  aria-label={`${verb} ${nic.iface}`}
+                  reason={refusal}
+                  onClick={() =>
+                    onChange({
+                      ...ofNic(nic),
+                      title: `${verb} ${nic.iface}`,
+                      label: verb,
+                      method: 'POST',
+                      body: { link },
+                    })
+                  }
+                >
+                  {verb}
+                </ReasonedButton>
+                <ReasonedButton
+                  variant="link"
+                  aria-label={`Remove ${nic.iface}`}
+                  reason={refusal}
+                  onClick={() =>
+                    onChange({ ...ofNic(nic), title: `Remove ${nic.iface}`, label: 'Remove', method: 'DELETE' })
+                  }
+                >
+                  Remove
+                </ReasonedButton>
+              </td>
             </tr>
-          </thead>
-          <tbody>
-            {hardware.nics.map((nic) => {
-              const link = nic.link === 'up' ? 'down' : 'up';
-              const verb = link === 'up' ? 'Connect' : 'Disconnect';
-              return (
-                <tr key={nic.iface}>
-                  <td>{nic.iface}</td>
-                  <td>{nic.nad}</td>
-                  <td>{nic.mac}</td>
-                  <td>{nic.link === 'up' ? 'Connected' : 'Disconnected'}</td>
-                  <td>
-                    <ReasonedButton
-                      variant="link"
-                      aria-label={`${verb} ${nic.iface}`}
-                      reason={refusal}
-                      onClick={() =>
-                        onChange({
-                          ...ofNic(nic),
-                          title: `${verb} ${nic.iface}`,
-                          label: verb,
-                          method: 'POST',
-                          body: { link },
-                        })
-                      }
-                    >
-                      {verb}
-                    </ReasonedButton>
-                    <ReasonedButton
-                      variant="link"
-                      aria-label={`Remove ${nic.iface}`}
-                      reason={refusal}
-                      onClick={() =>
-                        onChange({ ...ofNic(nic), title: `Remove ${nic.iface}`, label: 'Remove', method: 'DELETE' })
-                      }
-                    >
-                      Remove
-                    </ReasonedButton>
-                  </td>
-                </tr>
-              );
-            })}
-          </tbody>
-        </table>
-      </div>
+          );
+        })}
+      </Table>
       <div className="hg-toolbar hg-toolbar--fields">
         <LabeledInput label="Name of the new NIC" placeholder="eth1" value={iface} onChange={setIface} />
         <LabeledInput label="Network of the new NIC" value={nad} onChange={setNad} />

@@ -14,6 +14,7 @@ import { Skeleton } from '../../../shared/ui/loading.js';
 import { useNotify } from '../../../shared/ui/notifications.js';
 import { ReasonedButton } from '../../../shared/ui/reasoned-button.js';
 import { ReloadButton } from '../../../shared/ui/reload-button.js';
+import { Table } from '../../../shared/ui/table.js';
 import { Timestamp } from '../../../shared/ui/timestamp.js';
 import {
   createSnapshot,
@@ -69,47 +70,35 @@ function Snapshots({ vm, refusal }: { vm: VmView; refusal: string | undefined })
         <ReloadButton isLoading={isFetching} onReload={() => void refetch()} />
       </div>
       {snapshots.length > 0 && (
-        <div className="hg-list">
-          <table aria-label="Snapshots">
-            <thead>
-              <tr>
-                <th scope="col">Name</th>
-                <th scope="col">Created</th>
-                <th scope="col">State</th>
-                <th scope="col">Actions</th>
-              </tr>
-            </thead>
-            <tbody>
-              {snapshots.map((snapshot) => (
-                <tr key={snapshot.name}>
-                  <td>{snapshot.name}</td>
-                  <td>
-                    <Timestamp at={snapshot.creationTime} />
-                  </td>
-                  <td>{snapshot.reason ?? PHASES[snapshot.phase]}</td>
-                  <td>
-                    <ReasonedButton
-                      variant="link"
-                      aria-label={`Restore ${snapshot.name}`}
-                      reason={refusal ?? (snapshot.ready ? undefined : 'It can be restored once it is complete.')}
-                      onClick={() => setChange({ action: 'restore', snapshot })}
-                    >
-                      Restore
-                    </ReasonedButton>
-                    <ReasonedButton
-                      variant="link"
-                      aria-label={`Delete ${snapshot.name}`}
-                      reason={refusal}
-                      onClick={() => setChange({ action: 'delete', snapshot })}
-                    >
-                      Delete
-                    </ReasonedButton>
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table label="Snapshots" columns={['Name', 'Created', 'State', 'Actions']}>
+          {snapshots.map((snapshot) => (
+            <tr key={snapshot.name}>
+              <td>{snapshot.name}</td>
+              <td>
+                <Timestamp at={snapshot.creationTime} />
+              </td>
+              <td>{snapshot.reason ?? PHASES[snapshot.phase]}</td>
+              <td>
+                <ReasonedButton
+                  variant="link"
+                  aria-label={`Restore ${snapshot.name}`}
+                  reason={refusal ?? (snapshot.ready ? undefined : 'It can be restored once it is complete.')}
+                  onClick={() => setChange({ action: 'restore', snapshot })}
+                >
+                  Restore
+                </ReasonedButton>
+                <ReasonedButton
+                  variant="link"
+                  aria-label={`Delete ${snapshot.name}`}
+                  reason={refusal}
+                  onClick={() => setChange({ action: 'delete', snapshot })}
+                >
+                  Delete
+                </ReasonedButton>
+              </td>
+            </tr>
+          ))}
+        </Table>
       )}
       {change && <ChangeDialog vm={vm} change={change} onClose={() => setChange(undefined)} />}
     </>

@@ -1,5 +1,6 @@
 import { Skeleton } from '../../../shared/ui/loading.js';
 import { ErrorAlert } from '../../../shared/ui/error-alert.js';
+import { Table } from '../../../shared/ui/table.js';
 import { useNetworks } from '../use-networks.js';
 
 /** The networks that cards of VMs can be attached to. */
@@ -13,26 +14,15 @@ export function NetworkList() {
       {networks.length === 0 ? (
         <p className="hg-note">No reachable context has a network for further cards</p>
       ) : (
-        <div className="hg-list">
-          <table aria-label="Networks">
-            <thead>
-              <tr>
-                <th scope="col">Name</th>
-                <th scope="col">Namespace</th>
-                <th scope="col">Context</th>
-              </tr>
-            </thead>
-            <tbody>
-              {networks.map(({ name, namespace, context }) => (
-                <tr key={`${context}/${namespace}/${name}`}>
-                  <td>{name}</td>
-                  <td>{namespace}</td>
-                  <td>{context}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table label="Networks" columns={['Name', 'Namespace', 'Context']}>
+          {networks.map(({ name, namespace, context }) => (
+            <tr key={`${context}/${namespace}/${name}`}>
+              <td>{name}</td>
+              <td>{namespace}</td>
+              <td>{context}</td>
+            </tr>
+          ))}
+        </Table>
       )}
     </section>
   );
