@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { LIMITS_FLAGS } from '../start/run-service.mjs';
 import { root } from '../start/workspace.mjs';
 import { Child } from './gateway/child.mjs';
 import { load, times } from './gateway/load.mjs';
@@ -61,7 +62,7 @@ function startLimits(folder, name, toml) {
   const config = join(folder, `${name}.toml`);
   writeFileSync(config, toml);
   const args = ['--config', config, '--listen', '127.0.0.1:0', '--data-dir', join(folder, name)];
-  return Child.start([join(APP, 'dist/main.js'), ...args]);
+  return Child.start([...LIMITS_FLAGS, join(APP, 'dist/main.js'), ...args]);
 }
 
 /**
@@ -144,7 +145,9 @@ export default async function run() {
     const relay = await keep(Child.start([join(import.meta.dirname, 'gateway/relay.mjs'), upstream.url]));
     const [ours, bare, raw, other] = await compareThroughput([gateway, unguarded, relay, ...(nginx ? [nginx] : [])]);
     const shared = await compareShared(folder, upstream, gateway, keep);
-    const polls = await memoryOfLongPolls(gateway);
+    const flooded = gateway.memory;
+    const quiet = await keep(startLimits(folder, 'quiet', `[gateway]\nupstream = "${upstream.url}"\n`));
+    const polls = await memoryOfLongPolls(quiet);
 
     const embedded = await keep(startLimits(folder, 'embedded', '[server]\nname = "b.example"\n'));
     await times(embedded.url, LOGIN, 10);
@@ -203,6 +206,7 @@ export default async function run() {
           target: 'under 200',
           ok: polls.memory < 200 && polls.open === LONG_POLLS,
         },
+        { what: 'memory of the gateway after these floods', value: flooded, unit: 'MiB' },
         {
           what: 'CPU of a refused login beyond that of an unknown path',
           value: Math.max(0, refused - unknown),
