@@ -2,7 +2,7 @@
 // suite runs once its program is installed.
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { findSynapse } from '../synapse/install.mjs';
+import { findPeer, PEERS } from '../peers/install.mjs';
 
 const programs = [
   'qemu-system-x86_64',
@@ -36,7 +36,7 @@ const isInstalled = (program) =>
 console.log(
   [
     ...programs.filter(isInstalled),
-    findSynapse() ?? '',
+    ...Object.keys(PEERS).map((name) => findPeer(name) ?? ''),
     process.getuid?.() === 0 ? 'root' : 'user',
     process.arch,
     process.version,

@@ -4,15 +4,12 @@ import { FallbackRateLimiter, MemoryRateLimiter, type RateRefusal, type Reservat
 import { RedisRateLimiter } from './redis-rate-limiter.js';
 import { ServerUnavailable } from './server-errors.js';
 import { TestCluster } from './testing/test-cluster.js';
-import { serverProgram } from './testing/test-server.js';
+import { describeOnServers } from './testing/test-server.js';
 import { waitUntilReachable } from './testing/wait-until-reachable.js';
 
-// The title shows the reason in the list of skipped tests.
-const suite = serverProgram ? describe : describe.skip;
-
-suite(`RedisRateLimiter on a cluster of three nodes (${serverProgram ?? 'no server is installed'})`, () => {
+describeOnServers('RedisRateLimiter on a cluster of three nodes', (program) => {
   let cluster: TestCluster;
-  let nodes: RedisRateLimiter[];
+  let nodes: RedisRateLimiter[] = [];
   const rates = new MemoryRateLimiter();
   const account = rates.define('login.account', { limit: 5, windowMs: 60_000 });
   const source = rates.define('login.source', { limit: 30, windowMs: 120_000 });
@@ -22,7 +19,7 @@ suite(`RedisRateLimiter on a cluster of three nodes (${serverProgram ?? 'no serv
   ];
 
   beforeAll(async () => {
-    cluster = await TestCluster.start();
+    cluster = await TestCluster.start(program);
     // Each node of the application knows another node of the cluster.
     nodes = [0, 1].map((node) => RedisRateLimiter.open({ cluster: { nodes: [cluster.urls[node]!] }, timeoutMs: 5000 }));
     await waitUntilReachable(...nodes);

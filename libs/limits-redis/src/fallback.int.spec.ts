@@ -1,7 +1,7 @@
 import { FallbackRateLimiter, type Rate, MemoryRateLimiter } from '@headgate/limits-core';
 import { RedisRateLimiter } from './redis-rate-limiter.js';
 import { waitUntilReachable } from './testing/wait-until-reachable.js';
-import { TestServer, serverProgram } from './testing/test-server.js';
+import { describeOnServers, TestServer } from './testing/test-server.js';
 
 const LIMIT = 10;
 
@@ -34,14 +34,12 @@ class Node {
   }
 }
 
-const suite = serverProgram ? describe : describe.skip;
-
-suite(`FallbackRateLimiter over RedisRateLimiter, on two nodes (${serverProgram ?? 'no server is installed'})`, () => {
+describeOnServers('FallbackRateLimiter over RedisRateLimiter, on two nodes', (program) => {
   let server: TestServer;
   let nodes: [Node, Node];
 
   beforeEach(async () => {
-    server = await TestServer.start();
+    server = await TestServer.start(program);
     nodes = [new Node(server.url), new Node(server.url)];
     await waitUntilReachable(...nodes.map(({ shared }) => shared));
   });

@@ -2,13 +2,10 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { MemoryRateLimiter } from '@headgate/limits-core';
 import { RedisRateLimiter } from './redis-rate-limiter.js';
-import { TestServer, serverProgram } from './testing/test-server.js';
+import { describeOnServers, TestServer } from './testing/test-server.js';
 import { waitUntilReachable } from './testing/wait-until-reachable.js';
 
-// The title shows the reason in the list of skipped tests.
-const suite = serverProgram ? describe : describe.skip;
-
-suite(`RedisRateLimiter behind Sentinel (${serverProgram ?? 'no server is installed'})`, () => {
+describeOnServers('RedisRateLimiter behind Sentinel', (program) => {
   let primary: TestServer;
   let replica: TestServer;
   let sentinel: TestServer;
@@ -16,11 +13,11 @@ suite(`RedisRateLimiter behind Sentinel (${serverProgram ?? 'no server is instal
   const account = new MemoryRateLimiter().define('login.account', { limit: 5, windowMs: 60_000 });
 
   beforeAll(async () => {
-    primary = await TestServer.start();
-    replica = await TestServer.start((_folder, port) => [
+    primary = await TestServer.start(program);
+    replica = await TestServer.start(program, (_folder, port) => [
       ...['--port', String(port), '--replicaof', `127.0.0.1 ${primary.port}`],
     ]);
-    sentinel = await TestServer.start((folder, port) => {
+    sentinel = await TestServer.start(program, (folder, port) => {
       const file = join(folder, 'sentinel.conf');
       const lines = [
         `port ${port}`,

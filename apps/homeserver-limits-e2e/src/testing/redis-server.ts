@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,6 +14,11 @@ export const redisProgram = ['redis-server', 'valkey-server'].find(
   (program) => spawnSync(program, ['--version']).status === 0,
 );
 
+/** The command-line options for two ports and a folder. */
+type ServerOptions = (port: number, busPort: number, folder: string) => string[];
+
+const MAX_ATTEMPTS = 10;
+
 /** A Redis server for a spec, on a free port and without data on disk. */
 export class RedisServer {
   private child?: ChildProcess;
@@ -22,59 +28,63 @@ export class RedisServer {
     private readonly folder: string,
     private readonly options: readonly string[],
     /** The port of the connections between the nodes of a cluster. */
-    readonly busPort = 0,
+    readonly busPort: number,
   ) {}
 
-  static async start(password?: string, tls?: Certificate): Promise<RedisServer> {
-    const port = await freePort();
-    const listen = tls
-      ? ['--port', '0', '--tls-port', String(port), '--tls-cert-file', tls.certPath, '--tls-key-file', tls.keyPath]
-      : ['--port', String(port)];
-    const options = [
-      ...listen,
+  static start(password?: string, tls?: Certificate): Promise<RedisServer> {
+    return RedisServer.startWith((port) => [
+      ...(tls
+        ? ['--port', '0', '--tls-port', String(port), '--tls-cert-file', tls.certPath, '--tls-key-file', tls.keyPath]
+        : ['--port', String(port)]),
       ...['--save', ''],
       ...(tls ? ['--tls-auth-clients', 'no'] : []),
       ...(password === undefined ? [] : ['--requirepass', password]),
-    ];
-    const server = new RedisServer(port, await mkdtemp(join(tmpdir(), 'limits-e2e-redis-')), options);
-    await server.launch();
-    return server;
+    ]);
   }
 
   /** A node of a cluster, which has no slots yet. */
-  static async startNode(): Promise<RedisServer> {
-    const [port, busPort] = [await freePort(), await freePort()];
-    const options = ['--port', String(port), '--cluster-enabled', 'yes', '--cluster-port', String(busPort)];
-    const folder = await mkdtemp(join(tmpdir(), 'limits-e2e-redis-'));
-    const server = new RedisServer(port, folder, [...options, '--save', ''], busPort);
-    await server.launch();
-    return server;
+  static startNode(): Promise<RedisServer> {
+    return RedisServer.startWith((port, busPort) => [
+      ...['--port', String(port), '--cluster-enabled', 'yes', '--cluster-port', String(busPort)],
+      ...['--save', ''],
+    ]);
   }
 
   /** A replica of another server. */
-  static async startReplica(primary: RedisServer): Promise<RedisServer> {
-    const port = await freePort();
-    const options = ['--port', String(port), '--replicaof', `127.0.0.1 ${primary.port}`, '--save', ''];
-    const server = new RedisServer(port, await mkdtemp(join(tmpdir(), 'limits-e2e-redis-')), options);
-    await server.launch();
-    return server;
+  static startReplica(primary: RedisServer): Promise<RedisServer> {
+    const source = `127.0.0.1 ${primary.port}`;
+    return RedisServer.startWith((port) => ['--port', String(port), '--replicaof', source, '--save', '']);
   }
 
   /** A sentinel that monitors a primary under a name, and replaces it as soon as it is gone. */
-  static async startSentinel(name: string, primary: RedisServer): Promise<RedisServer> {
-    const port = await freePort();
-    const folder = await mkdtemp(join(tmpdir(), 'limits-e2e-sentinel-'));
-    const file = join(folder, 'sentinel.conf');
-    const lines = [
-      `port ${port}`,
-      `sentinel monitor ${name} 127.0.0.1 ${primary.port} 1`,
-      `sentinel down-after-milliseconds ${name} 300`,
-      `sentinel failover-timeout ${name} 2000`,
-    ];
-    await writeFile(file, `${lines.join('\n')}\n`);
-    const server = new RedisServer(port, folder, [file, '--sentinel']);
-    await server.launch();
-    return server;
+  static startSentinel(name: string, primary: RedisServer): Promise<RedisServer> {
+    return RedisServer.startWith((port, _busPort, folder) => {
+      const file = join(folder, 'sentinel.conf');
+      const lines = [
+        `port ${port}`,
+        `sentinel monitor ${name} 127.0.0.1 ${primary.port} 1`,
+        `sentinel down-after-milliseconds ${name} 300`,
+        `sentinel failover-timeout ${name} 2000`,
+      ];
+      writeFileSync(file, `${lines.join('\n')}\n`);
+      return [file, '--sentinel'];
+    });
+  }
+
+  /** Starts a server on free ports, or on others when another process has taken them in the meantime. */
+  private static async startWith(optionsOf: ServerOptions): Promise<RedisServer> {
+    for (let attempt = 1; ; attempt++) {
+      const folder = await mkdtemp(join(tmpdir(), 'limits-e2e-redis-'));
+      const [port, busPort] = [await freePort(), await freePort()];
+      const server = new RedisServer(port, folder, optionsOf(port, busPort, folder), busPort);
+      try {
+        await server.launch();
+        return server;
+      } catch (error) {
+        await server.dispose();
+        if (attempt === MAX_ATTEMPTS || !String(error).includes('Address already in use')) throw error;
+      }
+    }
   }
 
   /** The reply to a command, unparsed. */
@@ -95,11 +105,13 @@ export class RedisServer {
     const child = spawn(redisProgram!, args, { stdio: ['ignore', 'pipe', 'inherit'] });
     this.child = child;
     const { promise, resolve, reject } = Promise.withResolvers<void>();
+    let log = '';
     createInterface({ input: child.stdout }).on('line', (line) => {
+      log += `${line}\n`;
       if (/Ready to accept connections|Sentinel ID is/.test(line)) resolve();
     });
     child.once('error', reject);
-    child.once('exit', () => reject(new Error('the Redis server exited before it was ready')));
+    child.once('exit', () => reject(new Error(`the Redis server exited before it was ready: ${log}`)));
     await promise;
   }
 

@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort, untilAccepting } from './ports.js';
 
-const INSTALLER = join(import.meta.dirname, '../../../../tools/synapse/install.mjs');
+const INSTALLER = join(import.meta.dirname, '../../../../tools/peers/install.mjs');
 
-const found = spawnSync(process.execPath, [INSTALLER, '--find'], { encoding: 'utf8' });
+const found = spawnSync(process.execPath, [INSTALLER, '--find', 'synapse'], { encoding: 'utf8' });
 
 /** The Python interpreter that has Synapse; undefined when it is not installed. */
 export const synapsePython = found.status === 0 ? found.stdout.trim() : undefined;
@@ -16,7 +16,7 @@ export const synapsePython = found.status === 0 ? found.stdout.trim() : undefine
 /** `describe`, or a skipped one whose title gives the reason. */
 export const describeWithSynapse = (title: string, suite: () => void): void => {
   if (synapsePython === undefined)
-    describe.skip(`${title}: Synapse is not installed (node tools/synapse/install.mjs)`, suite);
+    describe.skip(`${title}: Synapse is not installed (node tools/peers/install.mjs synapse)`, suite);
   else describe(title, suite);
 };
 

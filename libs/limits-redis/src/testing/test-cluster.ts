@@ -1,22 +1,25 @@
 import { RedisConnection } from '../redis-connection.js';
-import { TestServer, freePort } from './test-server.js';
+import { TestServer } from './test-server.js';
 import { waitUntilReachable } from './wait-until-reachable.js';
 
 const SLOTS = 16_384;
+const NODES = 3;
 
 /** A cluster of three primaries for one spec. */
 export class TestCluster {
   private constructor(readonly servers: readonly TestServer[]) {}
 
-  static async start(): Promise<TestCluster> {
-    const busPorts = [await freePort(), await freePort(), await freePort()];
+  static async start(program: string): Promise<TestCluster> {
     const servers: TestServer[] = [];
-    for (const busPort of busPorts) {
-      const cluster = ['--cluster-enabled', 'yes', '--cluster-port', String(busPort), '--cluster-node-timeout', '2000'];
-      servers.push(await TestServer.start((_folder, port) => ['--port', String(port), ...cluster]));
+    for (let node = 0; node < NODES; node++) {
+      const options = (_folder: string, port: number, busPort: number) => [
+        ...['--port', String(port), '--cluster-enabled', 'yes'],
+        ...['--cluster-port', String(busPort), '--cluster-node-timeout', '2000'],
+      ];
+      servers.push(await TestServer.start(program, options));
     }
     const cluster = new TestCluster(servers);
-    await cluster.join(busPorts);
+    await cluster.join();
     return cluster;
   }
 
@@ -39,13 +42,13 @@ export class TestCluster {
     for (const server of this.servers) await server.close();
   }
 
-  private async join(busPorts: readonly number[]): Promise<void> {
+  private async join(): Promise<void> {
     const count = this.servers.length;
     for (let node = 0; node < count; node++) {
       const [first, end] = [node, node + 1].map((index) => Math.floor((SLOTS * index) / count));
       await this.run(node, ['CLUSTER', 'ADDSLOTSRANGE', String(first), String(end! - 1)]);
-      const { port } = this.servers[node]!;
-      if (node > 0) await this.run(0, ['CLUSTER', 'MEET', '127.0.0.1', String(port), String(busPorts[node])]);
+      const { port, busPort } = this.servers[node]!;
+      if (node > 0) await this.run(0, ['CLUSTER', 'MEET', '127.0.0.1', String(port), String(busPort)]);
     }
     for (let node = 0; node < count; node++) {
       for (let attempts = 0; !(await this.isComplete(node)); attempts++) {

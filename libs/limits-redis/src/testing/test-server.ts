@@ -4,10 +4,38 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** The server program installed on this machine, if any. */
-export const serverProgram = ['redis-server', 'valkey-server'].find(
-  (program) => spawnSync(program, ['--version']).status === 0,
-);
+const PEERS = join(import.meta.dirname, '../../../../tools/peers/install.mjs');
+
+const runs = (program: string): boolean => spawnSync(program, ['--version']).status === 0;
+
+/** Valkey from the system, or the one that the tests have installed. */
+function findValkey(): string | undefined {
+  if (runs('valkey-server')) return 'valkey-server';
+  const found = spawnSync(process.execPath, [PEERS, '--find', 'valkey'], { encoding: 'utf8' });
+  return found.status === 0 ? found.stdout.trim() : undefined;
+}
+
+/** The programs of the servers that this machine has, by product. */
+const PROGRAMS = { Redis: runs('redis-server') ? 'redis-server' : undefined, Valkey: findValkey() };
+
+/** `describe` once per product; the title of a skipped one gives the reason. */
+export function describeOnServers(title: string, suite: (program: string) => void): void {
+  for (const [product, program] of Object.entries(PROGRAMS)) {
+    if (program !== undefined) describe(`${title}, with ${product}`, () => suite(program));
+    else describe.skip(`${title}, with ${product}: it is not installed`, () => suite(product));
+  }
+}
+
+/** Whether a server was built with TLS. It exits for lack of the certificate, or before that for lack of TLS. */
+export function supportsTls(program: string): boolean {
+  const options = ['--port', '0', '--tls-port', '1', '--tls-cert-file', '/dev/null', '--tls-key-file', '/dev/null'];
+  return !/TLS support/.test(spawnSync(program, options, { encoding: 'utf8', cwd: tmpdir() }).stdout);
+}
+
+/** The command-line options for a folder and two ports. */
+type ServerOptions = (folder: string, port: number, busPort: number) => readonly string[];
+
+const MAX_ATTEMPTS = 10;
 
 /** A server for one spec, with its own port, folder and process. */
 export class TestServer {
@@ -15,17 +43,27 @@ export class TestServer {
 
   private constructor(
     readonly port: number,
+    /** The port of the connections between the nodes of a cluster. */
+    readonly busPort: number,
     readonly folder: string,
+    private readonly program: string,
     private readonly options: readonly string[],
   ) {}
 
-  /** @param options returns the server's command-line options for its folder and port */
-  static async start(options: (folder: string, port: number) => readonly string[] = plain): Promise<TestServer> {
-    const folder = await mkdtemp(join(tmpdir(), 'limits-redis-'));
-    const port = await freePort();
-    const server = new TestServer(port, folder, options(folder, port));
-    await server.start();
-    return server;
+  /** Starts one on free ports, or on others when another process has taken them in the meantime. */
+  static async start(program: string, options: ServerOptions = plain): Promise<TestServer> {
+    for (let attempt = 1; ; attempt++) {
+      const folder = await mkdtemp(join(tmpdir(), 'limits-redis-'));
+      const [port, busPort] = [await freePort(), await freePort()];
+      const server = new TestServer(port, busPort, folder, program, options(folder, port, busPort));
+      try {
+        await server.start();
+        return server;
+      } catch (error) {
+        await server.close();
+        if (attempt === MAX_ATTEMPTS || !String(error).includes('Address already in use')) throw error;
+      }
+    }
   }
 
   get url(): string {
@@ -41,7 +79,7 @@ export class TestServer {
       this.folder,
       ...(isSentinel(this.options) ? [] : ['--save', '']),
     ];
-    const process = spawn(serverProgram!, options, { stdio: ['ignore', 'pipe', 'inherit'] });
+    const process = spawn(this.program, options, { stdio: ['ignore', 'pipe', 'inherit'] });
     this.process = process;
     await new Promise<void>((resolve, reject) => {
       let log = '';
