@@ -16,6 +16,7 @@ export * from './model/hardware.js';
 export * from './model/instance.js';
 export * from './model/instance-status.js';
 export * from './model/plan.js';
+export * from './model/planned-change.js';
 export * from './model/is-same-instance.js';
 export * from './model/release-on-destroy.js';
 export * from './model/run-concurrently.js';

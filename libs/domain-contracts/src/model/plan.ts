@@ -13,6 +13,8 @@ export interface Refusal {
   readonly remedy: string;
 }
 
+export const refusal = (code: ErrorCode, reason: string, remedy: string): Refusal => ({ code, reason, remedy });
+
 /** The steps of a mutating use case: the response to `?dryRun=true`. The real run takes exactly these steps. */
 export interface Plan {
   readonly steps: readonly PlanStep[];

@@ -2,6 +2,9 @@ import {
   deviceNotFound,
   DomainError,
   InstanceHardware,
+  noChange,
+  refusal,
+  refusedChange,
   throwFirstRefusal,
   type Hardware,
   type HardwareChange,
@@ -14,18 +17,10 @@ import { KubeApiError } from '../api/kube-api-error.js';
 import { VIRTUAL_MACHINES } from '../api/resources.js';
 import { isMigrating, untilRestartRequired } from './live-changes.js';
 import { NicChanges } from './nics.js';
-import {
-  nothingToDo,
-  planned,
-  refusal,
-  refused,
-  replaceIfSame,
-  VM_PATHS,
-  type PlannedChange,
-} from './planned-change.js';
+import { planned, replaceIfSame, VM_PATHS, type PlannedChange } from './planned-change.js';
 import { planScale, uidTest } from './scale.js';
 import { bootOrderOf, readHardware, readVmState, type HardwareDeps, type VmState } from './vm-hardware.js';
-import { VolumeChanges } from './volumes.js';
+import { VolumeChanges } from './volumes/volume-changes.js';
 
 /** How often a change is planned again because another client has changed the VM meanwhile. */
 const ATTEMPTS = 4;
@@ -98,7 +93,7 @@ export class KubeHardware extends InstanceHardware {
   private async prepare(ref: InstanceRef, change: HardwareChange): Promise<PlannedChange> {
     const state = await readVmState(this.deps, ref);
     if (isMigrating(state)) {
-      return refused(refusal('BUSY', `${ref.name} is being migrated.`, 'Wait until that is done.'));
+      return refusedChange(refusal('BUSY', `${ref.name} is being migrated.`, 'Wait until that is done.'));
     }
     switch (change.kind) {
       case 'scale':
@@ -120,7 +115,7 @@ export class KubeHardware extends InstanceHardware {
       case 'set-boot-order':
         return this.setBootOrder(state, change);
       case 'set-autostart':
-        return refused(
+        return refusedChange(
           refusal(
             'NOT_SUPPORTED',
             'A cluster keeps a VM running from the moment that it is started, also when its node fails.',
@@ -136,13 +131,13 @@ export class KubeHardware extends InstanceHardware {
     const unknown = devices.find((device) => !present.includes(device));
     if (unknown !== undefined) {
       const { message } = deviceNotFound(ref.name, `device ${unknown}`, present);
-      return refused(refusal('DEVICE_NOT_FOUND', message, 'Name devices of the VM.'));
+      return refusedChange(refusal('DEVICE_NOT_FOUND', message, 'Name devices of the VM.'));
     }
     if (devices.length === 0 || new Set(devices).size !== devices.length) {
       const reason = 'devices must name at least one device, and none twice.';
-      return refused(refusal('INVALID_INPUT', reason, 'Name each device once.'));
+      return refusedChange(refusal('INVALID_INPUT', reason, 'Name each device once.'));
     }
-    if (devices.join() === bootOrderOf(spec).join()) return nothingToDo;
+    if (devices.join() === bootOrderOf(spec).join()) return noChange;
     const ordered = <T extends { readonly name: string; readonly bootOrder?: number }>(list: readonly T[]): T[] =>
       list.map(({ bootOrder: _before, ...device }) => {
         const place = devices.indexOf(device.name);

@@ -3,6 +3,9 @@ import {
   DomainError,
   isKubernetesName,
   isMacAddress,
+  noChange,
+  refusal,
+  refusedChange,
   type AddNicChange,
   type ChangeNicChange,
   type HardwareEffect,
@@ -13,15 +16,7 @@ import { isTrue } from '../api/kube-object.js';
 import type { GuestInterface, GuestNetwork, VmiObject, VmObject } from '../api/object-types.js';
 import { NETWORK_ATTACHMENTS, VIRTUAL_MACHINES } from '../api/resources.js';
 import { canMigrate, isRunning, migrateToApply, observe, untilRestartRequired } from './live-changes.js';
-import {
-  nothingToDo,
-  planned,
-  refusal,
-  refused,
-  replaceIfSame,
-  VM_PATHS,
-  type PlannedChange,
-} from './planned-change.js';
+import { planned, replaceIfSame, VM_PATHS, type PlannedChange } from './planned-change.js';
 import { uidTest } from './scale.js';
 import { networkName, type HardwareDeps, type VmState } from './vm-hardware.js';
 
@@ -39,7 +34,7 @@ export class NicChanges {
       refusals.push(refusal('ALREADY_EXISTS', `${ref.name} has a NIC named ${nic} already.`, 'Choose another name.'));
     }
     if (address !== undefined) refusals.push(...(await this.macRefusals(state, address)));
-    if (refusals.length > 0) return refused(...refusals);
+    if (refusals.length > 0) return refusedChange(...refusals);
     const keptNames = new Set(kept.map(({ name }) => name));
     const card: GuestInterface = {
       name: nic,
@@ -64,18 +59,18 @@ export class NicChanges {
     const { ref, spec, facts } = state;
     const [interfaces, networks] = cardsOf(state);
     const card = interfaces.find(({ name, state: link }) => name === nic && link !== 'absent');
-    if (!card) return refused(this.missing(state, nic));
+    if (!card) return refusedChange(this.missing(state, nic));
     const refusals = network === undefined ? [] : await this.networkRefusals(state, network);
     const isPod = networks.some(({ name, pod }) => name === nic && pod !== undefined);
     if (network !== undefined && isPod && refusals.length === 0) {
       const reason = `${nic} is on the pod network, which KubeVirt can't replace.`;
       refusals.push(refusal('NOT_SUPPORTED', reason, 'Add another NIC.'));
     }
-    if (refusals.length > 0) return refused(...refusals);
+    if (refusals.length > 0) return refusedChange(...refusals);
     const link = (isLinkUp ?? card.state !== 'down') ? 'up' : 'down';
     const hasOtherLink = link !== (card.state ?? 'up');
     const hasOtherNetwork = network !== undefined && network !== networkName(spec, nic);
-    if (!hasOtherLink && !hasOtherNetwork) return nothingToDo;
+    if (!hasOtherLink && !hasOtherNetwork) return noChange;
     const after = {
       interfaces: interfaces.map((one) => (one.name === nic && hasOtherLink ? { ...one, state: link } : one)),
       networks: networks.map((one) =>
@@ -102,10 +97,10 @@ export class NicChanges {
     const { ref, vmi } = state;
     const [interfaces, networks] = cardsOf(state);
     const card = interfaces.find(({ name, state: link }) => name === nic && link !== 'absent');
-    if (!card) return refused(this.missing(state, nic));
+    if (!card) return refusedChange(this.missing(state, nic));
     if (networks.some(({ name, pod }) => name === nic && pod !== undefined)) {
       const reason = `${nic} is on the pod network: without it, KubeVirt would add it again.`;
-      return refused(refusal('WRONG_STATE', reason, 'Unplug its cable instead.'));
+      return refusedChange(refusal('WRONG_STATE', reason, 'Unplug its cable instead.'));
     }
     const isRunningNow = vmi !== undefined;
     const after = isRunningNow

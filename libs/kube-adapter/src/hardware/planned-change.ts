@@ -1,44 +1,16 @@
-import {
-  buildPlan,
-  type ErrorCode,
-  type HardwareEffect,
-  type HardwarePlan,
-  type HardwareResult,
-  type PlanStep,
-  type Refusal,
-} from '@headgate/domain-contracts';
+import { plannedChange, type PlannedChange as AnyPlannedChange, type PlannedSteps } from '@headgate/domain-contracts';
 import type { JsonPatchOperation } from '../api/kube-api.js';
 
-/** A plan with the function that carries out exactly its steps. */
-export interface PlannedChange {
-  readonly plan: HardwarePlan;
+interface WithPatch {
   /** The patch of the VM that `run` sends, so that a rehearsal can send it as a dry run. */
   readonly patch?: readonly JsonPatchOperation[];
-  readonly run: () => Promise<Omit<HardwareResult, 'effect'> | void>;
 }
 
-export const refusal = (code: ErrorCode, reason: string, remedy: string): Refusal => ({ code, reason, remedy });
+export interface PlannedChange extends AnyPlannedChange, WithPatch {}
 
-export const refused = (...refusals: readonly Refusal[]): PlannedChange => ({
-  plan: { ...buildPlan([], { refusals }), effect: 'now' },
-  run: () => Promise.resolve(),
-});
-
-/** The VM is already as requested. */
-export const nothingToDo: PlannedChange = { plan: { ...buildPlan([]), effect: 'now' }, run: () => Promise.resolve() };
-
-export interface PlannedSteps {
-  readonly effect: HardwareEffect;
-  readonly steps: readonly PlanStep[];
-  readonly warnings?: readonly string[];
-  readonly patch?: readonly JsonPatchOperation[];
-  readonly run: PlannedChange['run'];
-}
-
-export const planned = ({ effect, steps, warnings = [], patch, run }: PlannedSteps): PlannedChange => ({
-  plan: { ...buildPlan(steps, { warnings }), effect },
+export const planned = ({ patch, ...steps }: PlannedSteps & WithPatch): PlannedChange => ({
+  ...plannedChange(steps),
   ...(patch && { patch }),
-  run,
 });
 
 /** Replaces a value, if it is still the one that the change was planned with. */

@@ -1,8 +1,11 @@
 import {
   formatBytes,
   MEMORY_RULE,
+  noChange,
   parseKubernetesBytes,
   parseMillicores,
+  refusal,
+  refusedChange,
   type Refusal,
   type ScaleChange,
 } from '@headgate/domain-contracts';
@@ -12,7 +15,7 @@ import { NODES, VIRTUAL_MACHINES } from '../api/resources.js';
 import type { JsonPatchOperation } from '../api/kube-api.js';
 import { bytesOf } from '../inventory/guest-size.js';
 import { canMigrate, isRunning, migrateToApply, observe, restart, untilRestartRequired } from './live-changes.js';
-import { nothingToDo, planned, refusal, refused, VM_PATHS, type PlannedChange } from './planned-change.js';
+import { planned, VM_PATHS, type PlannedChange } from './planned-change.js';
 import type { HardwareDeps, VmState } from './vm-hardware.js';
 
 const MAX_CPUS = 512;
@@ -40,10 +43,10 @@ export async function planScale(deps: HardwareDeps, state: VmState, change: Scal
   const memoryBytes = Math.ceil((change.memoryBytes ?? size.memoryBytes) / BLOCK_BYTES) * BLOCK_BYTES;
   const cpu = change.cpu ?? size.cpu;
   const refusals = await sizeRefusals(deps, state, { ...change, perSocket });
-  if (refusals.length > 0) return refused(...refusals);
+  if (refusals.length > 0) return refusedChange(...refusals);
   const hasOtherCpu = cpu !== size.cpu;
   const hasOtherMemory = change.memoryBytes !== undefined && memoryBytes !== size.memoryBytes;
-  if (!hasOtherCpu && !hasOtherMemory) return nothingToDo;
+  if (!hasOtherCpu && !hasOtherMemory) return noChange;
 
   const wanted: Wanted = { sockets: Math.ceil(cpu / perSocket), perSocket, memoryBytes };
   const { patch, raisesMaximum } = patchOf(state, wanted, { hasOtherCpu, hasOtherMemory });

@@ -3,6 +3,10 @@ import {
   DomainError,
   InstanceHardware,
   messageOf,
+  noChange,
+  plannedChange,
+  refusal,
+  refusedChange,
   throwFirstRefusal,
   type Clock,
   type Hardware,
@@ -11,6 +15,7 @@ import {
   type HardwareResult,
   type InstanceRef,
   type Log,
+  type PlannedChange,
   type SetAutostartChange,
   type SetBootOrderChange,
 } from '@headgate/domain-contracts';
@@ -26,10 +31,9 @@ import type { KeyedLock } from '../virsh/concurrency.js';
 import { bootOrderOf, readDomainHardware, type DomainHardware } from './domain-hardware.js';
 import { withBootOrder } from './edit-domain-xml.js';
 import { NicChanges } from './nics.js';
-import { nothingToDo, planned, refusal, refused, type PlannedChange } from './planned-change.js';
 import { Restarts } from './restarts.js';
 import { planScale } from './scale.js';
-import { VolumeChanges } from './volumes.js';
+import { VolumeChanges } from './volumes/volume-changes.js';
 
 export interface LibvirtHardwareDeps {
   readonly connection: LibvirtConnection;
@@ -98,7 +102,7 @@ export class LibvirtHardware extends InstanceHardware {
   private async prepare(id: DomainId, change: HardwareChange): Promise<PlannedChange> {
     const domain = await this.domain(id);
     const refusal = busyRefusal(domain);
-    if (refusal) return refused(refusal);
+    if (refusal) return refusedChange(refusal);
     switch (change.kind) {
       case 'scale':
         return planScale(domain, change, { ...this.deps, restarts: this.restarts });
@@ -129,14 +133,14 @@ export class LibvirtHardware extends InstanceHardware {
     const unknown = devices.find((device) => !present.includes(device));
     if (unknown !== undefined) {
       const { message } = deviceNotFound(id.name, `device ${unknown}`, present);
-      return refused(refusal('DEVICE_NOT_FOUND', message, 'Name devices of the VM.'));
+      return refusedChange(refusal('DEVICE_NOT_FOUND', message, 'Name devices of the VM.'));
     }
     if (devices.length === 0 || new Set(devices).size !== devices.length) {
-      return refused(
+      return refusedChange(
         refusal('INVALID_INPUT', 'devices must name at least one device, and none twice.', 'Name each device once.'),
       );
     }
-    if (devices.join() === bootOrderOf(config).join()) return nothingToDo;
+    if (devices.join() === bootOrderOf(config).join()) return noChange;
     const macs = new Map(config.nics.map(({ name, mac }) => [mac, name]));
     const orderOf = (device: string): number | undefined => {
       const index = devices.indexOf(deviceNameOf(device, macs));
@@ -146,15 +150,21 @@ export class LibvirtHardware extends InstanceHardware {
       const { domains } = this.deps.connection;
       await domains.define(withBootOrder(await domains.persistentXml(id.uuid), orderOf));
     };
-    return planned('next-start', [{ name: 'boot order', detail: `${id.name} boots from ${devices.join(', ')}.` }], run);
+    return plannedChange({
+      effect: 'next-start',
+      steps: [{ name: 'boot order', detail: `${id.name} boots from ${devices.join(', ')}.` }],
+      run,
+    });
   }
 
   private async setAutostart({ id, hardware }: DomainHardware, { isOn }: SetAutostartChange): Promise<PlannedChange> {
-    if (hardware.autostart === isOn) return nothingToDo;
+    if (hardware.autostart === isOn) return noChange;
     const detail = `${id.name} ${isOn ? 'is' : 'is no longer'} started with this machine.`;
-    return planned('now', [{ name: 'autostart', detail }], () =>
-      this.deps.connection.domains.setAutostart(id.uuid, isOn),
-    );
+    return plannedChange({
+      effect: 'now',
+      steps: [{ name: 'autostart', detail }],
+      run: () => this.deps.connection.domains.setAutostart(id.uuid, isOn),
+    });
   }
 
   /** @throws DomainError INSTANCE_NOT_FOUND */

@@ -2,9 +2,14 @@ import {
   deviceNotFound,
   isMacAddress,
   isVolumeName,
+  noChange,
+  plannedChange,
+  refusal,
+  refusedChange,
   type AddNicChange,
   type ChangeNicChange,
   type Clock,
+  type PlannedChange,
   type Refusal,
   type RemoveNicChange,
 } from '@headgate/domain-contracts';
@@ -15,7 +20,6 @@ import type { DomainFinder } from '../domains/domain-finder.js';
 import { removeDevice } from './device-removal.js';
 import { ALIAS_PREFIX, type DomainHardware, type NicDevice } from './domain-hardware.js';
 import { freePciePorts } from './pcie-ports.js';
-import { nothingToDo, planned, refusal, refused, type PlannedChange } from './planned-change.js';
 
 export interface NicDeps {
   readonly connection: LibvirtConnection;
@@ -35,7 +39,7 @@ export class NicChanges {
       refusals.push(refusal('ALREADY_EXISTS', `${id.name} has a NIC named ${nic} already.`, 'Choose another name.'));
     }
     if (address !== undefined) refusals.push(...(await this.macRefusals(address)));
-    if (refusals.length > 0) return refused(...refusals);
+    if (refusals.length > 0) return refusedChange(...refusals);
     const isFull = state.isActive && freePciePorts(live.description.document) === 0;
     const isLive = state.isActive && !isFull;
     const element: XmlElement = {
@@ -56,12 +60,12 @@ export class NicChanges {
     };
     const detail = `${nic} of ${id.name} on the network ${network}${isLive ? ', at once' : ''}.`;
     const warnings = isFull ? ['The running VM has no free PCIe port: the NIC appears at its next start.'] : [];
-    return planned(isLive ? 'now' : 'next-start', [{ name: 'add', detail }], run, warnings);
+    return plannedChange({ effect: isLive ? 'now' : 'next-start', steps: [{ name: 'add', detail }], warnings, run });
   }
 
   async change(domain: DomainHardware, { nic, network, isLinkUp }: ChangeNicChange): Promise<PlannedChange> {
     const found = find(domain, nic);
-    if ('code' in found) return refused(found);
+    if ('code' in found) return refusedChange(found);
     const { live, config, device } = found;
     const { id, state } = domain;
     const refusals = network === undefined ? [] : await this.networkRefusals(network, state.isActive);
@@ -74,10 +78,10 @@ export class NicChanges {
         ),
       );
     }
-    if (refusals.length > 0) return refused(...refusals);
+    if (refusals.length > 0) return refusedChange(...refusals);
     const isSame = (one: NicDevice | undefined): boolean =>
       !one || ((network ?? one.network) === one.network && (isLinkUp ?? one.isLinkUp) === one.isLinkUp);
-    if (isSame(live) && isSame(config)) return nothingToDo;
+    if (isSame(live) && isSame(config)) return noChange;
     const run = async (): Promise<void> => {
       const { domains } = this.deps.connection;
       const update = (one: NicDevice, inLiveDomain: boolean): Promise<void> =>
@@ -94,12 +98,12 @@ export class NicChanges {
       ...(isLinkUp === undefined ? [] : [`with the cable ${isLinkUp ? 'plugged in' : 'unplugged'}`]),
     ];
     const detail = `${nic} of ${id.name} ${what.join(', ')}.`;
-    return planned(state.isActive ? 'now' : 'next-start', [{ name: 'change', detail }], run);
+    return plannedChange({ effect: state.isActive ? 'now' : 'next-start', steps: [{ name: 'change', detail }], run });
   }
 
   async remove(domain: DomainHardware, { nic }: RemoveNicChange): Promise<PlannedChange> {
     const found = find(domain, nic);
-    if ('code' in found) return refused(found);
+    if ('code' in found) return refusedChange(found);
     const { live, config, device } = found;
     const { id, state } = domain;
     const isIn = (xml: string): boolean => describeDomain(xml).nics.some(({ mac }) => mac === device.mac);
@@ -107,7 +111,7 @@ export class NicChanges {
     const xml = { live: state.isActive ? live?.xml : undefined, config: config?.xml };
     const run = (): Promise<void> => removeDevice(id.uuid, { tag: 'interface', label, ...xml, isIn }, this.deps);
     const detail = `${label}${state.isActive ? ', when the guest releases it' : ''}.`;
-    return planned(state.isActive ? 'now' : 'next-start', [{ name: 'remove', detail }], run);
+    return plannedChange({ effect: state.isActive ? 'now' : 'next-start', steps: [{ name: 'remove', detail }], run });
   }
 
   private async networkRefusals(network: string, mustBeActive: boolean): Promise<Refusal[]> {

@@ -1,7 +1,12 @@
 import {
   formatBytes,
   MEMORY_RULE,
+  noChange,
+  plannedChange,
+  refusal,
+  refusedChange,
   type Clock,
+  type PlannedChange,
   type PlanStep,
   type Refusal,
   type ScaleChange,
@@ -10,7 +15,6 @@ import type { LibvirtConnection } from '../connection/libvirt-connection.js';
 import type { Host } from '../host/host.js';
 import type { DomainHardware } from './domain-hardware.js';
 import { hasMemoryDevices, numaCellsOf, withSize } from './edit-domain-xml.js';
-import { nothingToDo, planned, refusal, refused, type PlannedChange } from './planned-change.js';
 import type { Restarts } from './restarts.js';
 
 export interface ScaleDeps {
@@ -35,14 +39,14 @@ export async function planScale(domain: DomainHardware, change: ScaleChange, dep
   const wantedBytes = change.memoryBytes ?? config.description.memoryBytes;
   const memoryBytes = Math.ceil(wantedBytes / MEMORY_STEP_BYTES) * MEMORY_STEP_BYTES;
   const refusals = sizeRefusals(domain, change, { host, xml });
-  if (refusals.length > 0) return refused(...refusals);
+  if (refusals.length > 0) return refusedChange(...refusals);
 
   const hasOtherCpu = cpu !== config.description.cpu;
   const hasOtherMemory = change.memoryBytes !== undefined && memoryBytes !== config.description.memoryBytes;
   const isLiveAsWanted =
     !state.isActive ||
     (cpu === live.description.cpu && (!hasOtherMemory || memoryBytes === live.description.memoryBytes));
-  if (!hasOtherCpu && !hasOtherMemory && isLiveAsWanted) return nothingToDo;
+  if (!hasOtherCpu && !hasOtherMemory && isLiveAsWanted) return noChange;
 
   const isLive = state.isActive && !hasOtherMemory && cpu >= live.description.cpu && cpu <= live.maxCpu;
   const effect = isLive ? 'now' : state.isActive && change.restart ? 'restart' : 'next-start';
@@ -66,9 +70,14 @@ export async function planScale(domain: DomainHardware, change: ScaleChange, dep
     effect === 'next-start' && state.isActive ? ['The running VM keeps its size until it is started again.'] : [];
   if (isLive) {
     const scope = { inLiveDomain: true, inPersistentDomain: true };
-    return planned(effect, steps, () => deps.connection.domains.setCpus(id.uuid, cpu, scope), warnings);
+    return plannedChange({ effect, steps, warnings, run: () => deps.connection.domains.setCpus(id.uuid, cpu, scope) });
   }
-  return planned(effect, steps, () => (effect === 'restart' ? deps.restarts.run(id, store) : store()), warnings);
+  return plannedChange({
+    effect,
+    steps,
+    warnings,
+    run: () => (effect === 'restart' ? deps.restarts.run(id, store) : store()),
+  });
 }
 
 /** Sizes that are impossible on this machine, or in this domain. */

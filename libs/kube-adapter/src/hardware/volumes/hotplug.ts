@@ -1,0 +1,66 @@
+import { createHash } from 'node:crypto';
+import type { HardwareEffect, PlanStep } from '@headgate/domain-contracts';
+import type { JsonPatchOperation } from '../../api/kube-api.js';
+import type { GuestDisk, GuestVolume, VmObject } from '../../api/object-types.js';
+import { replaceIfSame, VM_PATHS } from '../planned-change.js';
+import { uidTest } from '../scale.js';
+import type { VmState } from '../vm-hardware.js';
+
+/** How a cluster adds volumes to running VMs: by requests, by editing the VM, or not at all. */
+export type HotplugMode = 'requests' | 'declarative' | 'none';
+
+/** How a volume is added to a VM. */
+export interface Attachment {
+  readonly effect: HardwareEffect;
+  readonly patch: readonly JsonPatchOperation[];
+  /** The request, where the cluster adds volumes by requests. */
+  readonly request?: object;
+  readonly warnings: readonly string[];
+}
+
+export function modeOf({ facts }: VmState): HotplugMode {
+  if (facts.isGateEnabled('HotplugVolumes')) return 'requests';
+  return facts.isAtLeast(1, 6) && facts.isGateEnabled('DeclarativeHotplugVolumes') ? 'declarative' : 'none';
+}
+
+/** SCSI disks can be added to running guests on every release. The guest finds the disk by its serial number. */
+export function attachment(state: VmState, volume: GuestVolume): Attachment {
+  const { spec, vm, vmi } = state;
+  const mode = modeOf(state);
+  const { name } = volume;
+  const disk = { name, disk: { bus: 'scsi' }, serial: createHash('sha256').update(name).digest('hex').slice(0, 20) };
+  const hotpluggable = mode === 'none' ? {} : { hotpluggable: true };
+  const source: GuestVolume = {
+    name,
+    ...(volume.dataVolume && { dataVolume: { ...volume.dataVolume, ...hotpluggable } }),
+    ...(volume.persistentVolumeClaim && {
+      persistentVolumeClaim: { ...volume.persistentVolumeClaim, ...hotpluggable },
+    }),
+  };
+  const disks: readonly GuestDisk[] | undefined = spec.domain?.devices?.disks;
+  const patch = [
+    uidTest(vm.metadata.uid),
+    ...replaceIfSame(VM_PATHS.volumes, spec.volumes, [...(spec.volumes ?? []), source]),
+    ...replaceIfSame(VM_PATHS.disks, disks, [...(disks ?? []), disk]),
+  ];
+  const { name: _name, ...volumeSource } = source;
+  const isLive = vmi !== undefined && mode !== 'none';
+  return {
+    effect: isLive ? 'now' : 'next-start',
+    patch,
+    ...(mode === 'requests' && { request: { name, disk, volumeSource } }),
+    warnings:
+      vmi && !isLive ? ['Disks can not be added to running VMs in this cluster: it appears at the next start.'] : [],
+  };
+}
+
+export const attachStep = ({ ref }: VmState, { effect }: Attachment, volume: string): PlanStep => ({
+  name: 'attach',
+  detail: `Attach ${volume} to ${ref.name}${effect === 'now' ? ', at once' : ''}.`,
+});
+
+export const hasVolume = ({ spec }: VmObject, name: string): boolean =>
+  spec?.template?.spec?.volumes?.some((volume) => volume.name === name) === true;
+
+export const without = <T extends { readonly name: string }>(list: readonly T[] | undefined, name: string): T[] =>
+  (list ?? []).filter((one) => one.name !== name);
