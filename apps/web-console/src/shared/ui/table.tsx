@@ -1,8 +1,13 @@
 import type { ReactNode } from 'react';
 
+/** The header of a column. Numbers are aligned to the right; their cells have the class `hg-numeric` as well. */
+export type Column = string | { readonly label: string; readonly isNumeric: true };
+
+export const numeric = (label: string): Column => ({ label, isNumeric: true });
+
 interface TableProps {
   label: string;
-  columns: readonly string[];
+  columns: readonly Column[];
   className?: string;
   /** The rows. */
   children: ReactNode;
@@ -15,11 +20,17 @@ export function Table({ label, columns, className = '', children }: TableProps) 
       <table aria-label={label}>
         <thead>
           <tr>
-            {columns.map((column) => (
-              <th key={column} scope="col">
-                {column}
-              </th>
-            ))}
+            {columns.map((column) =>
+              typeof column === 'string' ? (
+                <th key={column} scope="col">
+                  {column}
+                </th>
+              ) : (
+                <th key={column.label} scope="col" className="hg-numeric">
+                  {column.label}
+                </th>
+              ),
+            )}
           </tr>
         </thead>
         <tbody>{children}</tbody>

@@ -15,6 +15,7 @@ import { Skeleton } from '../../../shared/ui/loading.js';
 import { useNotify } from '../../../shared/ui/notifications.js';
 import { ReasonedButton } from '../../../shared/ui/reasoned-button.js';
 import { ReloadButton } from '../../../shared/ui/reload-button.js';
+import { numeric, Table } from '../../../shared/ui/table.js';
 import { usePageTitle } from '../../../shared/ui/use-page-title.js';
 import { deleteImage, previewDeletion } from '../api/image-requests.js';
 import type { ImageOrigin } from '../image-form.js';
@@ -105,6 +106,8 @@ export function ImagesPage() {
   );
 }
 
+const COLUMNS = ['Name', 'Context', 'Namespace', numeric('Size'), 'State', 'Source', 'Reason', 'Actions'];
+
 interface ImageTableProps {
   images: readonly ImportedImageView[];
   refusal: string | undefined;
@@ -113,47 +116,29 @@ interface ImageTableProps {
 
 function ImageTable({ images, refusal, onDelete }: ImageTableProps) {
   return (
-    <div className="hg-list hg-gap-below">
-      <table aria-label="Imported images">
-        <thead>
-          <tr>
-            <th scope="col">Name</th>
-            <th scope="col">Context</th>
-            <th scope="col">Namespace</th>
-            <th scope="col" className="hg-numeric">
-              Size
-            </th>
-            <th scope="col">State</th>
-            <th scope="col">Source</th>
-            <th scope="col">Reason</th>
-            <th scope="col">Actions</th>
-          </tr>
-        </thead>
-        <tbody>
-          {images.map((image) => (
-            <tr key={`${image.context}/${image.namespace}/${image.name}`}>
-              <td>{image.name}</td>
-              <td>{image.context}</td>
-              <td>{image.namespace}</td>
-              <td className="hg-numeric">{readableQuantity(image.size)}</td>
-              <td>{stateOf(image)}</td>
-              <td>{image.source}</td>
-              <td>{image.reason}</td>
-              <td>
-                <ReasonedButton
-                  variant="link"
-                  aria-label={`Delete ${image.name}`}
-                  reason={refusal}
-                  onClick={() => onDelete(image)}
-                >
-                  Delete
-                </ReasonedButton>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table label="Imported images" columns={COLUMNS} className="hg-gap-below">
+      {images.map((image) => (
+        <tr key={`${image.context}/${image.namespace}/${image.name}`}>
+          <td>{image.name}</td>
+          <td>{image.context}</td>
+          <td>{image.namespace}</td>
+          <td className="hg-numeric">{readableQuantity(image.size)}</td>
+          <td>{stateOf(image)}</td>
+          <td>{image.source}</td>
+          <td>{image.reason}</td>
+          <td>
+            <ReasonedButton
+              variant="link"
+              aria-label={`Delete ${image.name}`}
+              reason={refusal}
+              onClick={() => onDelete(image)}
+            >
+              Delete
+            </ReasonedButton>
+          </td>
+        </tr>
+      ))}
+    </Table>
   );
 }
 

@@ -5,6 +5,7 @@ import { Disclosure } from '../../../shared/ui/disclosure.js';
 import { EmptyState } from '../../../shared/ui/empty-state.js';
 import { ErrorAlert } from '../../../shared/ui/error-alert.js';
 import { Skeleton } from '../../../shared/ui/loading.js';
+import { numeric, Table } from '../../../shared/ui/table.js';
 import { Timestamp } from '../../../shared/ui/timestamp.js';
 import { useMetricsHistory, useMissingMetrics } from '../api/use-metrics.js';
 import { LineChart } from './line-chart.js';
@@ -79,35 +80,23 @@ export function MetricsTab({ vm }: { vm: VmView }) {
   );
 }
 
+const COLUMNS = ['Time', ...Object.values(MEASURES).map(({ label }) => numeric(label))];
+
 const SampleTable = ({ samples }: { samples: readonly MetricsSampleView[] }) => (
-  <div className="hg-list">
-    <table aria-label="Metrics of the last hour, newest first">
-      <thead>
-        <tr>
-          <th scope="col">Time</th>
-          {Object.values(MEASURES).map(({ label }) => (
-            <th key={label} scope="col" className="hg-numeric">
-              {label}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {samples.toReversed().map((sample) => (
-          <tr key={sample.t}>
-            <td>
-              <Timestamp at={new Date(sample.t).toISOString()} />
-            </td>
-            {Object.values(MEASURES).map(({ label, of, format }) => (
-              <td key={label} className="hg-numeric">
-                {valueText(of(sample), format)}
-              </td>
-            ))}
-          </tr>
+  <Table label="Metrics of the last hour, newest first" columns={COLUMNS}>
+    {samples.toReversed().map((sample) => (
+      <tr key={sample.t}>
+        <td>
+          <Timestamp at={new Date(sample.t).toISOString()} />
+        </td>
+        {Object.values(MEASURES).map(({ label, of, format }) => (
+          <td key={label} className="hg-numeric">
+            {valueText(of(sample), format)}
+          </td>
         ))}
-      </tbody>
-    </table>
-  </div>
+      </tr>
+    ))}
+  </Table>
 );
 
 const valueText = (value: number | null | undefined, format: (value: number) => string): string =>

@@ -9,9 +9,16 @@ import { EmptyState } from '../../../shared/ui/empty-state.js';
 import { ErrorAlert } from '../../../shared/ui/error-alert.js';
 import { Icon } from '../../../shared/ui/icon.js';
 import { Skeleton } from '../../../shared/ui/loading.js';
+import { numeric, Table } from '../../../shared/ui/table.js';
 import { usePageTitle } from '../../../shared/ui/use-page-title.js';
 import { NetworkList } from './network-list.js';
 import { NO_LOAD, nodeKey, nodeLoads, type NodeLoad } from '../node-loads.js';
+
+const COLUMNS = [
+  ...['Name', 'Status'],
+  ...['CPU usage', 'Memory usage', 'VMs', 'Assigned CPUs', 'Assigned memory'].map(numeric),
+  ...['Roles', 'Architecture', 'Version', 'Context'],
+];
 
 /** The nodes and their current load. */
 export function NodesPage() {
@@ -33,57 +40,28 @@ export function NodesPage() {
         </EmptyState>
       )}
       {nodes && nodes.length > 0 && (
-        <div className="hg-list">
-          <table aria-label="Nodes">
-            <thead>
-              <tr>
-                <th scope="col">Name</th>
-                <th scope="col">Status</th>
-                <th scope="col" className="hg-numeric">
-                  CPU usage
-                </th>
-                <th scope="col" className="hg-numeric">
-                  Memory usage
-                </th>
-                <th scope="col" className="hg-numeric">
-                  VMs
-                </th>
-                <th scope="col" className="hg-numeric">
-                  Assigned CPUs
-                </th>
-                <th scope="col" className="hg-numeric">
-                  Assigned memory
-                </th>
-                <th scope="col">Roles</th>
-                <th scope="col">Architecture</th>
-                <th scope="col">Version</th>
-                <th scope="col">Context</th>
-              </tr>
-            </thead>
-            <tbody>
-              {nodes.map(({ name, ready, roles, arch, kubelet, context, capacity, load }) => (
-                <tr key={`${context}/${name}`}>
-                  <td>
-                    <Link href={nodePath(context, name)}>{name}</Link>
-                  </td>
-                  <td>
-                    <span className={`hg-status hg-status--${ready ? 'good' : 'bad'}`}>
-                      <Icon name={ready ? 'check' : 'error'} />
-                      {ready ? 'Ready' : 'Not ready'}
-                    </span>
-                  </td>
-                  <td className="hg-numeric">{usageText(load.cpu, capacity.cpu, cpus)}</td>
-                  <td className="hg-numeric">{usageText(load.memoryBytes, capacity.memoryBytes, readableBytes)}</td>
-                  {loadCells(loads.get(nodeKey({ context, node: name })))}
-                  <td>{roles.split(',').join(', ')}</td>
-                  <td>{arch}</td>
-                  <td>{kubelet}</td>
-                  <td>{context}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table label="Nodes" columns={COLUMNS}>
+          {nodes.map(({ name, ready, roles, arch, kubelet, context, capacity, load }) => (
+            <tr key={`${context}/${name}`}>
+              <td>
+                <Link href={nodePath(context, name)}>{name}</Link>
+              </td>
+              <td>
+                <span className={`hg-status hg-status--${ready ? 'good' : 'bad'}`}>
+                  <Icon name={ready ? 'check' : 'error'} />
+                  {ready ? 'Ready' : 'Not ready'}
+                </span>
+              </td>
+              <td className="hg-numeric">{usageText(load.cpu, capacity.cpu, cpus)}</td>
+              <td className="hg-numeric">{usageText(load.memoryBytes, capacity.memoryBytes, readableBytes)}</td>
+              {loadCells(loads.get(nodeKey({ context, node: name })))}
+              <td>{roles.split(',').join(', ')}</td>
+              <td>{arch}</td>
+              <td>{kubelet}</td>
+              <td>{context}</td>
+            </tr>
+          ))}
+        </Table>
       )}
       <NetworkList />
     </div>
