@@ -112,4 +112,7 @@ export const schema: readonly string[] = [
     PRIMARY KEY (user_id, scope, type)
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  CREATE INDEX delayed_finished ON delayed_events (finalised_at) WHERE status <> 'pending';
+  `,
 ];
