@@ -22,7 +22,14 @@ const TRANSACTION_LIFETIME_MS = 25 * 60 * 1000;
 const PROBE_INTERVAL_MS = 10_000;
 
 /** A holder with more IDs than this may have some that are due. */
-const MAX_UNPRUNED_IDS = 200;
+const MIN_PRUNED_IDS = 200;
+
+/** The delay IDs of a holder. */
+interface DelayIds {
+  readonly ids: Set<string>;
+  /** How many there may be before those that are due are dropped: twice as many as the last time, so that adding one takes constant time. */
+  maxUnpruned: number;
+}
 
 interface Scheduled {
   holder: string;
@@ -41,7 +48,7 @@ export class HoldingsCache implements OnApplicationShutdown {
   private nextProbeAt = -Infinity;
   private readonly scheduled = new LeastRecentlyUsed<string, Scheduled>(100_000);
   /** The delay IDs of each holder, so that counting does not scan those of all others. */
-  private readonly delayIds = new LeastRecentlyUsed<string, Set<string>>(100_000);
+  private readonly delayIds = new LeastRecentlyUsed<string, DelayIds>(100_000);
   private readonly transactions = new LeastRecentlyUsed<string, number>(100_000);
 
   constructor(
@@ -115,16 +122,17 @@ export class HoldingsCache implements OnApplicationShutdown {
 
   addDelayedEvent(holder: string, delayId: string, delayMs: number): void {
     this.scheduled.set(delayId, { holder, delayMs, due: this.now() + delayMs });
-    const ids = this.delayIds.get(holder) ?? new Set();
-    this.delayIds.set(holder, ids.add(delayId));
-    if (ids.size > MAX_UNPRUNED_IDS) this.prune(holder, ids);
+    const held = this.delayIds.get(holder) ?? { ids: new Set(), maxUnpruned: MIN_PRUNED_IDS };
+    held.ids.add(delayId);
+    this.delayIds.set(holder, held);
+    if (held.ids.size > held.maxUnpruned) this.prune(holder, held);
   }
 
   /** @returns the holder of the event, if it was known */
   endDelayedEvent(delayId: string): string | undefined {
     const { holder } = this.scheduled.get(delayId) ?? {};
     this.scheduled.delete(delayId);
-    if (holder !== undefined) this.delayIds.get(holder)?.delete(delayId);
+    if (holder !== undefined) this.delayIds.get(holder)?.ids.delete(delayId);
     return holder;
   }
 
@@ -134,18 +142,20 @@ export class HoldingsCache implements OnApplicationShutdown {
   }
 
   delayedEvents(holder: string): number {
-    const ids = this.delayIds.get(holder);
-    return ids ? this.prune(holder, ids) : 0;
+    const held = this.delayIds.get(holder);
+    return held ? this.prune(holder, held) : 0;
   }
 
   /** Drops the events that are due. @returns the number of the others */
-  private prune(holder: string, ids: Set<string>): number {
+  private prune(holder: string, held: DelayIds): number {
+    const { ids } = held;
     for (const id of ids) {
       const event = this.scheduled.get(id);
       if (event && event.due > this.now()) continue;
       this.scheduled.delete(id);
       ids.delete(id);
     }
+    held.maxUnpruned = Math.max(MIN_PRUNED_IDS, 2 * ids.size);
     if (ids.size === 0) this.delayIds.delete(holder);
     return ids.size;
   }
