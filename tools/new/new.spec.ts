@@ -20,6 +20,8 @@ const ABILITIES = [
   'guestInfo',
   'guestControl',
   'diskExport',
+  'diskSource',
+  'diskIngest',
   'diagnostics',
 ];
 const root = join(import.meta.dirname, '../..');

@@ -32,6 +32,7 @@ import { KUBEVIRT_TRAITS } from './kubevirt-traits.js';
 import { KubePower } from './power/kube-power.js';
 import { KubeProvisioning } from './provisioning/kube-provisioning.js';
 import { KubeSnapshots } from './snapshots/kube-snapshots.js';
+import { KubeDiskSource } from './moves/kube-disk-source.js';
 import { Reachability } from './watch/reachability.js';
 
 export interface KubeBackendOptions {
@@ -57,6 +58,7 @@ const NEEDS_KUBEVIRT: ReadonlySet<AbilityName> = new Set<AbilityName>([
   'events',
   'guestInfo',
   'diskExport',
+  'diskSource',
   'snapshots',
   'cloning',
 ]);
@@ -112,6 +114,7 @@ export class KubeBackend extends Backend {
     const deps = { api, clock, reachability };
     const inventory = new KubeInventory({ ...deps, context, log, namespaces });
     const power = new KubePower(api);
+    const exports = new KubeExport(deps, discovery);
     const abilities = {
       inventory,
       power,
@@ -129,7 +132,9 @@ export class KubeBackend extends Backend {
       guestControl: new UnavailableAbility(
         "KubeVirt passes no commands and passwords to a guest's agent: use the console or ssh.",
       ),
-      diskExport: new KubeExport(deps, discovery),
+      diskExport: exports,
+      diskSource: new KubeDiskSource({ api, discovery, clock }, exports),
+      diskIngest: new UnavailableAbility('VMs are not received by clusters yet: import the exported disk there.'),
       cluster: new KubeClusterInventory(api, discovery),
       diagnostics: new KubeDiagnostics(api, discovery, defaultNamespace),
     };

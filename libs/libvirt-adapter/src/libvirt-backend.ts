@@ -29,6 +29,8 @@ import { LIBVIRT_TRAITS } from './libvirt-traits.js';
 import type { LibvirtConnection } from './connection/libvirt-connection.js';
 import { FallbackConnection } from './connection/fallback-connection.js';
 import { RpcLibvirt } from './rpc/rpc-libvirt.js';
+import { LibvirtDiskIngest } from './moves/libvirt-disk-ingest.js';
+import { LibvirtDiskSource } from './moves/libvirt-disk-source.js';
 import { LibvirtMetrics } from './metrics/libvirt-metrics.js';
 import { GuestNetwork } from './network/guest-network.js';
 import { LibvirtPower } from './power/libvirt-power.js';
@@ -253,6 +255,20 @@ export class LibvirtBackend extends Backend {
         clock,
         createTemporaryFolder: () => progress.createTemporaryFolder(),
         run,
+      }),
+      diskSource: new LibvirtDiskSource({
+        ...{ connection, finder, clock, pool, images },
+        createTemporaryFolder: () => progress.createTemporaryFolder(),
+        readUsage: () => DiskUsage.read(connection, finder),
+      }),
+      diskIngest: new LibvirtDiskIngest({
+        ...{ connection, finder, clock, log, pool, editor, remover, lock, network, run },
+        createTemporaryFolder: () => progress.createTemporaryFolder(),
+        describeHost: () => describeHost(connection, network, accelerator),
+        profiles: new OsinfoDatabase(),
+        findDiscWriter: writer,
+        diskIo: () => diskIo.probe(),
+        writeSeed: (seed, into) => writeSeedIso(seed, into, run),
       }),
       cluster: new LibvirtCluster(connection, POOL_NAME),
       diagnostics: new LibvirtDiagnostics({

@@ -8,6 +8,8 @@ export * from './contracts/console-source.contract.js';
 export * from './contracts/containers.contract.js';
 export * from './contracts/diagnostics.contract.js';
 export * from './contracts/disk-export.contract.js';
+export * from './contracts/disk-ingest.contract.js';
+export * from './contracts/disk-source.contract.js';
 export * from './contracts/folder-store.contract.js';
 export * from './contracts/guest-control.contract.js';
 export * from './contracts/guest-inspection.contract.js';

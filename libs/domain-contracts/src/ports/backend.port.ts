@@ -5,6 +5,8 @@ import type { ConsoleSource } from './console-source.port.js';
 import type { Containers } from './containers.port.js';
 import type { Diagnostics } from './diagnostics.port.js';
 import type { DiskExport } from './disk-export.port.js';
+import type { DiskIngest } from './disk-ingest.port.js';
+import type { DiskSource } from './disk-source.port.js';
 import type { GuestControl } from './guest-control.port.js';
 import type { GuestInspection } from './guest-inspection.port.js';
 import type { ImportedImages } from './imported-images.port.js';
@@ -35,6 +37,8 @@ export interface Abilities {
   readonly guestInfo: GuestInspection;
   readonly guestControl: GuestControl;
   readonly diskExport: DiskExport;
+  readonly diskSource: DiskSource;
+  readonly diskIngest: DiskIngest;
   readonly cluster: ClusterInventory;
   readonly diagnostics: Diagnostics;
 }
@@ -58,6 +62,8 @@ export const ABILITY_NAMES: readonly AbilityName[] = [
   'guestInfo',
   'guestControl',
   'diskExport',
+  'diskSource',
+  'diskIngest',
   'cluster',
   'diagnostics',
 ];

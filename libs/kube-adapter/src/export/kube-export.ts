@@ -68,7 +68,12 @@ export class KubeExport extends DiskExport {
   }
 
   override async open(ref: InstanceRef, format: ExportFormat, signal: AbortSignal): Promise<Readable> {
-    const claim = await this.claimOf(ref, format);
+    return this.openClaim(ref, await this.claimOf(ref, format), signal);
+  }
+
+  /** Opens a claim of a VM, compressed with gzip. @throws DomainError like `open` */
+  async openClaim(ref: InstanceRef, claim: string, signal: AbortSignal): Promise<Readable> {
+    await this.expectExports();
     signal.throwIfAborted();
     const token = randomBytes(TOKEN_BYTES).toString('base64url');
     const created = await this.create(ref, claim, token);
@@ -100,16 +105,17 @@ export class KubeExport extends DiskExport {
         'A cluster exports raw images only: leave out the format, and convert the image with qemu-img.',
       );
     }
-    const facts = await this.discovery.facts();
-    if (!facts.serves(EXPORTS.apiVersion) || !(facts.isAtLeast(1, 9) || facts.isGateEnabled('VMExport'))) {
-      throw new DomainError(
-        'NOT_SUPPORTED',
-        'The cluster has no exports: enable the feature gate VMExport of KubeVirt.',
-      );
-    }
+    await this.expectExports();
     const { claim } = bootDiskOf(vm);
     if (claim !== undefined && (await api.find(CLAIMS, { namespace: ref.namespace, name: claim }))) return claim;
     throw new DomainError('NOT_SUPPORTED', `The boot disk of ${ref.name} is not a volume, so it can't be exported.`);
+  }
+
+  /** @throws DomainError NOT_SUPPORTED */
+  async expectExports(): Promise<void> {
+    const facts = await this.discovery.facts();
+    if (facts.serves(EXPORTS.apiVersion) && (facts.isAtLeast(1, 9) || facts.isGateEnabled('VMExport'))) return;
+    throw new DomainError('NOT_SUPPORTED', 'The cluster has no exports: enable the feature gate VMExport of KubeVirt.');
   }
 
   /** The Secret belongs to the export, so that the cluster removes both together. The service may not read Secrets. */

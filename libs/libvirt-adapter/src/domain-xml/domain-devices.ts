@@ -1,4 +1,5 @@
-import type { DiskSpec, DomainSpec } from './domain-spec.js';
+import type { DiskBus } from '@headgate/domain-contracts';
+import type { DiskSpec, DomainSpec, NicSpec } from './domain-spec.js';
 import type { XmlElement } from './xml.js';
 
 /** Free PCIe ports for devices that are added to the running VM, besides those of the initial devices. */
@@ -7,16 +8,15 @@ const BALLOON_STATISTICS_SECONDS = 10;
 /** Enough for any guest, and too little to slow down the machine. */
 const RNG_BYTES_PER_SECOND = 16_384;
 
-type Bus = 'virtio' | 'sata' | 'scsi';
-
 export function domainDevices(spec: DomainSpec): XmlElement {
   const { network, serial, vnc, features, tpm, guest } = spec;
-  const nics = network === undefined ? [] : [nicElement(network, spec)];
+  const cards = spec.nics ?? (network === undefined ? [] : [{ network }]);
+  const nics = cards.map((nic) => nicElement(nic, spec));
   const storage = disks(spec);
   const inputs = inputElements(spec);
   return {
     disk: storage,
-    controller: controllers(spec, portsFor(storage, nics, inputs)),
+    controller: controllers(spec, { hasScsi: usesScsi(spec), occupiedPorts: portsFor(storage, nics, inputs) }),
     interface: nics,
     serial: {
       '@type': 'unix',
@@ -54,17 +54,25 @@ export function domainDevices(spec: DomainSpec): XmlElement {
 }
 
 /** A guest without drivers for virtio gets a disk that every installer supports. */
-const busOf = ({ guest }: DomainSpec): Bus => (guest.hasVirtioDisk ? 'virtio' : 'sata');
+const busOf = ({ guest }: DomainSpec): DiskBus => (guest.hasVirtioDisk ? 'virtio' : 'sata');
+
+/** The machine type of aarch64 has no SATA, so that its discs are on SCSI. */
+const usesScsi = ({ arch, disk, dataDisks = [] }: DomainSpec): boolean =>
+  arch !== 'x86_64' || [disk, ...dataDisks].some(({ bus }) => bus === 'scsi');
 
 /** A blank disk is not bootable, so the first boot falls through to the installation ISO and later boots don't. */
 function disks(spec: DomainSpec): XmlElement[] {
-  const { disk, installer, seed, arch } = spec;
-  const bus = busOf(spec);
+  const { disk, dataDisks = [], installer, seed, arch } = spec;
+  const bus = disk.bus ?? busOf(spec);
   // Installers for x86 support a SATA CD-ROM without extra drivers. The machine type of aarch64 has no SATA.
-  const discBus: Bus = arch === 'x86_64' ? 'sata' : 'scsi';
+  const discBus: DiskBus = arch === 'x86_64' ? 'sata' : 'scsi';
   const target = targetNames();
   return [
-    diskElement(disk, { bus, target: target(bus), spec }),
+    diskElement(disk, { bus, target: target(bus), spec, isBootDisk: true }),
+    ...dataDisks.map((other) => {
+      const ownBus = other.bus ?? bus;
+      return diskElement(other, { bus: ownBus, target: target(ownBus), spec, isBootDisk: false });
+    }),
     ...(installer === undefined
       ? []
       : [discElement(installer, { bus: discBus, target: target(discBus), format: 'qcow2', order: 2 })]),
@@ -72,7 +80,7 @@ function disks(spec: DomainSpec): XmlElement[] {
   ];
 }
 
-function targetNames(): (bus: Bus) => string {
+function targetNames(): (bus: DiskBus) => string {
   const next: Record<string, number> = {};
   return (bus) => {
     const prefix = bus === 'virtio' ? 'vd' : 'sd';
@@ -83,7 +91,7 @@ function targetNames(): (bus: Bus) => string {
 
 function diskElement(
   { path, format }: DiskSpec,
-  { bus, target, spec }: { bus: Bus; target: string; spec: DomainSpec },
+  { bus, target, spec, isBootDisk }: { bus: DiskBus; target: string; spec: DomainSpec; isBootDisk: boolean },
 ): XmlElement {
   const { cache, io } = spec.diskIo;
   return {
@@ -101,13 +109,13 @@ function diskElement(
     },
     source: { '@file': path },
     target: { '@dev': target, '@bus': bus },
-    boot: { '@order': '1' },
+    ...(isBootDisk && { boot: { '@order': '1' } }),
   };
 }
 
 const discElement = (
   path: string,
-  { bus, target, format, order }: { bus: Bus; target: string; format: 'qcow2' | 'raw'; order?: number },
+  { bus, target, format, order }: { bus: DiskBus; target: string; format: 'qcow2' | 'raw'; order?: number },
 ): XmlElement => ({
   '@type': 'file',
   '@device': 'cdrom',
@@ -122,7 +130,7 @@ const discElement = (
  * Cloud kernels have no SATA driver but always the driver of their boot disk, so the seed is a disk on the same bus. On SATA
  * it is a CD-ROM, whose medium can be removed while the VM runs.
  */
-const seedElement = (path: string, place: { bus: Bus; target: string }): XmlElement =>
+const seedElement = (path: string, place: { bus: DiskBus; target: string }): XmlElement =>
   place.bus === 'virtio'
     ? {
         '@type': 'file',
@@ -135,10 +143,11 @@ const seedElement = (path: string, place: { bus: Bus; target: string }): XmlElem
     : discElement(path, { ...place, format: 'raw' });
 
 /** Guests without drivers for virtio support an Intel card. */
-const nicElement = (network: string, { guest }: DomainSpec): XmlElement => ({
+const nicElement = ({ network, mac, model }: NicSpec, { guest }: DomainSpec): XmlElement => ({
   '@type': 'network',
+  ...(mac !== undefined && { mac: { '@address': mac } }),
   source: { '@network': network },
-  model: { '@type': guest.hasVirtioNetwork ? 'virtio' : 'e1000e' },
+  model: { '@type': model ?? (guest.hasVirtioNetwork ? 'virtio' : 'e1000e') },
 });
 
 /**
@@ -167,13 +176,16 @@ const portsFor = (...groups: readonly XmlElement[][]): number => {
 /** USB, the agent's channel, the balloon, random numbers, and a bridge for the watchdog. */
 const FIXED_PCIE_DEVICES = 5;
 
-function controllers({ arch, features }: DomainSpec, occupiedPorts: number): XmlElement[] {
+function controllers(
+  { features }: DomainSpec,
+  { hasScsi, occupiedPorts }: { hasScsi: boolean; occupiedPorts: number },
+): XmlElement[] {
   const ports = occupiedPorts + SPARE_PORTS;
   return [
     { '@type': 'usb', '@model': 'qemu-xhci', '@ports': '15' },
-    ...(arch === 'x86_64'
-      ? []
-      : [{ '@type': 'scsi', '@model': 'virtio-scsi', ...(features.hasIoThreads && { driver: { '@iothread': '1' } }) }]),
+    ...(hasScsi
+      ? [{ '@type': 'scsi', '@model': 'virtio-scsi', ...(features.hasIoThreads && { driver: { '@iothread': '1' } }) }]
+      : []),
     { '@type': 'pci', '@index': '0', '@model': 'pcie-root' },
     ...Array.from({ length: ports }, () => ({ '@type': 'pci', '@model': 'pcie-root-port' })),
   ];

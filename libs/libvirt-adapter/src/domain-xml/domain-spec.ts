@@ -1,4 +1,4 @@
-import type { Firmware } from '@headgate/domain-contracts';
+import type { DiskBus, Firmware } from '@headgate/domain-contracts';
 import type { GuestProfile } from '../guest-profiles/guest-profile.js';
 import type { HypervisorFeatures } from '../host/hypervisor-features.js';
 import type { DiskIo } from '../storage/disk-io.js';
@@ -8,6 +8,17 @@ export interface DiskSpec {
   readonly path: string;
   /** `qcow2`, `raw`, … */
   readonly format: string;
+  /** Chosen by the profile of the guest when absent. */
+  readonly bus?: DiskBus;
+}
+
+export interface NicSpec {
+  /** A virtual network of libvirt. */
+  readonly network: string;
+  /** Chosen by libvirt when absent. */
+  readonly mac?: string;
+  /** Chosen by the profile of the guest when absent. */
+  readonly model?: string;
 }
 
 /** Everything that decides the XML of a new domain. */
@@ -31,6 +42,8 @@ export interface DomainSpec {
   /** Whether the VM has an emulated TPM 2.0. */
   readonly tpm: boolean;
   readonly disk: DiskSpec;
+  /** Disks besides the boot disk. */
+  readonly dataDisks?: readonly DiskSpec[];
   readonly diskIo: DiskIo;
   /** Path of a qcow2 image with the installation ISO, which is booted while the disk is blank. */
   readonly installer?: string;
@@ -38,6 +51,8 @@ export interface DomainSpec {
   readonly seed?: string;
   /** A virtual network of libvirt. Without one, the VM has no network card: user-mode networking would expose the host. */
   readonly network?: string;
+  /** The network cards, instead of one on `network`. */
+  readonly nics?: readonly NicSpec[];
   readonly serial: { readonly socket: string; readonly log: string };
   /** VNC on a unix socket, or on a loopback TCP port where libvirt is on another machine. */
   readonly vnc: 'socket' | 'loopback';

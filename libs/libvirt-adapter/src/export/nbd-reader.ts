@@ -1,22 +1,16 @@
 import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { DomainError } from '@headgate/domain-contracts';
+import {
+  brokenOff,
+  COMMAND_DISCONNECT,
+  COMMAND_READ,
+  MAX_OPTION_REPLY_BYTES,
+  nbdRequest,
+  negotiate,
+  violation,
+} from './nbd-protocol.js';
 
-// https://github.com/NetworkBlockDevice/nbd/blob/master/doc/proto.md
-const GREETING_BYTES = 18;
-const MAGIC = 0x4e42444d41474943n;
-const OPTION_MAGIC = 0x49484156454f5054n;
-const FIXED_NEWSTYLE = 1;
-const NO_ZEROES = 2;
-const OPTION_GO = 7;
-const OPTION_STRUCTURED_REPLY = 8;
-const OPTION_REPLY_MAGIC = 0x3e889045565a9n;
-const OPTION_REPLY_HEADER_BYTES = 20;
-const REPLY_ACK = 1;
-const REPLY_INFO = 3;
-const INFO_EXPORT = 0;
-const REQUEST_MAGIC = 0x25609513;
-const REQUEST_BYTES = 28;
 const STRUCTURED_REPLY_MAGIC = 0x668e33ef;
 const STRUCTURED_REPLY_BYTES = 20;
 const REPLY_FLAG_DONE = 1;
@@ -27,10 +21,6 @@ const REPLY_TYPE_HOLE = 2;
 const FIRST_ERROR_TYPE = 2 ** 15;
 const OFFSET_BYTES = 8;
 const HOLE_BYTES = 12;
-const COMMAND_READ = 0;
-const COMMAND_DISCONNECT = 2;
-/** A reply to an option is at most this long. */
-const MAX_OPTION_REPLY_BYTES = 65_536;
 
 const CHUNK_BYTES = 1024 * 1024;
 /** The content of holes, which the server does not send. */
@@ -85,24 +75,8 @@ export class NbdReader extends Readable {
 
   /** Negotiates over a connection that was just opened. */
   static async open(socket: Socket, exportName: string): Promise<NbdReader> {
-    const greeting = new GreetingReader(socket);
-    try {
-      const hello = await greeting.take(GREETING_BYTES);
-      if (hello.readBigUInt64BE(0) !== MAGIC || hello.readBigUInt64BE(8) !== OPTION_MAGIC)
-        throw violation('a greeting');
-      if ((hello.readUInt16BE(16) & FIXED_NEWSTYLE) === 0) throw violation('the fixed handshake');
-      const flags = Buffer.alloc(4);
-      flags.writeUInt32BE(FIXED_NEWSTYLE | NO_ZEROES);
-      socket.write(Buffer.concat([flags, option(OPTION_STRUCTURED_REPLY)]));
-      const { type } = await readOptionReply(greeting);
-      if (type !== REPLY_ACK) throw violation('structured replies');
-      socket.write(option(OPTION_GO, goPayload(exportName)));
-      const diskBytes = await readSize(greeting);
-      return new NbdReader(socket, diskBytes, greeting.end());
-    } catch (error) {
-      greeting.end();
-      throw error;
-    }
+    const { diskBytes, early } = await negotiate(socket, exportName, { hasStructuredReplies: true });
+    return new NbdReader(socket, diskBytes, early);
   }
 
   override _read(): void {
@@ -113,10 +87,7 @@ export class NbdReader extends Readable {
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
     if (!this.socket.destroyed) {
-      const goodbye = Buffer.alloc(REQUEST_BYTES);
-      goodbye.writeUInt32BE(REQUEST_MAGIC, 0);
-      goodbye.writeUInt16BE(COMMAND_DISCONNECT, 6);
-      this.socket.write(goodbye);
+      this.socket.write(nbdRequest(COMMAND_DISCONNECT));
       this.socket.destroySoon();
     }
     this.chunks.clear();
@@ -130,12 +101,7 @@ export class NbdReader extends Readable {
   private request(): void {
     while (this.chunks.size < MAX_REQUESTS && this.requested < this.diskBytes) {
       const length = Math.min(CHUNK_BYTES, this.diskBytes - this.requested);
-      const message = Buffer.alloc(REQUEST_BYTES);
-      message.writeUInt32BE(REQUEST_MAGIC, 0);
-      message.writeUInt16BE(COMMAND_READ, 6);
-      message.writeBigUInt64BE(BigInt(this.requests), 8);
-      message.writeBigUInt64BE(BigInt(this.requested), 16);
-      message.writeUInt32BE(length, 24);
+      const message = nbdRequest(COMMAND_READ, { handle: this.requests, offset: this.requested, length });
       this.chunks.set(this.requests++, { offset: this.requested, length, filled: 0, isComplete: false });
       this.requested += length;
       this.socket.write(message);
@@ -224,84 +190,3 @@ export class NbdReader extends Readable {
     if (this.isComplete && !this.readableEnded) this.push(null);
   }
 }
-
-/** Reads the messages of the handshake one after another. */
-class GreetingReader {
-  private received: Buffer = Buffer.alloc(0);
-  private failure?: Error;
-  private notify: () => void = () => undefined;
-  private readonly onData = (data: Buffer): void => {
-    this.received = Buffer.concat([this.received, data]);
-    this.notify();
-  };
-  private readonly onEnd = (error?: unknown): void => {
-    this.failure = brokenOff(error);
-    this.notify();
-  };
-
-  constructor(private readonly socket: Socket) {
-    socket.on('data', this.onData).once('error', this.onEnd).once('close', this.onEnd);
-  }
-
-  async take(bytes: number): Promise<Buffer> {
-    while (this.received.length < bytes) {
-      if (this.failure) throw this.failure;
-      await new Promise<void>((resolve) => (this.notify = resolve));
-    }
-    const taken = this.received.subarray(0, bytes);
-    this.received = this.received.subarray(bytes);
-    return taken;
-  }
-
-  /** @returns the data that arrived after the last message */
-  end(): Buffer {
-    this.socket.off('data', this.onData).off('error', this.onEnd).off('close', this.onEnd);
-    return this.received;
-  }
-}
-
-function option(code: number, payload: Buffer = Buffer.alloc(0)): Buffer {
-  const header = Buffer.alloc(16);
-  header.writeBigUInt64BE(OPTION_MAGIC, 0);
-  header.writeUInt32BE(code, 8);
-  header.writeUInt32BE(payload.length, 12);
-  return Buffer.concat([header, payload]);
-}
-
-function goPayload(exportName: string): Buffer {
-  const name = Buffer.from(exportName);
-  const payload = Buffer.alloc(4 + name.length + 2);
-  payload.writeUInt32BE(name.length, 0);
-  name.copy(payload, 4);
-  return payload;
-}
-
-async function readOptionReply(greeting: GreetingReader): Promise<{ type: number; payload: Buffer }> {
-  const header = await greeting.take(OPTION_REPLY_HEADER_BYTES);
-  const length = header.readUInt32BE(16);
-  if (header.readBigUInt64BE(0) !== OPTION_REPLY_MAGIC || length > MAX_OPTION_REPLY_BYTES) {
-    throw violation('a reply to an option');
-  }
-  return { type: header.readUInt32BE(12), payload: await greeting.take(length) };
-}
-
-async function readSize(greeting: GreetingReader): Promise<number> {
-  let diskBytes: number | undefined;
-  for (;;) {
-    const { type, payload } = await readOptionReply(greeting);
-    if (type === REPLY_INFO && payload.length >= 12 && payload.readUInt16BE(0) === INFO_EXPORT) {
-      diskBytes = Number(payload.readBigUInt64BE(2));
-    } else if (type === REPLY_ACK) {
-      if (diskBytes === undefined) throw violation('the size of the disk');
-      return diskBytes;
-    } else if (type !== REPLY_INFO) {
-      throw new DomainError('BACKEND_FAILED', `The disk can't be opened for reading: NBD reply ${type}.`);
-    }
-  }
-}
-
-const violation = (missing: string): DomainError =>
-  new DomainError('BACKEND_FAILED', `The program that reads the disk did not send ${missing}.`);
-
-const brokenOff = (cause?: unknown): DomainError =>
-  new DomainError('BACKEND_FAILED', 'The program that reads the disk has ended unexpectedly.', { cause });

@@ -6,6 +6,7 @@ import { DomainError, type Clock } from '@headgate/domain-contracts';
 import { englishEnvironment } from '../virsh/run-program.js';
 import { translateFailure } from '../virsh/virsh-errors.js';
 import { NbdReader } from './nbd-reader.js';
+import { NbdWriter } from './nbd-writer.js';
 
 export interface ExportedDisk {
   readonly path: string;
@@ -17,7 +18,10 @@ const EXPORT_NAME = 'disk';
 const CONNECT_PAUSE_MS = 20;
 const START_TIMEOUT_MS = 30_000;
 
-/** A qemu-nbd for one reader. It reads the disk without changing it, and QEMU refuses to start a VM with the disk meanwhile. */
+/**
+ * A qemu-nbd for one reader, which does not change the disk, or for one writer. QEMU refuses to start a VM with the disk meanwhile. It ends with
+ * its client, also when this process is killed.
+ */
 export class NbdServer {
   private stderr = '';
   private failure?: NodeJS.ErrnoException;
@@ -45,22 +49,34 @@ export class NbdServer {
   }
 
   /** @param folder private to this server */
-  static start({ path, format }: ExportedDisk, folder: string): NbdServer {
+  static start({ path, format }: ExportedDisk, folder: string, access: 'read' | 'write' = 'read'): NbdServer {
     const socketPath = join(folder, 'nbd.sock');
-    const args = ['--read-only', '--format', format, '--export-name', EXPORT_NAME, '--socket', socketPath, '--', path];
+    const args = [
+      ...(access === 'read' ? ['--read-only'] : []),
+      ...['--format', format, '--export-name', EXPORT_NAME, '--socket', socketPath, '--', path],
+    ];
     const child = spawn('qemu-nbd', args, { stdio: ['ignore', 'ignore', 'pipe'], env: englishEnvironment() });
     return new NbdServer(child, socketPath);
   }
 
   /** @throws DomainError BUSY when the disk is in use, BACKEND_FORBIDDEN, VOLUME_NOT_FOUND, BACKEND_FAILED */
-  async open(clock: Clock, signal: AbortSignal): Promise<NbdReader> {
+  open(clock: Clock, signal: AbortSignal): Promise<NbdReader> {
+    return this.connect(clock, signal, (socket) => NbdReader.open(socket, EXPORT_NAME));
+  }
+
+  /** Only for a server that was started for writing. @throws DomainError like `open` */
+  openWriter(clock: Clock, signal: AbortSignal): Promise<NbdWriter> {
+    return this.connect(clock, signal, (socket) => NbdWriter.open(socket, EXPORT_NAME));
+  }
+
+  private async connect<T>(clock: Clock, signal: AbortSignal, open: (socket: Socket) => Promise<T>): Promise<T> {
     const deadline = clock.now() + START_TIMEOUT_MS;
     for (;;) {
       signal.throwIfAborted();
       if (this.hasEnded) throw this.error();
       const socket = await tryConnect(this.socketPath);
       if (socket) {
-        return await NbdReader.open(socket, EXPORT_NAME).catch(async (error: unknown) => {
+        return await open(socket).catch(async (error: unknown) => {
           socket.destroy();
           await this.stop();
           // It listens before it opens the disk, so that a disk in use shows here.
@@ -70,6 +86,11 @@ export class NbdServer {
       if (clock.now() >= deadline) throw new DomainError('BACKEND_TIMEOUT', 'qemu-nbd did not start in time.');
       await clock.delay(CONNECT_PAUSE_MS);
     }
+  }
+
+  /** Resolves when the process has ended on its own, because its client has left. It has closed the disk then. */
+  whenEnded(): Promise<void> {
+    return this.ended;
   }
 
   /** Ends the process and waits for its end. */

@@ -1,6 +1,13 @@
-import { formatBytes, matchesNameRule, type Plan, type Refusal, type VmSpec } from '@headgate/domain-contracts';
+import {
+  formatBytes,
+  matchesNameRule,
+  type InstanceRef,
+  type Plan,
+  type Refusal,
+  type VmSpec,
+} from '@headgate/domain-contracts';
 import { instanceNameOf, LOCAL_NAMESPACE } from '../domains/instance-name.js';
-import type { DomainFinder } from '../domains/domain-finder.js';
+import type { DomainFinder, DomainId } from '../domains/domain-finder.js';
 import type { ExistingVolume } from '../storage/find-volume.js';
 import type { StoragePool } from '../storage/storage-pool.js';
 import { creationSteps } from './creation-steps.js';
@@ -44,21 +51,7 @@ export async function planCreation(spec: VmSpec, deps: CreationPlanDeps): Promis
     deps.pool.space(),
     deps.findDiscWriter(),
   ]);
-  const { name, namespace } = spec.ref;
-  const { instanceNames } = LIBVIRT_TRAITS;
-  if (!matchesNameRule(instanceNames, name)) {
-    refuse('INVALID_NAME', `name must ${instanceNames.description}; "${name}" does not.`, 'Choose another name.');
-  }
-  if (namespace !== LOCAL_NAMESPACE) {
-    refuse(
-      'INVALID_INPUT',
-      `namespace must be "${LOCAL_NAMESPACE}": it is the only namespace of a libvirt context.`,
-      `Omit namespace, or use "${LOCAL_NAMESPACE}".`,
-    );
-  }
-  if (domains.some((domain) => domain.name === name || instanceNameOf(domain.name, domain.uuid) === name)) {
-    refuse('ALREADY_EXISTS', `A VM named ${name} already exists.`, 'Choose another name.');
-  }
+  refuseName(spec.ref, domains, refuse);
   if (spec.node !== undefined && spec.node !== host.name) {
     refuse(
       'NODE_NOT_FOUND',
@@ -114,4 +107,22 @@ export async function planCreation(spec: VmSpec, deps: CreationPlanDeps): Promis
     hasSeed,
     ...(claim && { claim }),
   };
+}
+
+/** Refuses a name that libvirt does not accept, or that is taken. */
+export function refuseName({ name, namespace }: InstanceRef, domains: readonly DomainId[], refuse: Refuse): void {
+  const { instanceNames } = LIBVIRT_TRAITS;
+  if (!matchesNameRule(instanceNames, name)) {
+    refuse('INVALID_NAME', `name must ${instanceNames.description}; "${name}" does not.`, 'Choose another name.');
+  }
+  if (namespace !== LOCAL_NAMESPACE) {
+    refuse(
+      'INVALID_INPUT',
+      `namespace must be "${LOCAL_NAMESPACE}": it is the only namespace of a libvirt context.`,
+      `Omit namespace, or use "${LOCAL_NAMESPACE}".`,
+    );
+  }
+  if (domains.some((domain) => domain.name === name || instanceNameOf(domain.name, domain.uuid) === name)) {
+    refuse('ALREADY_EXISTS', `A VM named ${name} already exists.`, 'Choose another name.');
+  }
 }

@@ -70,6 +70,20 @@ export class QemuImg {
     });
   }
 
+  /** The size that the guest sees, and the size of all files that the content consists of. Also while a VM uses the disk. */
+  async measure(file: string, format: string): Promise<{ readonly sizeBytes: number; readonly usedBytes: number }> {
+    const result = await this.run(
+      'qemu-img',
+      ['info', '--force-share', '--backing-chain', '-f', format, '--output=json', file],
+      { timeoutMs: INSPECT_TIMEOUT_MS, limits: INSPECT_LIMITS },
+    );
+    if (result.code !== 0) throw translateFailure('qemu-img', result);
+    const chain = JSON.parse(result.stdout) as readonly ImageInfo[];
+    const sizeBytes = chain[0]?.['virtual-size'] ?? 0;
+    const filesBytes = chain.reduce((sum, image) => sum + (image['actual-size'] ?? 0), 0);
+    return { sizeBytes, usedBytes: Math.min(sizeBytes, filesBytes) };
+  }
+
   /** Writes the changes of an overlay into the image on which it is based. The overlay stays as it is, so this can be repeated. */
   async commit(overlay: string, base: string): Promise<void> {
     await this.call(['commit', '-q', '-f', 'qcow2', '-d', '-b', base, overlay], { timeoutMs: CONVERT_TIMEOUT_MS });
@@ -97,6 +111,7 @@ export class QemuImg {
 
 interface ImageInfo {
   readonly 'virtual-size'?: number;
+  readonly 'actual-size'?: number;
   readonly 'backing-filename'?: string;
   readonly 'format-specific'?: { readonly data?: { readonly 'data-file'?: string; readonly corrupt?: boolean } };
 }

@@ -6,6 +6,8 @@ import { consoleSourceContract, type ConsoleContractOptions } from './console-so
 import { containersContract } from './containers.contract.js';
 import { diagnosticsContract } from './diagnostics.contract.js';
 import { diskExportContract, type DiskExportContractOptions } from './disk-export.contract.js';
+import { diskIngestContract } from './disk-ingest.contract.js';
+import { diskSourceContract } from './disk-source.contract.js';
 import { guestControlContract, type GuestControlContractOptions } from './guest-control.contract.js';
 import { guestInspectionContract } from './guest-inspection.contract.js';
 import { importedImagesContract, type ImagesContractOptions } from './imported-images.contract.js';
@@ -65,6 +67,8 @@ export function allPortsContract(
     guestInfo: () => guestInspectionContract(adapter, open, options),
     guestControl: () => guestControlContract(adapter, open, { ...options, ...guestControl }),
     diskExport: () => diskExportContract(adapter, open, { ...options, ...diskExport }),
+    diskSource: () => diskSourceContract(adapter, open, options),
+    diskIngest: () => diskIngestContract(adapter, open, options),
     cluster: () => clusterInventoryContract(adapter, open, options),
     diagnostics: () => diagnosticsContract(adapter, open, options),
   };

@@ -12,6 +12,7 @@ import { MemoryConsoles } from './memory-consoles.js';
 import { MemoryEngine } from './memory-engine.js';
 import { MemoryEvents } from './memory-events.js';
 import { MemoryExport } from './memory-export.js';
+import { MemoryDiskIngest, MemoryDiskSource } from './memory-moves.js';
 import { MemoryGuestControl, MemoryGuestInspection } from './memory-guests.js';
 import { MemoryHardware } from './memory-hardware.js';
 import {
@@ -68,6 +69,8 @@ export class MemoryBackend extends Backend {
       guestInfo: new MemoryGuestInspection(engine),
       guestControl: new MemoryGuestControl(engine),
       diskExport: new MemoryExport(engine),
+      diskSource: new MemoryDiskSource(engine),
+      diskIngest: new MemoryDiskIngest(engine),
       cluster: new MemoryCluster(engine),
       diagnostics: new MemoryDiagnostics(engine),
     };

@@ -13,6 +13,7 @@ import {
   type InstanceReading,
   type InstanceRef,
   type InventoryListener,
+  type PortableVm,
   type VirtualMachine,
   type VmStatus,
 } from '@headgate/domain-contracts';
@@ -34,6 +35,10 @@ export class MemoryEngine {
   readonly readings = new Map<string, Partial<InstanceReading>>();
   /** `namespace/name` of the imported images that VMs were created from, by the refs of the VMs as text. */
   private readonly imagesOfVms = new Map<string, string>();
+  /** The content of disks that differs from that of a new VM, by the ref of the VM as text and the name of the disk. */
+  readonly disks = new Map<string, Buffer>();
+  /** Properties of VMs that only a copy of them needs, by the ref as text. */
+  readonly portable = new Map<string, Partial<PortableVm>>();
   private readonly instances = new Map<string, Instance>();
   private readonly listeners = new Set<InventoryListener>();
   private readonly recorded: RecordedEvent[] = [];
@@ -86,7 +91,10 @@ export class MemoryEngine {
   }
 
   remove(ref: InstanceRef): void {
-    this.instances.delete(formatRef(ref));
+    const text = formatRef(ref);
+    this.instances.delete(text);
+    this.portable.delete(text);
+    for (const disk of [...this.disks.keys()]) if (disk.startsWith(`${text} `)) this.disks.delete(disk);
     if (!this.outage) for (const listener of this.listeners) listener.removed(ref);
   }
 

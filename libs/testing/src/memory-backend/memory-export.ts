@@ -1,13 +1,22 @@
 import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
-import { DiskExport, DomainError, type ExportFormat, type InstanceRef } from '@headgate/domain-contracts';
+import { DiskExport, DomainError, formatRef, type ExportFormat, type InstanceRef } from '@headgate/domain-contracts';
 import type { MemoryEngine } from './memory-engine.js';
 
 const DISK_BYTES = 65_536;
 const BOOT_SIGNATURE = 0xaa55;
 const QCOW2_MAGIC = 'QFI\xfb';
 
-/** The disk of each VM is a boot sector and its name. */
+/** The content of the boot disk: a boot sector and the name of the VM, until something else is written. */
+export function memoryDisk(engine: MemoryEngine, ref: InstanceRef, name = 'vda'): Buffer {
+  const written = engine.disks.get(`${formatRef(ref)} ${name}`);
+  if (written) return written;
+  const disk = Buffer.alloc(DISK_BYTES);
+  disk.write(ref.name, 1024);
+  disk.writeUInt16LE(BOOT_SIGNATURE, 510);
+  return disk;
+}
+
 export class MemoryExport extends DiskExport {
   constructor(private readonly engine: MemoryEngine) {
     super();
@@ -21,9 +30,7 @@ export class MemoryExport extends DiskExport {
   override async open(ref: InstanceRef, format: ExportFormat, signal: AbortSignal): Promise<Readable> {
     await this.check(ref);
     signal.throwIfAborted();
-    const disk = Buffer.alloc(DISK_BYTES);
-    disk.write(ref.name, 1024);
-    disk.writeUInt16LE(BOOT_SIGNATURE, 510);
+    const disk = memoryDisk(this.engine, ref);
     if (format === 'raw.gz') return Readable.from([gzipSync(disk)], { signal });
     const header = Buffer.alloc(DISK_BYTES);
     header.write(QCOW2_MAGIC, 'latin1');

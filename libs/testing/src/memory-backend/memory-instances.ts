@@ -64,6 +64,7 @@ export class MemoryPower extends InstancePower {
 
   override async apply(ref: InstanceRef, action: PowerAction): Promise<void> {
     const vm = this.engine.vm(ref);
+    if (vm.status === 'Provisioning') throw new DomainError('BUSY', `${ref.name} is still being created.`);
     if (action !== 'start' && action !== 'stop' && !isRunningStatus(vm.status)) {
       throw new DomainError('WRONG_STATE', `${ref.name} does not run, so it can't ${action}.`);
     }

@@ -1,0 +1,58 @@
+import type { Firmware } from '../ports/instance-provisioning.port.js';
+import type { Refusal } from './plan.js';
+
+export const DISK_BUSES = ['virtio', 'sata', 'scsi'] as const;
+/** How the guest sees a disk: a guest without drivers for another bus does not boot from it. */
+export type DiskBus = (typeof DISK_BUSES)[number];
+
+export interface PortableDisk {
+  /** The name of the device, unique within the VM. */
+  readonly name: string;
+  /** The size that the guest sees. */
+  readonly sizeBytes: number;
+  /** Roughly how much of it is not zero; null when it is unknown. */
+  readonly usedBytes: number | null;
+  readonly bus: DiskBus;
+}
+
+export interface PortableNic {
+  readonly name: string;
+  /** The network of the source; empty for the network that new VMs get there. */
+  readonly network: string;
+  /** Empty when the source has not chosen it yet. */
+  readonly mac: string;
+  readonly model: string;
+}
+
+/** The parts of a VM that every backend has, so that another one can create the same VM. */
+export interface PortableVm {
+  readonly cpu: number;
+  readonly memoryBytes: number;
+  /** As libvirt names it, such as `x86_64`; empty when it is unknown. */
+  readonly arch: string;
+  readonly firmware: Firmware;
+  readonly tpm: boolean;
+  readonly autostart: boolean;
+  readonly tags: readonly string[];
+  /** cloud-init user data that the guest has not read yet. A secret: never logged, never in a journal. */
+  readonly cloudInit?: string;
+  /** The first is the boot disk. */
+  readonly disks: readonly PortableDisk[];
+  readonly nics: readonly PortableNic[];
+}
+
+/** A VM as it can be copied, and what prevents that. */
+export interface VmReading {
+  readonly vm: PortableVm;
+  /** Reasons why it can't be copied at all. */
+  readonly refusals: readonly Refusal[];
+  readonly warnings: readonly string[];
+  /** Properties of the VM that a copy does not have: one sentence each. */
+  readonly dropped: readonly string[];
+}
+
+/** The networks and storage classes of the destination, by their names at the source. */
+export interface ResourceMapping {
+  readonly networks: Readonly<Record<string, string>>;
+  readonly storageClasses: Readonly<Record<string, string>>;
+}

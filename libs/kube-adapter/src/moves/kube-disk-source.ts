@@ -1,0 +1,208 @@
+import { pipeline, type Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import {
+  DISK_BUSES,
+  DiskSource,
+  DomainError,
+  messageOf,
+  releaseOnDestroy,
+  type Firmware,
+  type HardwareDisk,
+  type InstanceRef,
+  type PortableDisk,
+  type Refusal,
+  type VmReading,
+} from '@headgate/domain-contracts';
+import type { GuestSpec, GuestVolume } from '../api/object-types.js';
+import { readHardware, readVmState, type HardwareDeps, type VmState } from '../hardware/vm-hardware.js';
+import type { KubeExport } from '../export/kube-export.js';
+import { tagsOf } from '../labels.js';
+
+/** The fields of a VM that only a copy of it needs. Source: https://kubevirt.io/api-reference/ */
+interface CopiedSpec extends GuestSpec {
+  readonly domain?: GuestSpec['domain'] & {
+    readonly firmware?: {
+      readonly bootloader?: { readonly efi?: { readonly secureBoot?: boolean }; readonly bios?: unknown };
+    };
+    readonly devices?: NonNullable<GuestSpec['domain']>['devices'] & {
+      readonly tpm?: { readonly enabled?: boolean };
+      readonly gpus?: readonly unknown[];
+      readonly hostDevices?: readonly unknown[];
+      readonly filesystems?: readonly unknown[];
+      readonly sound?: unknown;
+      readonly watchdog?: unknown;
+    };
+  };
+}
+
+type CopiedVolume = GuestVolume & {
+  readonly cloudInitNoCloud?: CloudInit;
+  readonly cloudInitConfigDrive?: CloudInit;
+};
+
+interface CloudInit {
+  readonly userData?: string;
+  readonly userDataBase64?: string;
+}
+
+/** Names of Kubernetes' architectures as libvirt has them. */
+const ARCHES: Readonly<Record<string, string>> = { amd64: 'x86_64', arm64: 'aarch64', s390x: 's390x' };
+/** The network of the pod is a default, not a network that another backend could have. */
+const POD_NETWORK = 'pod';
+
+/** Reads VMs of a cluster, whose disks are exported one by one. */
+export class KubeDiskSource extends DiskSource {
+  constructor(
+    private readonly deps: HardwareDeps,
+    private readonly exports: KubeExport,
+  ) {
+    super();
+  }
+
+  override async describe(ref: InstanceRef): Promise<VmReading> {
+    const state = await readVmState(this.deps, ref);
+    const { vmi: _live, ...stopped } = state;
+    // The configuration of the next start, which is that of the copy.
+    const hardware = await readHardware(this.deps, stopped);
+    const spec = state.spec as CopiedSpec;
+    const refusals = await this.refusals(state, hardware.disks);
+    const disks = hardware.disks.filter(isCopied).sort((a, b) => Number(b.isRoot) - Number(a.isRoot));
+    const cloudInit = userDataOf(spec);
+    const firmware = firmwareOf(spec);
+    const tpm = spec.domain?.devices?.tpm !== undefined && spec.domain.devices.tpm.enabled !== false;
+    return {
+      vm: {
+        cpu: state.size.cpu,
+        memoryBytes: state.size.memoryBytes,
+        arch: ARCHES[spec.architecture ?? 'amd64'] ?? '',
+        firmware,
+        tpm,
+        autostart: false,
+        tags: tagsOf(state.vm.metadata.labels),
+        ...(cloudInit !== undefined && { cloudInit }),
+        disks: disks.map(portableDisk),
+        nics: hardware.nics.map(({ name, network, mac, model }) => ({
+          name,
+          network: network === POD_NETWORK ? '' : network,
+          mac,
+          model,
+        })),
+      },
+      refusals,
+      warnings: [],
+      dropped: droppedOf(state, { firmware, tpm, hasCloudInit: cloudInit !== undefined, disks: hardware.disks }),
+    };
+  }
+
+  override async open(ref: InstanceRef, disk: string, signal: AbortSignal): Promise<Readable> {
+    const state = await readVmState(this.deps, ref);
+    if (state.vmi) throw new DomainError('WRONG_STATE', `${ref.name} runs: stop it before reading its disks.`);
+    const volume = state.spec.volumes?.find(({ name }) => name === disk);
+    const claim = volume?.dataVolume?.name ?? volume?.persistentVolumeClaim?.claimName;
+    if (claim === undefined)
+      throw new DomainError('DEVICE_NOT_FOUND', `${ref.name} has no disk ${disk} that can be copied.`);
+    const compressed = await this.exports.openClaim(ref, claim, signal);
+    const closed = new Promise<void>((resolve) => compressed.once('close', () => resolve()));
+    const content = createGunzip();
+    // The reader of the returned stream receives its error.
+    pipeline(compressed, content, () => undefined);
+    return releaseOnDestroy(content, async () => {
+      compressed.destroy();
+      await closed;
+    });
+  }
+
+  private async refusals({ ref, spec }: VmState, disks: readonly HardwareDisk[]): Promise<Refusal[]> {
+    const { devices } = (spec as CopiedSpec).domain ?? {};
+    const refusals: Refusal[] = [];
+    const refuse = (reason: string, remedy: string): void =>
+      void refusals.push({ code: 'NOT_SUPPORTED', reason, remedy });
+    if (devices?.gpus?.length || devices?.hostDevices?.length)
+      refuse(`${ref.name} has a device of its node that is passed through.`, 'Remove the device from the VM.');
+    if (devices?.filesystems?.length)
+      refuse(`${ref.name} has a shared file system.`, 'Remove the file system from the VM.');
+    for (const { name, lun, shareable } of (devices?.disks ?? []) as readonly {
+      name: string;
+      lun?: unknown;
+      shareable?: boolean;
+    }[]) {
+      if (lun !== undefined || shareable)
+        refuse(
+          `The disk ${name} of ${ref.name} is ${shareable ? 'shared with other VMs' : 'a device that is passed through'}.`,
+          'Detach it, or copy it with other tools.',
+        );
+    }
+    for (const { device, type, volume, sizeBytes } of disks) {
+      if (type === 'cdrom') continue;
+      if (volume === undefined)
+        refuse(
+          `The disk ${device} of ${ref.name} is not a volume: its changes are lost when the VM stops.`,
+          'Create the VM from the same image at the destination.',
+        );
+      else if (sizeBytes === null)
+        refuse(`The volume ${volume} of ${ref.name} does not exist, or is not ready.`, 'Wait until it is ready.');
+    }
+    if (!disks.some(isCopied) && refusals.length === 0) refuse(`${ref.name} has no disk.`, 'Add a disk first.');
+    await this.exports.expectExports().catch((error: unknown) => {
+      if (!DomainError.is(error, 'NOT_SUPPORTED')) throw error;
+      refuse(messageOf(error), 'Enable exports in the cluster.');
+    });
+    return refusals;
+  }
+}
+
+const isCopied = ({ type, volume, sizeBytes }: HardwareDisk): boolean =>
+  type === 'disk' && volume !== undefined && sizeBytes !== null;
+
+const portableDisk = ({ device, bus, sizeBytes }: HardwareDisk): PortableDisk => ({
+  name: device,
+  sizeBytes: sizeBytes ?? 0,
+  usedBytes: null,
+  // KubeVirt's default.
+  bus: DISK_BUSES.find((known) => known === bus) ?? 'virtio',
+});
+
+function firmwareOf({ domain }: CopiedSpec): Firmware {
+  const efi = domain?.firmware?.bootloader?.efi;
+  if (!efi) return 'bios';
+  // Secure Boot is KubeVirt's default for EFI.
+  return efi.secureBoot === false ? 'uefi' : 'uefi-secure';
+}
+
+function userDataOf({ volumes = [] }: CopiedSpec): string | undefined {
+  for (const { cloudInitNoCloud, cloudInitConfigDrive } of volumes as readonly CopiedVolume[]) {
+    const { userData, userDataBase64 } = cloudInitNoCloud ?? cloudInitConfigDrive ?? {};
+    if (userData !== undefined) return userData;
+    if (userDataBase64 !== undefined) return Buffer.from(userDataBase64, 'base64').toString('utf8');
+  }
+  return undefined;
+}
+
+function droppedOf(
+  { vm, spec }: VmState,
+  {
+    firmware,
+    tpm,
+    hasCloudInit,
+    disks,
+  }: { firmware: Firmware; tpm: boolean; hasCloudInit: boolean; disks: readonly HardwareDisk[] },
+): string[] {
+  const { devices } = (spec as CopiedSpec).domain ?? {};
+  const volumes = (spec.volumes ?? []) as readonly CopiedVolume[];
+  const hasSecret = !hasCloudInit && volumes.some((one) => one.cloudInitNoCloud ?? one.cloudInitConfigDrive);
+  return [
+    ...disks
+      .filter(({ type, volume }) => type === 'cdrom' && volume !== undefined)
+      .map(({ device }) => `The drive ${device} with its medium.`),
+    ...(firmware === 'bios' ? [] : ['The variables of the firmware: the copy starts from its default boot entry.']),
+    ...(tpm ? ['The state of the TPM: secrets that it protects are not readable in the copy.'] : []),
+    ...(hasSecret
+      ? ['The cloud-init user data, which is in a Secret: the guest has read it when it first booted.']
+      : []),
+    ...(vm.spec?.instancetype ? ['The instancetype: the copy has its CPUs and memory.'] : []),
+    ...(vm.spec?.preference ? ['The preference, with the devices that it chooses.'] : []),
+    ...(devices?.sound ? ['The sound card.'] : []),
+    ...(devices?.watchdog ? ['The watchdog.'] : []),
+    ...(spec.nodeSelector ? ['The selection of nodes.'] : []),
+  ];
+}

@@ -1,0 +1,162 @@
+import type { Socket } from 'node:net';
+import { DomainError } from '@headgate/domain-contracts';
+
+// https://github.com/NetworkBlockDevice/nbd/blob/master/doc/proto.md
+const GREETING_BYTES = 18;
+const MAGIC = 0x4e42444d41474943n;
+const OPTION_MAGIC = 0x49484156454f5054n;
+const FIXED_NEWSTYLE = 1;
+const NO_ZEROES = 2;
+const OPTION_GO = 7;
+const OPTION_STRUCTURED_REPLY = 8;
+const OPTION_REPLY_MAGIC = 0x3e889045565a9n;
+const OPTION_REPLY_HEADER_BYTES = 20;
+const REPLY_ACK = 1;
+const REPLY_INFO = 3;
+const INFO_EXPORT = 0;
+/** A reply to an option is at most this long. */
+export const MAX_OPTION_REPLY_BYTES = 65_536;
+const REQUEST_MAGIC = 0x25609513;
+const REQUEST_BYTES = 28;
+
+export const COMMAND_READ = 0;
+export const COMMAND_WRITE = 1;
+export const COMMAND_DISCONNECT = 2;
+export const COMMAND_FLUSH = 3;
+
+export interface NbdRange {
+  /** Identifies the request in its reply. */
+  readonly handle: number;
+  readonly offset: number;
+  readonly length: number;
+}
+
+/** The header of a request. */
+export function nbdRequest(command: number, { handle, offset, length }: Partial<NbdRange> = {}): Buffer {
+  const message = Buffer.alloc(REQUEST_BYTES);
+  message.writeUInt32BE(REQUEST_MAGIC, 0);
+  message.writeUInt16BE(command, 6);
+  message.writeBigUInt64BE(BigInt(handle ?? 0), 8);
+  message.writeBigUInt64BE(BigInt(offset ?? 0), 16);
+  message.writeUInt32BE(length ?? 0, 24);
+  return message;
+}
+
+export interface Negotiated {
+  readonly diskBytes: number;
+  /** Data that arrived after the last message of the handshake. */
+  readonly early: Buffer;
+}
+
+/**
+ * Negotiates over a connection that was just opened.
+ * @param options.hasStructuredReplies so that the server sends no data for holes
+ * @throws DomainError BACKEND_FAILED
+ */
+export async function negotiate(
+  socket: Socket,
+  exportName: string,
+  { hasStructuredReplies }: { readonly hasStructuredReplies: boolean },
+): Promise<Negotiated> {
+  const greeting = new GreetingReader(socket);
+  try {
+    const hello = await greeting.take(GREETING_BYTES);
+    if (hello.readBigUInt64BE(0) !== MAGIC || hello.readBigUInt64BE(8) !== OPTION_MAGIC) throw violation('a greeting');
+    if ((hello.readUInt16BE(16) & FIXED_NEWSTYLE) === 0) throw violation('the fixed handshake');
+    const flags = Buffer.alloc(4);
+    flags.writeUInt32BE(FIXED_NEWSTYLE | NO_ZEROES);
+    socket.write(flags);
+    if (hasStructuredReplies) {
+      socket.write(option(OPTION_STRUCTURED_REPLY));
+      const { type } = await readOptionReply(greeting);
+      if (type !== REPLY_ACK) throw violation('structured replies');
+    }
+    socket.write(option(OPTION_GO, goPayload(exportName)));
+    const diskBytes = await readSize(greeting);
+    return { diskBytes, early: greeting.end() };
+  } catch (error) {
+    greeting.end();
+    throw error;
+  }
+}
+
+/** Reads the messages of the handshake one after another. */
+class GreetingReader {
+  private received: Buffer = Buffer.alloc(0);
+  private failure?: Error;
+  private notify: () => void = () => undefined;
+  private readonly onData = (data: Buffer): void => {
+    this.received = Buffer.concat([this.received, data]);
+    this.notify();
+  };
+  private readonly onEnd = (error?: unknown): void => {
+    this.failure = brokenOff(error);
+    this.notify();
+  };
+
+  constructor(private readonly socket: Socket) {
+    socket.on('data', this.onData).once('error', this.onEnd).once('close', this.onEnd);
+  }
+
+  async take(bytes: number): Promise<Buffer> {
+    while (this.received.length < bytes) {
+      if (this.failure) throw this.failure;
+      await new Promise<void>((resolve) => (this.notify = resolve));
+    }
+    const taken = this.received.subarray(0, bytes);
+    this.received = this.received.subarray(bytes);
+    return taken;
+  }
+
+  /** @returns the data that arrived after the last message */
+  end(): Buffer {
+    this.socket.off('data', this.onData).off('error', this.onEnd).off('close', this.onEnd);
+    return this.received;
+  }
+}
+
+function option(code: number, payload: Buffer = Buffer.alloc(0)): Buffer {
+  const header = Buffer.alloc(16);
+  header.writeBigUInt64BE(OPTION_MAGIC, 0);
+  header.writeUInt32BE(code, 8);
+  header.writeUInt32BE(payload.length, 12);
+  return Buffer.concat([header, payload]);
+}
+
+function goPayload(exportName: string): Buffer {
+  const name = Buffer.from(exportName);
+  const payload = Buffer.alloc(4 + name.length + 2);
+  payload.writeUInt32BE(name.length, 0);
+  name.copy(payload, 4);
+  return payload;
+}
+
+async function readOptionReply(greeting: GreetingReader): Promise<{ type: number; payload: Buffer }> {
+  const header = await greeting.take(OPTION_REPLY_HEADER_BYTES);
+  const length = header.readUInt32BE(16);
+  if (header.readBigUInt64BE(0) !== OPTION_REPLY_MAGIC || length > MAX_OPTION_REPLY_BYTES) {
+    throw violation('a reply to an option');
+  }
+  return { type: header.readUInt32BE(12), payload: await greeting.take(length) };
+}
+
+async function readSize(greeting: GreetingReader): Promise<number> {
+  let diskBytes: number | undefined;
+  for (;;) {
+    const { type, payload } = await readOptionReply(greeting);
+    if (type === REPLY_INFO && payload.length >= 12 && payload.readUInt16BE(0) === INFO_EXPORT) {
+      diskBytes = Number(payload.readBigUInt64BE(2));
+    } else if (type === REPLY_ACK) {
+      if (diskBytes === undefined) throw violation('the size of the disk');
+      return diskBytes;
+    } else if (type !== REPLY_INFO) {
+      throw new DomainError('BACKEND_FAILED', `The disk can't be opened: NBD reply ${type}.`);
+    }
+  }
+}
+
+export const violation = (missing: string): DomainError =>
+  new DomainError('BACKEND_FAILED', `The program that serves the disk did not send ${missing}.`);
+
+export const brokenOff = (cause?: unknown): DomainError =>
+  new DomainError('BACKEND_FAILED', 'The program that serves the disk has ended unexpectedly.', { cause });

@@ -1,0 +1,289 @@
+import { rm } from 'node:fs/promises';
+import {
+  DiskIngest,
+  DomainError,
+  hashesOf,
+  messageOf,
+  throwFirstRefusal,
+  type DiskWriter,
+  type IngestPlan,
+  type IngestSpec,
+  type IngestState,
+  type IngestTarget,
+  type Log,
+} from '@headgate/domain-contracts';
+import { buildDomainXml } from '../domain-xml/build-domain-xml.js';
+import type { DiskSpec, NicSpec } from '../domain-xml/domain-spec.js';
+import type { InstanceMetadata, OwnedVolume, VolumeRole } from '../domain-xml/instance-metadata.js';
+import { NbdServer } from '../export/nbd-server.js';
+import { isRemote } from '../host/host.js';
+import type { GuestNetwork } from '../network/guest-network.js';
+import type { DomainEditor } from '../provisioning/domain-editor.js';
+import type { DomainRemover } from '../provisioning/domain-remover.js';
+import type { writeSeedIso } from '../provisioning/seed-iso.js';
+import type { DiskIo } from '../storage/disk-io.js';
+import type { KeyedLock } from '../virsh/concurrency.js';
+import { runProgram, type RunProgram } from '../virsh/run-program.js';
+import { planIngest, type IngestPlanDeps, type PlannedIngest } from './ingest-plan.js';
+import { openDisk, type OpenDiskDeps } from './libvirt-disk-source.js';
+
+export interface LibvirtDiskIngestDeps extends IngestPlanDeps, OpenDiskDeps {
+  readonly editor: DomainEditor;
+  readonly remover: DomainRemover;
+  readonly lock: KeyedLock;
+  readonly network: Pick<GuestNetwork, 'ensure'>;
+  readonly diskIo: () => Promise<DiskIo>;
+  readonly writeSeed: typeof writeSeedIso;
+  readonly log: Log;
+  readonly run?: RunProgram;
+}
+
+const PROBE_TIMEOUT_MS = 10_000;
+
+/** The files of a VM that is being received. The names of its disks contain those of the source. */
+interface IngestFiles {
+  readonly disks: readonly (DiskSpec & { readonly volume: OwnedVolume })[];
+  readonly volumes: readonly OwnedVolume[];
+  readonly seed?: string;
+  readonly seedPath?: string;
+  readonly nvramPath?: string;
+  readonly serial: { readonly socket: string; readonly log: string };
+}
+
+/**
+ * Receives VMs as domains whose UUID is the ID of the attempt. Their metadata has a mark instead of that of a creation, so that a restart of the
+ * service leaves them to the task that fills them.
+ */
+export class LibvirtDiskIngest extends DiskIngest {
+  constructor(private readonly deps: LibvirtDiskIngestDeps) {
+    super();
+  }
+
+  override async check(): Promise<void> {
+    await this.deps.connection.host.hostname();
+    if (isRemote(this.deps.connection.uri))
+      throw new DomainError('NOT_SUPPORTED', 'Disks of another machine are not written: run the service there.');
+    const { missing } = await (this.deps.run ?? runProgram)('qemu-nbd', ['--version'], { timeoutMs: PROBE_TIMEOUT_MS });
+    if (missing) throw new DomainError('NOT_SUPPORTED', 'qemu-nbd is not installed: install the package qemu-utils.');
+  }
+
+  override async plan(spec: IngestSpec): Promise<IngestPlan> {
+    const { steps, warnings, refusals, dropped, format } = await planIngest(spec, this.deps);
+    return { steps, warnings, refusals, dropped, format };
+  }
+
+  /** Defines the domain first, which takes the name and lists its volumes. */
+  override async begin(spec: IngestSpec): Promise<void> {
+    await this.check();
+    const plan = await planIngest(spec, this.deps);
+    throwFirstRefusal(plan);
+    await this.deps.pool.ensure();
+    const files = await this.filesOf(spec);
+    await this.deps.connection.domains.define(await this.xmlOf(spec, plan, files));
+    try {
+      for (const { volume } of files.disks) await this.deps.pool.createBlank(volume.name, volume.bytes ?? 0);
+      if (files.seed !== undefined) await this.writeSeed(spec, files.seed);
+    } catch (error) {
+      await this.discard(spec).catch((problem: unknown) =>
+        this.deps.log.warn(
+          { domain: spec.ref.name, reason: messageOf(problem) },
+          'an incomplete VM could not be removed',
+        ),
+      );
+      throw error;
+    }
+  }
+
+  override async write(target: IngestTarget, disk: string, signal: AbortSignal): Promise<DiskWriter> {
+    const path = await this.partialDisk(target, disk);
+    signal.throwIfAborted();
+    const folder = await this.deps.createTemporaryFolder();
+    const server = NbdServer.start({ path, format: 'qcow2' }, folder, 'write');
+    const release = async (): Promise<void> => {
+      await server.stop();
+      await rm(folder, { recursive: true, force: true });
+    };
+    try {
+      const writer = await server.openWriter(this.deps.clock, signal);
+      return {
+        write: (offset, data) => {
+          signal.throwIfAborted();
+          return writer.write(offset, data);
+        },
+        finish: async () => {
+          await writer.flush();
+          writer.close();
+          await server.whenEnded();
+          await release();
+        },
+        abort: async () => {
+          writer.close();
+          await release();
+        },
+      };
+    } catch (error) {
+      await release();
+      throw error;
+    }
+  }
+
+  override async *hashes(target: IngestTarget, disk: string, signal: AbortSignal): AsyncIterable<string> {
+    const path = await this.partialDisk(target, disk);
+    const content = await openDisk({ path, format: 'qcow2' }, this.deps, signal);
+    const closed = new Promise((resolve) => content.once('close', resolve));
+    try {
+      yield* hashesOf(content);
+    } finally {
+      content.destroy();
+      await closed;
+    }
+  }
+
+  override async commit(target: IngestTarget): Promise<void> {
+    const { connection, editor, lock } = this.deps;
+    await lock.run(target.id, async () => {
+      const metadata = await this.metadataOf(target);
+      if (!metadata) throw new DomainError('INSTANCE_NOT_FOUND', `${target.ref.name} no longer exists.`);
+      if (!isMark(metadata.provisioning)) return;
+      if (metadata.provisioning === AUTOSTART_MARK) await connection.domains.setAutostart(target.id, true);
+      await editor.updateMetadata(target.id, ({ provisioning: _done, ...rest }) => rest);
+    });
+  }
+
+  override async discard(target: IngestTarget): Promise<void> {
+    const { remover, lock } = this.deps;
+    await lock.run(target.id, async () => {
+      const metadata = await this.metadataOf(target);
+      if (!metadata) return;
+      if (!isMark(metadata.provisioning))
+        throw new DomainError('WRONG_STATE', `${target.ref.name} is complete, so it is not removed.`);
+      await remover.remove(target.id);
+    });
+  }
+
+  override async state(target: IngestTarget): Promise<IngestState> {
+    const metadata = await this.metadataOf(target);
+    if (!metadata) return 'absent';
+    return isMark(metadata.provisioning) ? 'partial' : 'committed';
+  }
+
+  private async metadataOf({ id }: IngestTarget): Promise<InstanceMetadata | undefined> {
+    try {
+      return (await this.deps.editor.read(id)).description.metadata;
+    } catch (error) {
+      if (DomainError.is(error, 'INSTANCE_NOT_FOUND')) return undefined;
+      throw error;
+    }
+  }
+
+  /** The path of a disk that is not complete yet. */
+  private async partialDisk(target: IngestTarget, disk: string): Promise<string> {
+    const metadata = await this.metadataOf(target);
+    if (!metadata) throw new DomainError('INSTANCE_NOT_FOUND', `${target.ref.name} is not being received.`);
+    if (!isMark(metadata.provisioning)) throw new DomainError('WRONG_STATE', `${target.ref.name} is complete.`);
+    const name = volumeName(target, disk);
+    if (!metadata.volumes.some((volume) => volume.name === name && (volume.role === 'disk' || volume.role === 'data')))
+      throw new DomainError('DEVICE_NOT_FOUND', `${target.ref.name} has no disk ${disk}.`);
+    return `${await this.deps.pool.path()}/${name}`;
+  }
+
+  private async filesOf(spec: IngestSpec): Promise<IngestFiles> {
+    const { pool } = this.deps;
+    const folder = await pool.path();
+    const path = (name: string): string => `${folder}/${name}`;
+    const own = (name: string, role: VolumeRole): OwnedVolume => ({ pool: pool.name, name, role });
+    const base = baseName(spec);
+    const disks = spec.vm.disks.map(({ name, sizeBytes, bus }, index) => {
+      const volume = { ...own(volumeName(spec, name), index === 0 ? 'disk' : 'data'), bytes: sizeBytes };
+      return { path: path(volume.name), format: 'qcow2', bus, volume };
+    });
+    const seed = spec.vm.cloudInit === undefined ? undefined : `${base}-seed.iso`;
+    const nvram = spec.vm.firmware === 'bios' ? undefined : `${base}-nvram.fd`;
+    const log = `${base}-serial.log`;
+    return {
+      disks,
+      ...(seed !== undefined && { seed, seedPath: path(seed) }),
+      ...(nvram !== undefined && { nvramPath: path(nvram) }),
+      // Short, because a socket path is limited to 107 characters.
+      serial: { socket: path(`${spec.id}.serial`), log: path(log) },
+      volumes: [
+        ...disks.map(({ volume }) => volume),
+        ...(seed === undefined ? [] : [own(seed, 'seed')]),
+        ...(nvram === undefined ? [] : [own(nvram, 'nvram')]),
+        own(log, 'serial-log'),
+      ],
+    };
+  }
+
+  private async xmlOf({ id, ref, vm }: IngestSpec, plan: PlannedIngest, files: IngestFiles): Promise<string> {
+    const { clock, diskIo } = this.deps;
+    const { host, platform } = plan;
+    const [disk, ...dataDisks] = files.disks;
+    if (!disk) throw new DomainError('NOT_SUPPORTED', `${ref.name} has no disk.`);
+    return buildDomainXml({
+      name: ref.name,
+      uuid: id,
+      cpu: vm.cpu,
+      memoryBytes: vm.memoryBytes,
+      ...platform,
+      features: host.features,
+      diskIo: await diskIo(),
+      arch: host.arch,
+      accelerator: host.accelerator,
+      disk,
+      dataDisks,
+      seed: files.seedPath,
+      nvram: files.nvramPath,
+      nics: await this.nicsOf(plan),
+      serial: files.serial,
+      vnc: 'socket',
+      metadata: {
+        owner: id,
+        createdAt: clock.iso(),
+        tags: vm.tags,
+        isTemplate: false,
+        isProtected: false,
+        provisioning: vm.autostart ? AUTOSTART_MARK : MARK,
+        volumes: files.volumes,
+        snapshots: [],
+      },
+    });
+  }
+
+  /** A VM without a network can still be used through its consoles, so a failure does not end the move. */
+  private async nicsOf({ nics }: PlannedIngest): Promise<NicSpec[]> {
+    if (nics.every(({ network }) => network !== undefined)) return nics as readonly NicSpec[] as NicSpec[];
+    const fallback = await this.deps.network.ensure().catch((error: unknown) => {
+      this.deps.log.warn({ reason: messageOf(error) }, 'the VM gets no network card');
+      return undefined;
+    });
+    return nics.flatMap((nic) => {
+      const network = nic.network ?? fallback;
+      return network === undefined ? [] : [{ ...nic, network }];
+    });
+  }
+
+  private async writeSeed({ id, ref, vm }: IngestSpec, volume: string): Promise<void> {
+    const { pool, writeSeed, createTemporaryFolder } = this.deps;
+    const folder = await createTemporaryFolder();
+    try {
+      const seed = { uuid: id, hostname: ref.name, ...(vm.cloudInit !== undefined && { userData: vm.cloudInit }) };
+      await pool.createFrom(volume, await writeSeed(seed, folder));
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  }
+}
+
+/** In place of the identity of the service that creates a VM. */
+const MARK = 'move';
+/** The VM is started with its host once it is complete. */
+const AUTOSTART_MARK = 'move-autostart';
+
+const isMark = (provisioning: string | undefined): boolean => provisioning === MARK || provisioning === AUTOSTART_MARK;
+
+const baseName = ({ id, ref }: IngestTarget): string => `${ref.name}-${id.slice(0, 8)}`;
+
+/** Names of disks come from another backend. */
+const volumeName = (target: IngestTarget, disk: string): string =>
+  `${baseName(target)}-${disk.replace(/[^A-Za-z0-9-]/g, '_')}.qcow2`;

@@ -1,0 +1,162 @@
+import { Readable } from 'node:stream';
+import {
+  buildPlan,
+  DiskIngest,
+  DiskSource,
+  DomainError,
+  formatRef,
+  hashesOf,
+  throwFirstRefusal,
+  type DiskWriter,
+  type IngestPlan,
+  type IngestSpec,
+  type IngestState,
+  type IngestTarget,
+  type InstanceRef,
+  type PortableDisk,
+  type PortableVm,
+  type Refusal,
+  type VirtualMachine,
+  type VmReading,
+} from '@headgate/domain-contracts';
+import { buildVm } from '../builders.js';
+import { withStatus, type MemoryEngine } from './memory-engine.js';
+import { memoryDisk } from './memory-export.js';
+
+const NETWORKS = ['', 'lan-1', 'lan-2'];
+/** More than this does not fit into the memory of a test. */
+const MAX_DISK_BYTES = 1024 ** 4;
+
+const bootDiskOf = ({ diskBytes }: VirtualMachine): PortableDisk => ({
+  name: 'vda',
+  sizeBytes: diskBytes,
+  usedBytes: null,
+  bus: 'virtio',
+});
+
+export class MemoryDiskSource extends DiskSource {
+  constructor(private readonly engine: MemoryEngine) {
+    super();
+  }
+
+  override async describe(ref: InstanceRef): Promise<VmReading> {
+    return { vm: this.portable(ref), refusals: [], warnings: [], dropped: [] };
+  }
+
+  override async open(ref: InstanceRef, disk: string, signal: AbortSignal): Promise<Readable> {
+    const { status } = this.engine.vm(ref);
+    if (status !== 'Stopped') throw new DomainError('WRONG_STATE', `${ref.name} is ${status}: stop it first.`);
+    if (!this.portable(ref).disks.some(({ name }) => name === disk))
+      throw new DomainError('DEVICE_NOT_FOUND', `${ref.name} has no disk ${disk}.`);
+    signal.throwIfAborted();
+    return Readable.from([memoryDisk(this.engine, ref, disk)], { signal });
+  }
+
+  private portable(ref: InstanceRef): PortableVm {
+    const vm = this.engine.vm(ref);
+    return {
+      cpu: vm.cpu,
+      memoryBytes: vm.memoryBytes,
+      tags: vm.tags,
+      arch: 'x86_64',
+      firmware: 'bios',
+      tpm: false,
+      autostart: false,
+      disks: [bootDiskOf(vm)],
+      nics: [],
+      ...this.engine.portable.get(formatRef(ref)),
+    };
+  }
+}
+
+export class MemoryDiskIngest extends DiskIngest {
+  /** The IDs of VMs that are or were received, by the uid of the VM. */
+  private readonly ids = new Map<string, string>();
+
+  constructor(private readonly engine: MemoryEngine) {
+    super();
+  }
+
+  override async check(): Promise<void> {
+    this.engine.expectReachable();
+  }
+
+  override async plan({ ref, vm, mapping }: IngestSpec): Promise<IngestPlan> {
+    this.engine.expectReachable();
+    const refusals: Refusal[] = [];
+    const refuse = (code: Refusal['code'], reason: string, remedy: string): void =>
+      void refusals.push({ code, reason, remedy });
+    if (this.engine.has(ref)) refuse('ALREADY_EXISTS', `${ref.name} already exists.`, 'Choose another name.');
+    if (vm.disks.reduce((sum, disk) => sum + disk.sizeBytes, 0) > MAX_DISK_BYTES)
+      refuse('INSUFFICIENT_STORAGE', 'The memory is full.', 'Free some space.');
+    for (const { network } of vm.nics) {
+      const mapped = mapping.networks[network] ?? network;
+      if (!NETWORKS.includes(mapped))
+        refuse('INVALID_INPUT', `There is no network ${mapped}.`, `Map ${network} to one of ${NETWORKS.join(', ')}.`);
+    }
+    const dropped = vm.tpm ? ['The state of the TPM.'] : [];
+    return { ...buildPlan([{ name: 'receive', detail: ref.name }], { refusals }), dropped, format: 'raw' };
+  }
+
+  override async begin(spec: IngestSpec): Promise<void> {
+    throwFirstRefusal(await this.plan(spec));
+    const { id, ref, vm, mapping } = spec;
+    const uid = this.engine.nextUid();
+    const { cpu, memoryBytes, tags, disks } = vm;
+    const created = buildVm({ ref, uid, cpu, memoryBytes, tags, backend: this.engine.kind });
+    const nics = vm.nics.map((nic) => ({ ...nic, network: mapping.networks[nic.network] ?? nic.network }));
+    this.ids.set(uid, id);
+    this.engine.portable.set(formatRef(ref), { ...vm, nics });
+    for (const { name } of disks) this.engine.disks.set(`${formatRef(ref)} ${name}`, Buffer.alloc(0));
+    this.engine.put({ ...created, diskBytes: disks[0]?.sizeBytes ?? 0, status: 'Provisioning' });
+  }
+
+  override async write(target: IngestTarget, disk: string, signal: AbortSignal): Promise<DiskWriter> {
+    const { key, sizeBytes } = this.partialDisk(target, disk);
+    let content = Buffer.alloc(0);
+    return {
+      write: async (offset, data) => {
+        signal.throwIfAborted();
+        if (offset < content.length || offset + data.length > sizeBytes)
+          throw new DomainError('BACKEND_FAILED', `There is no room at ${offset}.`);
+        content = Buffer.concat([content, Buffer.alloc(offset - content.length), data]);
+      },
+      finish: async () => void this.engine.disks.set(key, content),
+      abort: async () => undefined,
+    };
+  }
+
+  override async *hashes(target: IngestTarget, disk: string, signal: AbortSignal): AsyncIterable<string> {
+    const { key } = this.partialDisk(target, disk);
+    yield* hashesOf(Readable.from([this.engine.disks.get(key) ?? Buffer.alloc(0)], { signal }));
+  }
+
+  override async commit(target: IngestTarget): Promise<void> {
+    const state = await this.state(target);
+    if (state === 'absent') throw new DomainError('INSTANCE_NOT_FOUND', `${target.ref.name} no longer exists.`);
+    if (state === 'partial') this.engine.put(withStatus(this.engine.vm(target.ref), 'Stopped'));
+  }
+
+  override async discard(target: IngestTarget): Promise<void> {
+    const state = await this.state(target);
+    if (state === 'committed') throw new DomainError('WRONG_STATE', `${target.ref.name} is complete.`);
+    if (state === 'partial') this.engine.remove(target.ref);
+  }
+
+  override async state({ id, ref }: IngestTarget): Promise<IngestState> {
+    this.engine.expectReachable();
+    if (!this.engine.has(ref)) return 'absent';
+    const vm = this.engine.vm(ref);
+    if (this.ids.get(vm.uid) !== id) return 'absent';
+    return vm.status === 'Provisioning' ? 'partial' : 'committed';
+  }
+
+  private partialDisk({ id, ref }: IngestTarget, disk: string): { readonly key: string; readonly sizeBytes: number } {
+    const vm = this.engine.vm(ref);
+    if (this.ids.get(vm.uid) !== id) throw new DomainError('INSTANCE_NOT_FOUND', `${ref.name} is another VM.`);
+    if (vm.status !== 'Provisioning') throw new DomainError('WRONG_STATE', `${ref.name} is complete.`);
+    const found = this.engine.portable.get(formatRef(ref))?.disks?.find(({ name }) => name === disk);
+    if (!found) throw new DomainError('DEVICE_NOT_FOUND', `${ref.name} has no disk ${disk}.`);
+    return { key: `${formatRef(ref)} ${disk}`, sizeBytes: found.sizeBytes };
+  }
+}
