@@ -22,6 +22,7 @@ import { PlatformModule } from './platform/platform.module.js';
 import type { AppDeps } from './platform/tokens.js';
 import { SnapshotsModule } from './snapshots/snapshots.module.js';
 import { StoreModule } from './store/store.module.js';
+import { ResumedTasksModule } from './tasks/resumed-tasks.module.js';
 import { TasksModule } from './tasks/tasks.module.js';
 
 /**
@@ -39,6 +40,7 @@ export class AppModule {
         BackendsModule,
         TasksModule,
         FleetModule,
+        ResumedTasksModule,
         IdentityModule,
         HealthModule,
         PageModule,

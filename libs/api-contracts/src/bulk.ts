@@ -64,5 +64,7 @@ export class BulkTaskView {
   @IsIn(BULK_ACTIONS) action!: BulkAction;
   @Optional() @IsBoolean() force?: boolean;
   @Optional() @IsString() tag?: string;
+  /** No further member begins until the task is continued. */
+  @Optional() @IsBoolean() paused?: boolean;
   @Nested(() => BulkCountsView) counts!: BulkCountsView;
 }

@@ -1,5 +1,17 @@
 import { TASK_KINDS, type TaskKind, type TaskStatus } from '@headgate/domain-contracts';
-import { IsArray, IsIn, IsISO8601, IsNumber, IsString, Max, Min } from 'class-validator';
+import {
+  IsArray,
+  IsBoolean,
+  IsIn,
+  IsInt,
+  IsISO8601,
+  IsNumber,
+  IsObject,
+  IsString,
+  Max,
+  MaxLength,
+  Min,
+} from 'class-validator';
 import { BulkTaskView, TaskMemberView } from './bulk.js';
 import { Nested, Nullable, Optional } from './fields.js';
 
@@ -9,12 +21,29 @@ export class TaskStepView {
   @Optional() @IsISO8601() finishedAt?: string;
 }
 
+/** How much of the data of the current step was processed. */
+export class TaskTransferView {
+  @IsInt() @Min(0) doneBytes!: number;
+  /** Null while it is unknown. */
+  @Nullable() @IsInt() @Min(0) totalBytes!: number | null;
+  /** Of the last seconds; null until it can be measured. */
+  @Nullable() @IsInt() @Min(0) bytesPerSecond!: number | null;
+  /** At that speed; null while the speed or the total is unknown. */
+  @Nullable() @IsInt() @Min(0) remainingSeconds!: number | null;
+}
+
+/** GET /api/tasks/{id} */
+export class TaskQuery {
+  /** Continues an event stream: the ID of the last event, for clients that can't set the header Last-Event-ID. */
+  @Optional() @IsString() @MaxLength(64) lastEventId?: string;
+}
+
 /** GET /api/tasks/{id} */
 export class TaskView {
   @IsString() id!: string;
   @IsIn(TASK_KINDS) kind!: TaskKind;
   @IsIn(['running', 'done', 'error']) status!: TaskStatus;
-  /** Lines separated by newline. */
+  /** Lines separated by newline; empty in the list of tasks. The first line says how many older ones were cut. */
   @IsString() log!: string;
   /** Empty unless status is `error`. */
   @IsString() error!: string;
@@ -27,8 +56,30 @@ export class TaskView {
   /** 0 to 1, or null when it is unknown. */
   @Nullable() @IsNumber() @Min(0) @Max(1) progress!: number | null;
   @IsArray() @Nested(() => TaskStepView, { each: true }) steps!: TaskStepView[];
+  /** Only while a step reports bytes. */
+  @Optional() @Nested(() => TaskTransferView) transfer?: TaskTransferView;
+  /** Whether DELETE would cancel the task now. */
+  @Optional() @IsBoolean() cancelable?: boolean;
+  /** Login of the caller who canceled it. */
+  @Optional() @IsString() canceledBy?: string;
+  /** Why it does not continue at the moment: it is paused, or its journal can't be written. */
+  @Optional() @IsString() waiting?: string;
+  /** The outcome in numbers and names, such as the downtime of a move. Its fields depend on the kind. */
+  @Optional() @IsObject() result?: object;
   /** Only of a bulk task. */
   @Optional() @Nested(() => BulkTaskView) bulk?: BulkTaskView;
   /** The instances of a bulk task, in one task only, not in the list. */
   @Optional() @IsArray() @Nested(() => TaskMemberView, { each: true }) members?: TaskMemberView[];
+}
+
+/** The events of GET /api/tasks/{id} as an event stream, and their data. */
+export interface TaskStreamEvents {
+  /** The whole task. `logOffset` is the offset after its log, in UTF-16 code units since the log began. */
+  readonly snapshot: TaskView & { readonly logOffset: number };
+  /** The task without its log and its members. */
+  readonly changed: Omit<TaskView, 'log' | 'members'>;
+  /** New lines, each with a newline. If `offset` is larger than the end of the last text, lines between them were cut. */
+  readonly log: { readonly offset: number; readonly text: string };
+  /** The members of a bulk task that changed. */
+  readonly members: readonly TaskMemberView[];
 }

@@ -23,6 +23,7 @@ export * from './model/is-same-instance.js';
 export * from './model/release-on-destroy.js';
 export * from './model/run-concurrently.js';
 export * from './model/task.js';
+export * from './model/task-definition.js';
 export * from './ports/audit-log.port.js';
 export * from './ports/backend.port.js';
 export * from './ports/cluster-inventory.port.js';

@@ -3,24 +3,17 @@ import {
   buildPlan,
   DomainError,
   formatRef,
-  messageOf,
   needsRetry,
   parseRef,
-  runConcurrently,
   type Audit,
   type BulkOrder,
-  type BulkReporter,
   type Caller,
   type InstanceDirectory,
   type InstanceRef,
   type Plan,
-  type TaskMember,
   type TaskRunner,
 } from '@headgate/domain-contracts';
 import type { InstanceActions } from './instance-actions.js';
-
-/** More at once would only wait in the backend. */
-const MAX_CONCURRENT_MEMBERS = 8;
 
 /**
  * One action for many instances, as a task of the service. Each instance gets the use case of a single request, with its checks and
@@ -30,10 +23,11 @@ export class RunBulk extends Change<[order: BulkOrder, refs: readonly InstanceRe
   constructor(
     private readonly directory: InstanceDirectory,
     private readonly tasks: TaskRunner,
-    private readonly actions: InstanceActions,
+    actions: InstanceActions,
     private readonly audit: Audit,
   ) {
     super();
+    tasks.defineBulk((order, ref, caller) => actions.apply(order, ref, caller));
   }
 
   override async plan(order: BulkOrder, refs: readonly InstanceRef[]): Promise<Plan> {
@@ -60,7 +54,7 @@ export class RunBulk extends Change<[order: BulkOrder, refs: readonly InstanceRe
     if (!bulk) throw new DomainError('WRONG_STATE', `${id} is not a bulk task.`);
     if (status === 'running') throw new DomainError('WRONG_STATE', `${id} still runs.`);
     if (!members) throw new DomainError('WRONG_STATE', `${id} is too old; its members are no longer known.`);
-    const { counts: _counts, ...order } = bulk;
+    const { counts: _counts, paused: _paused, ...order } = bulk;
     const refs = members.filter(needsRetry).map(({ ref }) => ref);
     if (refs.length === 0) throw new DomainError('WRONG_STATE', `Nothing failed in ${id}.`);
     return this.start(order, refs, caller);
@@ -69,42 +63,23 @@ export class RunBulk extends Change<[order: BulkOrder, refs: readonly InstanceRe
   /** Begins no further member; those that run are finished. @throws DomainError TASK_NOT_FOUND, WRONG_STATE */
   async cancel(id: string, caller: Caller): Promise<void> {
     const { tasks, audit } = this;
-    if (!tasks.get(id).bulk) throw new DomainError('WRONG_STATE', `${id} is not a bulk task.`);
-    await audit.of(caller, 'cancel task', `task/${id}`, async () =>
-      tasks.cancelTask(id, new DomainError('CONFLICT', `Canceled by ${caller.login || 'the user'}.`)),
+    const { bulk, status } = tasks.get(id);
+    if (!bulk) throw new DomainError('WRONG_STATE', `${id} is not a bulk task.`);
+    if (status !== 'running') throw new DomainError('WRONG_STATE', `The task ${id} has already ended.`);
+    await audit.of(caller, 'cancel task', `task/${id}`, async () => tasks.cancelTask(id, caller));
+  }
+
+  /** Begins no further member until it is continued, also after a restart. @throws DomainError TASK_NOT_FOUND, WRONG_STATE */
+  async pause(id: string, isPaused: boolean, caller: Caller): Promise<void> {
+    const { tasks, audit } = this;
+    tasks.get(id);
+    await audit.of(caller, isPaused ? 'pause task' : 'continue task', `task/${id}`, async () =>
+      tasks.pauseBulk(id, isPaused),
     );
   }
 
   private start(order: BulkOrder, refs: readonly string[], caller: Caller): string {
-    return this.tasks.startBulk(order, refs, caller, (report) => this.work(order, refs, caller, report));
-  }
-
-  private async work(order: BulkOrder, refs: readonly string[], caller: Caller, report: BulkReporter): Promise<void> {
-    report.step(describe(order));
-    let finished = 0;
-    let failed = 0;
-    await runConcurrently(refs, MAX_CONCURRENT_MEMBERS, async (ref) => {
-      if (report.signal.aborted) return;
-      report.member(ref, { status: 'running' });
-      const result = await this.apply(order, parseRef(ref), caller);
-      report.member(ref, result);
-      if (result.error !== undefined) {
-        failed++;
-        report.log(`${ref}: ${result.error}`);
-      }
-      report.progress(++finished / refs.length);
-    });
-    report.signal.throwIfAborted();
-    if (failed > 0) throw new Error(`${failed} of ${refs.length} failed.`);
-  }
-
-  private async apply(order: BulkOrder, ref: InstanceRef, caller: Caller): Promise<Omit<TaskMember, 'ref'>> {
-    try {
-      const task = await this.actions.apply(order, ref, caller);
-      return { status: 'done', ...(task === undefined ? {} : { task }) };
-    } catch (error) {
-      return { status: 'error', error: messageOf(error) };
-    }
+    return this.tasks.startBulk(order, refs, caller);
   }
 }
 

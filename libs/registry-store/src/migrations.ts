@@ -33,4 +33,23 @@ export const MIGRATIONS: readonly string[] = [
      description TEXT NOT NULL
    ) STRICT, WITHOUT ROWID`,
   `ALTER TABLE task ADD COLUMN members TEXT`,
+  `ALTER TABLE task ADD COLUMN kind TEXT NOT NULL DEFAULT '';
+   ALTER TABLE task ADD COLUMN log TEXT NOT NULL DEFAULT '';
+   ALTER TABLE task ADD COLUMN journal TEXT;
+   UPDATE task SET kind = json_extract(body, '$.kind'), log = json_extract(body, '$.log'), body = json_remove(body, '$.log');
+   CREATE TABLE task_member (
+     id INTEGER PRIMARY KEY,
+     task TEXT NOT NULL REFERENCES task (id) ON DELETE CASCADE,
+     ref TEXT NOT NULL,
+     status TEXT NOT NULL,
+     error TEXT,
+     next_task TEXT,
+     UNIQUE (task, ref)
+   ) STRICT;
+   INSERT INTO task_member (task, ref, status, error, next_task)
+     SELECT task.id, json_extract(member.value, '$.ref'), json_extract(member.value, '$.status'),
+       json_extract(member.value, '$.error'), json_extract(member.value, '$.task')
+     FROM task, json_each(task.members) AS member WHERE task.members IS NOT NULL ORDER BY task.id, member.key;
+   ALTER TABLE task DROP COLUMN members;
+   CREATE INDEX task_by_kind ON task (kind, status)`,
 ];

@@ -53,29 +53,6 @@ describe('registry-store', () => {
     database = new RegistryDatabase(file).open();
   };
 
-  test('keeps tasks over a restart and lists the newest first', () => {
-    const store = new SqliteTaskStore(database);
-    store.put(buildTask());
-    store.put(buildTask({ id: 'create-web-2', startedAt: '2026-01-02T00:00:00.000Z' }));
-    store.put(buildTask({ status: 'done', log: 'a\nb' }));
-    reopen();
-    const again = new SqliteTaskStore(database);
-    expect(again.recent(10).map(({ id, status }) => [id, status])).toEqual([
-      ['create-web-2', 'running'],
-      ['create-web-1', 'done'],
-    ]);
-    expect(again.running().map(({ id }) => id)).toEqual(['create-web-2']);
-    expect(again.get('create-web-1')?.log).toBe('a\nb');
-    expect(again.get('none')).toBeUndefined();
-  });
-
-  test('returns copies: changing one does not change the store', () => {
-    const store = new SqliteTaskStore(database);
-    store.put(buildTask());
-    Object.assign(store.get('create-web-1') ?? {}, { log: 'changed' });
-    expect(store.get('create-web-1')?.log).toBe('');
-  });
-
   test('keeps the audit entries of one instance and of all', () => {
     const log = new SqliteAuditLog(database);
     log.append(buildEntry());

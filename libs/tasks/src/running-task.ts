@@ -1,54 +1,109 @@
 import {
-  countMembers,
   messageOf,
-  type BulkReporter,
+  ServiceShutdown,
   type Clock,
   type Log,
   type Task,
+  type TaskJournal,
   type TaskMember,
+  type TaskReporter,
   type TaskStep,
   type TaskStore,
 } from '@headgate/domain-contracts';
-import { TaskLog } from './task-log.js';
+import { TaskLog, type LogPart } from './task-log.js';
+import { TaskMembers } from './task-members.js';
+import type { LiveTask } from './task-reader.js';
+import { TransferMeter } from './transfer-meter.js';
+
+/** The error of a task that a restart of the service interrupted. */
+export const INTERRUPTED = 'interrupted by a restart';
+/** The error of a member whose work had begun then. */
+export const MAY_HAVE_RUN = 'Interrupted by a restart. It may have been carried out.';
 
 /** How long progress and log lines may wait before they are written to the store, in milliseconds. */
 const FLUSH_INTERVAL_MS = 1000;
 
-/** A running task, or bulk task. It journals each step before the step starts, and writes progress and log lines at intervals. */
-export class RunningTask implements BulkReporter {
-  private readonly abort = new AbortController();
-  private readonly lines = new TaskLog();
-  private cancelFlush: (() => void) | undefined;
+export interface RunDeps {
+  readonly store: TaskStore;
+  readonly clock: Clock;
+  readonly log: Log;
+}
 
-  private readonly members: Map<string, TaskMember> | undefined;
+/** The state of a running task: it journals each step before the step starts, and writes progress and log lines at intervals. */
+export class RunningTask implements TaskReporter, LiveTask {
+  private readonly abort = new AbortController();
+  private readonly shutdown = new AbortController();
+  private readonly lines: TaskLog;
+  private readonly listeners = new Set<() => void>();
+  private meter: TransferMeter;
+  private cancelFlush: (() => void) | undefined;
+  private isDetached = false;
+  /** Whether everything is in the store. */
+  isWritten = false;
+  readonly members: TaskMembers | undefined;
 
   constructor(
     private task: Task,
-    private readonly store: TaskStore,
-    private readonly clock: Clock,
-    private readonly operator: Log,
+    private readonly deps: RunDeps,
   ) {
-    this.members = task.members && new Map(task.members.map((member) => [member.ref, member]));
-    store.put(task);
+    this.lines = new TaskLog(task.log);
+    this.meter = new TransferMeter(deps.clock);
+    this.members = task.members && new TaskMembers(task.members);
+  }
+
+  /** Journals the new task with all its members. @throws when the store can't be written */
+  create(journal?: TaskJournal): void {
+    this.deps.store.put(this.current, journal);
   }
 
   get current(): Task {
-    return this.members ? { ...this.summary, members: [...this.members.values()] } : this.summary;
+    const task = { ...this.summary, log: this.lines.text() };
+    return this.members ? { ...task, members: this.members.all() } : task;
   }
 
-  /** Without the members. */
+  /** Without the log and the members. */
   get summary(): Task {
     const { members: _members, bulk, ...task } = this.task;
-    const counted = bulk && this.members ? { bulk: { ...bulk, counts: countMembers(this.members.values()) } } : {};
-    return { ...task, ...counted, log: this.lines.text() };
+    return { ...task, ...(bulk && this.members ? { bulk: { ...bulk, counts: this.members.counts } } : {}), log: '' };
+  }
+
+  get logEnd(): number {
+    return this.lines.end;
+  }
+
+  logSince(offset: number): LogPart {
+    return this.lines.since(offset);
+  }
+
+  get membersVersion(): number {
+    return this.members?.version ?? 0;
+  }
+
+  membersSince(version: number): readonly TaskMember[] {
+    return this.members?.since(version) ?? [];
+  }
+
+  subscribe(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => void this.listeners.delete(listener);
   }
 
   get ref(): string {
     return this.task.ref;
   }
 
+  /** Aborted when the task is canceled or the service shuts down. */
   get signal(): AbortSignal {
     return this.abort.signal;
+  }
+
+  /** Aborted when the service shuts down, also after the task was canceled. */
+  get shutdownSignal(): AbortSignal {
+    return this.shutdown.signal;
+  }
+
+  get isEnded(): boolean {
+    return this.task.status !== 'running';
   }
 
   /** Aborts the work; the task ends with this error. */
@@ -56,11 +111,32 @@ export class RunningTask implements BulkReporter {
     this.abort.abort(reason);
   }
 
+  /** Aborts the work because the service shuts down. */
+  stop(): void {
+    const reason = new ServiceShutdown(INTERRUPTED);
+    this.shutdown.abort(reason);
+    this.abort.abort(reason);
+  }
+
+  /** Ignores all further reports of work that did not end in time. */
+  detach(): void {
+    this.isDetached = true;
+    this.cancelFlush?.();
+  }
+
   step(name: string): void {
-    const now = this.clock.iso();
-    this.task = { ...this.task, steps: [...finished(this.task.steps, now), { name, startedAt: now }] };
+    this.beginStep(name);
+    this.save();
+  }
+
+  /** Begins a step without writing it. */
+  beginStep(name: string): void {
+    const now = this.deps.clock.iso();
+    const { transfer: _transfer, ...task } = this.task;
+    this.meter = new TransferMeter(this.deps.clock);
+    this.task = { ...task, steps: [...finished(task.steps, now), { name, startedAt: now }] };
     this.lines.append(name);
-    this.store.put(this.current);
+    this.notify();
   }
 
   log(line: string): void {
@@ -68,51 +144,92 @@ export class RunningTask implements BulkReporter {
     this.flushSoon();
   }
 
+  mask(secret: string): void {
+    this.lines.secrets.add(secret);
+  }
+
   progress(fraction: number): void {
-    this.task = { ...this.task, progress: Math.min(1, Math.max(0, fraction)) };
+    if (!Number.isFinite(fraction)) return;
+    this.update({ progress: Math.min(1, Math.max(0, fraction)) });
+  }
+
+  bytes(doneBytes: number, totalBytes?: number): void {
+    this.update({ transfer: this.meter.report(doneBytes, totalBytes) });
+  }
+
+  member(member: TaskMember): void {
+    this.members?.set(
+      member.error === undefined ? member : { ...member, error: this.lines.secrets.text(member.error) },
+    );
     this.flushSoon();
   }
 
-  member(ref: string, result: Omit<TaskMember, 'ref'>): void {
-    if (!this.members?.has(ref)) throw new Error(`${ref} is not a member of ${this.task.id}`);
-    this.members.set(ref, { ref, ...result });
+  /** Changes fields that are written at intervals. */
+  update(fields: Partial<Task>): void {
+    this.task = { ...this.task, ...fields };
     this.flushSoon();
+  }
+
+  /** Writes everything now. @throws when the store can't be written */
+  save(journal?: TaskJournal): void {
+    if (this.isDetached) throw new Error('The service was stopped.');
+    const task = { ...this.summary, log: this.lines.text() };
+    if (this.members) this.members.write((members) => this.deps.store.put({ ...task, members }, journal));
+    else this.deps.store.put(task, journal);
+    this.cancelFlush?.();
+    this.cancelFlush = undefined;
+    this.notify();
+    this.isWritten = true;
   }
 
   /** @returns whether the end is in the store: a full disk must neither stop the service nor hide the outcome */
-  end(error?: string): boolean {
-    this.cancelFlush?.();
-    const now = this.clock.iso();
-    for (const { ref, status } of this.members?.values() ?? []) {
-      if (status === 'waiting') this.members?.set(ref, { ref, status: 'skipped', error });
-    }
+  end(error?: string, result?: object): boolean {
+    const now = this.deps.clock.iso();
+    const masked = error === undefined ? '' : this.lines.secrets.text(error);
+    for (const { ref, status } of this.members?.all() ?? [])
+      if (status === 'waiting') this.members?.set({ ref, status: 'skipped', error: masked });
+    const { waiting: _waiting, transfer: _transfer, cancelable: _cancelable, ...task } = this.task;
     this.task = {
-      ...this.task,
+      ...task,
       status: error === undefined ? 'done' : 'error',
-      error: error ?? '',
-      progress: error === undefined ? 1 : this.task.progress,
-      steps: finished(this.task.steps, now),
+      error: masked,
+      progress: error === undefined ? 1 : task.progress,
+      steps: finished(task.steps, now),
       finishedAt: now,
+      ...(result ? { result } : {}),
     };
     if (error !== undefined) this.lines.append(error);
+    this.notify();
     return this.write();
   }
 
+  /** Writes everything now, if the store can be written. */
+  write(): boolean {
+    try {
+      this.save();
+      return true;
+    } catch (error) {
+      this.warn(error);
+      return false;
+    }
+  }
+
+  warn(error: unknown): void {
+    this.deps.log.warn({ id: this.task.id, reason: messageOf(error) }, 'writing the task failed');
+  }
+
   private flushSoon(): void {
-    this.cancelFlush ??= this.clock.after(FLUSH_INTERVAL_MS, () => {
+    if (this.isDetached) return;
+    this.cancelFlush ??= this.deps.clock.after(FLUSH_INTERVAL_MS, () => {
       this.cancelFlush = undefined;
       this.write();
     });
+    this.notify();
   }
 
-  private write(): boolean {
-    try {
-      this.store.put(this.current);
-      return true;
-    } catch (error) {
-      this.operator.warn({ id: this.task.id, reason: messageOf(error) }, 'writing the task failed');
-      return false;
-    }
+  private notify(): void {
+    this.isWritten = false;
+    for (const listener of this.listeners) listener();
   }
 }
 

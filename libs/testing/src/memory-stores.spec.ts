@@ -1,7 +1,9 @@
 import { folderStoreContract } from './contracts/folder-store.contract.js';
 import { sourceStoreContract } from './contracts/source-store.contract.js';
+import { taskStoreContract } from './contracts/task-store.contract.js';
 import { MemoryFolderStore } from './memory-folder-store.js';
 import { MemorySourceStore } from './memory-source-store.js';
+import { MemoryTaskStore } from './memory-task-store.js';
 
 folderStoreContract('memory', () => {
   const store = new MemoryFolderStore();
@@ -10,5 +12,10 @@ folderStoreContract('memory', () => {
 
 sourceStoreContract('memory', () => {
   const store = new MemorySourceStore();
+  return { store, reopen: () => store, close: () => undefined };
+});
+
+taskStoreContract('memory', () => {
+  const store = new MemoryTaskStore();
   return { store, reopen: () => store, close: () => undefined };
 });

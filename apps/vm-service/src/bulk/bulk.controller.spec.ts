@@ -178,32 +178,63 @@ describe('POST /api/ext/bulk', () => {
     expect((await edge.send('POST', `/api/ext/bulk/${id}/cancel`)).status).toBe(409);
   });
 
-  test('keeps its results over a restart of the service, also for members that never began', async () => {
+  /** Ten instances whose action waits until the test lets it go; the names of those whose action began. */
+  const hold = (): { refs: string[]; held: string[]; release: () => void } => {
     const power = edge.lab.require('power');
-    let isHeld = false;
-    const stopping = Promise.withResolvers<void>();
-    power.apply = async () => {
-      isHeld = true;
-      await stopping.promise;
+    const apply = power.apply.bind(power);
+    const gate = Promise.withResolvers<void>();
+    const held: string[] = [];
+    power.apply = async (...args: Parameters<InstancePower['apply']>) => {
+      held.push(args[0].name);
+      await gate.promise;
+      return apply(...args);
     };
-    const refs = [WEB, ...Array.from({ length: 9 }, (_none, index) => `vm/lab/default/later-${index}`)];
-    for (const ref of refs.slice(1)) {
+    const refs = Array.from({ length: 10 }, (_none, index) => `vm/lab/default/later-${index}`);
+    for (const ref of refs) {
       const vm = edge.lab.engine.all()[0]!;
       edge.lab.engine.put({ ...vm, uid: ref, ref: { ...vm.ref, name: ref.split('/')[3]! } } as typeof vm);
     }
+    return { refs, held, release: gate.resolve };
+  };
+
+  test('continues after a restart of the service with the members that had not begun', async () => {
+    const { refs, held, release } = hold();
     const id = await start({ action: 'start', refs });
-    for (let turn = 0; turn < MAX_TURNS && !isHeld; turn++) await task(id);
+    for (let turn = 0; turn < MAX_TURNS && held.length < 8; turn++) await task(id);
     const board = edge.service.app.get(TaskBoard);
     const close = board.close.bind(board);
     board.close = () => {
       const closed = close();
-      stopping.resolve();
+      release();
       return closed;
     };
     await edge.reopen();
-    const kept = await task(id);
-    expect([kept.status, kept.error]).toEqual(['error', 'interrupted by a restart']);
-    expect(kept.bulk?.counts).toMatchObject({ waiting: 0, running: 0, done: 8, skipped: 2 });
+    const kept = await ended(id);
+    expect([kept.status, kept.error]).toEqual(['done', '']);
+    expect(kept.bulk?.counts).toMatchObject({ waiting: 0, running: 0, done: 10, skipped: 0 });
+    expect(held).toHaveLength(10);
+    expect(kept.log).toMatch(/Resumed after a restart/);
+  });
+
+  test('pauses, and continues with the caller of the task', async () => {
+    const { refs, held, release } = hold();
+    const id = await start({ action: 'start', refs });
+    for (let turn = 0; turn < MAX_TURNS && held.length < 8; turn++) await task(id);
+    for (const action of ['pause', 'pause'])
+      expect((await edge.send('POST', `/api/ext/bulk/${id}/${action}`)).json).toEqual({ status: 'ok' });
+    release();
+    for (let turn = 0; turn < MAX_TURNS && (await task(id)).bulk?.counts.running !== 0; turn++);
+    expect(await task(id)).toMatchObject({
+      status: 'running',
+      waiting: 'Paused.',
+      bulk: { paused: true, counts: { waiting: 2, running: 0, done: 8 } },
+    });
+    expect(held).toHaveLength(8);
+    expect((await edge.send('POST', `/api/ext/bulk/${id}/resume`)).status).toBe(200);
+    expect(await ended(id)).toMatchObject({ status: 'done', bulk: { paused: false, counts: { done: 10 } } });
+    const late = await edge.send('POST', `/api/ext/bulk/${id}/pause`);
+    expect([late.status, late.json.code]).toEqual([409, 'WRONG_STATE']);
+    expect((await edge.send('POST', '/api/ext/bulk/none/pause')).status).toBe(404);
   });
 
   test('writes an audit entry for each instance with the caller, and refuses callers who may not change anything', async () => {
@@ -218,7 +249,7 @@ describe('POST /api/ext/bulk', () => {
     expect(refused.status).toBe(403);
     const answer = await edge.send('POST', '/api/ext/bulk', { action: 'start', refs: [WEB] }, ann);
     const id = String(answer.json['task']);
-    for (const action of ['cancel', 'retry'])
+    for (const action of ['cancel', 'retry', 'pause', 'resume'])
       expect(
         (await edge.send('POST', `/api/ext/bulk/${id}/${action}`, undefined, { 'tailscale-user-login': 'bob' })).status,
       ).toBe(403);

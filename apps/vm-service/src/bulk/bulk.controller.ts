@@ -55,6 +55,28 @@ export class BulkController {
     return { status: 'ok' };
   }
 
+  @Post(':task/pause')
+  @Describe(
+    'Begins no further member of a bulk task until it is resumed, also after a restart; those that run are finished.',
+    answer(200, StatusView),
+  )
+  @HttpCode(200)
+  pause(@Param('task') task: string, @Body() _body: EmptyBody, @CurrentCaller() caller: Caller): Promise<StatusView> {
+    return this.setPaused(task, true, caller);
+  }
+
+  @Post(':task/resume')
+  @Describe('Continues a bulk task that was paused.', answer(200, StatusView))
+  @HttpCode(200)
+  resume(@Param('task') task: string, @Body() _body: EmptyBody, @CurrentCaller() caller: Caller): Promise<StatusView> {
+    return this.setPaused(task, false, caller);
+  }
+
+  private async setPaused(task: string, isPaused: boolean, caller: Caller): Promise<StatusView> {
+    await this.runBulk.pause(task, isPaused, caller);
+    return { status: 'ok' };
+  }
+
   /** @throws DomainError INVALID_INPUT for a query that chooses every instance */
   private find({ kind = 'vm', q, context, folder }: BulkQuery): InstanceRef[] {
     const words = q?.split(/\s+/).filter(Boolean) ?? [];

@@ -2,6 +2,7 @@ import { Controller, Get, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { MetricsSnapshot } from './metrics-snapshot.js';
 import { answer, Describe } from '../platform/answers.decorator.js';
+import { sendPieces } from '../platform/send-pieces.js';
 
 @Controller('metrics')
 export class MetricsController {
@@ -9,7 +10,8 @@ export class MetricsController {
 
   @Get()
   @Describe('The exposition, from a snapshot.', answer(200, 'text/plain'))
-  async read(@Res() reply: FastifyReply): Promise<void> {
-    await reply.header('content-type', this.snapshot.contentType).send(this.snapshot.read());
+  read(@Res() reply: FastifyReply): void {
+    void reply.header('content-type', this.snapshot.contentType);
+    sendPieces(reply, this.snapshot.read());
   }
 }

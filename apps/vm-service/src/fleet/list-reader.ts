@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import type { OutgoingHttpHeaders } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import type { ListQuery, SortField } from '@headgate/api-contracts';
 import { DomainError, formatRef, type InstanceKind } from '@headgate/domain-contracts';
@@ -8,6 +7,7 @@ import { MetricsSampler } from '@headgate/metrics';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { acceptsEncoding } from '../platform/accept-encoding.js';
 import { matchesEtag } from '../platform/etag.js';
+import { sendPieces } from '../platform/send-pieces.js';
 import { EventStreams } from './event-streams.js';
 import { GzipBlocks } from './gzip/gzip-blocks.js';
 import { presentUsage } from '../metrics/present-usage.js';
@@ -81,18 +81,6 @@ export class ListReader {
       sample ? [{ ref: formatRef(instance.ref), usage: presentUsage(sample) }] : [],
     );
   }
-}
-
-/** Sends a body whose pieces other requests send too, without joining them. */
-function sendPieces(reply: FastifyReply, pieces: readonly Buffer[]): void {
-  reply.hijack();
-  const { raw } = reply;
-  const length = pieces.reduce((sum, { length }) => sum + length, 0);
-  raw.writeHead(reply.statusCode, { ...(reply.getHeaders() as OutgoingHttpHeaders), 'content-length': length });
-  raw.cork();
-  for (const piece of pieces) raw.write(piece);
-  raw.end();
-  raw.uncork();
 }
 
 const isWhole = ({ context, folder, q, sort, limit, cursor, usage }: ListQuery): boolean =>

@@ -1,31 +1,62 @@
-import { Controller, Get, Param } from '@nestjs/common';
-import { TaskView } from '@headgate/api-contracts';
-import type { Task } from '@headgate/domain-contracts';
-import { TaskReader } from '@headgate/tasks';
+import { Body, Controller, Delete, Get, HttpCode, Param, Query, Req, Res } from '@nestjs/common';
+import { EmptyBody, StatusView, TaskQuery, TaskView } from '@headgate/api-contracts';
+import type { Caller } from '@headgate/domain-contracts';
+import { CancelTask, TaskReader } from '@headgate/tasks';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { CurrentCaller } from '../identity/caller.decorator.js';
 import { answer, answerList, Describe } from '../platform/answers.decorator.js';
+import { presentTask } from './present-task.js';
+import { TaskStreams } from './task-streams.js';
 
 /** The most tasks in the list. */
 const MAX_LISTED_TASKS = 100;
 
 @Controller('api/tasks')
 export class TasksController {
-  constructor(private readonly tasks: TaskReader) {}
+  constructor(
+    private readonly tasks: TaskReader,
+    private readonly streams: TaskStreams,
+    private readonly cancelTask: CancelTask,
+  ) {}
 
   @Get()
-  @Describe('The last 100 tasks, the newest first.', answerList(200, TaskView))
+  @Describe('The last 100 tasks without their logs, the newest first.', answerList(200, TaskView))
   recent(): TaskView[] {
-    return this.tasks.recent(MAX_LISTED_TASKS).map(present);
+    return this.tasks.recent(MAX_LISTED_TASKS).map(presentTask);
   }
 
   @Get(':id')
-  @Describe('One task with its log.', answer(200, TaskView))
-  one(@Param('id') id: string): TaskView {
-    return present(this.tasks.get(id));
+  @Describe(
+    'One task with its log; with Accept: text/event-stream, a snapshot and then each change until the task ends.',
+    answer(200, TaskView),
+    answer(200, 'text/event-stream'),
+  )
+  async one(
+    @Param('id') id: string,
+    @Query() { lastEventId }: TaskQuery,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    if (request.headers.accept?.includes('text/event-stream'))
+      return this.streams.begin(id, request, reply, lastEventId);
+    await reply
+      .header('cache-control', 'no-cache')
+      .header('vary', 'accept')
+      .send(presentTask(this.tasks.get(id)));
+  }
+
+  @Delete(':id')
+  @Describe(
+    'Cancels a task, which is rolled back then; 409 while it does something that must not be interrupted.',
+    answer(200, StatusView),
+  )
+  @HttpCode(200)
+  async cancel(
+    @Param('id') id: string,
+    @Body() _body: EmptyBody,
+    @CurrentCaller() caller: Caller,
+  ): Promise<StatusView> {
+    await this.cancelTask.run(id, caller);
+    return { status: this.tasks.get(id).status === 'running' ? 'canceling' : 'canceled' };
   }
 }
-
-const present = ({ members, ...task }: Task): TaskView => ({
-  ...task,
-  steps: [...task.steps],
-  ...(members ? { members: [...members] } : {}),
-});

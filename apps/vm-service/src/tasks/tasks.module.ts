@@ -1,9 +1,10 @@
 import { Module, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
-import { Clock, TaskRunner, TaskStore } from '@headgate/domain-contracts';
-import { TaskBoard, TaskReader } from '@headgate/tasks';
+import { Audit, Clock, TaskRunner, TaskStore } from '@headgate/domain-contracts';
+import { CancelTask, TaskBoard, TaskReader } from '@headgate/tasks';
 import { provideClass } from '../platform/provide-class.js';
 import { LOGGER } from '../platform/tokens.js';
 import { StoreModule } from '../store/store.module.js';
+import { TaskStreams } from './task-streams.js';
 import { TasksController } from './tasks.controller.js';
 
 @Module({
@@ -13,11 +14,16 @@ import { TasksController } from './tasks.controller.js';
     provideClass(TaskBoard, [TaskStore, Clock, LOGGER]),
     { provide: TaskRunner, useExisting: TaskBoard },
     { provide: TaskReader, useExisting: TaskBoard },
+    provideClass(CancelTask, [TaskRunner, Audit]),
+    TaskStreams,
   ],
-  exports: [TaskRunner, TaskReader],
+  exports: [TaskBoard, TaskRunner, TaskReader],
 })
 export class TasksModule implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  constructor(private readonly board: TaskBoard) {}
+  constructor(
+    private readonly board: TaskBoard,
+    private readonly streams: TaskStreams,
+  ) {}
 
   onApplicationBootstrap(): void {
     this.board.recover();
@@ -26,5 +32,6 @@ export class TasksModule implements OnApplicationBootstrap, BeforeApplicationShu
   /** While the service still answers: clients can read how their tasks ended. */
   async beforeApplicationShutdown(): Promise<void> {
     await this.board.close();
+    this.streams.close();
   }
 }

@@ -1,3 +1,6 @@
+import type { Caller } from '../values/caller.js';
+import type { InstanceRef } from '../values/instance-ref.js';
+
 /** The actions that a bulk task can carry out on each of its instances. */
 export const BULK_ACTIONS = [
   'start',
@@ -38,7 +41,15 @@ export interface TaskMember {
 /** The order of a bulk task, and how many members have each status. */
 export interface BulkTask extends BulkOrder {
   readonly counts: Readonly<Record<MemberStatus, number>>;
+  /** No further member begins until the task is continued. */
+  readonly paused?: boolean;
 }
+
+/**
+ * Carries out the order on one instance.
+ * @returns the ID of the task that continues the action, if there is one
+ */
+export type MemberWork = (order: BulkOrder, ref: InstanceRef, caller: Caller) => Promise<string | undefined>;
 
 /** Whether the action was not carried out, so that it can be tried again. */
 export const needsRetry = ({ status }: TaskMember): boolean => status === 'error' || status === 'skipped';

@@ -1,6 +1,17 @@
 import type { BulkTask, TaskMember } from './bulk.js';
 
-export const TASK_KINDS = ['create', 'migrate', 'snapshot', 'restore', 'clone', 'import', 'bulk'] as const;
+export const TASK_KINDS = [
+  'create',
+  'migrate',
+  'snapshot',
+  'restore',
+  'clone',
+  'import',
+  'bulk',
+  'move',
+  'bootc',
+  'plugin',
+] as const;
 export type TaskKind = (typeof TASK_KINDS)[number];
 export type TaskStatus = 'running' | 'done' | 'error';
 
@@ -10,13 +21,24 @@ export interface TaskStep {
   readonly finishedAt?: string;
 }
 
+/** How much of the data of the current step was processed. */
+export interface TaskTransfer {
+  readonly doneBytes: number;
+  /** Null while it is unknown. */
+  readonly totalBytes: number | null;
+  /** Of the last seconds; null until it can be measured. */
+  readonly bytesPerSecond: number | null;
+  /** At that speed; null while the speed or the total is unknown. */
+  readonly remainingSeconds: number | null;
+}
+
 /** A long operation with a log that can be polled. Survives restarts of the service. */
 export interface Task {
   /** `<kind>-<name>-<time-sortable id>` */
   readonly id: string;
   readonly kind: TaskKind;
   readonly status: TaskStatus;
-  /** Lines separated by newline. */
+  /** Lines separated by newline. Empty in lists of tasks. */
   readonly log: string;
   /** Empty unless status is `error`. */
   readonly error: string;
@@ -29,6 +51,16 @@ export interface Task {
   /** 0 to 1, or null if unknown. */
   readonly progress: number | null;
   readonly steps: readonly TaskStep[];
+  /** Only while a step reports bytes. */
+  readonly transfer?: TaskTransfer;
+  /** Whether the task can be canceled now. */
+  readonly cancelable?: boolean;
+  /** Login of the caller who canceled it. */
+  readonly canceledBy?: string;
+  /** Why it does not continue at the moment: it is paused, or its journal can't be written. */
+  readonly waiting?: string;
+  /** The outcome in numbers and names, such as the downtime of a move. Its fields depend on the kind. */
+  readonly result?: object;
   /** Only for a bulk task. */
   readonly bulk?: BulkTask;
   /** The instances of a bulk task, in their order. Missing in lists of tasks, and in old tasks. */
@@ -54,13 +86,5 @@ export interface TaskReporter {
   readonly signal: AbortSignal;
 }
 
-/** The part of an operation that continues after it was accepted. */
+/** The part of an operation that continues after it was accepted. A restart of the service ends it; see TaskDefinition for work that survives one. */
 export type BackgroundWork = (report: TaskReporter) => Promise<void>;
-
-/** Receives the results of a bulk task's members as well. */
-export interface BulkReporter extends TaskReporter {
-  /** @param ref one of the refs with which the task was started */
-  member(ref: string, result: Omit<TaskMember, 'ref'>): void;
-}
-
-export type BulkWork = (report: BulkReporter) => Promise<void>;

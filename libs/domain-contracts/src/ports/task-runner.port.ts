@@ -1,12 +1,22 @@
 import type { Caller } from '../values/caller.js';
 import type { ImageRef } from './imported-images.port.js';
 import type { InstanceRef } from '../values/instance-ref.js';
-import type { BulkOrder } from '../model/bulk.js';
-import type { BackgroundWork, BulkWork, Task, TaskKind } from '../model/task.js';
+import type { BulkOrder, MemberWork } from '../model/bulk.js';
+import type { BackgroundWork, Task, TaskKind } from '../model/task.js';
+import type { DefinedTask, TaskDefinition } from '../model/task-definition.js';
 
 /** Runs long operations as tasks that can be polled. */
 export abstract class TaskRunner {
-  /** Journals the task, starts the work and returns the task's ID at once. */
+  /**
+   * Registers a kind of task that survives restarts. Call it while the service is created, before it starts: tasks that a restart
+   * interrupted are resumed or rolled back when it starts.
+   */
+  abstract define<Input extends object>(definition: TaskDefinition<Input>): DefinedTask<Input>;
+
+  /** Registers the work of bulk tasks; call it like `define`. */
+  abstract defineBulk(work: MemberWork): void;
+
+  /** Journals the task, starts the work and returns the task's ID at once. The work ends with the process. */
   abstract start(
     kind: Exclude<TaskKind, 'bulk'>,
     subject: InstanceRef | ImageRef,
@@ -14,15 +24,24 @@ export abstract class TaskRunner {
     work: BackgroundWork,
   ): string;
 
-  /** Journals a bulk task with all its members, starts the work and returns the task's ID at once. */
-  abstract startBulk(order: BulkOrder, refs: readonly string[], caller: Caller, work: BulkWork): string;
+  /**
+   * Journals a bulk task with all its members, starts it and returns the task's ID at once. Each member is journaled before its work
+   * begins; after a restart, only those are carried out that had not begun.
+   */
+  abstract startBulk(order: BulkOrder, refs: readonly string[], caller: Caller): string;
+
+  /** Begins no further member until it is continued, also after a restart. @throws DomainError TASK_NOT_FOUND, WRONG_STATE */
+  abstract pauseBulk(id: string, isPaused: boolean): void;
 
   /** A running or ended task. @throws DomainError TASK_NOT_FOUND */
   abstract get(id: string): Task;
 
-  /** Cancels a running task. @throws DomainError TASK_NOT_FOUND, WRONG_STATE when it has ended */
-  abstract cancelTask(id: string, reason: Error): void;
+  /**
+   * Cancels a running task. Does nothing if it was canceled before.
+   * @throws DomainError TASK_NOT_FOUND; WRONG_STATE when it has ended, or its step can't be interrupted
+   */
+  abstract cancelTask(id: string, caller: Caller): void;
 
-  /** Cancels the running tasks of an instance. They end with the reason as their error. */
+  /** Cancels the running tasks of an instance that is gone. They end with the reason as their error. */
   abstract cancel(ref: InstanceRef, reason: Error): void;
 }

@@ -16,6 +16,12 @@ export const retryBulk = async (id: string): Promise<string> =>
 export const cancelBulk = (id: string): Promise<StatusView> =>
   postJson<StatusView>(`${BULK}/${encodeURIComponent(id)}/cancel`);
 
+export const pauseBulk = (id: string): Promise<StatusView> =>
+  postJson<StatusView>(`${BULK}/${encodeURIComponent(id)}/pause`);
+
+export const resumeBulk = (id: string): Promise<StatusView> =>
+  postJson<StatusView>(`${BULK}/${encodeURIComponent(id)}/resume`);
+
 const LABELS: Readonly<Record<BulkOrder['action'], string>> = {
   start: 'Start',
   stop: 'Shut down',

@@ -1,10 +1,11 @@
 import type { TaskView } from '@headgate/api-contracts';
+import { readableBytes } from '../quantity/quantity.js';
 import { Progress } from '../ui/progress.js';
 import { taskTitle } from './task-title.js';
 
 /** The progress of one task, as text and as a bar. */
 export function TaskBar({ task }: { task: TaskView }) {
-  const { status, progress, error, steps } = task;
+  const { status, progress, error, waiting } = task;
   const title = taskTitle(task);
   const percent = status === 'done' ? 100 : Math.round((progress ?? 0) * 100);
   const failed = status === 'error';
@@ -18,8 +19,23 @@ export function TaskBar({ task }: { task: TaskView }) {
         tone={failed ? 'danger' : status === 'done' ? 'success' : 'progress'}
       />
       <p className={failed ? 'hg-status--danger' : 'hg-note'} role={failed ? 'alert' : undefined}>
-        {failed ? error : status === 'done' ? 'Done' : steps.at(-1)?.name}
+        {failed ? error : status === 'done' ? 'Done' : (waiting ?? currentStep(task))}
       </p>
     </div>
   );
+}
+
+/** "Copy the disk: 1.5 GiB of 4 GiB, 2 min left". */
+function currentStep({ steps, transfer }: TaskView): string {
+  const name = steps.at(-1)?.name ?? '';
+  if (!transfer) return name;
+  const { doneBytes, totalBytes, remainingSeconds } = transfer;
+  const total = totalBytes === null ? '' : ` of ${readableBytes(totalBytes)}`;
+  const left = remainingSeconds === null ? '' : `, ${formatSeconds(remainingSeconds)} left`;
+  return `${name}: ${readableBytes(doneBytes)}${total}${left}`;
+}
+
+function formatSeconds(seconds: number): string {
+  if (seconds < 60) return `${seconds} s`;
+  return seconds < 3600 ? `${Math.ceil(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`;
 }

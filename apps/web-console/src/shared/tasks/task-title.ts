@@ -9,6 +9,9 @@ const VERBS: Readonly<Record<Exclude<TaskView['kind'], 'bulk'>, string>> = {
   restore: 'Restore',
   clone: 'Clone',
   import: 'Import',
+  move: 'Move',
+  bootc: 'Build',
+  plugin: 'Install',
 };
 
 /** A readable title, such as "Create web-1" or "Shut down 12 instances". */

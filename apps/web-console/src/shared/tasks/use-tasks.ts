@@ -1,6 +1,7 @@
-import { useQuery } from '@tanstack/react-query';
-import type { TaskView } from '@headgate/api-contracts';
-import { getJson } from '../api/request.js';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import type { StatusView, TaskView } from '@headgate/api-contracts';
+import { useCallback } from 'react';
+import { deleteJson, getJson } from '../api/request.js';
 
 export const TASKS_KEY = ['tasks'] as const;
 const BUSY_REFETCH_MS = 1_000;
@@ -26,6 +27,15 @@ export const useTask = (id: string | undefined) =>
     enabled: id !== undefined,
     refetchInterval: ({ state: { data } }) => (data && !isRunning(data) ? false : FOLLOW_REFETCH_MS),
   });
+
+/** Refetches the tasks immediately. */
+export function useRefreshTasks(): () => void {
+  const queries = useQueryClient();
+  return useCallback(() => void queries.invalidateQueries({ queryKey: TASKS_KEY }), [queries]);
+}
+
+export const cancelTask = (id: string): Promise<StatusView> =>
+  deleteJson<StatusView>(`/api/tasks/${encodeURIComponent(id)}`);
 
 /** The tasks of an instance, by its ref. */
 export const useTasksOf = (ref: string): readonly TaskView[] =>

@@ -2,14 +2,17 @@ import type { TaskView } from '@headgate/api-contracts';
 import { Link } from 'wouter';
 import { pathOfRef } from '../../../shared/location/paths.js';
 import { TaskBar } from '../../../shared/tasks/task-bar.js';
+import { isRunning } from '../../../shared/tasks/use-tasks.js';
 import { taskTitle } from '../../../shared/tasks/task-title.js';
 import { BulkTaskDetails } from '../../../shared/bulk/components/bulk-task-details.js';
+import { CancelTask } from './cancel-task.js';
+import { TaskLog } from './task-log.js';
 import { Disclosure } from '../../../shared/ui/disclosure.js';
 import { Timestamp } from '../../../shared/ui/timestamp.js';
 
 /** One task: its progress, when it was started and by whom, its log, and a link to its instance. */
 export function TaskItem({ task, onOpen }: { task: TaskView; onOpen: () => void }) {
-  const { ref, log, caller, startedAt } = task;
+  const { ref, caller, startedAt } = task;
   return (
     <li aria-label={taskTitle(task)}>
       <TaskBar task={task} />
@@ -23,13 +26,10 @@ export function TaskItem({ task, onOpen }: { task: TaskView; onOpen: () => void 
         </Link>
       )}
       {task.kind === 'bulk' && <BulkTaskDetails task={task} />}
-      {log !== '' && (
-        <Disclosure label="Log">
-          <pre className="hg-log" tabIndex={0}>
-            {log}
-          </pre>
-        </Disclosure>
-      )}
+      {task.kind !== 'bulk' && isRunning(task) && <CancelTask task={task} />}
+      <Disclosure label="Log">
+        <TaskLog id={task.id} />
+      </Disclosure>
     </li>
   );
 }

@@ -1,33 +1,48 @@
 import { useMutation } from '@tanstack/react-query';
 import type { TaskView } from '@headgate/api-contracts';
 import { useTrackTask } from '../../tasks/track-task.js';
-import { isRunning, useTask } from '../../tasks/use-tasks.js';
+import { isRunning, useRefreshTasks, useTask } from '../../tasks/use-tasks.js';
 import { Button } from '../../ui/button.js';
 import { CopyButton } from '../../ui/copy.js';
 import { Disclosure } from '../../ui/disclosure.js';
 import { ErrorAlert } from '../../ui/error-alert.js';
-import { cancelBulk, orderLabel, retryBulk } from '../bulk-order.js';
+import { cancelBulk, orderLabel, pauseBulk, resumeBulk, retryBulk } from '../bulk-order.js';
 import { bulkReport, nameOfRef } from '../bulk-report.js';
 
 /** The counts of a bulk task in the list of tasks, with the ways to stop it and to retry what failed. */
 export function BulkTaskDetails({ task }: { task: TaskView }) {
   const trackTask = useTrackTask();
   const cancel = useMutation({ mutationFn: () => cancelBulk(task.id) });
+  const isPaused = task.bulk?.paused === true;
+  const pause = useMutation({
+    mutationFn: () => (isPaused ? resumeBulk(task.id) : pauseBulk(task.id)),
+    onSuccess: useRefreshTasks(),
+  });
   const retry = useMutation({ mutationFn: () => retryBulk(task.id), onSuccess: trackTask });
   const { summary, unfinished } = bulkReport('', task);
-  const error = cancel.error ?? retry.error;
+  const error = cancel.error ?? pause.error ?? retry.error;
   return (
     <>
       <p className="hg-note">{summary}</p>
       {isRunning(task) && (
-        <Button
-          isSmall
-          variant="secondary"
-          isDisabled={cancel.isPending || cancel.isSuccess}
-          onClick={() => cancel.mutate()}
-        >
-          Stop
-        </Button>
+        <>
+          <Button
+            isSmall
+            variant="secondary"
+            isDisabled={pause.isPending || cancel.isSuccess}
+            onClick={() => pause.mutate()}
+          >
+            {isPaused ? 'Resume' : 'Pause'}
+          </Button>
+          <Button
+            isSmall
+            variant="secondary"
+            isDisabled={cancel.isPending || cancel.isSuccess}
+            onClick={() => cancel.mutate()}
+          >
+            Stop
+          </Button>
+        </>
       )}
       {!isRunning(task) && unfinished > 0 && (
         <>

@@ -1,0 +1,63 @@
+import { messageOf, type Clock, type TaskJournal } from '@headgate/domain-contracts';
+import type { RunningTask } from './running-task.js';
+
+/** How long a task waits before it tries again to write its journal. */
+const RETRY_MS = 5_000;
+
+/** The journal of a running task. Nothing continues before it is written: a step that is not in the journal could be run twice. */
+export class JournalWriter<Input extends object = object> {
+  constructor(
+    private readonly task: RunningTask,
+    private journal: TaskJournal<Input>,
+    private readonly clock: Clock,
+  ) {}
+
+  get current(): TaskJournal<Input> {
+    return this.journal;
+  }
+
+  /** @throws when the store can't be written; the journal is as before then */
+  write(change: (journal: TaskJournal<Input>) => TaskJournal<Input>): void {
+    const next = change(this.journal);
+    this.task.save(next);
+    this.journal = next;
+  }
+
+  tryWrite(change: (journal: TaskJournal<Input>) => TaskJournal<Input>): boolean {
+    try {
+      this.write(change);
+      return true;
+    } catch (error) {
+      this.task.warn(error);
+      return false;
+    }
+  }
+
+  /** Waits until the store can be written, such as when a disk is full. @throws ServiceShutdown */
+  async commit(change: (journal: TaskJournal<Input>) => TaskJournal<Input>): Promise<void> {
+    for (let isWaiting = false; ; isWaiting = true) {
+      try {
+        this.write(change);
+        if (isWaiting) this.task.update({ waiting: undefined });
+        return;
+      } catch (error) {
+        this.task.shutdownSignal.throwIfAborted();
+        if (!isWaiting) this.task.warn(error);
+        this.task.update({ waiting: `Its journal can't be written: ${messageOf(error)}` });
+        await this.retryOrShutdown();
+      }
+    }
+  }
+
+  private async retryOrShutdown(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const { shutdownSignal } = this.task;
+    const cancel = this.clock.after(RETRY_MS, resolve);
+    const onShutdown = (): void => resolve();
+    shutdownSignal.addEventListener('abort', onShutdown);
+    await promise;
+    cancel();
+    shutdownSignal.removeEventListener('abort', onShutdown);
+    shutdownSignal.throwIfAborted();
+  }
+}

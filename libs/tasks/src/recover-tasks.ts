@@ -1,0 +1,75 @@
+import {
+  countMembers,
+  messageOf,
+  type Task,
+  type TaskJournal,
+  type TaskKind,
+  type TaskMember,
+} from '@headgate/domain-contracts';
+import { INTERRUPTED, MAY_HAVE_RUN, type RunDeps } from './running-task.js';
+
+/** A task that an earlier process began, and that can continue. */
+export interface RecoveredTask {
+  readonly task: Task;
+  readonly journal: TaskJournal;
+}
+
+/**
+ * Ends the stored tasks that can't continue.
+ * @param versionOf the version of the journals of a kind; undefined if its tasks can't continue
+ * @param isRunning whether this process runs the task
+ * @returns the others
+ */
+export function recoverTasks(
+  { store, clock, log }: RunDeps,
+  versionOf: (kind: TaskKind) => number | undefined,
+  isRunning: (id: string) => boolean,
+): RecoveredTask[] {
+  return store.running().flatMap((task): RecoveredTask[] => {
+    if (isRunning(task.id)) return [];
+    const found = readJournal(task);
+    if (typeof found === 'object') return [{ task, journal: found }];
+    const members = task.members?.map(interrupted);
+    const { bulk } = task;
+    try {
+      store.put({
+        ...task,
+        status: 'error',
+        error: INTERRUPTED,
+        log: [task.log, found, INTERRUPTED].filter(Boolean).join('\n'),
+        finishedAt: clock.iso(),
+        ...(bulk && members ? { bulk: { ...bulk, counts: countMembers(members) }, members } : {}),
+      });
+    } catch (error) {
+      log.warn({ id: task.id, reason: messageOf(error) }, 'writing the task failed');
+    }
+    return [];
+  });
+
+  /** The journal, or why the task can't continue. */
+  function readJournal({ id, kind }: Task): TaskJournal | string {
+    try {
+      const journal = store.journal(id);
+      const version = versionOf(kind);
+      if (!journal || version === undefined) return '';
+      if (journal.version === version && isComplete(journal)) return journal;
+      return `Its journal has the version ${journal.version}; this release continues version ${version}.`;
+    } catch (error) {
+      log.warn({ id, reason: messageOf(error) }, 'reading the journal of a task failed');
+      return `Its journal can't be read: ${messageOf(error)}`;
+    }
+  }
+}
+
+/** @throws Error for JSON that is no journal */
+function isComplete({ steps, input, caller }: TaskJournal): boolean {
+  if (!Array.isArray(steps) || typeof input !== 'object' || typeof caller?.login !== 'string')
+    throw new Error('it is incomplete');
+  return true;
+}
+
+/** A process that was killed wrote the results of its last second nowhere. */
+const interrupted = (member: TaskMember): TaskMember => {
+  if (member.status === 'waiting') return { ref: member.ref, status: 'skipped', error: INTERRUPTED };
+  return member.status === 'running' ? { ref: member.ref, status: 'error', error: MAY_HAVE_RUN } : member;
+};

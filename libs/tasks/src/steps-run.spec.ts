@@ -1,0 +1,477 @@
+import type { Caller, StepContext, TaskDefinition, TaskJournal } from '@headgate/domain-contracts';
+import { FixedClock, MemoryTaskStore } from '@headgate/testing';
+import { INTERRUPTED } from './running-task.js';
+import { TaskBoard } from './task-board.js';
+
+interface CopyInput {
+  readonly disk: string;
+}
+
+type Step = (context: StepContext<CopyInput>) => Promise<unknown>;
+
+const ann: Caller = { login: 'ann', name: 'Ann', admin: true };
+const bob: Caller = { login: 'bob', name: 'Bob', admin: true };
+const order = { name: 'web', ref: 'vm/lab/local/web', input: { disk: 'root' } };
+const nothing: Step = async () => undefined;
+const never: Step = () => new Promise(() => undefined);
+const untilAborted: Step = ({ signal }) =>
+  new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
+
+describe('a defined task', () => {
+  let store: MemoryTaskStore;
+  let clock: FixedClock;
+  let boards: TaskBoard[];
+  let logged: object[];
+
+  beforeEach(() => {
+    store = new MemoryTaskStore();
+    clock = new FixedClock();
+    boards = [];
+    logged = [];
+  });
+
+  const settled = async (): Promise<void> => {
+    for (let turn = 0; turn < 200; turn++) await Promise.resolve();
+  };
+
+  /** A board with a kind of task of the steps `prepare`, `copy`, which can be canceled, and `switch`. */
+  const openBoard = (steps: Partial<Record<'prepare' | 'copy' | 'switch', Step>>, more: object = {}) => {
+    const note = (fields: object, message: string): void => void logged.push({ ...fields, message });
+    const board = new TaskBoard(store, clock, { info: note, warn: note });
+    boards.push(board);
+    const definition: TaskDefinition<CopyInput> = {
+      kind: 'move',
+      steps: () => [
+        { name: 'prepare', run: steps.prepare ?? nothing },
+        {
+          name: 'copy',
+          isCancelable: true,
+          weight: 8,
+          params: ({ input }) => ({ to: `${input.disk}-copy` }),
+          run: steps.copy ?? nothing,
+        },
+        { name: 'switch', run: steps.switch ?? nothing },
+      ],
+      ...more,
+    };
+    const moves = board.define(definition);
+    return { board, start: () => moves.start(order, ann) };
+  };
+
+  /** A restart after a kill: the promises of the first process never settle, and the store keeps what it wrote. */
+  const restart = async (steps: Parameters<typeof openBoard>[0], more: object = {}): Promise<TaskBoard> => {
+    const { board } = openBoard(steps, more);
+    board.recover();
+    board.resume();
+    await settled();
+    return board;
+  };
+
+  const namesOf = ({ steps }: TaskJournal): string[] => steps.map(({ name, isFinished }) => `${name} ${isFinished}`);
+
+  test('journals each step with its parameters before it runs, and its result after it', async () => {
+    const seen: unknown[] = [];
+    const journals: (TaskJournal | undefined)[] = [];
+    const { board, start } = openBoard({
+      prepare: async ({ task }) => {
+        journals.push(store.journal(task));
+        return { bytes: 70 };
+      },
+      copy: async ({ task, input, params, attempt, checkpoint, caller, result }) => {
+        seen.push(input, params, attempt, checkpoint, caller, result<{ bytes: number }>('prepare').bytes);
+        expect(() => result('switch')).toThrow(/not finished/);
+        journals.push(store.journal(task));
+      },
+    });
+    const id = start();
+    expect(store.get(id)).toMatchObject({ kind: 'move', status: 'running', caller: 'ann', ref: order.ref, steps: [] });
+    expect(store.journal(id)).toEqual({ task: id, version: 1, caller: ann, input: { disk: 'root' }, steps: [] });
+    await settled();
+    expect(journals.map((journal) => journal?.steps)).toEqual([
+      [{ name: 'prepare', params: {}, attempts: 1, isFinished: false }],
+      [
+        { name: 'prepare', params: {}, attempts: 1, isFinished: true, result: { bytes: 70 } },
+        { name: 'copy', params: { to: 'root-copy' }, attempts: 1, isFinished: false },
+      ],
+    ]);
+    expect(seen).toEqual([{ disk: 'root' }, { to: 'root-copy' }, 1, undefined, ann, 70]);
+    expect(board.get(id)).toMatchObject({ status: 'done', progress: 1, error: '', log: 'prepare\ncopy\nswitch' });
+    expect(board.get(id).steps.map(({ name, finishedAt }) => [name, finishedAt !== undefined])).toEqual([
+      ['prepare', true],
+      ['copy', true],
+      ['switch', true],
+    ]);
+    expect(store.journal(id)).toBeUndefined();
+  });
+
+  test('reports the result of the definition', async () => {
+    const result = ({ steps }: TaskJournal): object => ({ downtimeMs: (steps[2]?.result as { ms: number }).ms });
+    const { start } = openBoard({ switch: async () => ({ ms: 42 }) }, { result });
+    const id = start();
+    await settled();
+    expect(store.get(id)?.result).toEqual({ downtimeMs: 42 });
+  });
+
+  test('reports bytes with the speed of the last seconds and the remaining time', async () => {
+    const reports: StepContext<CopyInput>[] = [];
+    const { board, start } = openBoard({
+      copy: (context) => {
+        reports.push(context);
+        return new Promise(() => undefined);
+      },
+    });
+    const id = start();
+    await settled();
+    const [context] = reports;
+    context?.bytes(0, 1000);
+    expect(board.get(id).transfer).toEqual({
+      doneBytes: 0,
+      totalBytes: 1000,
+      bytesPerSecond: null,
+      remainingSeconds: null,
+    });
+    clock.advance(2_000);
+    context?.bytes(200, 1000);
+    expect(board.get(id)).toMatchObject({
+      progress: (1 + 8 * 0.2) / 10,
+      transfer: { doneBytes: 200, totalBytes: 1000, bytesPerSecond: 100, remainingSeconds: 8 },
+    });
+    clock.advance(60_000);
+    context?.bytes(260);
+    expect(board.get(id).transfer).toMatchObject({ totalBytes: null, remainingSeconds: null });
+    context?.bytes(10, 1000);
+    expect(board.get(id).transfer).toMatchObject({ doneBytes: 10, bytesPerSecond: null });
+  });
+
+  test('rolls back when a step fails, and reports the first error', async () => {
+    const undone: string[][] = [];
+    const rollback = async (journal: TaskJournal, { log }: { log(text: string): void }): Promise<void> => {
+      undone.push(namesOf(journal));
+      log('Removed the copy.');
+    };
+    const copy: Step = async () => {
+      throw new Error('The network is down.');
+    };
+    const id = openBoard({ copy }, { rollback }).start();
+    await settled();
+    expect(undone).toEqual([['prepare true', 'copy false']]);
+    expect(store.get(id)).toMatchObject({ status: 'error', error: 'The network is down.' });
+    expect(store.get(id)?.steps.map(({ name }) => name)).toEqual(['prepare', 'copy', 'rollback']);
+    expect(store.get(id)?.log).toMatch(/Removed the copy\.\nRolled back\./);
+  });
+
+  test('reports a rollback that fails', async () => {
+    const fails = async (): Promise<void> => {
+      throw new Error('The copy is in use.');
+    };
+    const id = openBoard({ copy: fails }, { rollback: fails }).start();
+    await settled();
+    expect(store.get(id)?.error).toBe('The copy is in use. The rollback failed: The copy is in use.');
+  });
+
+  test('names the step that had begun when there is no rollback', async () => {
+    const copy: Step = async () => {
+      throw new Error('No.');
+    };
+    const id = openBoard({ copy }).start();
+    await settled();
+    expect(store.get(id)).toMatchObject({ error: 'No.', log: expect.stringMatching(/"copy" had begun/) });
+  });
+
+  describe('when it is canceled', () => {
+    test('is rolled back after its step has ended, and names the caller', async () => {
+      let undone = 0;
+      const rollback = async (): Promise<void> => void undone++;
+      const { board, start } = openBoard({ copy: untilAborted }, { rollback });
+      const id = start();
+      await settled();
+      expect(board.get(id).cancelable).toBe(true);
+      board.cancelTask(id, bob);
+      expect(store.journal(id)?.canceledBy).toBe('bob');
+      board.cancelTask(id, ann);
+      await settled();
+      board.cancelTask(id, ann);
+      expect(store.get(id)).toMatchObject({ status: 'error', error: 'Canceled by bob.', canceledBy: 'bob' });
+      expect(undone).toBe(1);
+    });
+
+    test('is not rolled back in a step that must not be interrupted', async () => {
+      const { board, start } = openBoard({ switch: never });
+      const id = start();
+      await settled();
+      expect(board.get(id).cancelable).toBe(false);
+      expect(() => board.cancelTask(id, ann)).toThrow(
+        expect.objectContaining({ code: 'WRONG_STATE', message: expect.stringMatching(/"switch"/) }),
+      );
+      expect(board.get(id)).not.toHaveProperty('canceledBy');
+    });
+
+    test('does not begin the next step, even if the canceled one succeeds', async () => {
+      const gate = Promise.withResolvers<void>();
+      let switched = false;
+      const { board, start } = openBoard({
+        copy: () => gate.promise,
+        switch: async () => void (switched = true),
+      });
+      const id = start();
+      await settled();
+      board.cancelTask(id, ann);
+      gate.resolve();
+      await settled();
+      expect([switched, store.get(id)?.error]).toEqual([false, 'Canceled by ann.']);
+    });
+
+    test('stays running while its step does not stop, says so, and is rolled back after a restart', async () => {
+      let undone = 0;
+      const rollback = async (): Promise<void> => void undone++;
+      const { board, start } = openBoard({ copy: never }, { rollback });
+      const id = start();
+      await settled();
+      board.cancelTask(id, ann);
+      clock.advance(30_000);
+      expect(board.get(id)).toMatchObject({ status: 'running', log: expect.stringMatching(/has not stopped yet/) });
+      const closed = board.close();
+      clock.advance(5_000);
+      await closed;
+      expect(undone).toBe(0);
+      await restart({}, { rollback, resume: async () => ({ action: 'continue' }) });
+      expect([undone, store.get(id)?.status, store.get(id)?.error]).toEqual([1, 'error', 'Canceled by ann.']);
+    });
+
+    test('is not canceled if that can not be journaled', async () => {
+      const { board, start } = openBoard({ copy: untilAborted });
+      const id = start();
+      await settled();
+      store.isFull = true;
+      expect(() => board.cancelTask(id, ann)).toThrow(expect.objectContaining({ code: 'NOT_READY' }));
+      expect(board.get(id)).not.toHaveProperty('canceledBy');
+      expect(board.get(id).status).toBe('running');
+    });
+
+    test('is left alone when its instance is deleted, which may be one of its steps', async () => {
+      const { board, start } = openBoard({ copy: untilAborted });
+      const id = start();
+      await settled();
+      board.cancel({ kind: 'vm', context: 'lab', namespace: 'local', name: 'web' }, new Error('web was deleted.'));
+      await settled();
+      expect(board.get(id).status).toBe('running');
+    });
+  });
+
+  describe('after a restart', () => {
+    /** Begins a task whose process is killed while it copies. */
+    const killed = async (more: object = {}): Promise<string> => {
+      const copy: Step = ({ saveCheckpoint }) => {
+        saveCheckpoint({ blocks: 12 });
+        return new Promise(() => undefined);
+      };
+      const id = openBoard({ prepare: async () => 'ready', copy }, more).start();
+      await settled();
+      return id;
+    };
+
+    test('ends as interrupted if its kind can neither be resumed nor rolled back', async () => {
+      const id = await killed();
+      const { board } = openBoard({ copy: () => Promise.reject(new Error('must not run')) });
+      board.recover();
+      board.resume();
+      await settled();
+      expect(store.get(id)).toMatchObject({
+        status: 'error',
+        error: INTERRUPTED,
+        log: expect.stringMatching(/"copy" had begun/),
+      });
+    });
+
+    test('repeats only the interrupted step, with the same parameters and its checkpoint', async () => {
+      const id = await killed();
+      const seen: unknown[] = [];
+      await restart(
+        {
+          prepare: () => Promise.reject(new Error('must not run again')),
+          copy: async ({ params, attempt, checkpoint, result }) => {
+            seen.push(params, attempt, checkpoint, result('prepare'));
+          },
+        },
+        {
+          resume: async (journal: TaskJournal) => {
+            seen.push(namesOf(journal));
+            return { action: 'continue' };
+          },
+        },
+      );
+      expect(seen).toEqual([['prepare true', 'copy false'], { to: 'root-copy' }, 2, { blocks: 12 }, 'ready']);
+      expect(store.get(id)).toMatchObject({ status: 'done', caller: 'ann', log: expect.stringMatching(/Resumed/) });
+    });
+
+    test('continues after the interrupted step if that had done its work', async () => {
+      const id = await killed();
+      const results: unknown[] = [];
+      await restart(
+        {
+          copy: () => Promise.reject(new Error('must not run again')),
+          switch: async ({ result }) => void results.push(result('copy')),
+        },
+        { resume: async () => ({ action: 'finished', result: { bytes: 7 } }) },
+      );
+      expect([results, store.get(id)?.status]).toEqual([[{ bytes: 7 }], 'done']);
+    });
+
+    test.each([
+      ['without resume', undefined, INTERRUPTED],
+      [
+        'if resume decides so',
+        { resume: async () => ({ action: 'rollback', reason: 'The copy is gone.' }) },
+        'The copy is gone.',
+      ],
+      ['if resume fails', { resume: () => Promise.reject(new Error('lab does not answer.')) }, 'lab does not answer.'],
+    ])('is rolled back %s', async (_title, more, error) => {
+      const undone: string[][] = [];
+      const rollback = async (journal: TaskJournal): Promise<void> => void undone.push(namesOf(journal));
+      const id = await killed();
+      await restart({ copy: () => Promise.reject(new Error('must not run')) }, { rollback, ...more });
+      expect(undone).toEqual([['prepare true', 'copy false']]);
+      expect(store.get(id)).toMatchObject({ status: 'error', error });
+    });
+
+    test('repeats a rollback that was interrupted, five times at most', async () => {
+      const id = await killed();
+      let begun = 0;
+      const rollback = (): Promise<void> => {
+        begun++;
+        return new Promise(() => undefined);
+      };
+      for (let start = 0; start < 8; start++) await restart({}, { rollback });
+      expect(begun).toBe(5);
+      expect(store.get(id)).toMatchObject({ status: 'error', error: expect.stringMatching(/interrupted 5 times/) });
+    });
+
+    test('does not repeat a step that was interrupted five times: it may kill the process', async () => {
+      const id = await killed();
+      let begun = 0;
+      const copy: Step = () => {
+        begun++;
+        return new Promise(() => undefined);
+      };
+      for (let start = 0; start < 8; start++) await restart({ copy }, { resume: async () => ({ action: 'continue' }) });
+      expect(begun).toBe(4);
+      expect(store.get(id)).toMatchObject({
+        status: 'error',
+        error: expect.stringMatching(/"copy" was interrupted 5 times/),
+      });
+    });
+
+    test('touches nothing if another release wrote its journal', async () => {
+      const id = await killed({ version: 3 });
+      let calls = 0;
+      const count = async (): Promise<never> => {
+        calls++;
+        throw new Error('must not run');
+      };
+      await restart({ copy: count }, { version: 2, resume: count, rollback: count });
+      expect(calls).toBe(0);
+      expect(store.get(id)).toMatchObject({
+        status: 'error',
+        error: INTERRUPTED,
+        log: expect.stringMatching(/version 3; this release continues version 2/),
+      });
+    });
+
+    test('ends as interrupted if its journal is damaged', async () => {
+      const id = await killed();
+      store.put(store.get(id)!, { version: 1 } as TaskJournal);
+      await restart({}, { resume: async () => ({ action: 'continue' }) });
+      expect(store.get(id)).toMatchObject({ error: INTERRUPTED, log: expect.stringMatching(/can't be read/) });
+    });
+
+    test('continues after a shutdown, which interrupts its step', async () => {
+      const { board, start } = openBoard({ copy: untilAborted }, { resume: async () => ({ action: 'continue' }) });
+      const id = start();
+      await settled();
+      await board.close();
+      expect(store.get(id)).toMatchObject({ status: 'running', finishedAt: null });
+      await restart({}, { resume: async () => ({ action: 'continue' }) });
+      expect(store.get(id)?.status).toBe('done');
+    });
+
+    test('ends at the shutdown if it could not continue', async () => {
+      const { board, start } = openBoard({ copy: untilAborted });
+      const id = start();
+      await settled();
+      await board.close();
+      expect(store.get(id)).toMatchObject({ status: 'error', error: INTERRUPTED });
+    });
+  });
+
+  test('runs no step that it cannot journal, and continues when the store can be written again', async () => {
+    let copied = 0;
+    const { board, start } = openBoard({
+      prepare: async () => void (store.isFull = true),
+      copy: async () => void copied++,
+    });
+    const id = start();
+    await settled();
+    clock.advance(60_000);
+    await settled();
+    expect([copied, board.get(id).status]).toEqual([0, 'running']);
+    expect(board.get(id).waiting).toBe("Its journal can't be written: database or disk is full");
+    store.isFull = false;
+    clock.advance(5_000);
+    await settled();
+    expect([copied, store.get(id)?.status]).toEqual([1, 'done']);
+  });
+
+  test('keeps the previous checkpoint if a new one can not be written', async () => {
+    const saved: boolean[] = [];
+    const { start } = openBoard({
+      copy: ({ saveCheckpoint }) => {
+        saved.push(saveCheckpoint({ blocks: 1 }));
+        store.isFull = true;
+        saved.push(saveCheckpoint({ blocks: 2 }));
+        return new Promise(() => undefined);
+      },
+    });
+    const id = start();
+    await settled();
+    expect([saved, store.journal(id)?.steps[1]?.checkpoint]).toEqual([[true, false], { blocks: 1 }]);
+  });
+
+  test('ignores reports of a step that has ended', async () => {
+    let late: StepContext<CopyInput> | undefined;
+    const { board, start } = openBoard({ prepare: async (context) => void (late = context), copy: never });
+    const id = start();
+    await settled();
+    const { log, progress, transfer } = board.get(id);
+    late?.log('late');
+    late?.progress(0.9);
+    late?.bytes(1, 2);
+    expect(late?.saveCheckpoint({ late: true })).toBe(false);
+    expect(board.get(id)).toMatchObject({ log, progress });
+    expect(board.get(id).transfer).toEqual(transfer);
+  });
+
+  test('masks the secrets that its steps register, in the log and in the error', async () => {
+    const copy: Step = async ({ mask, log }) => {
+      mask('correct horse');
+      log('login with correct horse');
+      throw new Error('"correct horse" was refused');
+    };
+    const id = openBoard({ copy }).start();
+    await settled();
+    expect(store.get(id)).toMatchObject({
+      error: '"***" was refused',
+      log: expect.stringMatching(/login with \*\*\*/),
+    });
+    expect(JSON.stringify(store.get(id))).not.toMatch(/correct horse/);
+  });
+
+  test('refuses a second definition of a kind, and steps with the same name', () => {
+    const { board } = openBoard({});
+    expect(() => board.define({ kind: 'move', steps: () => [] })).toThrow(/already defined/);
+    const twice = { name: 'copy', run: async () => undefined };
+    expect(() => board.define({ kind: 'bootc', steps: () => [twice, twice] }).start(order, ann)).toThrow(
+      /different names/,
+    );
+    expect(store.recent(10)).toEqual([]);
+  });
+});

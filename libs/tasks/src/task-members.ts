@@ -1,0 +1,44 @@
+import { countMembers, type MemberStatus, type TaskMember } from '@headgate/domain-contracts';
+
+/** The members of a bulk task, and which of them have to be written or sent. */
+export class TaskMembers {
+  private readonly members: Map<string, { member: TaskMember; version: number }>;
+  private readonly count: Record<MemberStatus, number>;
+  private unwritten = new Set<string>();
+  /** Grows with each change. */
+  version = 0;
+
+  constructor(members: readonly TaskMember[]) {
+    this.members = new Map(members.map((member) => [member.ref, { member, version: 0 }]));
+    this.count = countMembers(members);
+  }
+
+  get counts(): Readonly<Record<MemberStatus, number>> {
+    return { ...this.count };
+  }
+
+  all(): TaskMember[] {
+    return [...this.members.values()].map(({ member }) => member);
+  }
+
+  /** Those that changed after a version. */
+  since(version: number): TaskMember[] {
+    return [...this.members.values()].filter((one) => one.version > version).map(({ member }) => member);
+  }
+
+  set(member: TaskMember): void {
+    const before = this.members.get(member.ref)?.member;
+    if (!before) throw new Error(`${member.ref} is not a member`);
+    this.count[before.status]--;
+    this.count[member.status]++;
+    this.members.set(member.ref, { member, version: ++this.version });
+    this.unwritten.add(member.ref);
+  }
+
+  /** Passes the members that were not written yet; if that throws, they are passed again with the next write. */
+  write(put: (members: readonly TaskMember[]) => void): void {
+    const refs = this.unwritten;
+    put([...refs].flatMap((ref) => this.members.get(ref)?.member ?? []));
+    this.unwritten = new Set();
+  }
+}

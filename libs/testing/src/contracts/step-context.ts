@@ -1,0 +1,45 @@
+import type { StepContext } from '@headgate/domain-contracts';
+
+export interface RecordingStepContext<Input extends object> extends StepContext<Input> {
+  readonly lines: string[];
+  readonly fractions: number[];
+  readonly transfers: (readonly [doneBytes: number, totalBytes: number | undefined])[];
+  readonly checkpoints: object[];
+}
+
+/** The context of one step of a defined task, which records its reports for the test. */
+export function recordingStepContext<Input extends object>(
+  input: Input,
+  {
+    results = {},
+    ...given
+  }: Partial<Omit<StepContext<Input>, 'input' | 'result'>> & { results?: Readonly<Record<string, unknown>> } = {},
+): RecordingStepContext<Input> {
+  const lines: string[] = [];
+  const fractions: number[] = [];
+  const transfers: (readonly [number, number | undefined])[] = [];
+  const checkpoints: object[] = [];
+  return {
+    task: 'test-web-1',
+    caller: { login: 'ann', name: 'Ann', admin: true },
+    signal: new AbortController().signal,
+    params: {},
+    attempt: 1,
+    checkpoint: undefined,
+    mask: () => undefined,
+    log: (text) => void lines.push(text),
+    progress: (fraction) => void fractions.push(fraction),
+    bytes: (doneBytes, totalBytes) => void transfers.push([doneBytes, totalBytes]),
+    saveCheckpoint: (checkpoint) => checkpoints.push(checkpoint) > 0,
+    result: <T>(step: string): T => {
+      if (!(step in results)) throw new Error(`The step "${step}" is not finished.`);
+      return results[step] as T;
+    },
+    ...given,
+    input,
+    lines,
+    fractions,
+    transfers,
+    checkpoints,
+  };
+}
