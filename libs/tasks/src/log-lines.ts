@@ -11,17 +11,17 @@ const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u
 /** The lines of a text from a program, without control characters. Of a line that was overwritten with `\r`, the last state is kept. */
 export function logLines(text: string): string[] {
   const rest = text.length - MAX_TEXT_CHARS;
-  const lines = text
-    .slice(0, MAX_TEXT_CHARS)
-    .replace(/\r?\n$/, '')
-    .split(/\r?\n/)
-    .map(clean);
-  if (rest > 0) lines.push(`[${rest.toLocaleString('en')} more characters were cut]`);
-  return lines;
+  const lines = text.slice(0, MAX_TEXT_CHARS).split('\n');
+  // The newline at the end of the text begins no further line.
+  if (lines.length > 1 && lines.at(-1) === '') lines.pop();
+  const cleaned = lines.map(clean);
+  if (rest > 0) cleaned.push(`[${rest.toLocaleString('en')} more characters were cut]`);
+  return cleaned;
 }
 
 function clean(line: string): string {
-  const last = line.slice(line.lastIndexOf('\r') + 1);
+  const end = line.endsWith('\r') ? line.length - 1 : line.length;
+  const last = line.slice(line.lastIndexOf('\r', end - 1) + 1, end);
   // Escape sequences take some of the length, but not all of it.
   const head = last
     .slice(0, 4 * MAX_LINE_CHARS)

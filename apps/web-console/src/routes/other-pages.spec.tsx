@@ -1,7 +1,6 @@
 import type { ContainerView } from '@headgate/api-contracts';
 import { screen, waitFor, within } from '@testing-library/react';
 import { buildCapabilities, buildContext } from '../testing/build-capabilities.js';
-import { buildTask } from '../testing/build-task.js';
 import { buildVm } from '../testing/build-vm.js';
 import type { MockService } from '../testing/mock-service.js';
 import { closeConsole, givenService, openConsole } from '../testing/render-console.js';
@@ -134,38 +133,6 @@ test('the health page fixes problems after it showed the planned changes', async
   await user.click(dialog.getByRole('button', { name: 'Fix' }));
   expect(await screen.findByText('Fixed: Namespace tailvm')).toBeTruthy();
   expect(service.asked('GET /api/doctor').length).toBeGreaterThan(1);
-});
-
-describe('the tasks', () => {
-  const tasks = [
-    buildTask({ id: '1', kind: 'migrate', ref: 'vm/prod/tailvm/web-1', log: 'Copying memory' }),
-    buildTask({ id: '2', status: 'error', error: 'The disk is full.', caller: 'bob' }),
-    buildTask({ id: '3', status: 'done', ref: 'vm/prod/tailvm/old' }),
-  ];
-  const drawer = () => within(screen.getByRole('complementary', { name: 'Tasks' }));
-  const titles = () =>
-    drawer()
-      .getAllByRole('listitem')
-      .map((item) => item.getAttribute('aria-label'));
-
-  test('of all users are listed with their authors, and can be filtered by failure', async () => {
-    service.on('GET /api/tasks', tasks);
-    const { user } = await openConsole('/vms', [buildVm()], service);
-    await user.click(await screen.findByRole('button', { name: 'Tasks: 1 running' }));
-    expect(titles()).toEqual(['Migrate web-1', 'Create first', 'Create old']);
-    expect(drawer().getByText('The disk is full.')).toBeTruthy();
-    expect(drawer().getByText(/bob/)).toBeTruthy();
-    await user.click(drawer().getByRole('button', { name: 'Failed 1' }));
-    expect(titles()).toEqual(['Create first']);
-  });
-
-  test('close with Escape and return the focus', async () => {
-    const { user } = await openConsole('/vms', [buildVm()], service);
-    await user.click(screen.getByRole('button', { name: 'Tasks' }));
-    await user.keyboard('{Escape}');
-    expect(screen.queryByRole('complementary', { name: 'Tasks' })).toBeNull();
-    expect(document.activeElement).toBe(screen.getByRole('button', { name: 'Tasks' }));
-  });
 });
 
 test('the key "?" shows the keyboard shortcuts', async () => {
