@@ -17,6 +17,7 @@ import { DataVolumesModule } from './images/datavolumes.module.js';
 import { ImagesModule } from './images/images.module.js';
 import { InstancesModule } from './instances/instances.module.js';
 import { MetricsModule } from './metrics/metrics.module.js';
+import { MovesModule } from './moves/moves.module.js';
 import { PageModule } from './page/page.module.js';
 import { PlatformModule } from './platform/platform.module.js';
 import type { AppDeps } from './platform/tokens.js';
@@ -55,6 +56,7 @@ export class AppModule {
         ContainersModule,
         BulkModule,
         FoldersModule,
+        MovesModule,
         ConsolesModule,
         ClusterModule,
         DoctorModule,

@@ -6,6 +6,7 @@ export * from './folders.js';
 export * from './hardware.js';
 export * from './images.js';
 export * from './metrics.js';
+export * from './moves.js';
 export * from './guests.js';
 export * from './queries.js';
 export * from './snapshots.js';

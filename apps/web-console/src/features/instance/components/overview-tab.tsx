@@ -11,6 +11,7 @@ import { StatusLabel } from '../../../shared/ui/status-label.js';
 import { Timestamp } from '../../../shared/ui/timestamp.js';
 import { ExportCard } from './export-card.js';
 import { FolderEditor } from './folder-editor.js';
+import { MoveCard } from './move-dialog.js';
 import { RunningTask } from './running-task.js';
 import { TagEditor } from './tag-editor.js';
 
@@ -84,6 +85,7 @@ export function OverviewTab({ vm }: { vm: VmView }) {
           <TagEditor vm={vm} refusal={readOnlyReason(whoami)} />
         </section>
         <ExportCard vm={vm} refusal={readOnlyReason(whoami)} context={contextNamed(capabilities, vm.context)} />
+        <MoveCard vm={vm} refusal={readOnlyReason(whoami)} />
         <section className="hg-card" aria-label="Folder">
           <h2>Folder</h2>
           <FolderEditor vm={vm} refusal={readOnlyReason(whoami)} />

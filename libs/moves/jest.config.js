@@ -1,0 +1,1 @@
+export default { displayName: 'moves', preset: '../../jest.preset.js' };

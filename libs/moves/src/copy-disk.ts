@@ -1,0 +1,95 @@
+import { createHash } from 'node:crypto';
+import type { Readable } from 'node:stream';
+import { blocksOf, dataRuns, DomainError, hashesOf, hashOfZeros, type DiskWriter } from '@headgate/domain-contracts';
+
+export interface CopyReport {
+  /** @param offset how much of the disk has been read */
+  (offset: number): void;
+}
+
+/**
+ * Copies the content of a disk without its zeros. Ends both streams, whatever happens.
+ * @returns the number of bytes that were written
+ */
+export async function copyDisk(content: Readable, writer: DiskWriter, report: CopyReport): Promise<number> {
+  const closed = new Promise((resolve) => content.once('close', resolve));
+  try {
+    let offset = 0;
+    let written = 0;
+    for await (const block of blocksOf(content)) {
+      for (const run of dataRuns(block)) {
+        await writer.write(offset + run.offset, run.data);
+        written += run.data.length;
+      }
+      offset += block.length;
+      report(offset);
+    }
+    await writer.finish();
+    return written;
+  } catch (error) {
+    await writer.abort();
+    throw error;
+  } finally {
+    content.destroy();
+    // Its program has freed the disk by then.
+    await closed;
+  }
+}
+
+/**
+ * Compares both ends of a copy block by block; a disk that is larger than the other must have zeros there.
+ * @returns the hash of all blocks
+ * @throws DomainError BACKEND_FAILED at the first block that differs
+ */
+export async function compareDisks(
+  source: AsyncIterable<string>,
+  copy: AsyncIterable<string>,
+  report: (block: number) => void,
+): Promise<string> {
+  const zeros = await hashOfZeros();
+  const root = new RootHash(zeros);
+  const [one, other] = [source[Symbol.asyncIterator](), copy[Symbol.asyncIterator]()];
+  try {
+    for (let block = 0; ; block++) {
+      const [left, right] = await Promise.all([one.next(), other.next()]);
+      if (left.done && right.done) return root.digest();
+      const [expected, found] = [left.done ? zeros : left.value, right.done ? zeros : right.value];
+      if (expected !== found)
+        throw new DomainError('BACKEND_FAILED', `The copy differs from the source in the block ${block} of 1 MiB.`);
+      root.add(expected);
+      report(block + 1);
+    }
+  } finally {
+    await Promise.allSettled([one.return?.(), other.return?.()]);
+  }
+}
+
+/** The hash of the content of a disk, whatever zeros it has at its end. */
+export async function rootHash(content: Readable): Promise<string> {
+  const root = new RootHash(await hashOfZeros());
+  const closed = new Promise((resolve) => content.once('close', resolve));
+  try {
+    for await (const hash of hashesOf(content)) root.add(hash);
+    return root.digest();
+  } finally {
+    content.destroy();
+    await closed;
+  }
+}
+
+class RootHash {
+  private readonly hash = createHash('sha256');
+  private pendingZeros = 0;
+
+  constructor(private readonly zeros: string) {}
+
+  add(block: string): void {
+    if (block === this.zeros) return void this.pendingZeros++;
+    for (; this.pendingZeros > 0; this.pendingZeros--) this.hash.update(this.zeros);
+    this.hash.update(block);
+  }
+
+  digest(): string {
+    return this.hash.digest('hex');
+  }
+}

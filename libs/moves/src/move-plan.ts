@@ -1,0 +1,73 @@
+import type { ErrorCode, PlanStep, Refusal } from '@headgate/domain-contracts';
+
+/** Refusals that only moves have, besides those of the backends. */
+export const MOVE_REFUSAL_CODES = [
+  'CONTAINER_NOT_MOVABLE',
+  'MODE_NOT_SUPPORTED',
+  'SAME_PLACE',
+  'UNKNOWN_BACKEND',
+  'CONTEXT_REQUIRED',
+  'SOURCE_IS_TEMPLATE',
+  'SOURCE_HAS_SNAPSHOTS',
+  'SOURCE_IS_PROTECTED',
+  'SOURCE_CANNOT_BE_READ',
+  'DESTINATION_CANNOT_RECEIVE',
+  'MOVE_IN_PROGRESS',
+] as const;
+export type MoveRefusalCode = ErrorCode | (typeof MOVE_REFUSAL_CODES)[number];
+
+/** The part of the move that a concern is about. */
+export const CONCERN_CATEGORIES = ['request', 'source', 'destination', 'storage'] as const;
+export type ConcernCategory = (typeof CONCERN_CATEGORIES)[number];
+
+/** Something that a user should know before the move. A critical concern always blocks it. */
+export interface MoveConcern {
+  readonly code: MoveRefusalCode | 'WARNING';
+  readonly reason: string;
+  /** Empty for a warning. */
+  readonly remedy: string;
+  readonly category: ConcernCategory;
+  readonly severity: 'critical' | 'warning';
+}
+
+export interface MovePlan {
+  /** Whether the move may begin: there is no critical concern. */
+  readonly ok: boolean;
+  /** Refs, as text. The destination is empty while it can't be determined. */
+  readonly source: string;
+  readonly destination: string;
+  readonly mode: string;
+  readonly steps: readonly PlanStep[];
+  readonly warnings: readonly string[];
+  /** Properties that the copy will not have. */
+  readonly dropped: readonly string[];
+  /** The critical concerns. */
+  readonly refusals: readonly MoveConcern[];
+  /** Roughly how much is transferred. */
+  readonly estimatedBytes: number;
+  /** How long the guest will be stopped; null when it does not run, or nothing can be said. */
+  readonly estimatedDowntimeSeconds: number | null;
+  /** The format of the new disks; empty when it is unknown. */
+  readonly format: string;
+  readonly deleteSource: boolean;
+}
+
+/** Collects the concerns of a preflight, so that all of them are reported at once. */
+export class Concerns {
+  readonly refusals: MoveConcern[] = [];
+  readonly warnings: string[] = [];
+
+  refuse(category: ConcernCategory, code: MoveRefusalCode, reason: string, remedy: string): void {
+    this.refusals.push({ code, reason, remedy, category, severity: 'critical' });
+  }
+
+  /** The refusals of a backend's plan. */
+  addRefusals(category: ConcernCategory, refusals: readonly Refusal[]): void {
+    for (const { code, reason, remedy } of refusals)
+      this.refuse(code === 'INSUFFICIENT_STORAGE' ? 'storage' : category, code, reason, remedy);
+  }
+
+  warn(...warnings: readonly string[]): void {
+    this.warnings.push(...warnings);
+  }
+}

@@ -1,0 +1,348 @@
+import {
+  DISK_BLOCK_BYTES,
+  DomainError,
+  formatBytes,
+  hashesOf,
+  isVm,
+  messageOf,
+  parseRef,
+  type Audit,
+  type BackendDirectory,
+  type Clock,
+  type IngestTarget,
+  type InstanceDirectory,
+  type InstanceRef,
+  type ResourceMapping,
+  type Resumption,
+  type StepContext,
+  type StepDefinition,
+  type TaskContext,
+  type TaskDefinition,
+  type TaskJournal,
+  type VirtualMachine,
+} from '@headgate/domain-contracts';
+import { compareDisks, copyDisk, rootHash } from './copy-disk.js';
+import type { MemberFolders } from './member-folders.js';
+import type { MovesInProgress } from './moves-in-progress.js';
+import type { Throughput } from './throughput.js';
+
+/** The journaled order of a move. Without secrets. */
+export interface MoveInput {
+  /** A UUID that identifies the copy at the destination. */
+  readonly id: string;
+  /** Refs, as text. */
+  readonly source: string;
+  readonly destination: string;
+  /** The backend's ID of the source: another VM of the same name is not touched. */
+  readonly uid: string;
+  readonly wasRunning: boolean;
+  readonly deleteSource: boolean;
+  readonly mapping: ResourceMapping;
+}
+
+export interface MoveTaskDeps {
+  readonly directory: InstanceDirectory;
+  readonly backends: BackendDirectory;
+  readonly folders: MemberFolders;
+  readonly audit: Audit;
+  readonly inProgress: MovesInProgress;
+  readonly throughput: Throughput;
+  readonly clock: Clock;
+}
+
+interface Reserved {
+  readonly disks: readonly { readonly name: string; readonly sizeBytes: number }[];
+}
+
+interface Copied {
+  readonly writtenBytes: number;
+}
+
+interface Verified {
+  /** Hash of the content by disk. */
+  readonly hashes: Readonly<Record<string, string>>;
+}
+
+/** The guest may need as long as its backend waits for it. */
+const STOP_TIMEOUT_MS = 180_000;
+const START_TIMEOUT_MS = 90_000;
+/** A source that is not listed by then is gone. */
+const LIST_TIMEOUT_MS = 30_000;
+/** How long a backend may be away before the move gives up. */
+const UNREACHABLE_LIMIT_MS = 60 * 60_000;
+const RETRY_PAUSE_MS = 10_000;
+
+/** The steps of a move. Until `commit`, everything can be undone; afterwards the move goes on, whatever happens. */
+export class MoveTask implements TaskDefinition<MoveInput> {
+  readonly kind = 'move';
+
+  constructor(private readonly deps: MoveTaskDeps) {}
+
+  steps({ wasRunning, deleteSource }: MoveInput): readonly StepDefinition<MoveInput>[] {
+    return [
+      { name: 'reserve', isCancelable: true, run: (context) => this.reserve(context) },
+      ...(wasRunning
+        ? [
+            {
+              name: 'stop',
+              isCancelable: true,
+              params: () => ({ stoppedAtMs: this.deps.clock.now() }),
+              run: (context: StepContext<MoveInput>) => this.stop(context),
+            },
+          ]
+        : []),
+      { name: 'copy', isCancelable: true, weight: 20, run: (context) => this.copy(context) },
+      { name: 'verify', isCancelable: true, weight: 10, run: (context) => this.verify(context) },
+      { name: 'commit', run: (context) => this.commit(context) },
+      { name: 'folder', run: (context) => this.follow(context) },
+      ...(deleteSource
+        ? [{ name: 'delete', run: (context: StepContext<MoveInput>) => this.deleteSource(context) }]
+        : []),
+    ];
+  }
+
+  /** Every step looks at the real state, so each can be repeated, unless the copy is gone. */
+  async resume({ task, input, steps }: TaskJournal<MoveInput>, context: TaskContext): Promise<Resumption> {
+    this.deps.inProgress.add(input.source, task);
+    await this.untilListed(input);
+    const ingest = this.ingest(input);
+    const target = targetOf(input);
+    const state = await this.patiently(context, () => ingest.state(target));
+    const last = steps.at(-1);
+    context.log(`The service was restarted at the step ${last?.name ?? 'reserve'}; the copy is ${state}.`);
+    if (!last) return { action: 'continue' };
+    if (state === 'committed')
+      return last.name === 'commit' ? { action: 'finished', result: this.committed() } : { action: 'continue' };
+    if (last.name === 'reserve' && !last.isFinished) {
+      // Disks may be missing.
+      await ingest.discard(target);
+      return { action: 'continue' };
+    }
+    return state === 'absent' ? { action: 'rollback', reason: 'The copy no longer exists.' } : { action: 'continue' };
+  }
+
+  async rollback({ input, steps }: TaskJournal<MoveInput>, context: TaskContext): Promise<void> {
+    const ingest = this.ingest(input);
+    const target = targetOf(input);
+    if ((await this.patiently(context, () => ingest.state(target))) === 'committed')
+      return context.log('The copy is complete and stays.');
+    await ingest.discard(target);
+    context.log('The incomplete copy was removed.');
+    if (steps.some(({ name }) => name === 'stop')) await this.startSource(input, context);
+  }
+
+  result({ input, steps }: TaskJournal<MoveInput>): object {
+    const find = (name: string) => steps.find((step) => step.name === name);
+    const stoppedAtMs = (find('stop')?.params as { stoppedAtMs?: number } | undefined)?.stoppedAtMs;
+    const { committedAtMs } = find('commit')?.result as { committedAtMs: number };
+    const { writtenBytes } = find('copy')?.result as Copied;
+    return {
+      destination: input.destination,
+      writtenBytes,
+      ...(stoppedAtMs !== undefined && { downtimeSeconds: Math.round((committedAtMs - stoppedAtMs) / 1000) }),
+    };
+  }
+
+  private async reserve(context: StepContext<MoveInput>): Promise<Reserved> {
+    const { input } = context;
+    const [source, target] = [parseRef(input.source), targetOf(input)];
+    this.expectSource(input);
+    const { vm } = await this.source(input).describe(source);
+    await this.ingest(input).begin({ ...target, vm, mapping: input.mapping });
+    context.log(`${target.ref.name} is reserved in ${target.ref.context}.`);
+    return { disks: vm.disks.map(({ name, sizeBytes }) => ({ name, sizeBytes })) };
+  }
+
+  private async stop({ input, signal }: StepContext<MoveInput>): Promise<void> {
+    const ref = parseRef(input.source);
+    const isStopped = (): boolean => this.expectSource(input).status === 'Stopped';
+    if (isStopped()) return;
+    await this.powerOf(ref).apply(ref, 'stop');
+    await Promise.race([
+      this.deps.directory.waitFor(ref, (vm) => !vm || (isVm(vm) && vm.status === 'Stopped'), STOP_TIMEOUT_MS),
+      whenAborted(signal),
+    ]);
+    signal.throwIfAborted();
+    if (isStopped()) return;
+    throw new DomainError(
+      'BACKEND_TIMEOUT',
+      `${ref.name} did not shut down in time: shut it down, or force it to stop, and move it then.`,
+    );
+  }
+
+  private async copy(context: StepContext<MoveInput>): Promise<Copied> {
+    const { input, signal } = context;
+    const { disks } = context.result<Reserved>('reserve');
+    const totalBytes = sizeOf(disks);
+    const begunAtMs = this.deps.clock.now();
+    let doneBytes = 0;
+    let writtenBytes = 0;
+    for (const { name, sizeBytes } of disks) {
+      const content = await this.source(input).open(parseRef(input.source), name, signal);
+      const writer = await this.ingest(input)
+        .write(targetOf(input), name, signal)
+        .catch((error: unknown) => {
+          content.destroy();
+          throw error;
+        });
+      writtenBytes += await copyDisk(content, writer, (offset) => context.bytes(doneBytes + offset, totalBytes));
+      signal.throwIfAborted();
+      doneBytes += sizeBytes;
+      context.log(`The disk ${name} was copied.`);
+    }
+    this.deps.throughput.record(writtenBytes, this.deps.clock.now() - begunAtMs);
+    context.log(`${formatBytes(writtenBytes)} of ${formatBytes(totalBytes)} were written, the rest is zeros.`);
+    return { writtenBytes };
+  }
+
+  private async verify(context: StepContext<MoveInput>): Promise<Verified> {
+    const { input, signal } = context;
+    const { disks } = context.result<Reserved>('reserve');
+    const totalBytes = sizeOf(disks);
+    const hashes: Record<string, string> = {};
+    let doneBytes = 0;
+    for (const { name, sizeBytes } of disks) {
+      // Opened again, so that a change since it was copied shows as well.
+      const source = this.sourceHashes(input, name, signal);
+      const copy = this.ingest(input).hashes(targetOf(input), name, signal);
+      hashes[name] = await compareDisks(source, copy, (block) =>
+        context.bytes(doneBytes + Math.min(block * DISK_BLOCK_BYTES, sizeBytes), totalBytes),
+      );
+      signal.throwIfAborted();
+      doneBytes += sizeBytes;
+    }
+    context.log('The disks of both ends are equal.');
+    return { hashes };
+  }
+
+  private async commit(context: StepContext<MoveInput>): Promise<object> {
+    const { input } = context;
+    const { status, ref } = this.expectSource(input);
+    if (status !== 'Stopped')
+      throw new DomainError('WRONG_STATE', `${ref.name} is ${status}: it was started during the move.`);
+    const target = targetOf(input);
+    await this.ingest(input).commit(target);
+    context.log(`${target.ref.name} is complete in ${target.ref.context}.`);
+    return this.committed();
+  }
+
+  private committed(): { committedAtMs: number } {
+    return { committedAtMs: this.deps.clock.now() };
+  }
+
+  /** A VM in no folder works as well, so a failure does not end the move. */
+  private async follow(context: StepContext<MoveInput>): Promise<void> {
+    const { input } = context;
+    const path = this.deps.folders.folderOf(input.source);
+    if (path === undefined) return;
+    try {
+      await this.deps.folders.assign(input.destination, path);
+    } catch (error) {
+      context.log(`The copy could not be put into the folder ${path}: ${messageOf(error)}`);
+    }
+  }
+
+  private async deleteSource(context: StepContext<MoveInput>): Promise<void> {
+    const { input, caller, attempt } = context;
+    const ref = parseRef(input.source);
+    if (!this.sourceOf(input)) return;
+    await this.expectUnchanged(context, attempt);
+    const provisioning = this.deps.backends.get(ref.context).require('provisioning');
+    await this.deps.audit.of(caller, 'delete after move', ref, () => provisioning.delete(ref));
+    await this.deps.folders.unassign(input.source);
+  }
+
+  /** A source that was changed after the copy is kept: its changes are nowhere else. */
+  private async expectUnchanged(context: StepContext<MoveInput>, attempt: number): Promise<void> {
+    const { input, signal } = context;
+    const { status, ref } = this.expectSource(input);
+    const kept = 'The copy is complete, but the source is kept:';
+    if (status !== 'Stopped') throw new DomainError('WRONG_STATE', `${kept} ${ref.name} is ${status}.`);
+    if (attempt === 1) return;
+    const { hashes } = context.result<Verified>('verify');
+    for (const [disk, hash] of Object.entries(hashes)) {
+      const content = await this.source(input).open(ref, disk, signal);
+      if ((await rootHash(content)) !== hash)
+        throw new DomainError('WRONG_STATE', `${kept} its disk ${disk} has changed since.`);
+    }
+  }
+
+  private async *sourceHashes(input: MoveInput, disk: string, signal: AbortSignal): AsyncGenerator<string> {
+    const content = await this.source(input).open(parseRef(input.source), disk, signal);
+    const closed = new Promise((resolve) => content.once('close', resolve));
+    try {
+      yield* hashesOf(content);
+    } finally {
+      content.destroy();
+      await closed;
+    }
+  }
+
+  /** The instances are listed after the start of the service. */
+  private untilListed({ source }: MoveInput): Promise<void> {
+    return this.deps.directory.waitFor(parseRef(source), (vm) => vm !== undefined, LIST_TIMEOUT_MS);
+  }
+
+  /** A backend that does not answer may still have the copy. */
+  private async patiently<T>(context: TaskContext, work: () => Promise<T>): Promise<T> {
+    const deadline = this.deps.clock.now() + UNREACHABLE_LIMIT_MS;
+    for (;;) {
+      try {
+        return await work();
+      } catch (error) {
+        const isAway = DomainError.is(error, 'BACKEND_UNREACHABLE', 'BACKEND_TIMEOUT');
+        if (!isAway || this.deps.clock.now() >= deadline) throw error;
+        context.log(`${messageOf(error)} Trying again.`);
+      }
+      await this.deps.clock.delay(RETRY_PAUSE_MS);
+      context.signal.throwIfAborted();
+    }
+  }
+
+  private async startSource(input: MoveInput, context: TaskContext): Promise<void> {
+    await this.untilListed(input);
+    const source = this.sourceOf(input);
+    if (!source) return context.log('The source no longer exists.');
+    const { ref } = source;
+    // Also if it is still shutting down: it would be stopped otherwise.
+    await this.deps.directory.waitFor(ref, (vm) => !vm || (isVm(vm) && vm.status !== 'Stopping'), STOP_TIMEOUT_MS);
+    if (this.sourceOf(input)?.status !== 'Stopped') return;
+    await this.powerOf(ref).apply(ref, 'start');
+    await this.deps.directory.waitFor(ref, (vm) => !vm || (isVm(vm) && vm.status === 'Running'), START_TIMEOUT_MS);
+    context.log(`${ref.name} was started again.`);
+  }
+
+  /** @throws DomainError INSTANCE_NOT_FOUND when it is gone, or when another VM has its name */
+  private expectSource(input: MoveInput): VirtualMachine {
+    const found = this.sourceOf(input);
+    if (found) return found;
+    throw new DomainError('INSTANCE_NOT_FOUND', `${parseRef(input.source).name} was deleted during the move.`);
+  }
+
+  private sourceOf({ source, uid }: MoveInput): VirtualMachine | undefined {
+    const found = this.deps.directory.get(parseRef(source));
+    return found && isVm(found) && found.uid === uid ? found : undefined;
+  }
+
+  private source({ source }: MoveInput) {
+    return this.deps.backends.get(parseRef(source).context).require('diskSource');
+  }
+
+  private ingest({ destination }: MoveInput) {
+    return this.deps.backends.get(parseRef(destination).context).require('diskIngest');
+  }
+
+  private powerOf({ context }: InstanceRef) {
+    return this.deps.backends.get(context).require('power');
+  }
+}
+
+const targetOf = ({ id, destination }: MoveInput): IngestTarget => ({ id, ref: parseRef(destination) });
+
+const sizeOf = (disks: Reserved['disks']): number => disks.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+
+const whenAborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });

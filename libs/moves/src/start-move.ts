@@ -1,0 +1,47 @@
+import { randomUUID } from 'node:crypto';
+import { DomainError, formatRef, type Audit, type Caller, type DefinedTask } from '@headgate/domain-contracts';
+import type { MovePlan } from './move-plan.js';
+import type { MoveRequest } from './move-request.js';
+import type { MoveInput } from './move-task.js';
+import type { MovesInProgress } from './moves-in-progress.js';
+import type { PlanMove } from './plan-move.js';
+
+export interface AcceptedMove {
+  readonly plan: MovePlan;
+  /** The ID of the task; absent when the plan has refusals. */
+  readonly task?: string;
+}
+
+/** Starts a move, unless a preflight at this moment refuses it. */
+export class StartMove {
+  constructor(
+    private readonly planMove: PlanMove,
+    private readonly task: DefinedTask<MoveInput>,
+    private readonly inProgress: MovesInProgress,
+    private readonly audit: Audit,
+  ) {}
+
+  async run(request: MoveRequest, caller: Caller): Promise<AcceptedMove> {
+    const { plan, source, destination, mapping } = await this.planMove.run(request);
+    if (!plan.ok || !source || !destination) return { plan };
+    // Two requests may have been checked at the same time.
+    if (this.inProgress.has(source.ref))
+      throw new DomainError('BUSY', `${source.ref.name} is being moved already: wait until that task has ended.`);
+    const input: MoveInput = {
+      id: randomUUID(),
+      source: formatRef(source.ref),
+      destination: formatRef(destination),
+      uid: source.uid,
+      wasRunning: source.status === 'Running',
+      deleteSource: plan.deleteSource,
+      mapping,
+    };
+    const start = async (): Promise<string> => {
+      const task = this.task.start({ name: source.ref.name, ref: input.source, input }, caller);
+      this.inProgress.add(input.source, task);
+      return task;
+    };
+    const task = await this.audit.of(caller, 'move', source.ref, start, () => `to ${input.destination}`);
+    return { plan, task };
+  }
+}

@@ -1,0 +1,154 @@
+import {
+  Audit,
+  AuditLog,
+  BackendDirectory,
+  DomainError,
+  formatRef,
+  InstanceDirectory,
+  type AuditEntry,
+  type Backend,
+  type Instance,
+  type InstanceRef,
+} from '@headgate/domain-contracts';
+import { buildContainer, buildVm, FixedClock, MEMORY_TRAITS, MemoryBackend, withStatus } from '@headgate/testing';
+import { MemberFolders } from '../member-folders.js';
+import { MoveTask } from '../move-task.js';
+import { MovesInProgress } from '../moves-in-progress.js';
+import { PlanMove } from '../plan-move.js';
+import { Throughput } from '../throughput.js';
+
+const MIB = 1024 ** 2;
+
+class SomeBackends extends BackendDirectory {
+  constructor(private readonly backends: readonly Backend[]) {
+    super();
+  }
+
+  override all(): readonly Backend[] {
+    return this.backends;
+  }
+
+  override get(context: string): Backend {
+    const found = this.backends.find((backend) => backend.context === context);
+    if (found) return found;
+    throw new DomainError('CONTEXT_NOT_FOUND', `There is no context ${context}.`);
+  }
+}
+
+/** The instances of backends in memory, without a fleet. */
+class EngineDirectory extends InstanceDirectory {
+  constructor(private readonly backends: readonly MemoryBackend[]) {
+    super();
+  }
+
+  override resolve(ref: InstanceRef): Instance {
+    const found = this.get(ref);
+    if (found) return found;
+    throw new DomainError('INSTANCE_NOT_FOUND', `There is no VM ${ref.namespace}/${ref.name}.`);
+  }
+
+  override get(ref: InstanceRef): Instance | undefined {
+    const engine = this.backends.find(({ context }) => context === ref.context)?.engine;
+    return engine?.all().find((one) => formatRef(one.ref) === formatRef(ref));
+  }
+
+  /** Nothing changes in memory unless someone asks for it, so there is nothing to wait for. */
+  override async waitFor(): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
+class KeptFolders extends MemberFolders {
+  readonly folders = new Map<string, string>();
+
+  override folderOf(ref: string): string | undefined {
+    return this.folders.get(ref);
+  }
+
+  override async assign(ref: string, path: string): Promise<void> {
+    this.folders.set(ref, path);
+  }
+
+  override async unassign(ref: string): Promise<void> {
+    this.folders.delete(ref);
+  }
+}
+
+class KeptAudit extends AuditLog {
+  readonly entries: AuditEntry[] = [];
+
+  override append(entry: AuditEntry): void {
+    this.entries.push(entry);
+  }
+
+  override recent(): readonly AuditEntry[] {
+    return this.entries;
+  }
+}
+
+/** Two contexts of the kind `memory`, and one of another kind that can't receive VMs. `lab` has the stopped VM `web` and the container `box`. */
+export class Moving {
+  readonly lab = new MemoryBackend('lab');
+  readonly other = new MemoryBackend('other');
+  readonly closed = new MemoryBackend('closed', {
+    traits: { ...MEMORY_TRAITS, kind: 'closed' },
+    unavailable: { diskIngest: 'Closed contexts receive nothing.' },
+  });
+  readonly clock = new FixedClock();
+  readonly folders = new KeptFolders();
+  readonly audit = new KeptAudit();
+  readonly inProgress = new MovesInProgress((task) => task === 'running');
+  readonly backends = new SomeBackends([this.lab, this.other, this.closed]);
+  readonly web = refOf('web');
+  readonly disk = Buffer.alloc(5 * MIB);
+
+  constructor() {
+    this.disk.write('the beginning', 0);
+    this.disk.fill('some data ', 3 * MIB + 100, 3 * MIB + 200_000);
+    this.lab.engine.put(buildVm({ ref: { name: 'web' }, uid: 'uid-web', diskBytes: 8 * MIB, tags: ['prod'] }));
+    this.lab.engine.disks.set(`${formatRef(this.web)} vda`, this.disk);
+    this.lab.engine.put(buildContainer());
+  }
+
+  private get shared() {
+    return { backends: this.backends, inProgress: this.inProgress, throughput: new Throughput() };
+  }
+
+  get directory(): InstanceDirectory {
+    return new EngineDirectory([this.lab, this.other, this.closed]);
+  }
+
+  get planMove(): PlanMove {
+    return new PlanMove({ ...this.shared, directory: this.directory });
+  }
+
+  get task(): MoveTask {
+    const { folders, clock } = this;
+    return new MoveTask({
+      ...this.shared,
+      ...{ folders, clock, directory: this.directory },
+      audit: new Audit(this.audit, this.clock),
+    });
+  }
+
+  start(name = 'web'): void {
+    const { engine } = this.lab;
+    engine.put(withStatus(engine.vm(refOf(name)), 'Running'));
+  }
+
+  /** What `other` has of the copy: its status and its disk. */
+  copied(name = 'web'): { status: string; disk: Buffer | undefined } | undefined {
+    const ref = { ...refOf(name), context: 'other' };
+    const { engine } = this.other;
+    return engine.has(ref)
+      ? { status: engine.vm(ref).status, disk: engine.disks.get(`${formatRef(ref)} vda`) }
+      : undefined;
+  }
+}
+
+export const refOf = (name: string): InstanceRef & { readonly kind: 'vm' } => ({
+  kind: 'vm',
+  context: 'lab',
+  namespace: 'default',
+  name,
+});
