@@ -44,7 +44,8 @@ describe('what an operator sees of a gateway', () => {
       }
     }
     for (const rule of rates) expect(text).toContain(`limits_near_limit_total{rule="${rule}"} 0\n`);
-    for (const status of [502, 504]) expect(text).toContain(`limits_upstream_failures_total{status="${status}"} 0\n`);
+    for (const status of [502, 503, 504])
+      expect(text).toContain(`limits_upstream_failures_total{status="${status}"} 0\n`);
     for (const kind of ['forwarded', 'long_poll', 'query']) {
       expect(text).toContain(`limits_upstream_seconds_count{kind="${kind}"} 0\n`);
     }
@@ -54,6 +55,7 @@ describe('what an operator sees of a gateway', () => {
       }
     }
     expect(text).toContain('limits_untrusted_forwarded_total 0\n');
+    expect(text).toContain('limits_upstream_waiting_requests 0\n');
   });
 
   test('metrics are on the listener of the operator only', async () => {

@@ -38,7 +38,9 @@ const upstreamOf = ({ current: { gateway } }: LiveConfig): URL => new URL(gatewa
 function openClient(config: LiveConfig, metrics: LimitsMetrics): UpstreamClient {
   const { ca_file } = config.current.gateway;
   const ca = ca_file === undefined ? undefined : readNamedFile(ca_file);
-  return new UpstreamClient(upstreamOf(config), ca, metrics.recordUpstream);
+  const client = new UpstreamClient(upstreamOf(config), ca, metrics.recordUpstream);
+  metrics.addWaiting(() => client.waitingCount);
+  return client;
 }
 
 /** The gateway serves the media service's endpoint where it can check who is a member of a room. */

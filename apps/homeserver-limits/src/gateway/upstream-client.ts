@@ -3,6 +3,7 @@ import {
   type ClientRequest,
   IncomingMessage,
   request as httpRequest,
+  type RequestOptions,
   type ServerResponse,
 } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
@@ -11,8 +12,16 @@ import type { Readable } from 'node:stream';
 import { ClientGone } from '@headgate/homeserver-contracts';
 import type { OnApplicationShutdown } from '@nestjs/common';
 import type { UpstreamKind } from '../metrics/limits-metrics.js';
+import { CONNECT_TIMEOUT_MS, type ConnectionOpener } from './connection-opener.js';
 import type { JsonPruner } from './json-pruner.js';
-import { InvalidUpstreamResponse, upstreamFailure, UpstreamTimeout } from './upstream-failure.js';
+import { type AgentRequest, openFewAtOnce, type WaitOptions } from './open-few-at-once.js';
+import {
+  type FailureStatus,
+  failureStatus,
+  InvalidUpstreamResponse,
+  upstreamFailure,
+  UpstreamTimeout,
+} from './upstream-failure.js';
 
 export interface UpstreamRequest {
   method: string;
@@ -31,15 +40,10 @@ export interface UpstreamRequest {
 }
 
 /** Receives how long the upstream took, or how it failed. */
-export type UpstreamListener = (kind: UpstreamKind, durationMs: number, failure?: 502 | 504) => void;
+export type UpstreamListener = (kind: UpstreamKind, durationMs: number, failure?: FailureStatus) => void;
 
 export const IDEMPOTENT_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE']);
 
-/**
- * How long connecting may take. When many callers arrive at once, the queue of the upstream's listener is full (that of Synapse holds 50), and
- * the system tries again after 1, 3 and 7 s.
- */
-export const CONNECT_TIMEOUT_MS = 10_000;
 /**
  * How long an idle connection is kept. Many servers close idle connections after 5 s, and a request sent at that moment is lost, so
  * ours are closed before.
@@ -49,6 +53,7 @@ const IDLE_CONNECTION_TIMEOUT_MS = 4_000;
 /** The homeserver behind the gateway, over kept-alive connections. */
 export class UpstreamClient implements OnApplicationShutdown {
   private readonly agent: HttpAgent;
+  private readonly opener: ConnectionOpener<AgentRequest>;
 
   /** @param ca the certificate authorities (PEM) of an https upstream; those of the system when left out */
   constructor(
@@ -63,14 +68,21 @@ export class UpstreamClient implements OnApplicationShutdown {
       scheduling: 'lifo',
       timeout: IDLE_CONNECTION_TIMEOUT_MS,
     } as const;
-    this.agent = base.protocol === 'https:' ? new HttpsAgent(options) : new HttpAgent(options);
+    const hasTls = base.protocol === 'https:';
+    this.agent = hasTls ? new HttpsAgent(options) : new HttpAgent(options);
+    this.opener = openFewAtOnce(this.agent, hasTls ? 'secureConnect' : 'connect');
+  }
+
+  /** How many requests wait for a connection. */
+  get waitingCount(): number {
+    return this.opener.waitingCount;
   }
 
   onApplicationShutdown(): void {
     this.close();
   }
 
-  /** The response, once its head has arrived. @throws MatrixError 502 or 504 when there is none; the body's own error */
+  /** The response, once its head has arrived. @throws MatrixError 502, 503 or 504 when there is none; the body's own error */
   async send(request: UpstreamRequest): Promise<IncomingMessage> {
     return this.start(request).catch((error: unknown) => this.fail(request, error));
   }
@@ -79,7 +91,7 @@ export class UpstreamClient implements OnApplicationShutdown {
    * The response with its body of at most `limitBytes`, which has to arrive within the request's timeout.
    * @param needsBody the statuses whose body is read
    * @param pruner keeps the needed part of a successful response, while it arrives
-   * @throws MatrixError 502 or 504; the body's own error
+   * @throws MatrixError 502, 503 or 504; the body's own error
    */
   async read(
     request: UpstreamRequest,
@@ -105,11 +117,12 @@ export class UpstreamClient implements OnApplicationShutdown {
     if (isAbandoned(request)) throw new ClientGone();
     const failure = upstreamFailure(error);
     // The caller's own error, such as a body that is too long, is no failure of the upstream.
-    if (failure !== error && (failure.status === 502 || failure.status === 504)) this.onAnswer(kind, 0, failure.status);
+    if (failure !== error) this.onAnswer(kind, 0, failureStatus(failure));
     throw failure;
   }
 
   close(): void {
+    this.opener.close();
     this.agent.destroy();
   }
 
@@ -174,7 +187,8 @@ export class UpstreamClient implements OnApplicationShutdown {
     const { protocol, hostname, port } = this.base;
     const send = protocol === 'https:' ? httpsRequest : httpRequest;
     const host = hostname.replace(/^\[|\]$/g, '');
-    return send({
+    const options: RequestOptions & WaitOptions = {
+      maxWaitMs: timeoutMs,
       protocol,
       hostname: host,
       port,
@@ -186,7 +200,8 @@ export class UpstreamClient implements OnApplicationShutdown {
       headers: headers as unknown as Record<string, string>,
       setDefaultHeaders: false,
       agent,
-    });
+    };
+    return send(options);
   }
 }
 

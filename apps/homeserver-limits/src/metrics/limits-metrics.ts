@@ -1,6 +1,7 @@
 import type { MemoryRateLimiter } from '@headgate/limits-core';
 import { type DecisionListener, LimitMetrics } from '@headgate/limits-nest';
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
+import type { FailureStatus } from '../gateway/upstream-failure.js';
 import { FastHistogram } from './fast-histogram.js';
 
 /** The token of the function that receives each decision of a rule. */
@@ -29,7 +30,7 @@ export class LimitsMetrics {
   });
   private readonly upstreamFailures = new Counter({
     name: 'limits_upstream_failures_total',
-    help: 'Requests that the upstream failed, by the status that the caller received (502, 504).',
+    help: 'Requests that the upstream failed, by the status that the caller received (502, 504; 503: too many wait for a connection).',
     labelNames: ['status'],
     registers: [this.registry],
   });
@@ -45,11 +46,22 @@ export class LimitsMetrics {
     registers: [this.registry],
   });
 
+  private readonly waiting: (() => number)[] = [];
+
   constructor(windows: MemoryRateLimiter) {
     this.limits = new LimitMetrics(this.registry, windows);
     collectDefaultMetrics({ register: this.registry });
     this.upstreamSeconds.register(this.registry);
-    for (const status of ['502', '504']) this.upstreamFailures.inc({ status }, 0);
+    for (const status of ['502', '503', '504']) this.upstreamFailures.inc({ status }, 0);
+    const { waiting } = this;
+    new Gauge({
+      name: 'limits_upstream_waiting_requests',
+      help: 'Requests that wait until a connection to the upstream is open or free.',
+      registers: [this.registry],
+      collect() {
+        this.set(waiting.reduce((sum, count) => sum + count(), 0));
+      },
+    });
     for (const cache of CACHES) for (const result of ['hit', 'miss']) this.cacheLookups.inc({ cache, result }, 0);
   }
 
@@ -69,7 +81,7 @@ export class LimitsMetrics {
   }
 
   /** Counts a response of the upstream, or its failure. */
-  readonly recordUpstream = (kind: UpstreamKind, durationMs: number, failure?: 502 | 504): void => {
+  readonly recordUpstream = (kind: UpstreamKind, durationMs: number, failure?: FailureStatus): void => {
     if (failure === undefined) this.upstreamSeconds.observe(kind, durationMs / 1000);
     else this.upstreamFailures.inc({ status: String(failure) });
   };
@@ -82,6 +94,11 @@ export class LimitsMetrics {
   /** Receives each decision of a rule. */
   get watch(): DecisionListener {
     return this.limits.recordDecision;
+  }
+
+  /** @param count the number of requests that wait for a connection to the upstream, on one of the ways to it */
+  addWaiting(count: () => number): void {
+    this.waiting.push(count);
   }
 
   /** @param shared whether the shared server counts, and not this process on its own */

@@ -1,16 +1,18 @@
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { MatrixError } from '@headgate/matrix-protocol';
 import { errorResponse } from '../errors/error-response.js';
 import { serializeResponse } from '../errors/serialize-response.js';
 import { Exchange, type ExchangeClient, type ExchangeDeps, type RelayedRequest, SMALL_BODY_BYTES } from './exchange.js';
 import { beginsRequest, MAX_HEAD_BYTES, readRequestHead, type RequestHead } from './http-head.js';
+import { NodeConnection, type NodeConnectionClient, type WrittenChunk } from './node-connection.js';
 
 export interface ClientConnectionDeps extends ExchangeDeps {
-  /** Whether a request is relayed, and how; undefined: Node's server takes the connection. */
+  /** Whether a request is relayed, and how; undefined: Node's server handles it. */
   plan: (head: RequestHead, peer: ClientPeer) => RelayedRequest | undefined;
   trusts: (address: string) => boolean;
-  /** Gives the connection to Node's server. */
-  handOver: (socket: Socket) => void;
+  /** Gives a connection to Node's server. */
+  handOver: (connection: Duplex) => void;
   onClose: (connection: ClientConnection) => void;
   onFailure: (error: MatrixError, target: string) => void;
   isClosing: () => boolean;
@@ -32,14 +34,22 @@ const DISCARD_BYTES = 64 * 1024 * 1024;
 const DISCARD_TIMEOUT_MS = 5_000;
 /** Heads come in one piece or few. Whatever dribbles is left to Node's server, which keeps no bytes that it has read. */
 const MAX_HEAD_PIECES = 8;
+/** After more requests in a row for Node's server, it takes the socket itself, which is cheaper for a connection without relayed requests. */
+const MAX_NODE_REQUESTS = 16;
 /** Requests that are pipelined beyond this wait in the network. */
 const MAX_PENDING_BYTES = MAX_HEAD_BYTES;
 
-/** A client's connection, from which requests are relayed until one needs Node's server. */
-export class ClientConnection implements ExchangeClient {
+/**
+ * A client's connection. Its requests are relayed, or handled by Node's server over a connection that carries only those. A request that
+ * the relay can't read moves the socket itself to Node's server, and so do many requests in a row for that server.
+ */
+export class ClientConnection implements ExchangeClient, NodeConnectionClient {
   private pending: Buffer | undefined;
   private pieces = 0;
-  private exchange: Exchange | undefined;
+  private exchange: Exchange | NodeConnection | undefined;
+  private node: NodeConnection | undefined;
+  /** How many requests in a row Node's server has handled. */
+  private nodeRequests = 0;
   private target = '';
   private closes = false;
   private discardBytes = 0;
@@ -64,6 +74,10 @@ export class ClientConnection implements ExchangeClient {
 
   get closesAfterResponse(): boolean {
     return this.closes || this.deps.isClosing();
+  }
+
+  get remoteAddress(): string {
+    return this.peer.address;
   }
 
   /** Whether no request is in progress. */
@@ -93,6 +107,17 @@ export class ClientConnection implements ExchangeClient {
     return isWritable;
   }
 
+  writeChunks(chunks: readonly WrittenChunk[]): boolean {
+    const { socket } = this;
+    let isWritable = true;
+    socket.cork();
+    for (const { chunk, encoding } of chunks) {
+      isWritable = typeof chunk === 'string' ? socket.write(chunk, encoding) : socket.write(chunk);
+    }
+    socket.uncork();
+    return isWritable;
+  }
+
   pauseBody(): void {
     this.socket.pause();
   }
@@ -109,6 +134,11 @@ export class ClientConnection implements ExchangeClient {
     if (this.closesAfterResponse) return this.end();
     this.deadlineMs = this.deps.clock.nowMs + IDLE_CLIENT_TIMEOUT_MS;
     if (this.pending) this.next();
+  }
+
+  finishAndClose(): void {
+    this.closes = true;
+    this.finish();
   }
 
   fail(error: MatrixError): void {
@@ -145,6 +175,7 @@ export class ClientConnection implements ExchangeClient {
     this.deps.onClose(this);
     this.exchange?.hangUp();
     this.exchange = undefined;
+    this.node?.detach();
   };
 
   private receiveBody(bytes: Buffer, missing: number): void {
@@ -177,20 +208,30 @@ export class ClientConnection implements ExchangeClient {
     if (end < 0) return this.awaitHead(bytes);
     const head = end > MAX_HEAD_BYTES ? undefined : readRequestHead(bytes, end + 4);
     const request = head && this.deps.plan(head, this.peer);
-    if (!request) return this.handOver(bytes);
-    this.start(request, bytes, end + 4);
+    this.nodeRequests = request ? 0 : this.nodeRequests + 1;
+    if (!head || this.nodeRequests > MAX_NODE_REQUESTS) return this.handOver(bytes);
+    this.start(head, request, bytes, end + 4);
   }
 
-  private start(request: RelayedRequest, bytes: Buffer, bodyStart: number): void {
-    const { head } = request;
+  private start(head: RequestHead, request: RelayedRequest | undefined, bytes: Buffer, bodyStart: number): void {
     const bodyEnd = bodyStart + head.contentLength;
     this.pieces = 0;
     this.target = head.target;
     this.closes = head.closes;
     this.pending = bytes.length > bodyEnd ? bytes.subarray(bodyEnd) : undefined;
     this.deadlineMs = bytes.length < bodyEnd ? this.deps.clock.nowMs + BODY_TIMEOUT_MS : Infinity;
+    if (!request) return this.leaveToNode(bytes.subarray(0, bodyEnd), Math.max(0, bodyEnd - bytes.length));
     const body = bytes.length > bodyStart ? bytes.subarray(bodyStart, bodyEnd) : undefined;
     this.exchange = new Exchange(request, body, this, this.deps);
+  }
+
+  private leaveToNode(bytes: Buffer, missingBytes: number): void {
+    const { node } = this;
+    const isOpen = node !== undefined && !node.destroyed;
+    const connection = isOpen ? node : new NodeConnection(this);
+    this.node = this.exchange = connection;
+    if (!isOpen) this.deps.handOver(connection);
+    connection.begin(bytes, missingBytes);
   }
 
   private awaitHead(bytes: Buffer): void {
@@ -200,9 +241,10 @@ export class ClientConnection implements ExchangeClient {
     if (this.pieces === 1) this.deadlineMs = this.deps.clock.nowMs + HEAD_TIMEOUT_MS;
   }
 
-  /** From here on, Node's server reads the connection, beginning with these bytes. */
+  /** From here on, Node's server reads the socket, beginning with these bytes. */
   private handOver(bytes: Buffer): void {
     const { socket } = this;
+    this.node?.detach();
     socket
       .off('data', this.onData)
       .off('end', this.onEnd)

@@ -1,12 +1,15 @@
-import { corsHeaders } from '@headgate/homeserver-contracts';
 import type { MatrixError } from '@headgate/matrix-protocol';
 import type { UpstreamKind } from '../metrics/limits-metrics.js';
-import { CONNECT_TIMEOUT_MS, IDEMPOTENT_METHODS, type UpstreamListener } from '../gateway/upstream-client.js';
-import { InvalidUpstreamResponse, upstreamFailure, UpstreamTimeout } from '../gateway/upstream-failure.js';
-import { HOP_BY_HOP, NOT_REMOVABLE } from '../gateway/upstream-headers.js';
+import { IDEMPOTENT_METHODS, type UpstreamListener } from '../gateway/upstream-client.js';
+import {
+  failureStatus,
+  InvalidUpstreamResponse,
+  upstreamFailure,
+  UpstreamTimeout,
+} from '../gateway/upstream-failure.js';
 import { ChunkedScanner } from './chunked-scanner.js';
-import { HEADER, headerSet } from './header-lines.js';
 import { MAX_HEAD_BYTES, readResponseHead, type RequestHead, type ResponseHead } from './http-head.js';
+import { responseHeadText } from './response-head-text.js';
 import type { ConnectionUser, UpstreamConnection, UpstreamPool } from './upstream-pool.js';
 
 /** A request on its way to the upstream. */
@@ -56,16 +59,21 @@ export interface ExchangeDeps {
 
 const HEAD_END = Buffer.from('\r\n\r\n');
 const EMPTY: Buffer = Buffer.alloc(0);
-const CORS = corsHeaders.map((text, index) => (index % 2 === 0 ? `${text}: ` : `${text}\r\n`)).join('');
 /** Bodies up to this length are written together with the head, in one system call. */
 export const SMALL_BODY_BYTES = 16 * 1024;
-const DROPPED_FROM_RESPONSE = headerSet(HOP_BY_HOP);
 
 type State = 'head' | 'length' | 'chunked' | 'until close' | 'done';
 
-/** One request that is sent to the upstream, and its response. Nothing of either is kept in memory but their heads. */
+/**
+ * One request that is sent to the upstream, and its response. Nothing of either is kept in memory but their heads, and the beginning of the
+ * request's body until it is sent.
+ */
 export class Exchange implements ConnectionUser {
-  private connection: UpstreamConnection;
+  /** Absent while it waits for one. */
+  private connection: UpstreamConnection | undefined;
+  private isRepeated = false;
+  /** The part of the body that is not sent, or that may have to be sent again. */
+  private keptBody: Buffer | undefined;
   private client: ExchangeClient | undefined;
   private state: State = 'head';
   private pendingHead: Buffer = EMPTY;
@@ -88,8 +96,18 @@ export class Exchange implements ConnectionUser {
     this.bodyRemaining = request.head.contentLength - (body?.length ?? 0);
     this.beganMs = performance.now();
     this.lastActivityMs = deps.clock.nowMs;
+    this.keptBody = body;
     this.connection = deps.pool.take(this);
-    this.send(body);
+    if (this.connection) this.send(this.connection);
+    else if (this.bodyRemaining > 0) client.pauseBody();
+  }
+
+  get needsNewConnection(): boolean {
+    return this.isRepeated;
+  }
+
+  get maxWaitMs(): number {
+    return this.request.timeoutMs;
   }
 
   /** How much of the request's body has not arrived. */
@@ -103,12 +121,13 @@ export class Exchange implements ConnectionUser {
     // The upstream has responded without reading all of it.
     if (this.state === 'done') return;
     this.lastActivityMs = this.deps.clock.nowMs;
-    if (!this.connection.socket.write(bytes)) this.client?.pauseBody();
+    if (!this.connection) this.keptBody = this.keptBody ? Buffer.concat([this.keptBody, bytes]) : bytes;
+    else if (!this.connection.socket.write(bytes)) this.client?.pauseBody();
   }
 
   /** The client may receive more. */
   resumeResponse(): void {
-    if (this.state !== 'done') this.connection.socket.resume();
+    if (this.state !== 'done') this.connection?.socket.resume();
   }
 
   /** The client has hung up. */
@@ -120,13 +139,23 @@ export class Exchange implements ConnectionUser {
   /** Ends the exchange if the upstream has been silent for too long. */
   check(nowMs: number): void {
     if (this.state === 'done') return;
-    const { timeoutMs } = this.request;
-    const limitMs = this.connection.isConnected ? timeoutMs : Math.min(CONNECT_TIMEOUT_MS, timeoutMs);
-    if (nowMs - this.lastActivityMs >= limitMs + CLOCK_STEP_MS) this.fail(new UpstreamTimeout());
+    if (nowMs - this.lastActivityMs >= this.request.timeoutMs + CLOCK_STEP_MS) this.fail(new UpstreamTimeout());
+  }
+
+  onConnection(connection: UpstreamConnection): void {
+    this.connection = connection;
+    this.lastActivityMs = this.deps.clock.nowMs;
+    if (this.bodyRemaining > 0) this.client?.resumeBody();
+    this.send(connection);
+  }
+
+  onUnavailable(error: Error): void {
+    if (this.state !== 'done') this.fail(error);
   }
 
   onData(bytes: Buffer): void {
     this.hasReceived = true;
+    this.keptBody = undefined;
     this.lastActivityMs = this.deps.clock.nowMs;
     if (this.state === 'head') this.receiveHead(bytes);
     else this.receiveBody(bytes, '');
@@ -143,15 +172,16 @@ export class Exchange implements ConnectionUser {
       this.finish();
     } else if (this.maySendAgain(error)) {
       // Not on another kept-alive connection, which may be just as old.
-      this.connection = this.deps.pool.open(this);
-      this.lastActivityMs = this.deps.clock.nowMs;
-      this.send(undefined);
+      this.isRepeated = true;
+      this.connection = this.deps.pool.take(this);
     } else this.fail(error ?? new InvalidUpstreamResponse('the upstream sent no response'));
   }
 
-  private send(body: Buffer | undefined): void {
-    const { socket } = this.connection;
+  private send({ socket, isReused }: UpstreamConnection): void {
     const { text } = this.request;
+    const body = this.keptBody;
+    const mayRepeat = isReused && this.isIdempotent && this.bodyRemaining === 0;
+    if (!mayRepeat || (body && body.length > SMALL_BODY_BYTES)) this.keptBody = undefined;
     let isWritable: boolean;
     if (body === undefined) isWritable = socket.write(text, 'latin1');
     else if (body.length <= SMALL_BODY_BYTES) {
@@ -165,10 +195,14 @@ export class Exchange implements ConnectionUser {
 
   /** Whether the upstream closed a kept-alive connection just as it was reused, and the request may reach it twice. */
   private maySendAgain(error: (Error & { code?: string }) | undefined): boolean {
-    const { method, contentLength } = this.request.head;
-    const isStale = this.connection.isReused && !this.hasReceived;
+    const isStale = this.connection?.isReused && !this.hasReceived && !this.isRepeated;
     const isReset = error === undefined || error.code === 'ECONNRESET' || error.code === 'EPIPE';
-    return isStale && isReset && contentLength === 0 && IDEMPOTENT_METHODS.has(method) && this.state === 'head';
+    const hasBody = this.keptBody?.length === this.request.head.contentLength || this.request.head.contentLength === 0;
+    return isStale === true && isReset && hasBody && this.isIdempotent && this.state === 'head';
+  }
+
+  private get isIdempotent(): boolean {
+    return IDEMPOTENT_METHODS.has(this.request.head.method);
   }
 
   private receiveHead(bytes: Buffer): void {
@@ -248,7 +282,7 @@ export class Exchange implements ConnectionUser {
 
   private write(head: string, body: Buffer): void {
     if (head === '' && body.length === 0) return;
-    if (this.client?.write(head, body) === false) this.connection.socket.pause();
+    if (this.client?.write(head, body) === false) this.connection?.socket.pause();
   }
 
   /** The response begins with something invalid: the client sees its head and a closed connection. */
@@ -261,9 +295,11 @@ export class Exchange implements ConnectionUser {
     const { client, connection } = this;
     this.state = 'done';
     this.client = undefined;
-    connection.user = undefined;
-    if (this.persists && this.bodyRemaining === 0) this.deps.pool.release(connection, this.deps.clock.nowMs);
-    else connection.socket.destroy();
+    if (connection) {
+      connection.user = undefined;
+      if (this.persists && this.bodyRemaining === 0) this.deps.pool.release(connection, this.deps.clock.nowMs);
+      else connection.socket.destroy();
+    }
     client?.finish();
   }
 
@@ -272,33 +308,19 @@ export class Exchange implements ConnectionUser {
     this.leave();
     if (state !== 'head') return client?.abort();
     const failure = upstreamFailure(error);
-    this.deps.onAnswer(this.request.kind, 0, failure.status === 504 ? 504 : 502);
+    this.deps.onAnswer(this.request.kind, 0, failureStatus(failure));
     client?.fail(failure);
   }
 
-  /** Closes the connection, which no other exchange can use. */
+  /** Closes the connection, which no other exchange can use, or stops to wait for one. */
   private leave(): void {
     this.state = 'done';
     this.client = undefined;
+    this.keptBody = undefined;
+    if (!this.connection) return this.deps.pool.cancel(this);
     this.connection.user = undefined;
     this.connection.socket.destroy();
   }
 }
 
 const LAST_LINE = Buffer.from('\r\n');
-
-const isRemovable = (name: string): boolean => !NOT_REMOVABLE.has(name);
-
-/** The head of a response as the client receives it. */
-function responseHeadText(head: ResponseHead, isChunked: boolean, closes: boolean): string {
-  const { headers, connectionHeaders } = head;
-  const named = connectionHeaders.length === 0 ? connectionHeaders : connectionHeaders.filter(isRemovable);
-  const statusLine = head.statusText.length > 3 ? head.statusText : `${head.statusText} `;
-  const kept =
-    named.length === 0 ? headers.without(DROPPED_FROM_RESPONSE) : headers.withoutNamed(DROPPED_FROM_RESPONSE, named);
-  let text = `HTTP/1.1 ${statusLine}\r\n${kept}`;
-  if (!headers.has(HEADER['access-control-allow-origin'])) text += CORS;
-  if (!headers.has(HEADER.date)) text += `Date: ${new Date().toUTCString()}\r\n`;
-  if (isChunked) text += 'Transfer-Encoding: chunked\r\n';
-  return text + (closes ? 'Connection: close\r\n\r\n' : 'Connection: keep-alive\r\nKeep-Alive: timeout=72\r\n\r\n');
-}

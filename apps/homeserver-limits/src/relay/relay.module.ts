@@ -47,12 +47,15 @@ export class RelayModule {
             { current }: LiveConfig,
             metrics: LimitsMetrics,
             log: Logger,
-          ) =>
-            new Relay({
+          ) => {
+            const relay = new Relay({
               ...{ plan, addresses, identity, log },
               upstream: new URL(current.gateway.upstream ?? ''),
               onAnswer: metrics.recordUpstream,
-            }),
+            });
+            metrics.addWaiting(() => relay.waitingCount);
+            return relay;
+          },
           inject: [RelayPlan, CallerAddress, Identity, LiveConfig, LimitsMetrics, LOGGER],
         },
       ],

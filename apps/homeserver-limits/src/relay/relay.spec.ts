@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer as createHttpServer, type Server as HttpServer } from 'node:http';
+import { createServer as createHttpServer, type RequestListener, type Server as HttpServer } from 'node:http';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { boundedOperations, PathTable } from '@headgate/homeserver-contracts';
 import { Bounds } from '../bounds/bounds.js';
@@ -47,6 +47,8 @@ describe('Relay', () => {
   let isTrusted: boolean;
   /** The requests that Node's server has handled. */
   let byNode: string[];
+  /** How it handles them. */
+  let handle: RequestListener;
 
   beforeEach(async () => {
     upstream = new TestUpstream();
@@ -66,9 +68,10 @@ describe('Relay', () => {
       onAnswer: (kind, _ms, failure) => answers.push([kind, failure]),
       log: { warn: () => undefined } as never,
     });
+    handle = (request, response) => void request.resume().once('end', () => response.end('by node'));
     server = createHttpServer((request, response) => {
       byNode.push(`${request.method} ${request.url}`);
-      request.resume().once('end', () => response.end('by node'));
+      void handle(request, response);
     });
     relay.attach(server);
     server.listen(0, '127.0.0.1');
@@ -117,11 +120,27 @@ describe('Relay', () => {
     expect(answers).toEqual(Array(3).fill(['forwarded', undefined]));
   });
 
-  test('gives a connection to the server of Node from the first request on that it does not take', async () => {
-    const received = await exchange(get('/first') + get('/ruled') + ENDING);
-    expect(statusesOf(received)).toEqual(['200', '200', '200']);
-    expect(byNode).toEqual(['GET /ruled', 'GET /last']);
+  test('leaves single requests of a connection to the server of Node, in order', async () => {
+    const received = await exchange(get('/first') + get('/ruled') + get('/next') + get('/ruled/2') + ENDING);
+    expect(statusesOf(received)).toEqual(Array(5).fill('200'));
+    expect(received.match(/ok|by node/g)).toEqual(['ok', 'by node', 'ok', 'by node', 'ok']);
+    expect(byNode).toEqual(['GET /ruled', 'GET /ruled/2']);
+    expect(upstream.heads).toHaveLength(3);
+  });
+
+  test('gives a connection to the server of Node from the first request on that it cannot read', async () => {
+    const chunks = 'POST /x HTTP/1.1\r\nHost: b\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n';
+    const received = await exchange(get('/first') + get('/ruled') + chunks + ENDING);
+    expect(statusesOf(received)).toEqual(Array(4).fill('200'));
+    expect(byNode).toEqual(['GET /ruled', 'POST /x', 'GET /last']);
     expect(upstream.heads).toHaveLength(1);
+  });
+
+  test('gives a connection to the server of Node that carries nothing else for a while', async () => {
+    const received = await exchange(get('/ruled').repeat(16) + get('/first') + get('/ruled').repeat(17) + ENDING);
+    expect(statusesOf(received)).toEqual(Array(35).fill('200'));
+    expect(upstream.heads).toHaveLength(1);
+    expect(byNode.at(-1)).toBe('GET /last');
   });
 
   test.each([
@@ -129,7 +148,6 @@ describe('Relay', () => {
     ['an upload', 'POST /_matrix/media/v3/upload HTTP/1.1\r\nHost: b\r\nContent-Length: 2\r\n\r\n{}'],
     ['the metrics', get('/metrics')],
     ['an ambiguous path', 'POST /_matrix/client/v3/x/..%2flogin HTTP/1.1\r\nHost: b\r\nContent-Length: 0\r\n\r\n'],
-    ['chunks', 'POST /x HTTP/1.1\r\nHost: b\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n'],
     ['a preflight that the gateway may answer', get('/_svc/rtc/media/sfu/get').replace('GET', 'OPTIONS')],
     [
       'a form that would be read as JSON',
@@ -137,8 +155,109 @@ describe('Relay', () => {
     ],
   ])('leaves %s to the server of Node', async (_what, text) => {
     await exchange(text + ENDING);
-    expect(byNode).toHaveLength(2);
-    expect(upstream.heads).toEqual([]);
+    expect(byNode).toHaveLength(1);
+    expect(upstream.heads.map((head) => head.split(' ', 2)[1])).toEqual(['/last']);
+  });
+
+  describe('gives the server of Node', () => {
+    const RULED = 'POST /ruled HTTP/1.1\r\nHost: b\r\nContent-Length: 200010\r\n\r\n';
+
+    test('a body that arrives in pieces, with the address of the caller', async () => {
+      let received = '';
+      let address: string | undefined;
+      handle = (request, response) => {
+        address = request.socket.remoteAddress;
+        request.on('data', (part: Buffer) => (received += part.toString('latin1')));
+        request.once('end', () => response.end('by node'));
+      };
+      const socket = dial();
+      socket.write(RULED);
+      for (let i = 0; i < 20; i++) socket.write('y'.repeat(10_000));
+      socket.write(`${'x'.repeat(10)}${ENDING}`);
+      socket.resume();
+      await once(socket, 'close');
+      expect(received).toBe('y'.repeat(200_000) + 'x'.repeat(10));
+      expect(address).toBe('127.0.0.1');
+      expect(upstream.heads).toHaveLength(1);
+    });
+
+    test('no more of a body than it reads, and discards the rest after its response', async () => {
+      handle = (_request, response) => response.end('refused');
+      const socket = dial();
+      let received = '';
+      socket.on('data', (part) => (received += part.toString('latin1')));
+      socket.write(RULED);
+      await once(socket, 'data');
+      socket.write('z'.repeat(200_010) + get('/ruled') + ENDING);
+      await once(socket, 'close');
+      expect(received.match(/refused|ok/g)).toEqual(['refused', 'refused', 'ok']);
+      expect(byNode).toEqual(['POST /ruled', 'GET /ruled']);
+    });
+
+    test('the end of a caller that hangs up', async () => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      handle = (request) => request.once('close', resolve);
+      const socket = dial();
+      const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+      server.once('request', () => begin());
+      socket.write(get('/ruled'));
+      await begun;
+      socket.destroy();
+      await promise;
+    });
+
+    test('the decision to close a connection', async () => {
+      handle = (_request, response) => {
+        response.shouldKeepAlive = false;
+        response.end('last');
+      };
+      const received = await exchange(get('/ruled') + get('/ruled'));
+      expect(received).toMatch(/Connection: close[\s\S]*last$/);
+      expect(byNode).toHaveLength(1);
+    });
+
+    test('the pace of a caller that reads slowly', async () => {
+      const length = 64 * 1024 * 1024;
+      let sent = 0;
+      handle = (_request, response) => {
+        response.writeHead(200, { 'Content-Length': length });
+        const more = () => {
+          while (sent < length) {
+            sent += 65_536;
+            if (!response.write(Buffer.alloc(65_536))) return void response.once('drain', more);
+          }
+          response.end();
+        };
+        more();
+      };
+      const socket = dial();
+      socket.write(get('/ruled', 'Connection: close\r\n'));
+      await once(socket, 'data');
+      socket.pause();
+      // Until the buffers of the system are full.
+      for (let last = -1; last !== sent;) {
+        last = sent;
+        await new Promise((next) => setTimeout(next, 50));
+      }
+      expect(sent).toBeLessThan(length);
+      let received = 0;
+      socket.on('data', (part) => (received += part.length)).resume();
+      await once(socket, 'close');
+      expect(received).toBeGreaterThan(length - 1024 * 1024);
+    });
+
+    test('the time to complete a request at shutdown', async () => {
+      const { promise, resolve } = Promise.withResolvers<() => void>();
+      handle = (_request, response) => {
+        response.shouldKeepAlive = false;
+        resolve(() => response.end('done'));
+      };
+      const received = exchange(get('/ruled'));
+      const respond = await promise;
+      relay.beforeApplicationShutdown();
+      respond();
+      expect(await received).toMatch(/done$/);
+    });
   });
 
   test('changes the headers of the connection and of the way, and no others', async () => {
@@ -240,24 +359,38 @@ describe('Relay', () => {
   });
 
   test.each([
-    ['GET', '', 200, 3],
-    ['POST', 'Content-Length: 2\r\n', 502, 2],
-    ['PUT', 'Content-Length: 2\r\n', 502, 2],
-  ])('sends %s again after a stale connection only if that is safe', async (method, headers, status, times) => {
-    const socket = dial();
-    socket.write(get('/first'));
-    await once(socket, 'data');
-    let isStale = true;
-    upstream.respond = (peer) => {
-      if (!isStale) return void peer.write(OK);
-      isStale = false;
-      peer.destroy();
-    };
-    socket.write(`${method} /second HTTP/1.1\r\nHost: b\r\n${headers}\r\n${headers && '{}'}`);
-    const [response] = (await once(socket, 'data')) as [Buffer];
-    expect(response.toString()).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
-    expect(upstream.heads).toHaveLength(times);
-    socket.destroy();
+    ['GET', '', '', 200, 3],
+    ['POST', 'Content-Length: 2\r\n', '{}', 502, 2],
+    ['PUT', 'Content-Length: 2\r\n', '{}', 200, 3],
+    // The gateway has not kept it.
+    ['PUT', 'Content-Length: 20000\r\n', '1'.repeat(20_000), 502, 2],
+    ['PUT', 'Content-Length: 4\r\n', '{}', 502, 2],
+  ])(
+    'sends %s with "%s" again after a stale connection only if that is safe',
+    async (method, headers, body, status, times) => {
+      const socket = dial();
+      socket.write(get('/first'));
+      await once(socket, 'data');
+      const [stale] = upstream.sockets;
+      upstream.respond = (peer, text) => {
+        if (peer === stale) return void peer.destroy();
+        expect(text.endsWith(`\r\n\r\n${body}`)).toBe(true);
+        peer.write(OK);
+      };
+      socket.write(`${method} /second HTTP/1.1\r\nHost: b\r\n${headers}\r\n${body}`);
+      const [response] = (await once(socket, 'data')) as [Buffer];
+      expect(response.toString()).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+      expect(upstream.heads).toHaveLength(times);
+      socket.destroy();
+    },
+  );
+
+  test('serves many callers that arrive at once, each over a connection of its own or one that became free', async () => {
+    upstream.respond = (socket) => void setImmediate(() => socket.write(OK));
+    const received = await Promise.all(Array.from({ length: 300 }, () => exchange(ENDING)));
+    expect(new Set(received.flatMap(statusesOf))).toEqual(new Set(['200']));
+    expect(upstream.heads).toHaveLength(300);
+    expect(relay.waitingCount).toBe(0);
   });
 
   test('reuses no connection on which the upstream has sent more than a response', async () => {

@@ -1,6 +1,8 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { accessTokenIn, parseQuery } from '@headgate/homeserver-contracts';
+import type { MatrixError } from '@headgate/matrix-protocol';
 import type { BeforeApplicationShutdown, OnApplicationShutdown } from '@nestjs/common';
 import type { Logger } from 'pino';
 import type { CallerAddress } from '../edge/caller-address.js';
@@ -10,6 +12,7 @@ import type { UpstreamListener } from '../gateway/upstream-client.js';
 import { ClientConnection, type ClientConnectionDeps } from './client-connection.js';
 import { CLOCK_STEP_MS } from './exchange.js';
 import type { RequestHead } from './http-head.js';
+import { NodeConnection } from './node-connection.js';
 import type { RelayPlan } from './relay-plan.js';
 import { UpstreamPool } from './upstream-pool.js';
 
@@ -20,14 +23,16 @@ export interface RelayDeps {
   identity: Pick<GatewayIdentity, 'forget'>;
   onAnswer: UpstreamListener;
   log: Pick<Logger, 'warn'>;
+  /** How long the upstream may accept no connection at all. */
+  connectTimeoutMs?: number;
 }
 
 /** Requests in progress at shutdown get this long to complete, as in `ConnectionDrain`. */
 const DRAIN_TIMEOUT_MS = 3_000;
 
 /**
- * Relays requests that the gateway does not have to read, from socket to socket. It receives all connections, and hands a connection over to Node's
- * HTTP server at the first request that is bounded, counted, answered by the gateway, unusual or invalid.
+ * Relays requests that the gateway does not have to read, from socket to socket. It receives all connections. Requests that are bounded, counted or
+ * answered by the gateway are passed to Node's HTTP server; the first one that is unusual or invalid moves the connection there.
  */
 export class Relay implements BeforeApplicationShutdown, OnApplicationShutdown {
   private readonly pool: UpstreamPool;
@@ -38,14 +43,21 @@ export class Relay implements BeforeApplicationShutdown, OnApplicationShutdown {
   private readonly clock = { nowMs: performance.now() };
 
   constructor(private readonly deps: RelayDeps) {
-    this.pool = new UpstreamPool(deps.upstream);
+    const { connectTimeoutMs } = deps;
+    this.pool = new UpstreamPool(deps.upstream, connectTimeoutMs === undefined ? {} : { connectTimeoutMs });
+  }
+
+  /** How many requests wait for a connection to the upstream. */
+  get waitingCount(): number {
+    return this.pool.waitingCount;
   }
 
   /** Takes the new connections of a server. */
   attach(server: Server): void {
     const listeners = server.listeners('connection') as ((this: Server, socket: Socket) => void)[];
-    const handOver = (socket: Socket) => {
-      for (const listener of listeners) listener.call(server, socket);
+    // Node's server accepts any duplex stream. Source: https://nodejs.org/api/http.html#event-connection
+    const handOver = (connection: Duplex) => {
+      for (const listener of listeners) listener.call(server, connection as Socket);
     };
     const { deps } = this;
     const connectionDeps: ClientConnectionDeps = {
@@ -57,9 +69,13 @@ export class Relay implements BeforeApplicationShutdown, OnApplicationShutdown {
       trusts: (address) => deps.addresses.trusts(address),
       handOver,
       onClose: (connection) => void this.clients.delete(connection),
-      onFailure: (error, target) => deps.log.warn({ err: error, path: withoutSecrets(target) }, 'the upstream failed'),
+      onFailure: (error, target) => this.logFailure(error, target),
       isClosing: () => this.isClosing,
     };
+    server.prependListener('request', (request, response) => {
+      const connection: Duplex = request.socket;
+      if (connection instanceof NodeConnection) connection.follow(response);
+    });
     server.removeAllListeners('connection');
     server.on('connection', (socket) => {
       if (this.isClosing) handOver(socket);
@@ -87,6 +103,12 @@ export class Relay implements BeforeApplicationShutdown, OnApplicationShutdown {
     const nowMs = (this.clock.nowMs = performance.now());
     for (const client of this.clients) client.check(nowMs);
     this.pool.sweep(nowMs);
+  }
+
+  private logFailure(error: MatrixError, target: string): void {
+    // Too many requests wait already. A line for each would serve an attacker.
+    if (error.status === 503) return;
+    this.deps.log.warn({ err: error, path: withoutSecrets(target) }, 'the upstream failed');
   }
 
   private forgetToken({ target, headers }: RequestHead): void {
