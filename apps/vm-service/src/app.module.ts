@@ -19,6 +19,7 @@ import { InstancesModule } from './instances/instances.module.js';
 import { MetricsModule } from './metrics/metrics.module.js';
 import { MovesModule } from './moves/moves.module.js';
 import { PageModule } from './page/page.module.js';
+import { PluginsModule } from './plugins/plugins.module.js';
 import { PlatformModule } from './platform/platform.module.js';
 import type { AppDeps } from './platform/tokens.js';
 import { SnapshotsModule } from './snapshots/snapshots.module.js';
@@ -46,6 +47,7 @@ export class AppModule {
         HealthModule,
         PageModule,
         ImagesModule,
+        PluginsModule,
         DataVolumesModule,
         HardwareModule,
         InstancesModule,

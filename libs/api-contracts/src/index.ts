@@ -8,6 +8,7 @@ export * from './images.js';
 export * from './metrics.js';
 export * from './moves.js';
 export * from './guests.js';
+export * from './plugins.js';
 export * from './queries.js';
 export * from './snapshots.js';
 export * from './sources.js';

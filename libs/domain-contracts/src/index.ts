@@ -30,6 +30,7 @@ export * from './ports/cluster-inventory.port.js';
 export * from './ports/console-source.port.js';
 export * from './ports/containers.port.js';
 export * from './ports/diagnostics.port.js';
+export * from './ports/disk-builder.port.js';
 export * from './ports/disk-export.port.js';
 export * from './ports/disk-ingest.port.js';
 export * from './ports/disk-source.port.js';

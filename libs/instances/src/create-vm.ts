@@ -15,6 +15,7 @@ import {
   type Audit,
 } from '@headgate/domain-contracts';
 import type { PlaceInstance } from './place-instance.js';
+import { isBuilt, type BuildVm } from './build-vm.js';
 import { importedImage } from './imported-image.js';
 import { chooseSource, type SourceFields } from './vm-source.js';
 
@@ -41,6 +42,8 @@ export interface CreatedVm {
   readonly ref: InstanceRef;
   /** The task that fills the disk, when there is one. */
   readonly task?: string;
+  /** The task that builds the disk and then creates the VM. */
+  readonly buildTask?: string;
 }
 
 /** The defaults of a VM. Source: the API contract. */
@@ -54,18 +57,21 @@ export class CreateVm extends Change<[request: CreateVmRequest], CreatedVm> {
     private readonly directory: InstanceDirectory,
     private readonly tasks: TaskRunner,
     private readonly audit: Audit,
+    private readonly builds: BuildVm,
   ) {
     super();
   }
 
   override async plan(request: CreateVmRequest): Promise<Plan> {
     const { backend, spec } = await this.prepare(request);
+    if (isBuilt(spec)) return this.builds.plan(backend, spec);
     return backend.require('provisioning').planCreate(spec);
   }
 
   override async run(request: CreateVmRequest, caller: Caller): Promise<CreatedVm> {
     const { backend, spec } = await this.prepare(request);
     return this.audit.of(caller, 'create', spec.ref, async () => {
+      if (isBuilt(spec)) return { ref: spec.ref, buildTask: await this.builds.start(backend, spec, caller) };
       const { remaining } = await backend.require('provisioning').create(spec);
       const task = remaining && this.tasks.start('create', spec.ref, caller, remaining);
       await this.directory.waitFor(spec.ref, (instance) => instance !== undefined);

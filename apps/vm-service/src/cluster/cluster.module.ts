@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { BackendDirectory } from '@headgate/domain-contracts';
 import { FleetModule } from '../fleet/fleet.module.js';
 import { ImagesModule } from '../images/images.module.js';
+import { PluginsModule } from '../plugins/plugins.module.js';
 import { provideClass } from '../platform/provide-class.js';
 import { ClusterController } from './cluster.controller.js';
 import { QueryBackends } from './query-backends.js';
@@ -9,7 +10,7 @@ import { ReadCapabilities } from './read-capabilities.js';
 
 /** Nodes, instancetypes and the capabilities of every context. */
 @Module({
-  imports: [FleetModule, ImagesModule],
+  imports: [FleetModule, ImagesModule, PluginsModule],
   controllers: [ClusterController],
   providers: [provideClass(QueryBackends, [BackendDirectory]), ReadCapabilities],
 })

@@ -1,4 +1,4 @@
-import { DomainError, type CatalogEntry } from '@headgate/domain-contracts';
+import { DomainError, type CatalogEntry, type DiskBuilder } from '@headgate/domain-contracts';
 import { Fleet } from '@headgate/fleet';
 import { ConfiguredCatalog } from '@headgate/images';
 import { FixedClock, MemoryBackend } from '@headgate/testing';
@@ -8,13 +8,15 @@ import { ReadCapabilities } from './read-capabilities.js';
 const catalog = (...images: CatalogEntry[]) => new ConfiguredCatalog({ tiny: false, images });
 
 describe('ReadCapabilities', () => {
+  let canBuild: true | string = true;
+  const disks = { availability: async () => canBuild } as DiskBuilder;
   const [lab, prod] = [new MemoryBackend('lab'), new MemoryBackend('prod')];
   let fleet: Fleet;
   let capabilities: ReadCapabilities;
 
   beforeEach(() => {
     fleet = new Fleet({ clock: new FixedClock(0), present: ({ instance }) => instance });
-    capabilities = new ReadCapabilities(new Backends([lab, prod]), fleet, catalog(), { simulated: new Set() });
+    capabilities = new ReadCapabilities(new Backends([lab, prod]), fleet, catalog(), disks, { simulated: new Set() });
     fleet.attach(lab);
     fleet.attach(prod);
   });
@@ -26,6 +28,18 @@ describe('ReadCapabilities', () => {
     expect(fleet.states().map(({ state }) => state)).toContain('connecting');
     await capabilities.read();
     expect(fleet.states().map(({ state }) => state)).toEqual(['up', 'up', 'up']);
+  });
+
+  test('promise VMs from bootc images only where a disk can be built', async () => {
+    canBuild = 'podman is not installed.';
+    const refused = await capabilities.read();
+    expect(refused.bootc).toBe(false);
+    expect(refused.contexts.map(({ sources }) => sources['bootc'])).toEqual([canBuild, canBuild]);
+    lab.require('provisioning').sources = () => ({ ...prod.require('provisioning').sources(), bootc: 'Not on lab.' });
+    canBuild = true;
+    const promised = await capabilities.read();
+    expect(promised.bootc).toBe(true);
+    expect(promised.contexts.map(({ sources }) => sources['bootc'])).toEqual(['Not on lab.', true]);
   });
 
   test('name every reason when no context can be reached', async () => {
@@ -60,7 +74,9 @@ describe('ReadCapabilities', () => {
       ...{ import: reason, iso: reason, bootc: reason },
     });
     fleet.attach(cluster);
-    capabilities = new ReadCapabilities(new Backends([cluster]), fleet, catalog(...images), { simulated: new Set() });
+    capabilities = new ReadCapabilities(new Backends([cluster]), fleet, catalog(...images), disks, {
+      simulated: new Set(),
+    });
     const [context] = (await capabilities.read()).contexts;
     expect(context?.sources.image).toEqual(isPromised ? true : expect.stringContaining('no image for this context'));
     expect(context?.sources).toMatchObject({ containerDisk: true, import: reason });

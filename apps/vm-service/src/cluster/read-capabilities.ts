@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { CapabilitiesView, ContextCapabilitiesView } from '@headgate/api-contracts';
 import {
   ABILITY_NAMES,
+  DiskBuilder,
   DomainError,
   ImageCatalog,
   UnavailableAbility,
@@ -27,13 +28,15 @@ export class ReadCapabilities {
     private readonly backends: BackendDirectory,
     private readonly fleet: FleetReader,
     private readonly catalog: ImageCatalog,
+    private readonly disks: DiskBuilder,
     @Inject(CONTEXTS) private readonly contexts: Pick<ChosenContexts, 'simulated'>,
   ) {}
 
   /** Waits until each context was listed or found to be lost. @throws DomainError BACKEND_UNREACHABLE when none can be reached */
   async read(): Promise<CapabilitiesView> {
     await this.fleet.whenSynced();
-    const contexts = this.backends.all().map((backend) => this.contextOf(backend));
+    const canBuild = await this.disks.availability();
+    const contexts = this.backends.all().map((backend) => this.contextOf(backend, canBuild));
     const storages = await Promise.all(this.backends.all().map((backend) => this.storageOf(backend)));
     if (contexts.length > 0 && contexts.every(({ up }) => !up)) {
       throw new DomainError(
@@ -50,7 +53,7 @@ export class ReadCapabilities {
     };
   }
 
-  private contextOf(backend: Backend): ContextCapabilitiesView {
+  private contextOf(backend: Backend, canBuild: true | string): ContextCapabilitiesView {
     const state = this.fleet.states().find(({ context }) => context === backend.context);
     const provisioning = backend.ability('provisioning');
     const { kind, label, namespaces, instanceNames, imageKinds, placementFields } = backend.traits;
@@ -66,12 +69,16 @@ export class ReadCapabilities {
       ...(state?.reason === undefined ? {} : { reason: state.reason }),
       simulated: this.contexts.simulated.has(backend.context),
       abilities: Object.fromEntries(ABILITY_NAMES.map((name) => [name, trueOrReason(backend.ability(name))])),
-      sources: provisioning instanceof UnavailableAbility ? {} : this.sourcesOf(backend.traits, provisioning.sources()),
+      sources:
+        provisioning instanceof UnavailableAbility
+          ? {}
+          : this.sourcesOf(backend.traits, provisioning.sources(), canBuild),
     };
   }
 
-  /** The source `image` is promised only if the catalog has an image that the context can use. */
-  private sourcesOf({ imageKinds }: BackendTraits, sources: VmSources): VmSources {
+  /** The source `image` needs an image in the catalog that the context can use, and `bootc` a builder of disks. */
+  private sourcesOf({ imageKinds }: BackendTraits, supported: VmSources, canBuild: true | string): VmSources {
+    const sources = { ...supported, bootc: supported.bootc === true ? canBuild : supported.bootc };
     if (sources.image !== true) return sources;
     if (this.catalog.entries().some((entry) => canUseImage(entry, { imageKinds, sources }))) return sources;
     return { ...sources, image: NO_IMAGE };

@@ -23,7 +23,7 @@ export async function openLibvirt({ section, options, settings, clock, log }: Ba
 }
 
 /** The image registry with its port. */
-function registryOf({ imageRegistry }: Settings): string[] {
+export function registryOf({ imageRegistry }: Settings): string[] {
   const host = imageRegistry?.split('/')[0];
   if (host === undefined) return [];
   return [/:\d+$/.test(host) ? host : `${host}:443`];

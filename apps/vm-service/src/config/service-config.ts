@@ -1,5 +1,6 @@
 import { isContextName } from '@headgate/domain-contracts';
 import { ConfigError, IsListenAddress, parseSection, TrustedProxies } from '@headgate/nest-kit';
+import { parsePublicKey } from '@headgate/plugins';
 import { Type } from 'class-transformer';
 import {
   ArrayUnique,
@@ -66,6 +67,43 @@ export class ImageSection {
   @IsString() defaultUser = '';
 }
 
+const IsPublicKey = (): PropertyDecorator =>
+  ValidateBy({
+    name: 'isPublicKey',
+    validator: {
+      validate: (value: unknown) => {
+        try {
+          return typeof value === 'string' && parsePublicKey(value) !== undefined;
+        } catch {
+          return false;
+        }
+      },
+      defaultMessage: (args) => `${args?.property} must be an Ed25519 public key in Base64 (DER)`,
+    },
+  });
+
+/** A publisher of plugins whom the operator trusts. */
+export class PublisherSection {
+  /** The name that indexes use. */
+  @Matches(/^[a-z0-9][a-z0-9-]{0,62}$/, { message: '$property must be a name of a-z, 0-9 and "-"' })
+  name!: string;
+  /** An Ed25519 public key: SubjectPublicKeyInfo in DER, in Base64. */
+  @IsPublicKey() key!: string;
+}
+
+/** Where plugins come from, besides those that are bundled. */
+export class PluginsSection {
+  /** URLs of plugin indexes. */
+  @IsArray()
+  @Matches(/^https?:\/\/[^\s/@]+(\/\S*)?$/, { each: true, message: '$property must be http or https URLs' })
+  indexes: string[] = [];
+  @IsArray()
+  @ValidateNested({ each: true })
+  @Type(() => PublisherSection)
+  @ArrayUnique((publisher: PublisherSection) => publisher.name, { message: '$property must have different names' })
+  publishers: PublisherSection[] = [];
+}
+
 /** The configuration file of the VM service. Every key has a default; docs/operate.md lists them. */
 export class ServiceConfig {
   /** HOST:PORT */
@@ -92,6 +130,7 @@ export class ServiceConfig {
   /** Host and port of a registry that carries the KubeVirt project's container disks. */
   @IsOptional() @IsString() @IsNotEmpty() imageRegistry?: string;
   @IsArray() @ValidateNested({ each: true }) @Type(() => ImageSection) images: ImageSection[] = [];
+  @ValidateNested() @Type(() => PluginsSection) plugins: PluginsSection = new PluginsSection();
   @IsArray()
   @ValidateNested({ each: true })
   @Type(() => ContextSection)

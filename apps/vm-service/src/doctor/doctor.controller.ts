@@ -1,6 +1,7 @@
 import { Body, Controller, Get, HttpCode, Post, Query } from '@nestjs/common';
 import { ChangeQuery, CheckView, EmptyBody, FixedView, type PlanView } from '@headgate/api-contracts';
 import { CheckBackends, FixBackends } from '@headgate/doctor';
+import { PluginChecks, type CheckOfPlugin } from '@headgate/plugins';
 import { answer, answerList, Describe } from '../platform/answers.decorator.js';
 import { Changing, ChangeRequest } from '../platform/change-request.js';
 
@@ -9,12 +10,14 @@ export class DoctorController {
   constructor(
     private readonly checkBackends: CheckBackends,
     private readonly fixBackends: FixBackends,
+    private readonly pluginChecks: PluginChecks,
   ) {}
 
   @Get()
-  @Describe('The checks of each backend.', answerList(200, CheckView))
-  checks(): Promise<CheckView[]> {
-    return this.checkBackends.run();
+  @Describe('The checks of each backend and of the installed plugins.', answerList(200, CheckView))
+  async checks(): Promise<CheckView[]> {
+    const [ofBackends, ofPlugins] = await Promise.all([this.checkBackends.run(), this.pluginChecks.run()]);
+    return [...ofBackends, ...ofPlugins.map(presentCheck)];
   }
 
   @Post('fix')
@@ -28,3 +31,10 @@ export class DoctorController {
     return request.answer(query, this.fixBackends, [], (fixed) => fixed);
   }
 }
+
+/** The check of a plugin is about the machine of the service, which is no context. */
+const presentCheck = ({ plugin, ...check }: CheckOfPlugin): CheckView => ({
+  ...check,
+  context: `plugin/${plugin}`,
+  fixable: false,
+});

@@ -3,13 +3,24 @@ import {
   Audit,
   AuditLog,
   BackendDirectory,
+  DiskBuilder,
   ImageCatalog,
   InstanceDirectory,
   TaskRunner,
 } from '@headgate/domain-contracts';
-import { ApplyPower, CreateVm, DeleteVm, MigrateVm, PlaceInstance, ReadEvents, TagVm } from '@headgate/instances';
+import {
+  ApplyPower,
+  BuildVm,
+  CreateVm,
+  DeleteVm,
+  MigrateVm,
+  PlaceInstance,
+  ReadEvents,
+  TagVm,
+} from '@headgate/instances';
 import { FleetModule } from '../fleet/fleet.module.js';
 import { ImagesModule } from '../images/images.module.js';
+import { PluginsModule } from '../plugins/plugins.module.js';
 import { provideClass } from '../platform/provide-class.js';
 import { StoreModule } from '../store/store.module.js';
 import { TasksModule } from '../tasks/tasks.module.js';
@@ -17,11 +28,12 @@ import { VmsController } from './vms.controller.js';
 
 /** Virtual machines: the list, creation, power, tags, migration, deletion. */
 @Module({
-  imports: [StoreModule, FleetModule, TasksModule, ImagesModule],
+  imports: [StoreModule, FleetModule, TasksModule, ImagesModule, PluginsModule],
   controllers: [VmsController],
   providers: [
     provideClass(PlaceInstance, [BackendDirectory, InstanceDirectory]),
-    provideClass(CreateVm, [PlaceInstance, ImageCatalog, InstanceDirectory, TaskRunner, Audit]),
+    provideClass(BuildVm, [DiskBuilder, TaskRunner]),
+    provideClass(CreateVm, [PlaceInstance, ImageCatalog, InstanceDirectory, TaskRunner, Audit, BuildVm]),
     provideClass(DeleteVm, [InstanceDirectory, BackendDirectory, TaskRunner, Audit]),
     provideClass(ApplyPower, [InstanceDirectory, BackendDirectory, Audit]),
     provideClass(MigrateVm, [InstanceDirectory, BackendDirectory, TaskRunner, Audit]),

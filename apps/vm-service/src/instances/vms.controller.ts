@@ -51,13 +51,22 @@ export class VmsController {
   }
 
   @Post()
-  @Describe('Creates a VM from exactly one source.', answer(201, CreatedView))
+  @Describe(
+    'Creates a VM from exactly one source. A disk from a bootc image is built first, which is 202.',
+    answer(201, CreatedView),
+    answer(202, AcceptedView),
+  )
   create(
     @Body() body: CreateVmDto,
     @Query() query: ChangeQuery,
     @Changing() request: ChangeRequest,
-  ): Promise<CreatedView | PlanView> {
-    return request.answer(query, this.createVm, [body], presentCreated);
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<CreatedView | AcceptedView | PlanView> {
+    return request.answer(query, this.createVm, [body], (created) => {
+      if (created.buildTask === undefined) return presentCreated(created);
+      void reply.status(202);
+      return { task: created.buildTask };
+    });
   }
 
   @Get(':ns/:name')

@@ -3,6 +3,7 @@ import { Redirect, Route, Switch } from 'wouter';
 import { DoctorPage } from '../features/doctor/components/doctor-page.js';
 import { ImagesPage } from '../features/images/components/images-page.js';
 import { NodesPage } from '../features/nodes/components/nodes-page.js';
+import { PluginsPage } from '../features/plugins/components/plugins-page.js';
 import { Banners } from '../features/shell/components/banners.js';
 import { Masthead } from '../features/shell/components/masthead.js';
 import { TasksButton } from '../features/tasks/components/tasks-button.js';
@@ -42,6 +43,9 @@ export function Pages() {
           </Route>
           <Route path={paths.images}>
             <ImagesPage />
+          </Route>
+          <Route path={paths.plugins}>
+            <PluginsPage />
           </Route>
           <Route path={paths.doctor}>
             <DoctorPage />

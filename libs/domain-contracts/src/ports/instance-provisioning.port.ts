@@ -12,7 +12,13 @@ export type VmSource =
   | { readonly kind: 'image'; readonly entry: CatalogEntry }
   | { readonly kind: 'import'; readonly url: string }
   | { readonly kind: 'iso'; readonly url: string }
-  | { readonly kind: 'bootc'; readonly image: string; readonly sshKey?: string }
+  | {
+      readonly kind: 'bootc';
+      readonly image: string;
+      readonly sshKey?: string;
+      /** The raw disk that was built from the image, a file on this machine. Absent in a plan. */
+      readonly disk?: string;
+    }
   | { readonly kind: 'pvc'; readonly claim: string };
 
 /** `uefi-secure` starts only boot loaders with a signature that the firmware trusts. */

@@ -151,6 +151,7 @@ export class BootDiskBuilder {
       report.step('Building the image');
       return this.openLocal(await this.deps.tinyGuest());
     }
+    if (source.kind === 'bootc' && source.disk !== undefined) return this.openLocal(source.disk);
     if (source.kind !== 'image' && source.kind !== 'containerDisk')
       throw new DomainError('NOT_SUPPORTED', "A disk can't be created from this source.");
     return openContainerDisk({ http, image: containerDiskOf(source), arch, signal });

@@ -82,7 +82,6 @@ describe('planCreation', () => {
     ['a node that is not this one', { node: 'host-2' }, 'NODE_NOT_FOUND'],
     ['an instancetype', { instancetype: 'u1.small' }, 'NOT_SUPPORTED'],
     ['a preference', { preference: 'debian' }, 'NOT_SUPPORTED'],
-    ['a bootc image', { source: { kind: 'bootc', image: 'registry.example/a' } }, 'NOT_SUPPORTED'],
     ['a volume that does not exist', { source: { kind: 'pvc', claim: 'gone' } }, 'VOLUME_NOT_FOUND'],
     ['a URL with an unsupported scheme', { source: { kind: 'import', url: 'file:///etc/passwd' } }, 'INVALID_SOURCE'],
     ['a URL of this machine', { source: { kind: 'iso', url: 'http://127.0.0.1:8006/api' } }, 'INVALID_SOURCE'],
@@ -96,6 +95,16 @@ describe('planCreation', () => {
   ])('refuses %s', async (_title, overrides, code) => {
     libvirt.add(ownDomainXml());
     expect(await codes(spec(overrides))).toEqual([code]);
+  });
+
+  test('creates a VM from the disk of a bootc image, which was built for the architecture of this machine', async () => {
+    const bootc: Partial<VmSpec> = { source: { kind: 'bootc', image: 'registry.example/a' } };
+    const own = process.arch === 'arm64' ? 'aarch64' : 'x86_64';
+    const other = own === 'x86_64' ? 'aarch64' : 'x86_64';
+    const planOn = (arch: string) =>
+      planCreation(spec(bootc), deps({ describeHost: () => Promise.resolve({ ...HOST, arch }) }));
+    expect((await planOn(own)).steps.map(({ name }) => name)).toEqual(['define', 'disk', 'seed']);
+    expect((await planOn(other)).refusals.map(({ code }) => code)).toEqual(['NOT_SUPPORTED']);
   });
 
   test('needs no space for a download when the image was imported, and keeps its volume from being claimed', async () => {

@@ -36,6 +36,9 @@ export interface CreationPlan extends Plan {
   readonly hasSeed: boolean;
 }
 
+/** The architecture of this service's machine as libvirt names it. */
+const OWN_ARCHITECTURE = { x64: 'x86_64', arm64: 'aarch64' }[process.arch as string] ?? process.arch;
+
 /** Free space that libvirt and QEMU need to create any VM. */
 const MIN_FREE_BYTES = 64 * 1024 ** 2;
 
@@ -65,6 +68,14 @@ export async function planCreation(spec: VmSpec, deps: CreationPlanDeps): Promis
   }
   if (!['x86_64', 'aarch64'].includes(host.arch))
     refuse('NOT_SUPPORTED', `VMs on ${host.arch} machines are not supported.`, 'Use an x86_64 or aarch64 machine.');
+
+  if (spec.source.kind === 'bootc' && host.arch !== OWN_ARCHITECTURE) {
+    refuse(
+      'NOT_SUPPORTED',
+      `A disk from a bootc image is built on this machine, for ${OWN_ARCHITECTURE}; ${host.name} is an ${host.arch} machine.`,
+      'Use another source.',
+    );
+  }
 
   const platform = await planPlatform(spec, { host, profiles: deps.profiles }, refuse);
   const claim = await planSource(spec, deps, refuse);

@@ -31,6 +31,8 @@ function sourceSteps({ source, diskBytes }: VmSpec): PlanStep[] {
       if (source.entry.builtLocally !== undefined)
         return [{ name: 'build', detail: `Use the image ${source.entry.name}, which is built on this machine.` }, disk];
       return [{ name: 'pull', detail: `Pull the container disk ${containerDiskOf(source)}.` }, disk];
+    case 'bootc':
+      return [disk];
     default:
       return [{ name: 'pull', detail: `Pull the container disk ${source.image}.` }, disk];
   }

@@ -19,7 +19,6 @@ import type { GuestNetwork } from '../network/guest-network.js';
 import { planCreation, type CreationPlanDeps } from './creation-plan.js';
 import { DomainCreator, INTERRUPTED, type DomainCreatorDeps } from './domain-creator.js';
 import { importedName } from './creation-steps.js';
-import { BOOTC_REFUSAL } from './plan-source.js';
 
 export interface LibvirtProvisioningDeps extends CreationPlanDeps, DomainCreatorDeps {
   readonly bases: Pick<BaseImages, 'reclaim' | 'sweep'>;
@@ -37,7 +36,7 @@ export class LibvirtProvisioning extends InstanceProvisioning {
   }
 
   override sources(): Readonly<Record<VmSourceKind, true | string>> {
-    return { containerDisk: true, image: true, import: true, iso: true, pvc: true, bootc: BOOTC_REFUSAL };
+    return { containerDisk: true, image: true, import: true, iso: true, pvc: true, bootc: true };
   }
 
   override async planCreate(spec: VmSpec): Promise<Plan> {

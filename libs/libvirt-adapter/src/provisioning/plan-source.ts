@@ -20,8 +20,6 @@ export interface SourcePlanDeps {
   readonly usersOf: (path: string) => Promise<readonly string[]>;
 }
 
-export const BOOTC_REFUSAL = 'Building a VM from a bootc image requires the bootc plugin, which is not installed.';
-
 export type Refuse = (code: ErrorCode, reason: string, remedy: string) => void;
 
 /**
@@ -46,7 +44,6 @@ export async function planSource(
   }
   switch (source.kind) {
     case 'bootc':
-      refuse('NOT_SUPPORTED', BOOTC_REFUSAL, 'Use a container disk, a catalog image or a URL.');
       return undefined;
     case 'image':
       if (source.entry.imported) return planImported(source.entry.name, diskBytes, deps, refuse);

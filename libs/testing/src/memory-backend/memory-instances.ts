@@ -85,7 +85,7 @@ export class MemoryProvisioning extends InstanceProvisioning {
       image: true,
       import: true,
       iso: true,
-      bootc: 'The bootc plugin is not installed.',
+      bootc: true,
       pvc: true,
     };
   }

@@ -15,6 +15,7 @@ export const paths = {
   container: (address: InstanceAddress) => `/containers/${encoded(address)}`,
   nodes: '/nodes',
   images: '/images',
+  plugins: '/plugins',
   doctor: '/doctor',
 } as const;
 

@@ -17,6 +17,7 @@ export function Masthead({ tasks }: { tasks: ReactNode }) {
     ...(hasContainers ? [{ href: paths.containers, label: 'Containers' }] : []),
     { href: paths.nodes, label: 'Nodes' },
     { href: paths.images, label: 'Images' },
+    { href: paths.plugins, label: 'Plugins' },
     { href: paths.doctor, label: 'Health' },
   ];
 

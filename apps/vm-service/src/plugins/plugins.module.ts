@@ -1,0 +1,117 @@
+import { join } from 'node:path';
+import { Module, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Audit, Clock, DiskBuilder, type Log } from '@headgate/domain-contracts';
+import { EgressPolicy } from '@headgate/libvirt-adapter';
+import {
+  BundledSource,
+  ChangingPlugins,
+  IndexSource,
+  InstallPlugin,
+  ListPlugins,
+  parsePublicKey,
+  PluginChecks,
+  PluginDiskBuilder,
+  PluginFolder,
+  PluginHost,
+  PluginStore,
+  Podman,
+  RemovePlugin,
+  type PluginChangeDeps,
+} from '@headgate/plugins';
+import { registryOf } from '../composition/open-libvirt.js';
+import type { Settings } from '../config/load-config.js';
+import { provideClass } from '../platform/provide-class.js';
+import { LOGGER, SETTINGS } from '../platform/tokens.js';
+import { StoreModule } from '../store/store.module.js';
+import { pluginDownloads, registryCheck } from './plugin-downloads.js';
+import { PluginsController } from './plugins.controller.js';
+
+const CHANGE_DEPS = Symbol('CHANGE_DEPS');
+
+/** The store of plugins, the installed ones and their processes, and the disks that they build. */
+@Module({
+  imports: [StoreModule],
+  controllers: [PluginsController],
+  providers: [
+    {
+      provide: PluginFolder,
+      inject: [SETTINGS, Clock, LOGGER],
+      useFactory: ({ dataDir }: Settings, clock: Clock, log: Log) =>
+        new PluginFolder({ folder: join(dataDir, 'plugins'), clock, log }),
+    },
+    {
+      provide: PluginHost,
+      inject: [SETTINGS, Clock, LOGGER],
+      useFactory: ({ dataDir }: Settings, clock: Clock, log: Log) =>
+        new PluginHost({ workFolder: join(dataDir, 'plugin-work'), clock, log }),
+    },
+    {
+      provide: EgressPolicy,
+      inject: [SETTINGS],
+      // The operator has chosen the image registry, wherever it is.
+      useFactory: (settings: Settings) =>
+        new EgressPolicy({ allow: [...settings.importAllow, ...registryOf(settings)] }),
+    },
+    {
+      provide: PluginStore,
+      inject: [SETTINGS, EgressPolicy, Clock, LOGGER],
+      useFactory: ({ plugins }: Settings, egress: EgressPolicy, clock: Clock, log: Log) => {
+        const publishers = new Map(plugins.publishers.map(({ name, key }) => [name, parsePublicKey(key)]));
+        const download = pluginDownloads(egress, clock);
+        const indexes = plugins.indexes.map((url) => new IndexSource({ url, publishers, download, clock }));
+        return new PluginStore([new BundledSource(), ...indexes], log);
+      },
+    },
+    {
+      provide: PluginDiskBuilder,
+      inject: [SETTINGS, PluginFolder, PluginHost, EgressPolicy, Clock],
+      useFactory: (
+        { dataDir }: Settings,
+        plugins: PluginFolder,
+        host: PluginHost,
+        egress: EgressPolicy,
+        clock: Clock,
+      ) =>
+        new PluginDiskBuilder({
+          ...{ plugins, host, clock },
+          podman: new Podman(),
+          folder: join(dataDir, 'builds'),
+          isRoot: process.getuid?.() === 0,
+          checkRegistry: registryCheck(egress),
+        }),
+    },
+    { provide: DiskBuilder, useExisting: PluginDiskBuilder },
+    {
+      provide: CHANGE_DEPS,
+      inject: [PluginStore, PluginFolder, PluginHost, Audit, Clock],
+      useFactory: (
+        store: PluginStore,
+        folder: PluginFolder,
+        host: PluginHost,
+        audit: Audit,
+        clock: Clock,
+      ): PluginChangeDeps => ({ store, folder, host, audit, clock, changing: new ChangingPlugins() }),
+    },
+    provideClass(PluginChecks, [PluginFolder, PluginHost]),
+    provideClass(ListPlugins, [PluginStore, PluginFolder]),
+    provideClass(InstallPlugin, [CHANGE_DEPS]),
+    provideClass(RemovePlugin, [CHANGE_DEPS]),
+  ],
+  exports: [DiskBuilder, PluginChecks],
+})
+export class PluginsModule implements OnApplicationBootstrap, OnApplicationShutdown {
+  constructor(
+    private readonly folder: PluginFolder,
+    private readonly host: PluginHost,
+    private readonly disks: PluginDiskBuilder,
+  ) {}
+
+  async onApplicationBootstrap(): Promise<void> {
+    await this.folder.open();
+    await this.disks.sweep();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.host.close();
+  }
+}

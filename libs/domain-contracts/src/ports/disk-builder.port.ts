@@ -1,0 +1,34 @@
+import type { PlanStep } from '../model/plan.js';
+import type { TaskReporter } from '../model/task.js';
+
+/** A disk to build from a bootable container image. */
+export interface DiskOrder {
+  readonly image: string;
+  readonly diskBytes: number;
+  /** A line of an authorized_keys file, or several. */
+  readonly sshKey?: string;
+}
+
+/** Builds disks from container images, for backends that start VMs from disks only. */
+export abstract class DiskBuilder {
+  /** True, or the reason why no disk can be built here and the remedy. */
+  abstract availability(): Promise<true | string>;
+
+  /**
+   * The steps of a build; changes nothing.
+   * @throws DomainError INVALID_SOURCE, INVALID_INPUT, INSUFFICIENT_STORAGE
+   */
+  abstract plan(order: DiskOrder): Promise<readonly PlanStep[]>;
+
+  /**
+   * Builds a disk in a private folder, which exists until `remove` is called with the same ID. Building again with that ID removes the
+   * remains of an interrupted build first.
+   * @param id distinguishes the builds: lower-case letters, digits and "-"
+   * @returns a raw disk, a file on this machine
+   * @throws DomainError NOT_SUPPORTED, INVALID_SOURCE, PLUGIN_FAILED, BACKEND_FAILED, INSUFFICIENT_STORAGE, CONFLICT when it is canceled
+   */
+  abstract build(id: string, order: DiskOrder, report: TaskReporter): Promise<string>;
+
+  /** Ends what is left of a build, and removes its files. */
+  abstract remove(id: string): Promise<void>;
+}

@@ -1,0 +1,1 @@
+export default { displayName: 'plugin-sdk', preset: '../../jest.preset.js' };

@@ -1,0 +1,1 @@
+export default { displayName: 'plugins', preset: '../../jest.preset.js' };

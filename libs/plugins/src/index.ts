@@ -1,0 +1,11 @@
+export { PluginChecks, type CheckOfPlugin } from './checks/plugin-checks.js';
+export { PluginDiskBuilder, type PluginDiskBuilderDeps } from './disks/plugin-disk-builder.js';
+export { Podman } from './disks/podman.js';
+export { parsePublicKey, type PublisherKeys } from './format/signature.js';
+export { PluginFolder, type InstalledPlugin } from './install/plugin-folder.js';
+export * from './manage/change-plugins.js';
+export * from './manage/list-plugins.js';
+export { PluginHost } from './run/plugin-host.js';
+export { BundledSource } from './store/bundled-source.js';
+export { IndexSource, type Download } from './store/index-source.js';
+export { PluginStore } from './store/plugin-store.js';

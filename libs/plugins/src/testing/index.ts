@@ -1,0 +1,2 @@
+export * from './build-plugin.js';
+export * from './fake-podman.js';
