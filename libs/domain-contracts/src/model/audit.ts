@@ -1,11 +1,14 @@
 import type { Clock } from '@headgate/clock';
-import type { AuditLog } from '../ports/audit-log.port.js';
+import type { AuditEntry, AuditLog } from '../ports/audit-log.port.js';
 import type { Caller } from '../values/caller.js';
-import { messageOf } from '../values/domain-error.js';
+import { DomainError, messageOf } from '../values/domain-error.js';
 import { formatRef, type InstanceRef } from '../values/instance-ref.js';
 
 /** Records changes in the audit log, each with its caller and outcome. */
 export class Audit {
+  /** The callers of requests that already have an entry. */
+  private readonly recorded = new WeakSet<Caller>();
+
   constructor(
     private readonly log: AuditLog,
     private readonly clock: Clock,
@@ -23,16 +26,37 @@ export class Audit {
     describe: (result: T) => string = () => '',
   ): Promise<T> {
     const ref = typeof subject === 'string' ? subject : formatRef(subject);
-    const write = (outcome: 'ok' | 'error', message: string): void =>
-      this.log.append({ time: this.clock.iso(), caller: caller.login, action, ref, outcome, message });
+    const write = (outcome: 'ok' | 'error', message: string, code?: string): void =>
+      this.append(caller, { action, ref, outcome, message, ...(code === undefined ? {} : { code }) });
     let result: T;
     try {
       result = await work();
     } catch (error) {
-      write('error', messageOf(error));
+      write('error', messageOf(error), DomainError.is(error) ? error.code : 'INTERNAL');
       throw error;
     }
     write('ok', describe(result));
     return result;
+  }
+
+  /** Writes an entry with the time, the caller and the origin of the request. */
+  append(
+    caller: Caller,
+    entry: Omit<AuditEntry, 'time' | 'caller' | 'token' | 'address' | 'route'> & Pick<AuditEntry, 'route'>,
+  ): void {
+    const { login, token, origin } = caller;
+    this.recorded.add(caller);
+    this.log.append({
+      time: this.clock.iso(),
+      caller: login,
+      ...(token === undefined ? {} : { token }),
+      ...(origin === undefined ? {} : origin),
+      ...entry,
+    });
+  }
+
+  /** Whether the request of a caller has an entry. Every request has a caller object of its own. */
+  hasEntryOf(caller: Caller): boolean {
+    return this.recorded.has(caller);
   }
 }

@@ -9,13 +9,59 @@ export interface AuditEntry {
   readonly action: string;
   /** The object: the ref of an instance as text, `folder/<path>`, or a context. */
   readonly ref: string;
-  readonly outcome: 'ok' | 'error';
+  readonly outcome: AuditOutcome;
   readonly message: string;
+  /** `action` by default. */
+  readonly kind?: AuditKind;
+  /** The ID of the API token. */
+  readonly token?: string;
+  /** The IP address of the client. */
+  readonly address?: string;
+  /** The method and the pattern of the path. */
+  readonly route?: string;
+  /** The HTTP status of the response. */
+  readonly status?: number;
+  /** The code of the error. */
+  readonly code?: string;
 }
 
-/** The log of actions and their callers. */
+/** `denied`: the caller had no right to do it. */
+export const AUDIT_OUTCOMES = ['ok', 'error', 'denied'] as const;
+export type AuditOutcome = (typeof AUDIT_OUTCOMES)[number];
+
+/** `action`: recorded by a use case. `request`: a request that no use case recorded, such as one that was refused before. */
+export type AuditKind = 'action' | 'request';
+
+/** The log of actions and their callers. Entries are never changed. */
 export abstract class AuditLog {
   abstract append(entry: AuditEntry): void;
-  /** Newest first; only those of one instance if `ref` is given. */
+  /** The actions of use cases, newest first; only those of one instance if `ref` is given. */
   abstract recent(limit: number, ref?: string): readonly AuditEntry[];
+}
+
+/** Chooses entries of the journal. Every field that is given must match. */
+export interface JournalQuery {
+  readonly ref?: string;
+  readonly caller?: string;
+  readonly token?: string;
+  readonly outcome?: AuditOutcome;
+  /** ISO 8601, inclusive. */
+  readonly since?: string;
+  /** ISO 8601, exclusive. */
+  readonly until?: string;
+  /** Only entries that are older than the one with this number. */
+  readonly before?: number;
+  readonly limit: number;
+}
+
+export interface JournalEntry extends Required<Omit<AuditEntry, 'status'>> {
+  /** Grows with each entry. */
+  readonly number: number;
+  readonly status: number | null;
+}
+
+/** Read access to the whole audit log, across all instances. */
+export abstract class Journal {
+  /** The newest first. */
+  abstract find(query: JournalQuery): readonly JournalEntry[];
 }

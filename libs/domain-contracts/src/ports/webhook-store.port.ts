@@ -1,0 +1,59 @@
+/** The events that a webhook can be for. */
+export const WEBHOOK_EVENTS = ['instance.changed', 'instance.removed', 'task.ended'] as const;
+export type WebhookEventType = (typeof WEBHOOK_EVENTS)[number];
+
+/** A receiver of events. */
+export interface Webhook {
+  readonly id: string;
+  /** The user's name for it. */
+  readonly name: string;
+  readonly url: string;
+  /** The key of its signatures, as the receiver has it. */
+  readonly secret: string;
+  readonly events: readonly WebhookEventType[];
+  /** The login of its creator. */
+  readonly creator: string;
+  /** ISO 8601. */
+  readonly createdAt: string;
+  /** The number of the last event that was delivered, or is not for it. */
+  readonly position: number;
+  /** How many attempts to deliver the next event have failed. */
+  readonly attempts: number;
+  /** When the next attempt is due; null when none has failed. */
+  readonly nextAttemptAt: string | null;
+  /** Why the last attempt failed; empty if it did not. */
+  readonly lastError: string;
+  readonly lastDeliveredAt: string | null;
+  /** Whether deliveries have stopped, because they failed for too long. */
+  readonly disabled: boolean;
+  /** Events that were dropped from the log before they were delivered. */
+  readonly missed: number;
+}
+
+export interface WebhookEvent {
+  readonly number: number;
+  readonly type: WebhookEventType;
+  /** ISO 8601. */
+  readonly time: string;
+  /** The message as JSON, without secrets. */
+  readonly body: string;
+}
+
+/** Stores the webhooks and a bounded log of their events. */
+export abstract class WebhookStore {
+  abstract put(webhook: Webhook): void;
+  abstract get(id: string): Webhook | undefined;
+  /** In the order of their creation. */
+  abstract all(): readonly Webhook[];
+  /** @returns whether it existed */
+  abstract delete(id: string): boolean;
+
+  /** Adds events to the log and drops the oldest ones beyond its bound. */
+  abstract append(events: readonly Omit<WebhookEvent, 'number'>[]): void;
+  /** The first event after a position. */
+  abstract next(position: number, types: readonly WebhookEventType[]): WebhookEvent | undefined;
+  /** The numbers of the oldest and the newest event in the log; 0 when there was none. */
+  abstract bounds(): { readonly oldest: number; readonly newest: number };
+  /** The position before the first event at or after a time. */
+  abstract positionBefore(time: string): number;
+}
