@@ -52,4 +52,36 @@ export const MIGRATIONS: readonly string[] = [
      FROM task, json_each(task.members) AS member WHERE task.members IS NOT NULL ORDER BY task.id, member.key;
    ALTER TABLE task DROP COLUMN members;
    CREATE INDEX task_by_kind ON task (kind, status)`,
+  `ALTER TABLE audit ADD COLUMN kind TEXT NOT NULL DEFAULT 'action';
+   ALTER TABLE audit ADD COLUMN token TEXT NOT NULL DEFAULT '';
+   ALTER TABLE audit ADD COLUMN address TEXT NOT NULL DEFAULT '';
+   ALTER TABLE audit ADD COLUMN route TEXT NOT NULL DEFAULT '';
+   ALTER TABLE audit ADD COLUMN status INTEGER;
+   ALTER TABLE audit ADD COLUMN code TEXT NOT NULL DEFAULT '';
+   CREATE INDEX audit_by_kind ON audit (kind, id);
+   CREATE INDEX audit_by_time ON audit (time);
+   CREATE TRIGGER audit_is_append_only BEFORE UPDATE ON audit BEGIN SELECT RAISE(ABORT, 'entries of the audit log are never changed'); END;
+   CREATE TABLE api_token (
+     id TEXT PRIMARY KEY,
+     name TEXT NOT NULL UNIQUE,
+     hash TEXT NOT NULL,
+     creator TEXT NOT NULL,
+     scope TEXT NOT NULL,
+     actions TEXT NOT NULL,
+     created_at TEXT NOT NULL,
+     expires_at TEXT NOT NULL,
+     last_used_at TEXT
+   ) STRICT, WITHOUT ROWID`,
+  `CREATE TABLE webhook (
+     id TEXT PRIMARY KEY,
+     created_at TEXT NOT NULL,
+     body TEXT NOT NULL
+   ) STRICT, WITHOUT ROWID;
+   CREATE TABLE webhook_event (
+     number INTEGER PRIMARY KEY AUTOINCREMENT,
+     type TEXT NOT NULL,
+     time TEXT NOT NULL,
+     body TEXT NOT NULL
+   ) STRICT;
+   CREATE INDEX webhook_event_by_time ON webhook_event (time)`,
 ];

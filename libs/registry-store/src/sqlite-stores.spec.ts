@@ -1,11 +1,19 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { folderStoreContract, sourceStoreContract, taskStoreContract } from '@headgate/testing';
+import {
+  apiTokenStoreContract,
+  folderStoreContract,
+  sourceStoreContract,
+  taskStoreContract,
+  webhookStoreContract,
+} from '@headgate/testing';
 import { RegistryDatabase } from './registry-database.js';
+import { SqliteApiTokenStore } from './sqlite-api-token-store.js';
 import { SqliteFolderStore } from './sqlite-folder-store.js';
 import { SqliteSourceStore } from './sqlite-source-store.js';
 import { SqliteTaskStore } from './sqlite-task-store.js';
+import { SqliteWebhookStore } from './sqlite-webhook-store.js';
 
 function openHarness<Store>(build: (database: RegistryDatabase) => Store) {
   const folder = mkdtempSync(join(tmpdir(), 'headgate-registry-'));
@@ -26,3 +34,5 @@ function openHarness<Store>(build: (database: RegistryDatabase) => Store) {
 folderStoreContract('SQLite', () => openHarness((database) => new SqliteFolderStore(database)));
 sourceStoreContract('SQLite', () => openHarness((database) => new SqliteSourceStore(database)));
 taskStoreContract('SQLite', () => openHarness((database) => new SqliteTaskStore(database)));
+apiTokenStoreContract('SQLite', () => openHarness((database) => new SqliteApiTokenStore(database)));
+webhookStoreContract('SQLite', (maxEvents) => openHarness((database) => new SqliteWebhookStore(database, maxEvents)));

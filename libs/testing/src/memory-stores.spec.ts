@@ -1,3 +1,7 @@
+import { apiTokenStoreContract } from './contracts/api-token-store.contract.js';
+import { webhookStoreContract } from './contracts/webhook-store.contract.js';
+import { MemoryApiTokenStore } from './memory-api-token-store.js';
+import { MemoryWebhookStore } from './memory-webhook-store.js';
 import { folderStoreContract } from './contracts/folder-store.contract.js';
 import { sourceStoreContract } from './contracts/source-store.contract.js';
 import { taskStoreContract } from './contracts/task-store.contract.js';
@@ -17,5 +21,15 @@ sourceStoreContract('memory', () => {
 
 taskStoreContract('memory', () => {
   const store = new MemoryTaskStore();
+  return { store, reopen: () => store, close: () => undefined };
+});
+
+apiTokenStoreContract('memory', () => {
+  const store = new MemoryApiTokenStore();
+  return { store, reopen: () => store, close: () => undefined };
+});
+
+webhookStoreContract('memory', (maxEvents) => {
+  const store = new MemoryWebhookStore(maxEvents);
   return { store, reopen: () => store, close: () => undefined };
 });

@@ -5,6 +5,13 @@ import { SqliteAuditLog } from '../sqlite-audit-log.js';
 // acknowledged write.
 const log = new SqliteAuditLog(new RegistryDatabase(process.argv[2] ?? '').open());
 for (let count = 1; ; count++) {
-  log.append({ time: '', caller: '', action: String(count), ref: '', outcome: 'ok', message: '' });
+  log.append({
+    time: new Date().toISOString(),
+    caller: '',
+    action: String(count),
+    ref: '',
+    outcome: 'ok',
+    message: '',
+  });
   process.stdout.write(`${count}\n`);
 }

@@ -1,0 +1,56 @@
+import { ApiTokenStore, type ApiToken } from '@headgate/domain-contracts';
+import type { RegistryDatabase } from './registry-database.js';
+
+interface TokenRow extends Omit<ApiToken, 'scope' | 'actions'> {
+  readonly scope: string;
+  readonly actions: string;
+}
+
+const COLUMNS = `SELECT id, name, hash, creator, scope, actions, created_at AS createdAt, expires_at AS expiresAt,
+  last_used_at AS lastUsedAt FROM api_token`;
+
+/** ApiTokenStore over the registry. */
+export class SqliteApiTokenStore extends ApiTokenStore {
+  constructor(private readonly database: RegistryDatabase) {
+    super();
+  }
+
+  override put({ id, name, hash, creator, scope, actions, createdAt, expiresAt, lastUsedAt }: ApiToken): void {
+    this.database.run(
+      `INSERT OR REPLACE INTO api_token
+         (id, name, hash, creator, scope, actions, created_at, expires_at, last_used_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      id,
+      name,
+      hash,
+      creator,
+      JSON.stringify(scope),
+      JSON.stringify(actions),
+      createdAt,
+      expiresAt,
+      lastUsedAt,
+    );
+  }
+
+  override get(id: string): ApiToken | undefined {
+    const row = this.database.get<TokenRow>(`${COLUMNS} WHERE id = ?`, id);
+    return row && tokenOf(row);
+  }
+
+  override all(): readonly ApiToken[] {
+    return this.database.all<TokenRow>(`${COLUMNS} ORDER BY created_at DESC, id`).map(tokenOf);
+  }
+
+  override setLastUsed(id: string, time: string): void {
+    this.database.run('UPDATE api_token SET last_used_at = ? WHERE id = ?', time, id);
+  }
+
+  override delete(id: string): boolean {
+    return this.database.run('DELETE FROM api_token WHERE id = ?', id) > 0;
+  }
+}
+
+const tokenOf = (row: TokenRow): ApiToken => ({
+  ...row,
+  scope: JSON.parse(row.scope) as ApiToken['scope'],
+  actions: JSON.parse(row.actions) as ApiToken['actions'],
+});
