@@ -1,0 +1,1 @@
+export default { displayName: 'access', preset: '../../jest.preset.js' };

@@ -1,0 +1,146 @@
+import { Audit, AuditLog, type AuditEntry, type Caller, type TokenAction } from '@headgate/domain-contracts';
+import { FixedClock, MemoryApiTokenStore } from '@headgate/testing';
+import { ApiTokens } from './api-tokens.js';
+import { CreateToken, MAX_TOKENS, RevokeToken } from './token-changes.js';
+import { newToken } from './token-text.js';
+
+const DAY_MS = 24 * 60 * 60_000;
+const MINUTE_MS = 60_000;
+const ann: Caller = { login: 'ann', name: 'Ann', admin: true };
+
+class MemoryAuditLog extends AuditLog {
+  readonly entries: AuditEntry[] = [];
+  override append(entry: AuditEntry): void {
+    this.entries.push(entry);
+  }
+  override recent(): readonly AuditEntry[] {
+    return this.entries;
+  }
+}
+
+class CountingStore extends MemoryApiTokenStore {
+  uses = 0;
+  override setLastUsed(id: string, time: string): void {
+    this.uses++;
+    super.setLastUsed(id, time);
+  }
+}
+
+function setUp() {
+  const clock = new FixedClock();
+  const store = new CountingStore();
+  const log = new MemoryAuditLog();
+  const audit = new Audit(log, clock);
+  const tokens = new ApiTokens(store, clock);
+  const create = new CreateToken(store, clock, audit);
+  const revoke = new RevokeToken(tokens, store, audit);
+  const add = (name: string, days = 10, actions: readonly TokenAction[] = ['power', 'read']) =>
+    create.run({ name, actions, scope: { folder: 'prod' }, days }, ann);
+  return { clock, store, log, tokens, create, revoke, add };
+}
+
+describe('API tokens', () => {
+  test('authenticate by their text, and are stored without it', async () => {
+    const { store, tokens, add, log } = setUp();
+    const { text, token } = await add('ci');
+    expect(tokens.authenticate(text)).toMatchObject({
+      id: token.id,
+      name: 'ci',
+      creator: 'ann',
+      actions: ['read', 'power'],
+    });
+    expect(JSON.stringify([store.all(), log.entries])).not.toContain(text);
+    const secret = text.slice('hgt_'.length + token.id.length);
+    expect(JSON.stringify([store.all(), log.entries])).not.toContain(secret);
+    expect(log.entries).toMatchObject([{ caller: 'ann', action: 'create token', ref: 'token/ci', outcome: 'ok' }]);
+  });
+
+  test('that are unknown, expired, revoked or altered get the same refusal', async () => {
+    const { clock, tokens, revoke, add } = setUp();
+    const revoked = await add('revoked');
+    await revoke.run(revoked.token.id, ann);
+    const expired = await add('expired', 1);
+    const other = await add('other');
+    // The ID of one token with the rest of another one has a wrong checksum; the secret of another one has a wrong digest.
+    const mixed = other.text.replace(other.token.id, expired.token.id);
+    clock.advance(DAY_MS);
+    const refusals = [revoked.text, expired.text, mixed, newToken().text, 'hgt_', ''].map((text) => {
+      try {
+        return tokens.authenticate(text).id;
+      } catch (error) {
+        return (error as Error).message;
+      }
+    });
+    expect(new Set(refusals)).toEqual(new Set(['The API token is unknown, expired or revoked.']));
+    expect(tokens.authenticate(other.text).id).toBe(other.token.id);
+  });
+
+  test('expire at the very moment', async () => {
+    const { clock, tokens, add } = setUp();
+    const { text } = await add('ci', 1);
+    clock.advance(DAY_MS - 1);
+    tokens.authenticate(text);
+    clock.advance(1);
+    expect(() => tokens.authenticate(text)).toThrow(expect.objectContaining({ code: 'NOT_PERMITTED' }));
+  });
+
+  test('record their last use at most once a minute', async () => {
+    const { clock, store, tokens, add } = setUp();
+    const { text, token } = await add('ci');
+    for (let index = 0; index < 5; index++) tokens.authenticate(text);
+    expect([store.uses, store.get(token.id)?.lastUsedAt]).toEqual([1, clock.iso()]);
+    clock.advance(MINUTE_MS);
+    tokens.authenticate(text);
+    expect([store.uses, store.get(token.id)?.lastUsedAt]).toEqual([2, clock.iso()]);
+  });
+
+  test('close their connections when they are revoked, and no others', async () => {
+    const { tokens, revoke, add } = setUp();
+    const [first, second] = [await add('first'), await add('second')];
+    const closed: string[] = [];
+    tokens.closeWith(first.token.id, () => closed.push('stream'));
+    tokens.closeWith(first.token.id, () => closed.push('left'))();
+    tokens.closeWith(second.token.id, () => closed.push('other'));
+    await revoke.run(first.token.id, ann);
+    expect(closed).toEqual(['stream']);
+    tokens.closeWith(first.token.id, () => closed.push('late'));
+    expect(closed).toEqual(['stream', 'late']);
+  });
+
+  test('close their connections when they expire, also after longer than a timer can wait', async () => {
+    const { clock, tokens, add } = setUp();
+    const { token } = await add('ci', 60);
+    let closed = 0;
+    tokens.closeWith(token.id, () => closed++);
+    const cancel = tokens.closeWith(token.id, () => closed++);
+    cancel();
+    for (let day = 0; day < 59; day++) clock.advance(DAY_MS);
+    expect(closed).toBe(0);
+    clock.advance(DAY_MS);
+    expect([closed, clock.pending]).toEqual([1, 0]);
+  });
+
+  test('have names of their own, and a limited number', async () => {
+    const { clock, store, add } = setUp();
+    await add('ci');
+    await expect(add('ci')).rejects.toMatchObject({ code: 'ALREADY_EXISTS' });
+    for (let index = 1; index < MAX_TOKENS; index++) await add(`ci-${index}`);
+    await expect(add('more')).rejects.toMatchObject({ code: 'CONFLICT' });
+    // Those that have expired long ago make room.
+    clock.advance(41 * DAY_MS);
+    await add('ci');
+    expect(store.all()).toHaveLength(1);
+  });
+
+  test('are not created or revoked by a dry run', async () => {
+    const { store, create, revoke, add } = setUp();
+    const order = { name: 'ci', actions: ['read'] as const, scope: {}, days: 1 };
+    expect((await create.plan(order)).steps).toHaveLength(1);
+    expect(store.all()).toEqual([]);
+    const { token } = await add('ci');
+    expect((await revoke.plan(token.id)).steps).toEqual([{ name: 'revoke token', detail: 'ci' }]);
+    expect(store.all()).toHaveLength(1);
+    await expect(revoke.plan('0123456789')).rejects.toMatchObject({ code: 'TOKEN_NOT_FOUND' });
+    await expect(revoke.run('0123456789', ann)).rejects.toMatchObject({ code: 'TOKEN_NOT_FOUND' });
+  });
+});

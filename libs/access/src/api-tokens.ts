@@ -1,0 +1,85 @@
+import { timingSafeEqual } from 'node:crypto';
+import { DomainError, type ApiToken, type ApiTokenStore, type Clock } from '@headgate/domain-contracts';
+import { hashToken, tokenId } from './token-text.js';
+
+/** A busy token must not cost a write per request. */
+const LAST_USED_INTERVAL_MS = 60_000;
+/** Compared with when the ID is unknown, so that its answer takes as long. */
+const NO_HASH = hashToken('');
+
+/** Recognizes API tokens, and ends the connections of those that expire or are revoked. */
+export class ApiTokens {
+  private readonly connections = new Map<string, Set<() => void>>();
+
+  constructor(
+    private readonly store: ApiTokenStore,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * The token that a client has presented.
+   * @throws DomainError NOT_PERMITTED with the same message whatever is wrong with it
+   */
+  authenticate(text: string): ApiToken {
+    const id = tokenId(text);
+    const known = id === undefined ? undefined : this.store.get(id);
+    // Digests have the same length, and comparing them reveals nothing about the token.
+    const isSame = timingSafeEqual(Buffer.from(hashToken(text)), Buffer.from(known?.hash ?? NO_HASH));
+    if (!known || !isSame || this.isExpired(known)) {
+      throw new DomainError('NOT_PERMITTED', 'The API token is unknown, expired or revoked.');
+    }
+    this.recordUse(known);
+    return known;
+  }
+
+  isExpired({ expiresAt }: Pick<ApiToken, 'expiresAt'>): boolean {
+    return Date.parse(expiresAt) <= this.clock.now();
+  }
+
+  /**
+   * Closes a long connection, such as a stream or a console, when its token expires or is revoked.
+   * @returns call it when the connection has ended
+   */
+  closeWith(id: string, close: () => void): () => void {
+    const token = this.store.get(id);
+    if (!token) {
+      close();
+      return () => undefined;
+    }
+    const connections = this.connections.get(id) ?? new Set();
+    this.connections.set(id, connections.add(close));
+    const cancel = this.closeAt(Date.parse(token.expiresAt), close);
+    return () => {
+      cancel();
+      connections.delete(close);
+      if (connections.size === 0) this.connections.delete(id);
+    };
+  }
+
+  /** @throws DomainError TOKEN_NOT_FOUND */
+  revoke(id: string): void {
+    if (!this.store.delete(id)) throw new DomainError('TOKEN_NOT_FOUND', `There is no API token ${id.slice(0, 40)}.`);
+    for (const close of [...(this.connections.get(id) ?? [])]) close();
+    this.connections.delete(id);
+  }
+
+  /** A timer can't wait for longer than `MAX_TIMER_MS`. */
+  private closeAt(timeMs: number, close: () => void): () => void {
+    let cancel = (): void => undefined;
+    const wait = (): void => {
+      const leftMs = timeMs - this.clock.now();
+      if (leftMs <= 0) return close();
+      cancel = this.clock.after(Math.min(leftMs, MAX_TIMER_MS), wait);
+    };
+    wait();
+    return () => cancel();
+  }
+
+  private recordUse({ id, lastUsedAt }: ApiToken): void {
+    const now = this.clock.now();
+    if (lastUsedAt !== null && now - Date.parse(lastUsedAt) < LAST_USED_INTERVAL_MS) return;
+    this.store.setLastUsed(id, this.clock.iso());
+  }
+}
+
+const MAX_TIMER_MS = 24 * 60 * 60_000;

@@ -1,0 +1,39 @@
+import { Grant, type AccessAction, type AccessSubject } from '@headgate/domain-contracts';
+
+/** The rules of a grant, before they can look up instances. */
+export type GrantRules = Omit<Grant, 'allowsRef'>;
+
+/** A grant that finds instances by their refs. */
+export class BoundGrant extends Grant {
+  constructor(
+    readonly rules: GrantRules,
+    private readonly find: (ref: string) => AccessSubject | undefined,
+  ) {
+    super();
+  }
+
+  override get label(): string {
+    return this.rules.label;
+  }
+
+  override get readsShared(): boolean {
+    return this.rules.readsShared;
+  }
+
+  override allows(action: AccessAction, subject: AccessSubject): boolean {
+    return this.rules.allows(action, subject);
+  }
+
+  override allowsRef(action: AccessAction, ref: string): boolean {
+    const subject = this.find(ref);
+    return subject !== undefined && this.rules.allows(action, subject);
+  }
+
+  override allowsFolder(action: AccessAction, path: string): boolean {
+    return this.rules.allowsFolder(action, path);
+  }
+
+  override allowsAll(action: AccessAction): boolean {
+    return this.rules.allowsAll(action);
+  }
+}

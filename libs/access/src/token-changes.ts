@@ -1,0 +1,134 @@
+import {
+  buildPlan,
+  Change,
+  DomainError,
+  TOKEN_ACTIONS,
+  type AccessScope,
+  type ApiToken,
+  type ApiTokenStore,
+  type Audit,
+  type Caller,
+  type Clock,
+  type Plan,
+  type TokenAction,
+} from '@headgate/domain-contracts';
+import type { ApiTokens } from './api-tokens.js';
+import { hashToken, newToken } from './token-text.js';
+
+export const MAX_TOKENS = 100;
+export const MAX_TOKEN_DAYS = 366;
+const DAY_MS = 24 * 60 * 60_000;
+/** Expired tokens stay in the list for this long. */
+const KEEP_EXPIRED_MS = 30 * DAY_MS;
+
+export interface TokenOrder {
+  readonly name: string;
+  readonly actions: readonly TokenAction[];
+  readonly scope: AccessScope;
+  readonly days: number;
+}
+
+/** A new token. Its text is returned this one time only. */
+export interface CreatedToken {
+  readonly token: ApiToken;
+  readonly text: string;
+}
+
+/** Creates an API token for a machine. */
+export class CreateToken extends Change<[order: TokenOrder], CreatedToken> {
+  constructor(
+    private readonly store: ApiTokenStore,
+    private readonly clock: Clock,
+    private readonly audit: Audit,
+  ) {
+    super();
+  }
+
+  override async plan(order: TokenOrder): Promise<Plan> {
+    this.expectPossible(order);
+    return buildPlan([
+      { name: 'create token', detail: `${order.name}, for ${order.actions.join(', ')}, valid for ${order.days} days` },
+    ]);
+  }
+
+  override async run(order: TokenOrder, caller: Caller): Promise<CreatedToken> {
+    return this.audit.of(
+      caller,
+      'create token',
+      `token/${order.name}`,
+      async () => {
+        this.expectPossible(order);
+        this.deleteOld();
+        const { id, text } = newToken();
+        const token: ApiToken = {
+          id,
+          name: order.name,
+          hash: hashToken(text),
+          creator: caller.login,
+          scope: order.scope,
+          actions: TOKEN_ACTIONS.filter((action) => order.actions.includes(action)),
+          createdAt: this.clock.iso(),
+          expiresAt: new Date(this.clock.now() + order.days * DAY_MS).toISOString(),
+          lastUsedAt: null,
+        };
+        this.store.put(token);
+        return { token, text };
+      },
+      ({ token: { id, actions, expiresAt } }) => `${id}, for ${actions.join(', ')}, until ${expiresAt}`,
+    );
+  }
+
+  /** @throws DomainError ALREADY_EXISTS, CONFLICT */
+  private expectPossible({ name }: TokenOrder): void {
+    const tokens = this.store.all().filter((token) => !this.isOld(token));
+    if (tokens.some((token) => token.name === name))
+      throw new DomainError(
+        'ALREADY_EXISTS',
+        `There is an API token ${name} already; revoke it or choose another name.`,
+      );
+    if (tokens.length >= MAX_TOKENS)
+      throw new DomainError('CONFLICT', `There are ${MAX_TOKENS} API tokens already; revoke one that is not used.`);
+  }
+
+  private deleteOld(): void {
+    for (const token of this.store.all()) if (this.isOld(token)) this.store.delete(token.id);
+  }
+
+  private isOld({ expiresAt }: ApiToken): boolean {
+    return Date.parse(expiresAt) + KEEP_EXPIRED_MS < this.clock.now();
+  }
+}
+
+/** Revokes an API token. Its streams and consoles are closed. */
+export class RevokeToken extends Change<[id: string]> {
+  constructor(
+    private readonly tokens: ApiTokens,
+    private readonly store: ApiTokenStore,
+    private readonly audit: Audit,
+  ) {
+    super();
+  }
+
+  override async plan(id: string): Promise<Plan> {
+    const { name } = this.find(id);
+    return buildPlan([{ name: 'revoke token', detail: name }]);
+  }
+
+  override async run(id: string, caller: Caller): Promise<void> {
+    const { name } = this.find(id);
+    await this.audit.of(
+      caller,
+      'revoke token',
+      `token/${name}`,
+      async () => this.tokens.revoke(id),
+      () => id,
+    );
+  }
+
+  /** @throws DomainError TOKEN_NOT_FOUND */
+  private find(id: string): ApiToken {
+    const token = this.store.get(id);
+    if (!token) throw new DomainError('TOKEN_NOT_FOUND', `There is no API token ${id.slice(0, 40)}.`);
+    return token;
+  }
+}
