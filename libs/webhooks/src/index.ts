@@ -1,0 +1,4 @@
+export * from './signature.js';
+export * from './webhook-changes.js';
+export * from './webhook-dispatcher.js';
+export * from './webhook-sender.js';

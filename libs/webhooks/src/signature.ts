@@ -1,0 +1,25 @@
+import { createHmac, randomBytes } from 'node:crypto';
+
+/** Begins every secret. Source: https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md */
+const SECRET_PREFIX = 'whsec_';
+const SECRET_BYTES = 32;
+
+export const newSecret = (): string => SECRET_PREFIX + randomBytes(SECRET_BYTES).toString('base64');
+
+export interface SignedMessage {
+  readonly id: string;
+  /** Seconds since the epoch. */
+  readonly timestampSeconds: number;
+  readonly body: string;
+}
+
+/** The headers of a message, with its signature. */
+export function signedHeaders({ id, timestampSeconds, body }: SignedMessage, secret: string): Record<string, string> {
+  const key = Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64');
+  const signature = createHmac('sha256', key).update(`${id}.${timestampSeconds}.${body}`).digest('base64');
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': String(timestampSeconds),
+    'webhook-signature': `v1,${signature}`,
+  };
+}

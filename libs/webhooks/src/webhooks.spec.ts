@@ -1,0 +1,278 @@
+import {
+  Audit,
+  AuditLog,
+  SILENT_LOG,
+  type AuditEntry,
+  type Caller,
+  type WebhookEventType,
+} from '@headgate/domain-contracts';
+import { FixedClock, MemoryWebhookStore } from '@headgate/testing';
+import { CreateWebhook, DeleteWebhook, MAX_WEBHOOKS, ReplayWebhook } from './webhook-changes.js';
+import { RETRY_DELAYS_MS, WebhookDispatcher } from './webhook-dispatcher.js';
+import { WebhookSender, type WebhookMessage } from './webhook-sender.js';
+
+const ann: Caller = { login: 'ann', name: 'Ann', admin: true };
+const URL_A = 'https://a.example.org/hook?key=hidden';
+const MAX_TURNS = 50;
+
+class FakeSender extends WebhookSender {
+  readonly sent: WebhookMessage[] = [];
+  answer: (message: WebhookMessage) => Promise<number> = async () => 200;
+
+  override check(): void {}
+
+  override send(message: WebhookMessage): Promise<number> {
+    this.sent.push(message);
+    return this.answer(message);
+  }
+
+  get ids(): (string | undefined)[] {
+    return this.sent.map(({ headers }) => headers['webhook-id']?.replace(/^msg_[0-9a-f]+_/, ''));
+  }
+}
+
+class MemoryAuditLog extends AuditLog {
+  readonly entries: AuditEntry[] = [];
+  override append(entry: AuditEntry): void {
+    this.entries.push(entry);
+  }
+  override recent(): readonly AuditEntry[] {
+    return this.entries;
+  }
+}
+
+const settle = async (): Promise<void> => {
+  for (let turn = 0; turn < MAX_TURNS; turn++) await Promise.resolve();
+};
+
+function setUp(store = new MemoryWebhookStore()) {
+  const clock = new FixedClock();
+  const sender = new FakeSender();
+  const log = new MemoryAuditLog();
+  const dispatcher = new WebhookDispatcher({ store, sender, clock, log: SILENT_LOG });
+  const deps = { store, dispatcher, sender, clock, audit: new Audit(log, clock) };
+  const create = new CreateWebhook(deps);
+  const add = (name = 'a', events: readonly WebhookEventType[] = ['task.ended']) =>
+    create.run({ name, url: URL_A, events }, ann);
+  const end = async (id: number): Promise<void> => {
+    dispatcher.publish(`task/${id}`, 'task.ended', { id });
+    await settle();
+  };
+  return {
+    clock,
+    store,
+    sender,
+    log,
+    dispatcher,
+    deps,
+    create,
+    add,
+    end,
+    remove: new DeleteWebhook(deps),
+    replay: new ReplayWebhook(deps),
+  };
+}
+
+describe('webhooks', () => {
+  test('deliver each event once and in order, signed', async () => {
+    const { sender, add, end } = setUp();
+    await add();
+    for (const id of [1, 2, 3]) await end(id);
+    expect(sender.ids).toEqual(['1', '2', '3']);
+    expect(sender.sent[0]).toMatchObject({
+      url: URL_A,
+      headers: { 'webhook-timestamp': '1767225600', 'webhook-signature': expect.stringMatching(/^v1,.{44}$/) },
+      body: '{"type":"task.ended","timestamp":"2026-01-01T00:00:00.000Z","data":{"id":1}}',
+    });
+  });
+
+  test('receive the events that they are for, from their creation on', async () => {
+    const { clock, sender, store, dispatcher, add, end } = setUp();
+    await end(0);
+    expect(store.bounds().newest).toBe(0);
+    await add('a');
+    await end(1);
+    await add('b', ['instance.changed', 'instance.removed']);
+    await end(2);
+    dispatcher.publish('vm/a', 'instance.changed', { state: 1 });
+    dispatcher.publish('vm/a', 'instance.changed', { state: 2 });
+    dispatcher.publish('vm/b', 'instance.removed', {});
+    clock.advance(1000);
+    await settle();
+    // Only the latest state of an instance that changes often.
+    expect(sender.sent.map(({ body }) => (JSON.parse(body) as { data: object }).data)).toEqual([
+      { id: 1 },
+      { id: 2 },
+      { state: 2 },
+      {},
+    ]);
+  });
+
+  test('try again with the same ID and longer pauses, and keep the order', async () => {
+    const { clock, store, sender, add, end } = setUp();
+    const { id } = await add();
+    sender.answer = async () => 500;
+    await end(1);
+    await end(2);
+    expect(sender.ids).toEqual(['1']);
+    expect(store.get(id)).toMatchObject({
+      attempts: 1,
+      lastError: 'The receiver answered with status 500.',
+      disabled: false,
+    });
+    clock.advance(RETRY_DELAYS_MS[0]! - 1);
+    await settle();
+    expect(sender.ids).toEqual(['1']);
+    clock.advance(1);
+    await settle();
+    expect(sender.ids).toEqual(['1', '1']);
+    sender.answer = async () => 204;
+    clock.advance(RETRY_DELAYS_MS[1]!);
+    await settle();
+    expect(sender.ids).toEqual(['1', '1', '1', '2']);
+    expect(store.get(id)).toMatchObject({
+      attempts: 0,
+      lastError: '',
+      nextAttemptAt: null,
+      lastDeliveredAt: clock.iso(),
+    });
+  });
+
+  test('are disabled with the reason when every attempt has failed, and deliver everything after a replay', async () => {
+    const { clock, store, sender, replay, add, end } = setUp();
+    const { id } = await add();
+    sender.answer = () => Promise.reject(new Error('connect ECONNREFUSED'));
+    await end(1);
+    for (const delayMs of RETRY_DELAYS_MS) {
+      expect(store.get(id)?.disabled).toBe(false);
+      clock.advance(delayMs);
+      await settle();
+    }
+    expect(store.get(id)).toMatchObject({ disabled: true, lastError: 'connect ECONNREFUSED' });
+    const attempts = sender.sent.length;
+    await end(2);
+    clock.advance(24 * 60 * 60_000);
+    await settle();
+    expect([sender.sent.length, attempts, clock.pending]).toEqual([attempts, RETRY_DELAYS_MS.length + 1, 0]);
+    sender.answer = async () => 200;
+    await replay.run(id, undefined, ann);
+    await settle();
+    expect(sender.ids.slice(attempts)).toEqual(['1', '2']);
+    expect(store.get(id)?.disabled).toBe(false);
+  });
+
+  test('are disabled at once by a receiver that is gone', async () => {
+    const { store, sender, add, end } = setUp();
+    const { id } = await add();
+    sender.answer = async () => 410;
+    await end(1);
+    expect(store.get(id)).toMatchObject({ disabled: true, attempts: 1 });
+  });
+
+  test('replay the events since a time, with the IDs of the first delivery', async () => {
+    const { clock, sender, replay, add, end } = setUp();
+    const { id } = await add();
+    for (const task of [1, 2, 3]) {
+      await end(task);
+      clock.advance(60_000);
+    }
+    await replay.run(id, '2026-01-01T00:01:00.000Z', ann);
+    await settle();
+    expect(sender.ids).toEqual(['1', '2', '3', '2', '3']);
+    await expect(replay.run('000000000000', undefined, ann)).rejects.toMatchObject({ code: 'WEBHOOK_NOT_FOUND' });
+  });
+
+  test('continue after a restart of the service, with the event that was not delivered', async () => {
+    const first = setUp();
+    await first.add();
+    let isAborted = false;
+    first.sender.answer = ({ signal }) =>
+      new Promise((_resolve, reject) =>
+        signal.addEventListener('abort', () => {
+          isAborted = true;
+          reject(new Error('aborted'));
+        }),
+      );
+    await first.end(1);
+    first.dispatcher.close();
+    await settle();
+    expect(isAborted).toBe(true);
+    // Tasks that the stop of the service ends.
+    await first.end(2);
+    const second = setUp(first.store);
+    second.dispatcher.start();
+    await settle();
+    expect([first.sender.ids, second.sender.ids]).toEqual([['1'], ['1', '2']]);
+    expect(first.clock.pending).toBe(0);
+  });
+
+  test('do not wait for each other', async () => {
+    const { sender, store, add, end } = setUp();
+    await add('slow');
+    await add('fast');
+    const [slow] = store.all().filter(({ name }) => name === 'slow');
+    sender.answer = ({ headers }) =>
+      headers['webhook-id']?.includes(slow!.id) ? new Promise<number>(() => undefined) : Promise.resolve(200);
+    for (const id of [1, 2, 3]) await end(id);
+    const fast = store.all().find(({ name }) => name === 'fast');
+    expect([fast?.position, store.get(slow!.id)?.position]).toEqual([3, 0]);
+    expect(sender.sent).toHaveLength(4);
+  });
+
+  test('count the events that were dropped while a receiver was away', async () => {
+    const { clock, store, sender, add, end } = setUp(new MemoryWebhookStore(2));
+    const { id } = await add();
+    sender.answer = async () => 503;
+    for (const task of [1, 2, 3, 4]) await end(task);
+    sender.answer = async () => 200;
+    clock.advance(RETRY_DELAYS_MS[0]!);
+    await settle();
+    expect([sender.ids, store.get(id)?.missed]).toEqual([['1', '3', '4'], 2]);
+  });
+
+  test('that are deleted receive nothing more', async () => {
+    const { clock, sender, store, remove, add, end } = setUp();
+    const { id } = await add();
+    sender.answer = async () => 500;
+    await end(1);
+    await remove.run(id, ann);
+    clock.advance(RETRY_DELAYS_MS[0]!);
+    await end(2);
+    expect([sender.sent.length, store.all(), clock.pending]).toEqual([1, [], 0]);
+    await expect(remove.run(id, ann)).rejects.toMatchObject({ code: 'WEBHOOK_NOT_FOUND' });
+  });
+
+  test('have names of their own, and a limited number', async () => {
+    const { add } = setUp();
+    await add();
+    await expect(add()).rejects.toMatchObject({ code: 'ALREADY_EXISTS' });
+    for (let index = 1; index < MAX_WEBHOOKS; index++) await add(`hook-${index}`);
+    await expect(add('more')).rejects.toMatchObject({ code: 'CONFLICT' });
+  });
+
+  test('are in the audit log without their secret and the query of their URL', async () => {
+    const { log, replay, remove, add } = setUp();
+    const { id, secret } = await add();
+    await replay.run(id, undefined, ann);
+    await remove.run(id, ann);
+    expect(log.entries.map(({ action, caller }) => [action, caller])).toEqual([
+      ['create webhook', 'ann'],
+      ['replay webhook', 'ann'],
+      ['delete webhook', 'ann'],
+    ]);
+    const text = JSON.stringify(log.entries);
+    expect(text).not.toContain(secret);
+    expect(text).not.toContain('hidden');
+  });
+
+  test('are not changed by a dry run', async () => {
+    const { sender, store, create, replay, remove, add, end } = setUp();
+    const { id } = await add();
+    await end(1);
+    await create.plan({ name: 'b', url: URL_A, events: ['task.ended'] });
+    await remove.plan(id);
+    await replay.plan(id, '2026-01-01T00:00:00.000Z');
+    await settle();
+    expect([store.all().length, sender.sent.length]).toEqual([1, 1]);
+  });
+});
