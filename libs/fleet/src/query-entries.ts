@@ -1,4 +1,4 @@
-import { DomainError, isVm, isWithinFolder } from '@headgate/domain-contracts';
+import { DomainError, isVm, isWithinFolder, type AccessScope, type AccessSubject } from '@headgate/domain-contracts';
 import type { FleetEntry } from './fleet-entry.js';
 import { sortKey } from './sort-key.js';
 
@@ -102,8 +102,32 @@ function readCursor(cursor: string, sort: SortField | undefined): SortPosition {
   );
 }
 
-function textOf({ instance, folder = '' }: FleetEntry): string {
+function textOf(entry: AccessSubject): string {
+  const { instance } = entry;
+  return [trustedTextOf(entry), isVm(instance) ? (instance.ip ?? '') : ''].join(' ').toLowerCase();
+}
+
+/** The searched text without the address, which the guest itself reports. */
+function trustedTextOf({ instance, folder = '' }: AccessSubject): string {
   const { ref, node = '', tags } = instance;
-  const own = isVm(instance) ? [instance.status, instance.ip ?? ''] : [instance.phase, instance.image];
+  const own = isVm(instance) ? [instance.status] : [instance.phase, instance.image];
   return [ref.name, ref.namespace, ref.context, folder, node, ...own, ...tags].join(' ').toLowerCase();
+}
+
+/** The words of the query `q`. */
+export const wordsOf = (q = ''): string[] => q.split(/\s+/).filter(Boolean);
+
+/**
+ * Whether an instance is in the scope of a grant, by the rules of the list. Its address is not searched: a guest must not be able
+ * to bring itself into a scope.
+ */
+export function matchesScope(subject: AccessSubject, { kind, q, context, folder }: AccessScope): boolean {
+  const { ref } = subject.instance;
+  const text = trustedTextOf(subject);
+  return (
+    (kind === undefined || ref.kind === kind) &&
+    (context === undefined || ref.context === context) &&
+    (folder === undefined || (subject.folder !== undefined && isWithinFolder(subject.folder, folder))) &&
+    wordsOf(q).every((word) => text.includes(word.toLowerCase()))
+  );
 }

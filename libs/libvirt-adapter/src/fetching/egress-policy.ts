@@ -25,6 +25,8 @@ type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>;
 export interface EgressOptions {
   /** Exceptions: addresses, ranges such as `10.0.0.0/8`, and hosts such as `mirror.lan` or `mirror.lan:5000`. */
   readonly allow?: readonly string[];
+  /** The setting with the exceptions, for refusals. */
+  readonly setting?: string;
   readonly resolve?: Resolve;
   /** The addresses of this machine. */
   readonly ownAddresses?: () => readonly string[];
@@ -39,11 +41,17 @@ export class EgressPolicy {
   private readonly refused = new BlockList();
   private readonly allowed = new BlockList();
   private readonly allowedHosts = new Set<string>();
+  private readonly setting: string;
   private readonly resolve: Resolve;
   private readonly ownAddresses: () => readonly string[];
 
   /** @throws DomainError INVALID_INPUT for an exception that is not an address, a range or a host name */
-  constructor({ allow = [], resolve = resolveAll, ownAddresses = addressesOfThisMachine }: EgressOptions = {}) {
+  constructor({
+    allow = [],
+    setting = 'SVC_IMPORT_ALLOW',
+    resolve = resolveAll,
+    ownAddresses = addressesOfThisMachine,
+  }: EgressOptions = {}) {
     for (const range of [...PRIVATE_IPV4, ...PRIVATE_IPV6]) addRange(this.refused, range);
     for (const entry of allow) {
       if (isRange(entry)) addRange(this.allowed, entry);
@@ -55,6 +63,7 @@ export class EgressPolicy {
         );
       }
     }
+    this.setting = setting;
     this.resolve = resolve;
     this.ownAddresses = ownAddresses;
   }
@@ -76,7 +85,7 @@ export class EgressPolicy {
    */
   checkLiteral(url: URL): void {
     const address = url.hostname.replace(/^\[|\]$/g, '');
-    if (isIP(address) !== 0 && !this.isTrusted(url) && !this.isAllowed(address)) throw refusal(url.hostname);
+    if (isIP(address) !== 0 && !this.isTrusted(url) && !this.isAllowed(address)) throw this.refusal(url.hostname);
   }
 
   /** The `lookup` of a connection: resolves the name to those of its addresses that are allowed. */
@@ -90,7 +99,7 @@ export class EgressPolicy {
               (isTrusted || this.isAllowed(address)) && (!options.family || Number(options.family) === family),
           );
           const [first] = usable;
-          if (!first) return callback(refusal(hostname), '', 0);
+          if (!first) return callback(this.refusal(hostname), '', 0);
           if (options.all) return callback(null, [...usable]);
           return callback(null, first.address, first.family);
         },
@@ -99,17 +108,18 @@ export class EgressPolicy {
     };
   }
 
+  private refusal(host: string): DomainError {
+    return new DomainError(
+      'INVALID_SOURCE',
+      `${host} is a private address, or one of this machine. An administrator can allow it in ${this.setting}.`,
+    );
+  }
+
   private isTrusted({ hostname, port, protocol }: URL): boolean {
     const effectivePort = port || (protocol === 'https:' ? '443' : '80');
     return this.allowedHosts.has(hostname) || this.allowedHosts.has(`${hostname}:${effectivePort}`);
   }
 }
-
-const refusal = (host: string): DomainError =>
-  new DomainError(
-    'INVALID_SOURCE',
-    `${host} is a private address, or one of this machine. An administrator can allow it in SVC_IMPORT_ALLOW.`,
-  );
 
 const resolveAll: Resolve = (hostname) =>
   new Promise((resolve, reject) =>
