@@ -1,5 +1,6 @@
 import { IMAGE_KINDS, PLACEMENT_FIELDS, type ImageKind, type PlacementField } from '@headgate/domain-contracts';
 import { IsArray, IsBoolean, IsIn, IsInt, IsObject, IsString, Min } from 'class-validator';
+import { RoleView } from './access.js';
 import { Nested, Optional } from './fields.js';
 import { NodeResourcesView } from './metrics.js';
 
@@ -67,6 +68,10 @@ export class WhoamiView {
   @IsBoolean() enforced!: boolean;
   /** Which callers on this machine are let in. */
   @IsIn(TRUST_KINDS) trust!: TrustKind;
+  /** The ID of the API token of the request. */
+  @Optional() @IsString() token?: string;
+  /** The roles of a caller whose rights are limited by them. */
+  @Optional() @IsArray() @Nested(() => RoleView, { each: true }) roles?: RoleView[];
 }
 
 /** An element of GET /api/nodes. */

@@ -1,3 +1,4 @@
+export * from './access.js';
 export * from './answers.js';
 export * from './bulk.js';
 export * from './containers.js';
@@ -14,3 +15,4 @@ export * from './snapshots.js';
 export * from './sources.js';
 export * from './tasks.js';
 export * from './vms.js';
+export * from './webhooks.js';

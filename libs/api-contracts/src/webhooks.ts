@@ -1,0 +1,62 @@
+import { WEBHOOK_EVENTS, type WebhookEventType } from '@headgate/domain-contracts';
+import {
+  ArrayMinSize,
+  ArrayUnique,
+  IsArray,
+  IsBoolean,
+  IsIn,
+  IsInt,
+  IsISO8601,
+  IsString,
+  Matches,
+  MaxLength,
+  Min,
+} from 'class-validator';
+import { IsDownloadUrl, IsInstanceName, Nullable, Optional } from './fields.js';
+import { ChangeQuery } from './queries.js';
+
+/** POST /api/ext/webhooks */
+export class CreateWebhookDto {
+  @IsInstanceName() name!: string;
+  /** Where the messages are sent to. Private addresses need the operator's permission. */
+  @IsDownloadUrl() url!: string;
+  @IsArray() @ArrayMinSize(1) @ArrayUnique() @IsIn(WEBHOOK_EVENTS, { each: true }) events!: WebhookEventType[];
+}
+
+/** `{id}` of a path. */
+export class WebhookPath {
+  @Matches(/^[0-9a-f]{12}$/, { message: '$property must be the ID of a webhook.' }) id!: string;
+}
+
+/** The query of a replay. */
+export class ReplayQuery extends ChangeQuery {
+  /** The time of the first event. Absent: the first one that was not delivered. */
+  @Optional() @IsISO8601({ strict: true }) @MaxLength(40) since?: string;
+}
+
+/** A webhook, without its secret. */
+export class WebhookView {
+  @IsString() id!: string;
+  @IsString() name!: string;
+  /** Without its query, which may contain a secret. */
+  @IsString() url!: string;
+  @IsArray() @IsIn(WEBHOOK_EVENTS, { each: true }) events!: WebhookEventType[];
+  @IsString() creator!: string;
+  @IsString() createdAt!: string;
+  /** Whether deliveries have stopped because they failed for too long. A replay starts them again. */
+  @IsBoolean() disabled!: boolean;
+  /** Failed attempts to deliver the next event. */
+  @IsInt() @Min(0) attempts!: number;
+  @Nullable() @IsString() nextAttemptAt!: string | null;
+  /** Why the last attempt has failed, or empty. */
+  @IsString() lastError!: string;
+  @Nullable() @IsString() lastDeliveredAt!: string | null;
+  /** Events that were dropped before they were delivered. */
+  @IsInt() @Min(0) missed!: number;
+}
+
+/** 201 of a new webhook. */
+export class CreatedWebhookView extends WebhookView {
+  /** The key of the signatures. Shown this one time only. */
+  @IsString() secret!: string;
+}
