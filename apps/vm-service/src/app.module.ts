@@ -16,6 +16,7 @@ import { IdentityModule } from './identity/identity.module.js';
 import { DataVolumesModule } from './images/datavolumes.module.js';
 import { ImagesModule } from './images/images.module.js';
 import { InstancesModule } from './instances/instances.module.js';
+import { JournalModule } from './journal/journal.module.js';
 import { MetricsModule } from './metrics/metrics.module.js';
 import { MovesModule } from './moves/moves.module.js';
 import { PageModule } from './page/page.module.js';
@@ -26,6 +27,8 @@ import { SnapshotsModule } from './snapshots/snapshots.module.js';
 import { StoreModule } from './store/store.module.js';
 import { ResumedTasksModule } from './tasks/resumed-tasks.module.js';
 import { TasksModule } from './tasks/tasks.module.js';
+import { TokensModule } from './tokens/tokens.module.js';
+import { WebhooksModule } from './webhooks/webhooks.module.js';
 
 /**
  * The service. A module starts after the modules that it imports and stops before them: the listener, the store, the backends,
@@ -44,6 +47,8 @@ export class AppModule {
         FleetModule,
         ResumedTasksModule,
         IdentityModule,
+        TokensModule,
+        JournalModule,
         HealthModule,
         PageModule,
         ImagesModule,
@@ -63,6 +68,7 @@ export class AppModule {
         ClusterModule,
         DoctorModule,
         ExpositionModule,
+        WebhooksModule,
       ],
     };
   }

@@ -5,7 +5,10 @@ import { PathWsAdapter } from '@headgate/nest-kit/websockets';
 import { AppModule } from './app.module.js';
 import { ConsoleRequests } from './consoles/console-request.js';
 import { refuseUpgrade } from './consoles/upgrade-refusal.js';
+import { bearerToken } from './identity/bearer-token.js';
 import { EdgePolicy } from './identity/edge-policy.js';
+import { recordRequests } from './journal/record-requests.js';
+import { SocketRecorder } from './journal/socket-recorder.js';
 import { errorBody } from './platform/domain-error.filter.js';
 import { HttpListener } from './platform/http-listener.js';
 import { refuseEarly } from './platform/refuse-early.js';
@@ -43,15 +46,22 @@ export async function createService(deps: AppDeps): Promise<Service> {
   });
   acceptJsonOnly(app);
   refuseEarly(app);
+  recordRequests(app, deps.log);
   addCommonHeaders(app);
   const edge = app.get(EdgePolicy);
   const consoles = app.get(ConsoleRequests);
+  const sockets = new SocketRecorder(app);
   app.useWebSocketAdapter(
     new PathWsAdapter(app, {
       guard: async (request) => {
-        edge.checkHost(request.headers);
-        edge.checkOrigin(request.headers);
-        await consoles.admit(request);
+        try {
+          edge.checkHost(request.headers);
+          if (bearerToken(request.headers) === undefined) edge.checkOrigin(request.headers);
+          sockets.opened(await consoles.admit(request));
+        } catch (error) {
+          sockets.refused(request, error);
+          throw error;
+        }
       },
       refuse: refuseUpgrade,
       maxPayload: MAX_CONSOLE_MESSAGE_BYTES,

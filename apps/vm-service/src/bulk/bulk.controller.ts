@@ -9,11 +9,13 @@ import {
   type PlanView,
 } from '@headgate/api-contracts';
 import { DomainError, parseRef, type Caller, type InstanceRef } from '@headgate/domain-contracts';
-import { FleetReader, queryEntries } from '@headgate/fleet';
+import { FleetReader, queryEntries, wordsOf } from '@headgate/fleet';
 import { RunBulk } from '@headgate/instances';
+import { readable } from '../fleet/readable.js';
 import { CurrentCaller } from '../identity/caller.decorator.js';
 import { answer, Describe } from '../platform/answers.decorator.js';
 import { Changing, ChangeRequest } from '../platform/change-request.js';
+import { expectAllowed } from './allowed-actions.js';
 
 @Controller('api/ext/bulk')
 export class BulkController {
@@ -29,10 +31,12 @@ export class BulkController {
     @Body() { refs, query, ...order }: BulkDto,
     @Query() change: ChangeQuery,
     @Changing() request: ChangeRequest,
+    @CurrentCaller() caller: Caller,
   ): Promise<AcceptedView | PlanView> {
     if ((refs === undefined) === (query === undefined))
       throw new DomainError('INVALID_INPUT', 'Exactly one of refs and query must be set.');
-    const members = refs ? refs.map(parseRef) : this.find(query!);
+    const members = refs ? refs.map(parseRef) : this.find(query!, caller);
+    expectAllowed(caller, order.action, members);
     return request.answer(change, this.runBulk, [order, members], (task) => ({ task }));
   }
 
@@ -78,10 +82,12 @@ export class BulkController {
   }
 
   /** @throws DomainError INVALID_INPUT for a query that chooses every instance */
-  private find({ kind = 'vm', q, context, folder }: BulkQuery): InstanceRef[] {
-    const words = q?.split(/\s+/).filter(Boolean) ?? [];
+  private find({ kind = 'vm', q, context, folder }: BulkQuery, caller: Caller): InstanceRef[] {
+    const words = wordsOf(q);
     if (words.length === 0 && context === undefined && folder === undefined)
       throw new DomainError('INVALID_INPUT', 'query must have at least one of q, context and folder.');
-    return queryEntries(this.fleet.all(kind), { words, context, folder }).entries.map(({ instance }) => instance.ref);
+    return queryEntries(readable(this.fleet.all(kind), caller.grant), { words, context, folder }).entries.map(
+      ({ instance }) => instance.ref,
+    );
   }
 }

@@ -10,6 +10,7 @@ import {
 } from '@headgate/instances';
 import { ContainersModule } from '../containers/containers.module.js';
 import { InstancesModule } from '../instances/instances.module.js';
+import { AllowedActions } from './allowed-actions.js';
 
 /** The actions on single instances, for work on many of them: bulk tasks and folders. */
 @Module({
@@ -25,7 +26,7 @@ import { InstancesModule } from '../instances/instances.module.js';
         tagVm: TagVm,
         deleteVm: DeleteVm,
         deleteContainer: DeleteContainer,
-      ) => new InstanceActions({ applyPower, applyContainerPower, migrateVm, tagVm, deleteVm, deleteContainer }),
+      ) => new AllowedActions({ applyPower, applyContainerPower, migrateVm, tagVm, deleteVm, deleteContainer }),
     },
   ],
   exports: [InstanceActions],

@@ -21,6 +21,7 @@ export function loadSettings(options: CommandLine, env: Environment): Settings {
     ...(env['SVC_TRUSTED_UIDS'] === undefined ? {} : { trustedUids: words(env['SVC_TRUSTED_UIDS']).map(toUid) }),
     ...(env['SVC_ALLOWED_HOSTS'] === undefined ? {} : { allowedHosts: words(env['SVC_ALLOWED_HOSTS']) }),
     ...(env['SVC_IMPORT_ALLOW'] === undefined ? {} : { importAllow: words(env['SVC_IMPORT_ALLOW']) }),
+    ...(env['SVC_WEBHOOK_ALLOW'] === undefined ? {} : { webhookAllow: words(env['SVC_WEBHOOK_ALLOW']) }),
     ...(options.listen === undefined ? {} : { listen: options.listen }),
     ...(options.dataDir === undefined ? {} : { dataDir: options.dataDir }),
     ...(options.metrics ? { metrics: true } : {}),

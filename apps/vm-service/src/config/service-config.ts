@@ -1,4 +1,5 @@
-import { isContextName } from '@headgate/domain-contracts';
+import { EVERYWHERE, ROLES, Roles, type Role } from '@headgate/access';
+import { isContextName, isFolderPath } from '@headgate/domain-contracts';
 import { ConfigError, IsListenAddress, parseSection, TrustedProxies } from '@headgate/nest-kit';
 import { parsePublicKey } from '@headgate/plugins';
 import { Type } from 'class-transformer';
@@ -6,6 +7,7 @@ import {
   ArrayUnique,
   IsArray,
   IsBoolean,
+  IsIn,
   IsInt,
   IsNotEmpty,
   IsOptional,
@@ -23,6 +25,15 @@ const IsContextNameKey = (): PropertyDecorator =>
     validator: {
       validate: (value: unknown) => typeof value === 'string' && isContextName(value),
       defaultMessage: (args) => `${args?.property} must be a name of letters, digits and . _ @ : / -`,
+    },
+  });
+
+const IsFolderOrEverything = (): PropertyDecorator =>
+  ValidateBy({
+    name: 'isFolderOrEverything',
+    validator: {
+      validate: (value: unknown) => typeof value === 'string' && (value === EVERYWHERE || isFolderPath(value)),
+      defaultMessage: (args) => `${args?.property} must be the path of a folder such as prod/web, or ${EVERYWHERE}`,
     },
   });
 
@@ -104,6 +115,22 @@ export class PluginsSection {
   publishers: PublisherSection[] = [];
 }
 
+/** A role of a user, or of an API token, in a folder. */
+export class RoleSection {
+  @IsOptional() @IsString() @IsNotEmpty() login?: string;
+  /** The ID of an API token. */
+  @IsOptional() @Matches(/^[0-9A-Za-z]{10}$/, { message: '$property must be the ID of an API token' }) token?: string;
+  /** The path of a folder; / is everywhere. */
+  @IsFolderOrEverything() folder!: string;
+  @IsIn(ROLES) role!: Role;
+}
+
+/** How much of the audit log is kept. */
+export class JournalSection {
+  @IsInt() @Min(1000) @Max(10_000_000) entries = 100_000;
+  @IsInt() @Min(1) @Max(3660) days = 400;
+}
+
 /** The configuration file of the VM service. Every key has a default; docs/operate.md lists them. */
 export class ServiceConfig {
   /** HOST:PORT */
@@ -125,6 +152,11 @@ export class ServiceConfig {
   @IsArray() @IsString({ each: true }) allowedHosts: string[] = [];
   /** Private addresses, ranges and hosts from which images may be imported. SVC_IMPORT_ALLOW overrides it. */
   @IsArray() @IsString({ each: true }) importAllow: string[] = [];
+  /** Roles per folder. Empty: roles are off. */
+  @IsArray() @ValidateNested({ each: true }) @Type(() => RoleSection) roles: RoleSection[] = [];
+  @ValidateNested() @Type(() => JournalSection) journal = new JournalSection();
+  /** Private addresses, ranges and hosts to which webhooks may be sent. SVC_WEBHOOK_ALLOW overrides it. */
+  @IsArray() @IsString({ each: true }) webhookAllow: string[] = [];
   @IsString() @Matches(/^[A-Za-z0-9-]+$/) loginHeader = 'Tailscale-User-Login';
   @IsString() @Matches(/^[A-Za-z0-9-]+$/) nameHeader = 'Tailscale-User-Name';
   /** Host and port of a registry that carries the KubeVirt project's container disks. */
@@ -140,7 +172,22 @@ export class ServiceConfig {
 
 /** @throws ConfigError naming every key that is wrong */
 export function parseServiceConfig(raw: unknown, source: string): Readonly<ServiceConfig> {
-  return parseSection(ServiceConfig, raw, '', source);
+  const config = parseSection(ServiceConfig, raw, '', source);
+  const problems = problemsOfRoles(config);
+  if (problems.length > 0) throw new ConfigError(source, problems);
+  return config;
+}
+
+function problemsOfRoles({ roles, admins }: Readonly<ServiceConfig>): string[] {
+  if (roles.length === 0) return [];
+  const problems = roles.flatMap(({ login, token }, index) =>
+    (login === undefined) === (token === undefined) ? [`roles[${index}] must have either a login or a token`] : [],
+  );
+  const isManaged =
+    admins.length > 0 || roles.some(({ login }) => login !== undefined && new Roles(roles).isAdmin(login));
+  return isManaged
+    ? problems
+    : [...problems, `roles must make someone admin in ${EVERYWHERE}, or admins must not be empty`];
 }
 
 export { ConfigError };

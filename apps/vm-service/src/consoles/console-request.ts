@@ -1,19 +1,22 @@
 import type { IncomingMessage } from 'node:http';
 import { Injectable } from '@nestjs/common';
+import { ApiTokens } from '@headgate/access';
 import { ConsoleQuery, InstancePath } from '@headgate/api-contracts';
 import {
   BackendDirectory,
   DomainError,
-  InstanceDirectory,
   isContainer,
   isRunningStatus,
   isVm,
   type Caller,
   type ConsoleSource,
+  type Grant,
   type Instance,
 } from '@headgate/domain-contracts';
+import type { WebSocket } from 'ws';
 import type { PeerRequest } from '../identity/local-trust.js';
 import { CallerResolver } from '../identity/caller-resolver.js';
+import { RouteAccess } from '../identity/route-access.js';
 import { WireValidationPipe } from '../platform/wire-validation.pipe.js';
 
 /** A console that the caller may open. */
@@ -21,10 +24,14 @@ export interface AdmittedConsole {
   readonly instance: Instance;
   readonly source: ConsoleSource;
   readonly caller: Caller;
+  /** Whether input is dropped. */
+  readonly viewOnly: boolean;
 }
 
 type UpgradeRequest = Pick<IncomingMessage, 'url'> & PeerRequest;
 
+/** The close code for a violated policy. Source: RFC 6455, 7.4.1. */
+const TOKEN_ENDED = 1008;
 const PATH = /^\/api\/(vnc|tty)\/([^/]+)\/([^/]+)$/;
 const pipe = new WireValidationPipe();
 
@@ -35,9 +42,10 @@ export class ConsoleRequests {
   private readonly admitted = new WeakMap<object, Promise<AdmittedConsole>>();
 
   constructor(
-    private readonly directory: InstanceDirectory,
     private readonly backends: BackendDirectory,
     private readonly callers: CallerResolver,
+    private readonly access: RouteAccess,
+    private readonly tokens: ApiTokens,
   ) {}
 
   /** Decides once per request. @throws DomainError PATH_NOT_FOUND, INVALID_NAME, INSTANCE_NOT_FOUND, AMBIGUOUS_INSTANCE, NOT_SUPPORTED, WRONG_STATE */
@@ -49,29 +57,51 @@ export class ConsoleRequests {
     return decided;
   }
 
+  /** Closes a socket when the API token that opened it expires or is revoked. */
+  closeWithToken({ token }: Caller, socket: Pick<WebSocket, 'close' | 'once'>): void {
+    if (token === undefined) return;
+    socket.once(
+      'close',
+      this.tokens.closeWith(token, () => socket.close(TOKEN_ENDED, 'the API token has ended')),
+    );
+  }
+
   private async decide(request: UpgradeRequest): Promise<AdmittedConsole> {
-    const caller = this.callers.of(request);
     const url = new URL(request.url ?? '/', 'http://localhost');
     const [, console = '', ns = '', name = ''] = PATH.exec(url.pathname) ?? [];
+    const caller = this.callers.of(request, console === '' ? '' : `GET /api/${console}/:ns/:name`);
     if (console === '') throw new DomainError('PATH_NOT_FOUND', 'There is nothing at this path.');
     const path = (await pipe.transform({ ns, name }, { type: 'param', metatype: InstancePath })) as InstancePath;
     const query = (await pipe.transform(parameters(url), { type: 'query', metatype: ConsoleQuery })) as ConsoleQuery;
-    const instance = this.find(console, path, query);
+    const instance = this.find(console, path, query, caller.grant);
+    const viewOnly = !this.mayType(caller, instance);
     const source = this.backends.get(instance.ref.context).require('consoles');
     expectRunning(instance);
-    return { instance, source, caller };
+    return { instance, source, caller, viewOnly };
+  }
+
+  /** @throws DomainError NOT_PERMITTED for a caller who may not even watch */
+  private mayType({ admin, grant }: Caller, instance: Instance): boolean {
+    if (!grant) return admin;
+    this.access.expect('watch', instance, grant);
+    return grant.allows('console', this.access.subjectOf(instance));
   }
 
   /** The VM when a container has the same name. Only the serial path leads to containers. */
-  private find(console: string, { ns, name }: InstancePath, { context, kind }: ConsoleQuery): Instance {
+  private find(
+    console: string,
+    { ns, name }: InstancePath,
+    { context, kind }: ConsoleQuery,
+    grant: Grant | undefined,
+  ): Instance {
     const query = { namespace: ns, name, context };
-    if (console === 'vnc' || kind === 'vm') return this.directory.resolve({ kind: 'vm', ...query });
-    if (kind === 'ct') return this.directory.resolve({ kind: 'ct', ...query });
+    if (console === 'vnc' || kind === 'vm') return this.access.find({ kind: 'vm', ...query }, grant);
+    if (kind === 'ct') return this.access.find({ kind: 'ct', ...query }, grant);
     try {
-      return this.directory.resolve({ kind: 'vm', ...query });
+      return this.access.find({ kind: 'vm', ...query }, grant);
     } catch (error) {
       if (!DomainError.is(error, 'INSTANCE_NOT_FOUND')) throw error;
-      return this.directory.resolve({ kind: 'ct', ...query });
+      return this.access.find({ kind: 'ct', ...query }, grant);
     }
   }
 }

@@ -18,8 +18,9 @@ export class TtyGateway implements OnGatewayConnection {
   ) {}
 
   async handleConnection(socket: WebSocket, request: IncomingMessage): Promise<void> {
-    const { instance, source, caller } = await this.requests.admit(request);
-    const viewer = new SocketViewer(socket, !caller.admin);
+    const { instance, source, caller, viewOnly } = await this.requests.admit(request);
+    this.requests.closeWithToken(caller, socket);
+    const viewer = new SocketViewer(socket, viewOnly);
     if (isContainer(instance)) await this.broker.openShell(instance.ref, source, viewer, FIRST_SIZE);
     else await this.broker.openSerial(instance.ref, source, viewer);
   }

@@ -14,7 +14,8 @@ export class VncGateway implements OnGatewayConnection {
   ) {}
 
   async handleConnection(socket: WebSocket, request: IncomingMessage): Promise<void> {
-    const { instance, source, caller } = await this.requests.admit(request);
-    await this.broker.openVnc(instance.ref, source, new SocketViewer(socket, !caller.admin));
+    const { instance, source, caller, viewOnly } = await this.requests.admit(request);
+    this.requests.closeWithToken(caller, socket);
+    await this.broker.openVnc(instance.ref, source, new SocketViewer(socket, viewOnly));
   }
 }

@@ -1,15 +1,26 @@
 import { randomBytes } from 'node:crypto';
 import { Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
-import { Clock, formatRef, INSTANCE_KINDS, type InstanceKind } from '@headgate/domain-contracts';
+import { ApiTokens } from '@headgate/access';
+import { Clock, formatRef, INSTANCE_KINDS, type Caller, type InstanceKind } from '@headgate/domain-contracts';
 import { ChangeFeed, FleetReader, type ContextState, type FleetEvent } from '@headgate/fleet';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { acceptsEncoding } from '../platform/accept-encoding.js';
 import { EventStream } from './event-stream.js';
+import { GrantedFeed } from './granted-feed.js';
 import { GZIP_HEADER, GzipBlocks } from './gzip/gzip-blocks.js';
 import { presentEntry } from './present.js';
+import { limitOf } from './readable.js';
 
 /** Interval of the comment that keeps proxies from closing an idle stream. */
 const HEARTBEAT_MS = 15_000;
+
+export interface StreamRequest {
+  readonly kind: InstanceKind;
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly caller: Caller;
+  readonly lastEventId?: string;
+}
 
 /**
  * Sends the changes of the fleet as server-sent events: one `snapshot`, then `changed`, `removed` and `status`. Each change is
@@ -28,6 +39,7 @@ export class EventStreams implements BeforeApplicationShutdown {
     private readonly fleet: FleetReader,
     private readonly clock: Clock,
     private readonly gzip: GzipBlocks,
+    private readonly tokens: ApiTokens,
   ) {
     const feed = (): ChangeFeed<FleetEvent> =>
       new ChangeFeed({
@@ -45,12 +57,7 @@ export class EventStreams implements BeforeApplicationShutdown {
    * Answers a request with a stream. A client that sends `Last-Event-ID`, or `lastEventId` in the query, because a page can't set
    * headers, continues where it stopped, if that is still known.
    */
-  async begin(
-    kind: InstanceKind,
-    { headers, method }: FastifyRequest,
-    reply: FastifyReply,
-    lastEventId?: string,
-  ): Promise<void> {
+  async begin({ kind, request: { headers, method }, reply, caller, lastEventId }: StreamRequest): Promise<void> {
     await this.fleet.whenSynced();
     // Changes are only kept once a client has asked for a stream.
     this.unsubscribe ??= this.fleet.subscribe((change) => this.publish(change));
@@ -69,24 +76,29 @@ export class EventStreams implements BeforeApplicationShutdown {
     });
     if (method === 'HEAD') return void raw.end();
     raw.flushHeaders();
+    const granted = this.grantedFeed(kind, caller);
     const stream = new EventStream({
       // The response of a pipelined request has no socket before its turn.
       out: raw.socket ?? raw,
-      feed: this.feeds[kind],
+      feed: granted?.feed ?? this.feeds[kind],
       clock: this.clock,
       snapshot: (position) => {
-        const pieces = this.snapshot(kind, position);
+        const pieces = granted ? [SNAPSHOT, granted.snapshot(), END] : this.snapshot(kind, position);
         return isGzip ? this.gzip.parts(pieces) : pieces;
       },
       encode: isGzip ? (bytes) => this.gzip.part(bytes) : undefined,
-      resumeFrom: this.positionOf(headers['last-event-id'] ?? lastEventId),
+      // The positions of a feed of its own mean nothing in another one.
+      resumeFrom: granted ? undefined : this.positionOf(headers['last-event-id'] ?? lastEventId),
     });
     this.stopHeartbeat ??= this.clock.every(HEARTBEAT_MS, () => {
       for (const one of this.open) one.beat();
     });
     this.open.add(stream);
+    const release = caller.token === undefined ? undefined : this.tokens.closeWith(caller.token, () => raw.destroy());
     raw.once('close', () => {
       stream.stop();
+      granted?.close();
+      release?.();
       this.open.delete(stream);
     });
     const states = this.fleet.states().map((state) => Buffer.from(eventOf({ type: 'status', state })));
@@ -98,6 +110,16 @@ export class EventStreams implements BeforeApplicationShutdown {
     this.stopHeartbeat?.();
     for (const kind of INSTANCE_KINDS) this.feeds[kind].close();
     for (const stream of this.open) stream.end();
+  }
+
+  /** A feed of its own for a client that may not read every instance. */
+  private grantedFeed(kind: InstanceKind, caller: Caller): GrantedFeed | undefined {
+    const grant = limitOf(caller);
+    if (!grant) return undefined;
+    const { fleet, clock } = this;
+    const serialize = (changes: readonly FleetEvent[]): Buffer =>
+      Buffer.from(changes.map((change) => eventOf(change)).join(''));
+    return new GrantedFeed({ fleet, kind, grant, clock, serialize });
   }
 
   private publish(change: FleetEvent): void {
@@ -122,6 +144,7 @@ export class EventStreams implements BeforeApplicationShutdown {
   }
 }
 
+const SNAPSHOT = Buffer.from('event: snapshot\ndata: ');
 const END = Buffer.from('\n\n');
 
 /** @param id where a client continues after this event */

@@ -2,6 +2,7 @@ import { Inject, Module, type OnApplicationBootstrap, type OnApplicationShutdown
 import { BackendDirectory, Clock, FolderDirectory, InstanceDirectory, type Log } from '@headgate/domain-contracts';
 import { Fleet, FleetReader } from '@headgate/fleet';
 import { MetricsSampler } from '@headgate/metrics';
+import { AccessModule } from '../access/access.module.js';
 import { BackendsModule, CONFIGURED_BACKENDS } from '../composition/backends.module.js';
 import { FolderTreeModule } from '../folders/folder-tree.module.js';
 import { provideClass } from '../platform/provide-class.js';
@@ -14,7 +15,7 @@ import { presentEntry } from './present.js';
 
 /** The live instances of all backends, for everything that reads. */
 @Module({
-  imports: [BackendsModule, FolderTreeModule],
+  imports: [AccessModule, BackendsModule, FolderTreeModule],
   providers: [
     {
       provide: Fleet,

@@ -1,15 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { ListQuery, SortField } from '@headgate/api-contracts';
-import { DomainError, formatRef, type InstanceKind } from '@headgate/domain-contracts';
-import { FleetReader, queryEntries, type FleetEntry } from '@headgate/fleet';
+import { DomainError, formatRef, type Grant, type InstanceKind } from '@headgate/domain-contracts';
+import { FleetReader, queryEntries, wordsOf, type FleetEntry } from '@headgate/fleet';
 import { MetricsSampler } from '@headgate/metrics';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { callerOf } from '../identity/caller.decorator.js';
 import { acceptsEncoding } from '../platform/accept-encoding.js';
 import { matchesEtag } from '../platform/etag.js';
 import { sendPieces } from '../platform/send-pieces.js';
 import { EventStreams } from './event-streams.js';
 import { GzipBlocks } from './gzip/gzip-blocks.js';
+import { limitOf, readable } from './readable.js';
 import { presentUsage } from '../metrics/present-usage.js';
 import { presentEntry } from './present.js';
 
@@ -30,19 +32,22 @@ export class ListReader {
   ) {}
 
   async answer(kind: InstanceKind, query: ListQuery, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const caller = callerOf(request);
     if (request.headers.accept?.includes('text/event-stream'))
-      return this.streams.begin(kind, request, reply, query.lastEventId);
+      return this.streams.begin({ kind, request, reply, caller, lastEventId: query.lastEventId });
     await this.fleet.whenSynced();
     const { version, partial, json, pages } = this.fleet.list(kind);
     const isGzip = acceptsEncoding(request.headers['accept-encoding'], 'gzip');
     void reply.header('cache-control', 'no-cache').header('vary', 'accept, accept-encoding');
     if (partial) void reply.header('svc-partial', 'true');
-    if (isWhole(query)) {
+    const grant = limitOf(caller);
+    const isWholeList = isWhole(query) && !grant;
+    if (isWholeList) {
       const etag = `"${this.boot}-${kind}-${version}${partial ? '-p' : ''}${isGzip ? '-gz' : ''}"`;
       void reply.header('etag', etag);
       if (matchesEtag(request.headers['if-none-match'], etag)) return void reply.status(304).send();
     }
-    const pieces = isWhole(query) ? (isGzip ? pages : json) : [Buffer.from(this.page(kind, query, reply))];
+    const pieces = isWholeList ? (isGzip ? pages : json) : [Buffer.from(this.page(kind, query, reply, grant))];
     void reply.header('content-type', 'application/json; charset=utf-8');
     if (isGzip) void reply.header('content-encoding', 'gzip');
     sendPieces(reply, isGzip ? await this.gzip.file(pieces) : pieces);
@@ -52,14 +57,15 @@ export class ListReader {
     kind: InstanceKind,
     { context, folder, q, sort, limit, cursor, usage }: ListQuery,
     reply: FastifyReply,
+    grant: Grant | undefined,
   ): string {
     if (limit !== undefined && Number(limit) > MAX_LIMIT) {
       throw new DomainError('INVALID_INPUT', `limit must be a number from 1 to ${MAX_LIMIT}.`);
     }
-    const page = queryEntries(this.fleet.all(kind), {
+    const page = queryEntries(readable(this.fleet.all(kind), grant), {
       context,
       folder,
-      words: q?.split(/\s+/).filter(Boolean),
+      words: wordsOf(q),
       sort: sort?.replace('-', '') as SortField | undefined,
       descending: sort?.startsWith('-'),
       limit: limit === undefined ? undefined : Number(limit),

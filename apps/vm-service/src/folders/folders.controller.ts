@@ -26,6 +26,9 @@ import {
   RemoveFolderMember,
   RunFolderAction,
 } from '@headgate/folders';
+import type { Caller } from '@headgate/domain-contracts';
+import { limitOf } from '../fleet/readable.js';
+import { CurrentCaller } from '../identity/caller.decorator.js';
 import { expectAction } from '../instances/instance-request.js';
 import { answer, Describe } from '../platform/answers.decorator.js';
 import { Changing, ChangeRequest } from '../platform/change-request.js';
@@ -46,8 +49,8 @@ export class FoldersController {
 
   @Get()
   @Describe('All folders with their VMs and containers, and those in no folder.', answer(200, FoldersView))
-  list(@Query() { summary }: FoldersQuery): Promise<FoldersView> {
-    return this.readFolders.read({ summary: summary === 'true' });
+  list(@Query() { summary }: FoldersQuery, @CurrentCaller() caller: Caller): Promise<FoldersView> {
+    return this.readFolders.read({ summary: summary === 'true' }, limitOf(caller));
   }
 
   @Post()

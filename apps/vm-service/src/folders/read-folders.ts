@@ -1,9 +1,19 @@
 import { Injectable } from '@nestjs/common';
 import type { FoldersView, FolderView } from '@headgate/api-contracts';
-import { INSTANCE_KINDS, isRunningStatus, isVm, parentFolder, parseRef } from '@headgate/domain-contracts';
+import {
+  formatRef,
+  INSTANCE_KINDS,
+  isRunningStatus,
+  isVm,
+  isWithinFolder,
+  parentFolder,
+  parseRef,
+  type Grant,
+} from '@headgate/domain-contracts';
 import { FleetReader, type FleetEntry } from '@headgate/fleet';
 import { Folders } from '@headgate/folders';
 import { presentEntry } from '../fleet/present.js';
+import { readable } from '../fleet/readable.js';
 
 interface Content {
   readonly entries: FleetEntry[];
@@ -20,16 +30,17 @@ export class ReadFolders {
 
   /**
    * @param summary only the counts
+   * @param grant leaves out the instances that it does not allow to read, and the folders without any
    * @throws DomainError BACKEND_UNREACHABLE when no context can be reached
    */
-  async read({ summary }: { readonly summary: boolean }): Promise<FoldersView> {
+  async read({ summary }: { readonly summary: boolean }, grant?: Grant): Promise<FoldersView> {
     await this.fleet.whenSynced();
     this.fleet.expectSomeContext();
     const { tree } = this.folders;
     const contents = new Map(tree.paths().map((path) => [path, { entries: [], running: 0 } as Content]));
     const unfoldered: FleetEntry[] = [];
     for (const kind of INSTANCE_KINDS)
-      for (const entry of this.fleet.all(kind)) {
+      for (const entry of readable(this.fleet.all(kind), grant)) {
         const content = contents.get(entry.folder ?? '');
         if (!content) {
           unfoldered.push(entry);
@@ -40,20 +51,34 @@ export class ReadFolders {
       }
     const lost = this.fleet.states().filter(({ state }) => state === 'lost');
     return {
-      folders: [...contents].map(([path, content]) => this.present(path, content, summary)),
+      folders: visible(contents, grant).map(([path, content]) => this.present(path, content, summary, grant)),
       ...(summary ? {} : { unfoldered: unfoldered.map(presentEntry) }),
       errors: Object.fromEntries(lost.map(({ context, reason = '' }) => [context, reason])),
     };
   }
 
-  private present(path: string, { entries, running }: Content, summary: boolean): FolderView {
-    const refs = this.folders.tree.members(path);
+  private present(path: string, { entries, running }: Content, summary: boolean, grant?: Grant): FolderView {
+    // Members that do not exist are shown to those who may read the whole folder.
+    const isWhole = !grant || grant.allowsFolder('read', path);
+    const refs = isWhole
+      ? this.folders.tree.members(path)
+      : new Set(entries.map(({ instance }) => formatRef(instance.ref)));
     const counts = { members: entries.length, running, missing: refs.size - entries.length };
     const folder = { path, parent: parentFolder(path) ?? null, counts };
     if (summary) return folder;
     const missing = counts.missing === 0 ? [] : [...refs].filter((ref) => !this.fleet.get(parseRef(ref))).sort();
     return { ...folder, members: entries.map(presentEntry), missing };
   }
+}
+
+/** The folders that a grant allows to read, those with an instance that it does, and the folders around them. */
+function visible(contents: ReadonlyMap<string, Content>, grant: Grant | undefined): [string, Content][] {
+  const all = [...contents];
+  if (!grant) return all;
+  const shown = all
+    .filter(([path, { entries }]) => entries.length > 0 || grant.allowsFolder('read', path))
+    .map(([path]) => path);
+  return all.filter(([path]) => shown.some((one) => isWithinFolder(one, path)));
 }
 
 const isOn = ({ instance }: FleetEntry): boolean =>

@@ -1,7 +1,7 @@
 import type { WhoamiView } from '@headgate/api-contracts';
+import { BoundGrant, RoleGrant, Roles } from '@headgate/access';
 import { DomainError, type Caller } from '@headgate/domain-contracts';
 import { TrustedProxies } from '@headgate/nest-kit';
-import { CallerResolver } from './caller-resolver.js';
 import type { LocalTrust, PeerRequest } from './local-trust.js';
 
 export interface IdentityOptions {
@@ -14,7 +14,7 @@ export interface IdentityOptions {
 const ANONYMOUS = { login: '', name: '' };
 
 /** Identifies callers by the headers of a trusted proxy. The headers of any other peer are ignored. */
-export class CallerIdentity extends CallerResolver {
+export class CallerIdentity {
   private readonly admins: ReadonlySet<string>;
   private readonly proxies: TrustedProxies;
   private readonly loginHeader: string;
@@ -23,30 +23,50 @@ export class CallerIdentity extends CallerResolver {
   constructor(
     { admins, trustedProxies, loginHeader, nameHeader }: IdentityOptions,
     private readonly trust: LocalTrust,
+    private readonly roles = new Roles([]),
   ) {
-    super();
     this.admins = new Set(admins.map((login) => login.toLowerCase()));
     this.proxies = TrustedProxies.of(trustedProxies);
     this.loginHeader = loginHeader.toLowerCase();
     this.nameHeader = nameHeader.toLowerCase();
   }
 
-  /** Whether an allowlist of administrators exists. */
+  /** Whether an allowlist of administrators, or roles, exist. */
   get enforced(): boolean {
-    return this.admins.size > 0;
+    return this.admins.size > 0 || this.roles.isEnabled;
   }
 
-  override of(request: PeerRequest): Caller {
+  /** Whether a user is an administrator of everything. */
+  isAdmin(login: string): boolean {
+    return !this.enforced || this.admins.has(login.toLowerCase()) || this.roles.isAdmin(login);
+  }
+
+  /** The address of the client, behind the trusted proxies. */
+  addressOf(request: PeerRequest): string {
+    const { socket, headers } = request;
+    const isTrusted = this.trust.refusal(request) === undefined;
+    return this.proxies.callerAddress(socket.remoteAddress ?? '', isTrusted ? headers['x-forwarded-for'] : undefined);
+  }
+
+  /** @throws DomainError NOT_PERMITTED for a local peer that is not trusted */
+  of(request: PeerRequest): Caller {
     const refusal = this.trust.refusal(request);
     // Without an allowlist every caller is an administrator, so an untrusted peer is not let in at all.
     if (refusal !== undefined && !this.enforced) throw new DomainError('NOT_PERMITTED', refusal);
     const isTrusted = refusal === undefined && this.proxies.trusts(request.socket.remoteAddress ?? '');
     const { login, name } = isTrusted ? this.identityIn(request) : ANONYMOUS;
-    return { login, name, admin: !this.enforced || this.admins.has(login.toLowerCase()) };
+    return { login, name, admin: this.isAdmin(login) };
   }
 
-  whoami(caller: Caller): WhoamiView {
-    return { ...caller, enforced: this.enforced, trust: this.trust.kind };
+  whoami({ login, name, token, grant }: Caller): WhoamiView {
+    const admin = this.isAdmin(login) && token === undefined;
+    const base = { login, name, enforced: this.enforced, trust: this.trust.kind };
+    if (token !== undefined) return { ...base, admin, token };
+    const rules = grant instanceof BoundGrant ? grant.rules : undefined;
+    if (!(rules instanceof RoleGrant)) return { ...base, admin };
+    // The console offers its actions to everyone who may act somewhere; the service decides about each of them.
+    const isActive = rules.entries.some(({ role }) => role !== 'viewer');
+    return { ...base, admin: isActive, roles: rules.entries.map(({ folder, role }) => ({ folder, role })) };
   }
 
   /** @throws DomainError NOT_PERMITTED */

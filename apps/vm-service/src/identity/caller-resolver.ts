@@ -3,6 +3,9 @@ import type { PeerRequest } from './local-trust.js';
 
 /** Determines the caller of a request. */
 export abstract class CallerResolver {
-  /** @throws DomainError NOT_PERMITTED for a local peer that is not trusted */
-  abstract of(request: PeerRequest): Caller;
+  /**
+   * @param route the method and the pattern of the path, for the audit log
+   * @throws DomainError NOT_PERMITTED for a local peer that is not trusted, and for an API token that is not valid
+   */
+  abstract of(request: PeerRequest, route?: string): Caller;
 }

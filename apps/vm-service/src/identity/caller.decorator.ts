@@ -10,9 +10,12 @@ export const rememberCaller = (request: FastifyRequest, caller: Caller): void =>
   (request as WithCaller)[CALLER] = caller;
 };
 
+/** The caller, if the identity guard has determined one: probes have none. */
+export const knownCallerOf = (request: FastifyRequest): Caller | undefined => (request as WithCaller)[CALLER];
+
 /** The caller, as the identity guard determined it. */
 export function callerOf(request: FastifyRequest): Caller {
-  const caller = (request as WithCaller)[CALLER];
+  const caller = knownCallerOf(request);
   if (!caller) throw new Error('the identity guard did not run');
   return caller;
 }

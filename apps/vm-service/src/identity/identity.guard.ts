@@ -1,14 +1,16 @@
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Admission } from './admission.js';
 import { CallerIdentity } from './caller-identity.js';
 import { rememberCaller } from './caller.decorator.js';
 import { PROBES, READS } from './edge.guard.js';
 import { LocalTrust } from './local-trust.js';
 
-/** Identifies the caller. While an allowlist exists, only administrators may change anything. */
+/** Identifies the caller. While an allowlist exists, only administrators may change anything; the access guard judges tokens and roles. */
 @Injectable()
 export class IdentityGuard implements CanActivate {
   constructor(
+    private readonly admission: Admission,
     private readonly identity: CallerIdentity,
     private readonly trust: LocalTrust,
   ) {}
@@ -18,9 +20,9 @@ export class IdentityGuard implements CanActivate {
     const request = http.getRequest<FastifyRequest>();
     if (PROBES.includes(request.routeOptions.url ?? '')) return true;
     if (this.isSignIn(request, http.getResponse<FastifyReply>())) return true;
-    const caller = this.identity.of(request.raw);
+    const caller = this.admission.of(request.raw, `${request.method} ${request.routeOptions.url}`);
     rememberCaller(request, caller);
-    if (!READS.includes(request.method)) this.identity.expectAdmin(caller, 'Changing anything');
+    if (!caller.grant && !READS.includes(request.method)) this.identity.expectAdmin(caller, 'Changing anything');
     return true;
   }
 

@@ -1,8 +1,16 @@
 import { Module } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
+import { ApiTokens, Roles } from '@headgate/access';
+import { FolderDirectory, InstanceDirectory } from '@headgate/domain-contracts';
+import { FleetReader } from '@headgate/fleet';
 import { provideClass } from '../platform/provide-class.js';
 import type { Settings } from '../config/load-config.js';
 import { PEER_USERS, SETTINGS } from '../platform/tokens.js';
+import { AccessModule } from '../access/access.module.js';
+import { FleetModule } from '../fleet/fleet.module.js';
+import { FolderTreeModule } from '../folders/folder-tree.module.js';
+import { AccessGuard } from './access.guard.js';
+import { Admission } from './admission.js';
 import { CallerIdentity } from './caller-identity.js';
 import { CallerResolver } from './caller-resolver.js';
 import { EdgeGuard } from './edge.guard.js';
@@ -10,10 +18,12 @@ import { EdgePolicy } from './edge-policy.js';
 import { IdentityGuard } from './identity.guard.js';
 import { LocalTrust } from './local-trust.js';
 import type { PeerUsers } from './peer-users.js';
+import { RouteAccess } from './route-access.js';
 import { WhoamiController } from './whoami.controller.js';
 
 /** Who the caller is and what they may do. The guards run in this order, before every route. */
 @Module({
+  imports: [AccessModule, FleetModule, FolderTreeModule],
   controllers: [WhoamiController],
   providers: [
     {
@@ -21,12 +31,15 @@ import { WhoamiController } from './whoami.controller.js';
       inject: [SETTINGS, PEER_USERS],
       useFactory: (settings: Settings, peers: PeerUsers) => new LocalTrust(settings, peers),
     },
-    provideClass(CallerIdentity, [SETTINGS, LocalTrust]),
-    { provide: CallerResolver, useExisting: CallerIdentity },
+    provideClass(CallerIdentity, [SETTINGS, LocalTrust, Roles]),
+    provideClass(Admission, [CallerIdentity, ApiTokens, Roles, InstanceDirectory, FolderDirectory]),
+    { provide: CallerResolver, useExisting: Admission },
+    provideClass(RouteAccess, [FleetReader, InstanceDirectory, FolderDirectory]),
     provideClass(EdgePolicy, [SETTINGS]),
     { provide: APP_GUARD, useClass: EdgeGuard },
     { provide: APP_GUARD, useClass: IdentityGuard },
+    { provide: APP_GUARD, useClass: AccessGuard },
   ],
-  exports: [CallerResolver, LocalTrust],
+  exports: [CallerResolver, CallerIdentity, LocalTrust, RouteAccess],
 })
 export class IdentityModule {}

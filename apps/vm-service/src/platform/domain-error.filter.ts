@@ -1,8 +1,10 @@
 import { Catch, Inject, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { ErrorView } from '@headgate/api-contracts';
+import type { ErrorCode } from '@headgate/domain-contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { STATUS } from './error-status.js';
+import { rememberRefusal } from './refused-request.js';
 import { LOGGER } from './tokens.js';
 import { toDomainError } from './to-domain-error.js';
 
@@ -22,6 +24,7 @@ export class DomainErrorFilter implements ExceptionFilter {
     const request = http.getRequest<FastifyRequest>();
     const reply = http.getResponse<FastifyReply>();
     const { status, body } = errorBody(error);
+    rememberRefusal(request, { code: body.code as ErrorCode, message: body.error });
     const fields = {
       requestId: request.id,
       method: request.method,

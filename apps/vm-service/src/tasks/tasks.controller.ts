@@ -6,6 +6,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CurrentCaller } from '../identity/caller.decorator.js';
 import { answer, answerList, Describe } from '../platform/answers.decorator.js';
 import { presentTask } from './present-task.js';
+import { expectReadable, mayReadTask } from './readable-task.js';
 import { TaskStreams } from './task-streams.js';
 
 /** The most tasks in the list. */
@@ -21,8 +22,11 @@ export class TasksController {
 
   @Get()
   @Describe('The last 100 tasks without their logs, the newest first.', answerList(200, TaskView))
-  recent(): TaskView[] {
-    return this.tasks.recent(MAX_LISTED_TASKS).map(presentTask);
+  recent(@CurrentCaller() caller: Caller): TaskView[] {
+    return this.tasks
+      .recent(MAX_LISTED_TASKS)
+      .filter((task) => mayReadTask(caller, task))
+      .map(presentTask);
   }
 
   @Get(':id')
@@ -34,15 +38,17 @@ export class TasksController {
   async one(
     @Param('id') id: string,
     @Query() { lastEventId }: TaskQuery,
+    @CurrentCaller() caller: Caller,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
+    const task = caller.grant ? expectReadable(caller, this.tasks.get(id)) : undefined;
     if (request.headers.accept?.includes('text/event-stream'))
       return this.streams.begin(id, request, reply, lastEventId);
     await reply
       .header('cache-control', 'no-cache')
       .header('vary', 'accept')
-      .send(presentTask(this.tasks.get(id)));
+      .send(presentTask(task ?? this.tasks.get(id)));
   }
 
   @Delete(':id')

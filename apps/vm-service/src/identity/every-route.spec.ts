@@ -1,0 +1,264 @@
+import 'reflect-metadata';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import { join } from 'node:path';
+import { CreateToken } from '@headgate/access';
+import { TOKEN_ACTIONS, type AccessScope } from '@headgate/domain-contracts';
+import { openapiDocument } from '../reference/openapi-document.js';
+import { previewApplication } from '../reference/preview-application.js';
+import { Edge } from '../testing/edge.js';
+import { ProcPeerUsers } from './peer-users.js';
+import { ROUTE_RULES } from './route-rules.js';
+
+/**
+ * Who may use each route. `yes` and `no` (403) are the answer of the guards; `hidden` is the 404 of an instance that does not exist
+ * for the caller. Every caller is tested with the VM `db` and the container `box` in the folder `prod`, and `outside` of it with `web`.
+ *
+ *  stranger  another user of this machine, without an allowlist
+ *  reader    not on the allowlist
+ *  admin     on the allowlist
+ *  token     an API token for every action in the folder prod
+ *  outside   the same token, for an instance outside of the folder
+ *  viewer    with a role in the folder prod, as the next two
+ *  operator
+ *  owner     with the role admin in the folder
+ *  roleless  without any role, while roles are configured
+ */
+const COLUMNS = ['stranger', 'reader', 'admin', 'token', 'outside', 'viewer', 'operator', 'owner', 'roleless'] as const;
+type Column = (typeof COLUMNS)[number];
+
+const TABLE = `
+                                                        stranger reader admin token outside viewer operator owner roleless
+GET    /                                                no       yes    yes   yes   -       yes    yes      yes   yes
+GET    /app.js                                          no       yes    yes   yes   -       yes    yes      yes   yes
+GET    /style.css                                       no       yes    yes   yes   -       yes    yes      yes   yes
+GET    /icons.js                                        no       yes    yes   yes   -       yes    yes      yes   yes
+GET    /healthz                                         yes      yes    yes   yes   -       yes    yes      yes   yes
+GET    /readyz                                          yes      yes    yes   yes   -       yes    yes      yes   yes
+GET    /metrics                                         no       yes    yes   no    -       no     no       no    no
+GET    /api/whoami                                      no       yes    yes   yes   -       yes    yes      yes   yes
+GET    /api/capabilities                                no       yes    yes   no    -       yes    yes      yes   no
+GET    /api/nodes                                       no       yes    yes   no    -       yes    yes      yes   no
+GET    /api/instancetypes                               no       yes    yes   no    -       yes    yes      yes   no
+GET    /api/nads                                        no       yes    yes   no    -       yes    yes      yes   no
+GET    /api/images                                      no       yes    yes   no    -       yes    yes      yes   no
+GET    /api/sources                                     no       yes    yes   no    -       yes    yes      yes   no
+POST   /api/sources                                     no       no     yes   no    -       no     no       no    no
+DELETE /api/sources/{name}                              no       no     yes   no    -       no     no       no    no
+GET    /api/datavolumes                                 no       yes    yes   no    -       yes    yes      yes   no
+POST   /api/datavolumes                                 no       no     yes   no    -       no     no       no    no
+DELETE /api/datavolumes/{ns}/{name}                     no       no     yes   no    -       no     no       no    no
+GET    /api/doctor                                      no       yes    yes   no    -       no     no       no    no
+POST   /api/doctor/fix                                  no       no     yes   no    -       no     no       no    no
+GET    /api/vms                                         no       yes    yes   yes   -       yes    yes      yes   yes
+POST   /api/vms                                         no       no     yes   no    -       no     no       no    no
+GET    /api/vms/{ns}/{name}                             no       yes    yes   yes   hidden  yes    yes      yes   hidden
+DELETE /api/vms/{ns}/{name}                             no       no     yes   yes   hidden  no     no       yes   hidden
+GET    /api/vms/{ns}/{name}/events                      no       yes    yes   yes   hidden  yes    yes      yes   hidden
+GET    /api/vms/{ns}/{name}/guestinfo                   no       yes    yes   yes   hidden  yes    yes      yes   hidden
+GET    /api/vms/{ns}/{name}/metrics                     no       yes    yes   yes   hidden  yes    yes      yes   hidden
+GET    /api/vms/{ns}/{name}/metrics/history             no       yes    yes   yes   hidden  yes    yes      yes   hidden
+GET    /api/vms/{ns}/{name}/export                      no       no     yes   yes   hidden  no     no       yes   hidden
+POST   /api/vms/{ns}/{name}/{action}                    no       no     yes   yes   hidden  no     yes      yes   hidden
+POST   /api/vms/{ns}/{name}/migrate                     no       no     yes   yes   hidden  no     no       yes   hidden
+POST   /api/vms/{ns}/{name}/tags                        no       no     yes   yes   hidden  no     no       yes   hidden
+POST   /api/vms/{ns}/{name}/scale                       no       no     yes   yes   hidden  no     no       yes   hidden
+POST   /api/vms/{ns}/{name}/expand                      no       no     yes   yes   hidden  no     no       yes   hidden
+POST   /api/vms/{ns}/{name}/volumes                     no       no     yes   yes   hidden  no     no       yes   hidden
+DELETE /api/vms/{ns}/{name}/volumes/{vol}               no       no     yes   yes   hidden  no     no       yes   hidden
+POST   /api/vms/{ns}/{name}/nics                        no       no     yes   yes   hidden  no     no       yes   hidden
+GET    /api/vms/{ns}/{name}/snapshots                   no       yes    yes   yes   hidden  yes    yes      yes   hidden
+POST   /api/vms/{ns}/{name}/snapshots                   no       no     yes   yes   hidden  no     no       yes   hidden
+DELETE /api/vms/{ns}/{name}/snapshots/{snap}            no       no     yes   yes   hidden  no     no       yes   hidden
+POST   /api/vms/{ns}/{name}/snapshots/{snap}/restore    no       no     yes   yes   hidden  no     no       yes   hidden
+POST   /api/vms/{ns}/{name}/clone                       no       no     yes   no    hidden  no     no       no    hidden
+POST   /api/vms/{ns}/{name}/template                    no       no     yes   yes   hidden  no     no       yes   hidden
+GET    /api/ext/vms/{ns}/{name}/hardware                no       yes    yes   yes   hidden  yes    yes      yes   hidden
+POST   /api/ext/vms/{ns}/{name}/nics/{iface}            no       no     yes   yes   hidden  no     no       yes   hidden
+DELETE /api/ext/vms/{ns}/{name}/nics/{iface}            no       no     yes   yes   hidden  no     no       yes   hidden
+POST   /api/ext/vms/{ns}/{name}/drives/{drive}          no       no     yes   yes   hidden  no     no       yes   hidden
+POST   /api/ext/vms/{ns}/{name}/boot-order              no       no     yes   yes   hidden  no     no       yes   hidden
+POST   /api/ext/vms/{ns}/{name}/autostart               no       no     yes   yes   hidden  no     no       yes   hidden
+POST   /api/ext/guest/password                          no       no     yes   yes   hidden  no     no       yes   hidden
+POST   /api/ext/guest/command                           no       no     yes   yes   hidden  no     no       yes   hidden
+GET    /api/cts                                         no       yes    yes   yes   -       yes    yes      yes   yes
+POST   /api/cts                                         no       no     yes   no    -       no     no       no    no
+POST   /api/cts/{ns}/{name}/{action}                    no       no     yes   yes   -       no     yes      yes   hidden
+DELETE /api/cts/{ns}/{name}                             no       no     yes   yes   -       no     no       yes   hidden
+GET    /api/folders                                     no       yes    yes   yes   -       yes    yes      yes   yes
+POST   /api/folders                                     no       no     yes   yes   no      no     no       yes   no
+DELETE /api/folders                                     no       no     yes   no    no      no     no       no    no
+POST   /api/folders/move                                no       no     yes   yes   no      no     no       yes   no
+POST   /api/folders/members                             no       no     yes   yes   no      no     no       yes   no
+DELETE /api/folders/members                             no       no     yes   no    no      no     no       no    no
+POST   /api/folders/action                              no       no     yes   yes   no      no     yes      yes   no
+GET    /api/tasks                                       no       yes    yes   yes   -       yes    yes      yes   yes
+GET    /api/tasks/{id}                                  no       yes    yes   yes   -       yes    yes      yes   yes
+DELETE /api/tasks/{id}                                  no       no     yes   no    -       no     no       no    no
+POST   /api/ext/bulk                                    no       no     yes   yes   no      no     yes      yes   no
+POST   /api/ext/bulk/{task}/retry                       no       no     yes   no    -       no     no       no    no
+POST   /api/ext/bulk/{task}/cancel                      no       no     yes   no    -       no     no       no    no
+POST   /api/ext/bulk/{task}/pause                       no       no     yes   no    -       no     no       no    no
+POST   /api/ext/bulk/{task}/resume                      no       no     yes   no    -       no     no       no    no
+GET    /api/ext/tokens                                  no       no     yes   no    -       no     no       no    no
+POST   /api/ext/tokens                                  no       no     yes   no    -       no     no       no    no
+DELETE /api/ext/tokens/{id}                             no       no     yes   no    -       no     no       no    no
+GET    /api/ext/journal                                 no       no     yes   no    -       no     no       no    no
+GET    /api/ext/webhooks                                no       no     yes   no    -       no     no       no    no
+POST   /api/ext/webhooks                                no       no     yes   no    -       no     no       no    no
+DELETE /api/ext/webhooks/{id}                           no       no     yes   no    -       no     no       no    no
+POST   /api/ext/webhooks/{id}/replay                    no       no     yes   no    -       no     no       no    no
+SOCKET /api/vnc/{ns}/{name}                             no       yes    yes   yes   hidden  yes    yes      yes   hidden
+SOCKET /api/tty/{ns}/{name}                             no       yes    yes   yes   hidden  yes    yes      yes   hidden
+`;
+
+const rows = TABLE.trim()
+  .split('\n')
+  .slice(1)
+  .map((line) => {
+    const [method = '', path = '', ...outcomes] = line.split(/\s+/);
+    return { method, path, outcomes: Object.fromEntries(COLUMNS.map((column, index) => [column, outcomes[index]])) };
+  });
+
+/** What a caller of the table sends with every request. */
+type Headers = Readonly<Record<string, string>>;
+
+const IN_FOLDER = { vm: 'db', ct: 'box', path: 'prod/inner', from: 'prod/old', to: 'prod/new' };
+const OUTSIDE = { vm: 'web', ct: 'box', path: 'other', from: 'other', to: 'prod/new' };
+
+/** A valid body of each route whose body is read before the route runs. */
+const bodyOf = (route: string, target: typeof IN_FOLDER): object | undefined => {
+  const ref = `vm/lab/default/${target.vm}`;
+  switch (route) {
+    case 'POST /api/ext/guest/password':
+      return { ref, user: 'root', password: 'new-password' };
+    case 'POST /api/ext/guest/command':
+      return { ref, path: '/bin/true' };
+    case 'POST /api/folders':
+      return { path: target.path };
+    case 'POST /api/folders/move':
+      return { from: target.from, to: target.to };
+    case 'POST /api/folders/members':
+      return { path: target.path, ref };
+    case 'POST /api/folders/action':
+      return { path: target.path, action: 'stop' };
+    case 'POST /api/ext/bulk':
+      return { refs: [ref], action: 'stop' };
+    default:
+      return undefined;
+  }
+};
+
+class OtherUser extends ProcPeerUsers {
+  override userOf(): number {
+    return 4242;
+  }
+}
+
+const CONFIG = `
+admins: [ann]
+roles:
+  - { login: vera, folder: prod, role: viewer }
+  - { login: oscar, folder: prod, role: operator }
+  - { login: olga, folder: prod, role: admin }
+`;
+const LOGINS = { reader: 'bob', admin: 'ann', viewer: 'vera', operator: 'oscar', owner: 'olga', roleless: 'bob' };
+
+describe('every route', () => {
+  test('of the API document has an entry in the table and a rule, and no other has', async () => {
+    const app = await previewApplication();
+    const { paths } = openapiDocument(app, '0') as unknown as { paths: Record<string, Record<string, unknown>> };
+    await app.close();
+    const routes = Object.entries(paths)
+      .flatMap(([path, operations]) => Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`))
+      .sort();
+    const listed = rows.filter(({ method }) => method !== 'SOCKET').map(({ method, path }) => `${method} ${path}`);
+    expect(listed.sort()).toEqual(routes);
+    const rules = Object.keys(ROUTE_RULES).map((route) => route.replace(/:(\w+)/g, '{$1}'));
+    expect(rules.sort()).toEqual(routes);
+  });
+
+  describe.each(COLUMNS)('as %s', (column: Column) => {
+    let edge: Edge;
+    let headers: Headers;
+
+    beforeAll(async () => {
+      edge = await new Edge().open();
+      for (const path of ['prod/inner', 'prod/old', 'other']) await edge.send('POST', '/api/folders', { path });
+      for (const ref of ['vm/lab/default/db', 'ct/lab/default/box'])
+        await edge.send('POST', '/api/folders/members', { path: 'prod', ref });
+      headers = await prepare(edge, column);
+      await edge.send('GET', '/api/vms');
+    });
+
+    afterAll(() => edge.close());
+
+    test.each(rows)('$method $path', async ({ method, path, outcomes }) => {
+      const expected = outcomes[column];
+      if (expected === '-') return;
+      const target = column === 'outside' ? OUTSIDE : IN_FOLDER;
+      const filled = fill(path, target);
+      if (method === 'SOCKET') {
+        expect(await socketOutcome(edge, filled, headers)).toBe(expected);
+        return;
+      }
+      const query = method === 'GET' ? '' : `?dryRun=true${queryOf(`${method} ${path}`, target)}`;
+      const { status, json } = await edge.send(method, filled + query, bodyOf(`${method} ${path}`, target), headers);
+      const outcome = status === 403 ? 'no' : json.code === 'INSTANCE_NOT_FOUND' ? 'hidden' : 'yes';
+      expect([outcome, json.error]).toEqual([expected, json.error]);
+    });
+  });
+});
+
+async function prepare(edge: Edge, column: Column): Promise<Headers> {
+  if (column === 'stranger') {
+    edge.peerUsers = new OtherUser();
+    await edge.reopen();
+    return {};
+  }
+  if (column === 'reader' || column === 'admin') {
+    await edge.reopen({ SVC_ADMINS: 'ann' });
+    return { 'tailscale-user-login': LOGINS[column] };
+  }
+  if (column === 'token' || column === 'outside') {
+    await edge.reopen({ SVC_ADMINS: 'ann' });
+    return { authorization: `Bearer ${await createToken(edge, { folder: 'prod' })}` };
+  }
+  const file = join(edge.folder, 'roles.yaml');
+  writeFileSync(file, CONFIG);
+  await edge.reopen({}, ['--config', file]);
+  return { 'tailscale-user-login': LOGINS[column] };
+}
+
+async function createToken(edge: Edge, scope: AccessScope): Promise<string> {
+  const order = { name: 'ci', actions: TOKEN_ACTIONS, scope, days: 1 };
+  const created = await edge.service.app.get(CreateToken).run(order, { login: 'ann', name: '', admin: true });
+  return created.text;
+}
+
+const fill = (path: string, { vm, ct }: typeof IN_FOLDER): string =>
+  path
+    .replace('{ns}', 'default')
+    .replace('{name}', path.startsWith('/api/cts') ? ct : vm)
+    .replace('{action}', 'stop')
+    .replace(/\{\w+\}/g, 'aaaaaaaaaa');
+
+function queryOf(route: string, { vm, path }: typeof IN_FOLDER): string {
+  if (route === 'DELETE /api/folders') return `&path=${path}`;
+  return route === 'DELETE /api/folders/members' ? `&ref=vm/lab/default/${vm}` : '';
+}
+
+async function socketOutcome(edge: Edge, path: string, headers: Headers): Promise<string> {
+  const socket = edge.socket(path, headers);
+  const opened = once(socket, 'open').then(() => 'yes');
+  const refused = once(socket, 'unexpected-response').then(([, response]) => {
+    const { statusCode } = response as IncomingMessage;
+    (response as IncomingMessage).resume();
+    return statusCode === 403 ? 'no' : statusCode === 404 ? 'hidden' : `status ${statusCode}`;
+  });
+  const outcome = await Promise.race([opened, refused]);
+  socket.on('error', () => undefined);
+  socket.terminate();
+  return outcome;
+}

@@ -1,0 +1,51 @@
+import { Controller, Get, Query, Res } from '@nestjs/common';
+import { JournalEntryView, JournalQueryDto } from '@headgate/api-contracts';
+import { Journal, type Caller, type JournalQuery } from '@headgate/domain-contracts';
+import type { FastifyReply } from 'fastify';
+import { CallerIdentity } from '../identity/caller-identity.js';
+import { CurrentCaller } from '../identity/caller.decorator.js';
+import { answerList, Describe } from '../platform/answers.decorator.js';
+import { STATUS } from '../platform/error-status.js';
+
+const DEFAULT_LIMIT = 100;
+
+@Controller('api/ext/journal')
+export class JournalController {
+  constructor(
+    private readonly journal: Journal,
+    private readonly identity: CallerIdentity,
+  ) {}
+
+  @Get()
+  @Describe(
+    'Who did what, on all instances and the service itself, newest first; for administrators.',
+    answerList(200, JournalEntryView),
+  )
+  read(
+    @Query() query: JournalQueryDto,
+    @CurrentCaller() caller: Caller,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): JournalEntryView[] {
+    this.identity.expectAdmin(caller, 'Reading the journal');
+    const wanted = toJournalQuery(query);
+    // One more than asked for shows whether there is a next page.
+    const found = this.journal.find({ ...wanted, limit: wanted.limit + 1 });
+    const page = found.slice(0, wanted.limit);
+    if (found.length > page.length) void reply.header('svc-cursor', String(page.at(-1)?.number));
+    return page.map((entry) => ({ ...entry, status: entry.status ?? statusOf(entry.code) }));
+  }
+}
+
+function toJournalQuery({ cursor, limit, since, until, ...filters }: JournalQueryDto): JournalQuery {
+  return {
+    ...filters,
+    ...(since === undefined ? {} : { since: new Date(since).toISOString() }),
+    ...(until === undefined ? {} : { until: new Date(until).toISOString() }),
+    ...(cursor === undefined ? {} : { before: Number(cursor) }),
+    limit: limit === undefined ? DEFAULT_LIMIT : Number(limit),
+  };
+}
+
+/** Operations that run in the background fail with a code, but after the response. */
+const statusOf = (code: string): number | null =>
+  Object.hasOwn(STATUS, code) ? STATUS[code as keyof typeof STATUS] : null;

@@ -1,0 +1,82 @@
+import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
+import {
+  ChangeQuery,
+  CreatedWebhookView,
+  CreateWebhookDto,
+  EmptyBody,
+  ReplayQuery,
+  StatusView,
+  WebhookPath,
+  WebhookView,
+  type PlanView,
+} from '@headgate/api-contracts';
+import { displayUrl, WebhookStore, type Caller, type Webhook } from '@headgate/domain-contracts';
+import { CreateWebhook, DeleteWebhook, ReplayWebhook } from '@headgate/webhooks';
+import { CallerIdentity } from '../identity/caller-identity.js';
+import { CurrentCaller } from '../identity/caller.decorator.js';
+import { answer, answerList, Describe } from '../platform/answers.decorator.js';
+import { Changing, ChangeRequest } from '../platform/change-request.js';
+
+@Controller('api/ext/webhooks')
+export class WebhooksController {
+  constructor(
+    private readonly store: WebhookStore,
+    private readonly createWebhook: CreateWebhook,
+    private readonly deleteWebhook: DeleteWebhook,
+    private readonly replayWebhook: ReplayWebhook,
+    private readonly identity: CallerIdentity,
+  ) {}
+
+  @Get()
+  @Describe('The webhooks without their secrets, for administrators.', answerList(200, WebhookView))
+  list(@CurrentCaller() caller: Caller): WebhookView[] {
+    this.identity.expectAdmin(caller, 'Reading the webhooks');
+    return this.store.all().map(present);
+  }
+
+  @Post()
+  @Describe(
+    'Creates a webhook. The response is the only one that contains its secret.',
+    answer(201, CreatedWebhookView),
+  )
+  create(
+    @Body() { name, url, events }: CreateWebhookDto,
+    @Query() query: ChangeQuery,
+    @Changing() request: ChangeRequest,
+  ): Promise<CreatedWebhookView | PlanView> {
+    return request.answer(query, this.createWebhook, [{ name, url, events }], (webhook) => ({
+      ...present(webhook),
+      secret: webhook.secret,
+    }));
+  }
+
+  @Delete(':id')
+  @Describe('Deletes a webhook. Events that were not delivered yet are not sent.', answer(200, StatusView))
+  remove(
+    @Param() { id }: WebhookPath,
+    @Body() _body: EmptyBody,
+    @Query() query: ChangeQuery,
+    @Changing() request: ChangeRequest,
+  ): Promise<StatusView | PlanView> {
+    return request.answer(query, this.deleteWebhook, [id], () => ({ status: 'deleted' }));
+  }
+
+  @Post(':id/replay')
+  @Describe('Delivers the events since a time again, and enables a disabled webhook.', answer(200, StatusView))
+  @HttpCode(200)
+  replay(
+    @Param() { id }: WebhookPath,
+    @Body() _body: EmptyBody,
+    @Query() query: ReplayQuery,
+    @Changing() request: ChangeRequest,
+  ): Promise<StatusView | PlanView> {
+    const since = query.since === undefined ? undefined : new Date(query.since).toISOString();
+    return request.answer(query, this.replayWebhook, [id, since], () => ({ status: 'ok' }));
+  }
+}
+
+const present = ({ secret: _secret, position: _position, url, events, ...webhook }: Webhook): WebhookView => ({
+  ...webhook,
+  url: displayUrl(url),
+  events: [...events],
+});
