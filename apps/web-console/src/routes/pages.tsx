@@ -2,10 +2,12 @@ import { useRef } from 'react';
 import { Redirect, Route, Switch } from 'wouter';
 import { DoctorPage } from '../features/doctor/components/doctor-page.js';
 import { ImagesPage } from '../features/images/components/images-page.js';
+import { JournalPage } from '../features/journal/components/journal-page.js';
 import { NodesPage } from '../features/nodes/components/nodes-page.js';
 import { PluginsPage } from '../features/plugins/components/plugins-page.js';
 import { Banners } from '../features/shell/components/banners.js';
 import { Masthead } from '../features/shell/components/masthead.js';
+import { TokensPage } from '../features/tokens/components/tokens-page.js';
 import { TasksButton } from '../features/tasks/components/tasks-button.js';
 import { useIsPopup } from '../shared/location/popup.js';
 import { paths } from '../shared/location/paths.js';
@@ -49,6 +51,12 @@ export function Pages() {
           </Route>
           <Route path={paths.doctor}>
             <DoctorPage />
+          </Route>
+          <Route path={paths.journal}>
+            <JournalPage />
+          </Route>
+          <Route path={paths.tokens}>
+            <TokensPage />
           </Route>
           <Route>
             <Redirect to={paths.fleet} replace />

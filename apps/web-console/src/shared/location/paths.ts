@@ -17,6 +17,8 @@ export const paths = {
   images: '/images',
   plugins: '/plugins',
   doctor: '/doctor',
+  journal: '/journal',
+  tokens: '/tokens',
 } as const;
 
 /** The list of the VMs on one node. */

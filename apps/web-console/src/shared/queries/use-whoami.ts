@@ -9,6 +9,10 @@ export const useWhoami = () =>
     refetchInterval: 60_000,
   });
 
+/** Whether the user may manage the service itself. Roles in folders are not enough. */
+export const isAdministrator = (whoami: WhoamiView | undefined): boolean =>
+  whoami !== undefined && whoami.admin && whoami.roles === undefined;
+
 /** Why the user can't change anything; undefined when they can. */
 export const readOnlyReason = (whoami: WhoamiView | undefined): string | undefined =>
   whoami?.enforced && !whoami.admin ? 'Only administrators can do this. You have view-only access.' : undefined;

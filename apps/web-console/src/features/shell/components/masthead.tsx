@@ -1,6 +1,7 @@
 import { Link, useLocation } from 'wouter';
 import type { ReactNode } from 'react';
 import { useCapabilities } from '../../../shared/queries/use-capabilities.js';
+import { isAdministrator, useWhoami } from '../../../shared/queries/use-whoami.js';
 import { paths } from '../../../shared/location/paths.js';
 import { CallerBadge } from './caller-badge.js';
 import { ConnectionState } from './connection-state.js';
@@ -11,6 +12,7 @@ import { ThemeSwitch } from './theme-switch.js';
 export function Masthead({ tasks }: { tasks: ReactNode }) {
   const [path] = useLocation();
   const { data: capabilities } = useCapabilities();
+  const { data: whoami } = useWhoami();
   const hasContainers = capabilities?.contexts.some(({ abilities }) => abilities['containers'] === true) ?? false;
   const pages = [
     { href: paths.fleet, label: 'Virtual machines' },
@@ -19,6 +21,12 @@ export function Masthead({ tasks }: { tasks: ReactNode }) {
     { href: paths.images, label: 'Images' },
     { href: paths.plugins, label: 'Plugins' },
     { href: paths.doctor, label: 'Health' },
+    ...(isAdministrator(whoami)
+      ? [
+          { href: paths.journal, label: 'Journal' },
+          { href: paths.tokens, label: 'API tokens' },
+        ]
+      : []),
   ];
 
   return (

@@ -1,0 +1,105 @@
+import type { JournalEntryView } from '@headgate/api-contracts';
+import { useDeferredValue, useId, useState } from 'react';
+import { Link } from 'wouter';
+import { pathOfRef } from '../../../shared/location/paths.js';
+import { PAGE_FOCUS } from '../../../shared/location/use-page-focus.js';
+import { Button } from '../../../shared/ui/button.js';
+import { EmptyState } from '../../../shared/ui/empty-state.js';
+import { ErrorAlert } from '../../../shared/ui/error-alert.js';
+import { Field } from '../../../shared/ui/field.js';
+import { SelectInput } from '../../../shared/ui/inputs.js';
+import { LabeledInput } from '../../../shared/ui/labeled-input.js';
+import { Skeleton } from '../../../shared/ui/loading.js';
+import { ReloadButton } from '../../../shared/ui/reload-button.js';
+import { Table } from '../../../shared/ui/table.js';
+import { Timestamp } from '../../../shared/ui/timestamp.js';
+import { usePageTitle } from '../../../shared/ui/use-page-title.js';
+import { useJournal } from '../api/use-journal.js';
+
+const OUTCOMES = { ok: 'Succeeded', error: 'Failed', denied: 'Denied' } as const;
+
+/** Who did what, on all instances and the service itself. */
+export function JournalPage() {
+  usePageTitle('Journal');
+  const outcomeId = useId();
+  const [caller, setCaller] = useState('');
+  const [ref, setRef] = useState('');
+  const [outcome, setOutcome] = useState('');
+  const filters = { caller: useDeferredValue(caller.trim()), ref: useDeferredValue(ref.trim()), outcome };
+  const { data, error, refetch, isFetching, hasNextPage, fetchNextPage } = useJournal(filters);
+  const entries = data?.pages.flatMap((page) => page.entries);
+
+  return (
+    <div className="hg-page">
+      <div className="hg-toolbar hg-gap-below">
+        <h1 className="hg-page-title" {...PAGE_FOCUS}>
+          Journal
+        </h1>
+        <span className="hg-spring" />
+        <ReloadButton isLoading={isFetching} onReload={() => void refetch()} />
+      </div>
+      <form
+        aria-label="Filters"
+        className="hg-toolbar hg-toolbar--fields hg-gap-below"
+        onSubmit={(event) => event.preventDefault()}
+      >
+        <LabeledInput label="User" value={caller} onChange={setCaller} />
+        <LabeledInput label="Object" placeholder="vm/prod/default/web-1" value={ref} onChange={setRef} />
+        <Field label="Outcome" id={outcomeId}>
+          <SelectInput id={outcomeId} value={outcome} onChange={setOutcome}>
+            <option value="">All</option>
+            {Object.entries(OUTCOMES).map(([value, label]) => (
+              <option key={value} value={value}>
+                {label}
+              </option>
+            ))}
+          </SelectInput>
+        </Field>
+      </form>
+      {error && <ErrorAlert title="Couldn't load the journal" error={error} onRetry={() => void refetch()} />}
+      {!entries && !error && <Skeleton height="10rem" label="Loading the journal" />}
+      {entries?.length === 0 && (
+        <EmptyState title="No entries" level={2}>
+          No entry matches the filters.
+        </EmptyState>
+      )}
+      {entries && entries.length > 0 && (
+        <Table label="Journal" columns={['Time', 'User', 'From', 'Action', 'Object', 'Outcome', 'Message']}>
+          {entries.map((entry) => (
+            <JournalRow key={entry.number} entry={entry} />
+          ))}
+        </Table>
+      )}
+      {hasNextPage && (
+        <Button variant="secondary" isDisabled={isFetching} onClick={() => void fetchNextPage()}>
+          Load older entries
+        </Button>
+      )}
+    </div>
+  );
+}
+
+function JournalRow({ entry }: { entry: JournalEntryView }) {
+  const { time, caller, token, address, action, ref, outcome, status, code, message } = entry;
+  return (
+    <tr>
+      <td>
+        <Timestamp at={time} />
+      </td>
+      <td>
+        {caller || '–'}
+        {token !== '' && ` (API token ${token})`}
+      </td>
+      <td>{address || '–'}</td>
+      <td>{action}</td>
+      <td>{isInstance(ref) ? <Link href={pathOfRef(ref)}>{ref}</Link> : ref || '–'}</td>
+      <td>
+        {OUTCOMES[outcome]}
+        {outcome !== 'ok' && ` (${[status, code].filter(Boolean).join(' ')})`}
+      </td>
+      <td>{message}</td>
+    </tr>
+  );
+}
+
+const isInstance = (ref: string): boolean => /^(vm|ct)\//.test(ref);

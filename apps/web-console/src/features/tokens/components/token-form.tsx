@@ -1,0 +1,97 @@
+import type { CreatedTokenView, CreateTokenDto } from '@headgate/api-contracts';
+import { useState } from 'react';
+import { nameProblem } from '../../../shared/names/name-rule.js';
+import { ErrorAlert } from '../../../shared/ui/error-alert.js';
+import { LabeledInput } from '../../../shared/ui/labeled-input.js';
+import { ReasonedButton } from '../../../shared/ui/reasoned-button.js';
+import { createToken } from '../api/token-requests.js';
+
+type Action = CreateTokenDto['actions'][number];
+
+const ACTIONS: Readonly<Record<Action, string>> = {
+  read: 'Read',
+  console: 'Consoles',
+  power: 'Start and stop',
+  change: 'Change',
+  guest: 'Control the guest',
+  create: 'Create',
+  delete: 'Delete',
+  export: 'Export disks',
+};
+const DEFAULT_DAYS = '90';
+const MAX_DAYS = 366;
+
+/** Creates an API token. */
+export function TokenForm({ onCreated }: { onCreated: (token: CreatedTokenView) => void }) {
+  const [name, setName] = useState('');
+  const [folder, setFolder] = useState('');
+  const [words, setWords] = useState('');
+  const [days, setDays] = useState(DEFAULT_DAYS);
+  const [actions, setActions] = useState<readonly Action[]>(['read']);
+  const [error, setError] = useState<unknown>();
+  const [isCreating, setIsCreating] = useState(false);
+
+  const isValidTime = /^\d+$/.test(days) && Number(days) >= 1 && Number(days) <= MAX_DAYS;
+  const reason =
+    name === ''
+      ? 'Enter a name first.'
+      : (nameProblem(name) ??
+        (actions.length === 0
+          ? 'Choose at least one right.'
+          : isValidTime
+            ? undefined
+            : `A token is valid for 1 to ${MAX_DAYS} days.`));
+
+  const create = async (): Promise<void> => {
+    setIsCreating(true);
+    setError(undefined);
+    const scope = { ...(folder === '' ? {} : { folder }), ...(words.trim() === '' ? {} : { q: words.trim() }) };
+    try {
+      onCreated(await createToken({ name, actions: [...actions], scope, days: Number(days) }));
+    } catch (problem) {
+      setError(problem);
+    } finally {
+      setIsCreating(false);
+    }
+  };
+
+  return (
+    <section aria-label="New API token" className="hg-section">
+      <h2>New API token</h2>
+      {error !== undefined && <ErrorAlert title="Couldn't create the API token" error={error as Error} />}
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (reason === undefined && !isCreating) void create();
+        }}
+      >
+        <fieldset className="hg-toolbar hg-gap-below">
+          <legend>Rights</legend>
+          {Object.entries(ACTIONS).map(([action, label]) => (
+            <label key={action}>
+              <input
+                type="checkbox"
+                checked={actions.includes(action as Action)}
+                onChange={({ target }) =>
+                  setActions((before) =>
+                    target.checked ? [...before, action as Action] : before.filter((one) => one !== action),
+                  )
+                }
+              />{' '}
+              {label}
+            </label>
+          ))}
+        </fieldset>
+        <div className="hg-toolbar hg-toolbar--fields">
+          <LabeledInput label="Name" value={name} onChange={setName} />
+          <LabeledInput label="Folder" placeholder="All" value={folder} onChange={setFolder} />
+          <LabeledInput label="Words" placeholder="All" value={words} onChange={setWords} />
+          <LabeledInput label="Valid for days" inputMode="numeric" value={days} onChange={setDays} />
+          <ReasonedButton variant="secondary" type="submit" reason={reason}>
+            Create token
+          </ReasonedButton>
+        </div>
+      </form>
+    </section>
+  );
+}

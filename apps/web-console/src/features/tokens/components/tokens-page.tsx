@@ -1,0 +1,112 @@
+import { useQueryClient } from '@tanstack/react-query';
+import type { CreatedTokenView, TokenView } from '@headgate/api-contracts';
+import { useState } from 'react';
+import { PAGE_FOCUS } from '../../../shared/location/use-page-focus.js';
+import { PlanDialog } from '../../../shared/plans/plan-dialog.js';
+import { Alert } from '../../../shared/ui/alert.js';
+import { EmptyState } from '../../../shared/ui/empty-state.js';
+import { ErrorAlert } from '../../../shared/ui/error-alert.js';
+import { Skeleton } from '../../../shared/ui/loading.js';
+import { useNotify } from '../../../shared/ui/notifications.js';
+import { ReasonedButton } from '../../../shared/ui/reasoned-button.js';
+import { Table } from '../../../shared/ui/table.js';
+import { Timestamp } from '../../../shared/ui/timestamp.js';
+import { usePageTitle } from '../../../shared/ui/use-page-title.js';
+import { previewRevocation, revokeToken, TOKENS_KEY, useTokens } from '../api/token-requests.js';
+import { TokenForm } from './token-form.js';
+
+const COLUMNS = ['Name', 'Allows', 'Instances', 'Created by', 'Expires', 'Last used', 'Actions'];
+
+/** The API tokens for machines, with a form to create one. */
+export function TokensPage() {
+  usePageTitle('API tokens');
+  const { data: tokens, error, refetch } = useTokens();
+  const [created, setCreated] = useState<CreatedTokenView>();
+  const [revoked, setRevoked] = useState<TokenView>();
+  const queries = useQueryClient();
+  const notify = useNotify();
+  const reload = (): void => void queries.invalidateQueries({ queryKey: TOKENS_KEY });
+
+  return (
+    <div className="hg-page">
+      <h1 className="hg-page-title hg-gap-below" {...PAGE_FOCUS}>
+        API tokens
+      </h1>
+      {created && (
+        <Alert
+          variant="success"
+          title={`${created.name} was created. Copy the token now: it is not shown again.`}
+          onDismiss={() => setCreated(undefined)}
+        >
+          <code>{created.token}</code>
+        </Alert>
+      )}
+      {error && <ErrorAlert title="Couldn't load the API tokens" error={error} onRetry={() => void refetch()} />}
+      {!tokens && !error && <Skeleton height="6rem" label="Loading the API tokens" />}
+      {tokens?.length === 0 && (
+        <EmptyState title="No API tokens" level={2}>
+          Create a token for a script or another service that calls the API.
+        </EmptyState>
+      )}
+      {tokens && tokens.length > 0 && (
+        <Table label="API tokens" columns={COLUMNS} className="hg-gap-below">
+          {tokens.map((token) => (
+            <tr key={token.id}>
+              <td>{token.name}</td>
+              <td>{token.actions.join(', ')}</td>
+              <td>{scopeText(token.scope)}</td>
+              <td>{token.creator || '–'}</td>
+              <td>{token.expired ? 'Expired' : <Timestamp at={token.expiresAt} brief />}</td>
+              <td>{token.lastUsedAt === null ? 'Never' : <Timestamp at={token.lastUsedAt} />}</td>
+              <td>
+                <ReasonedButton
+                  variant="link"
+                  aria-label={`Revoke ${token.name}`}
+                  reason={undefined}
+                  onClick={() => setRevoked(token)}
+                >
+                  Revoke
+                </ReasonedButton>
+              </td>
+            </tr>
+          ))}
+        </Table>
+      )}
+      <TokenForm
+        key={created?.id}
+        onCreated={(token) => {
+          setCreated(token);
+          reload();
+        }}
+      />
+      {revoked && (
+        <PlanDialog
+          title={`Revoke ${revoked.name}?`}
+          label="Revoke"
+          failure={`Couldn't revoke ${revoked.name}`}
+          isDanger
+          preview={(signal) => previewRevocation(revoked.id, signal)}
+          run={() => revokeToken(revoked.id)}
+          onClose={() => setRevoked(undefined)}
+          onDone={() => {
+            setRevoked(undefined);
+            notify({ variant: 'success', title: `${revoked.name} was revoked` });
+            reload();
+          }}
+        />
+      )}
+    </div>
+  );
+}
+
+const KINDS = { vm: 'virtual machines', ct: 'containers' } as const;
+
+function scopeText({ kind, q, context, folder }: TokenView['scope']): string {
+  const parts = [
+    kind && KINDS[kind],
+    folder !== undefined && `in ${folder}`,
+    context !== undefined && `of ${context}`,
+    q !== undefined && `matching "${q}"`,
+  ].filter(Boolean);
+  return parts.length === 0 ? 'All' : parts.join(' ');
+}
