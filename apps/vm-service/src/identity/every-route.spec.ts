@@ -101,6 +101,9 @@ POST   /api/ext/bulk/{task}/retry                       no       no     yes   no
 POST   /api/ext/bulk/{task}/cancel                      no       no     yes   no    -       no     no       no    no
 POST   /api/ext/bulk/{task}/pause                       no       no     yes   no    -       no     no       no    no
 POST   /api/ext/bulk/{task}/resume                      no       no     yes   no    -       no     no       no    no
+GET    /api/move/destinations                           no       yes    yes   no    -       no     no       no    no
+POST   /api/move/preflight                              no       no     yes   no    -       no     no       no    no
+POST   /api/move                                        no       no     yes   no    -       no     no       no    no
 GET    /api/ext/tokens                                  no       no     yes   no    -       no     no       no    no
 POST   /api/ext/tokens                                  no       no     yes   no    -       no     no       no    no
 DELETE /api/ext/tokens/{id}                             no       no     yes   no    -       no     no       no    no

@@ -121,6 +121,11 @@ export const ROUTE_RULES: Readonly<Record<string, RouteRule>> = {
   'POST /api/ext/bulk/:task/pause': all('change'),
   'POST /api/ext/bulk/:task/resume': all('change'),
 
+  // A move leads to another context, and may delete the source.
+  'GET /api/move/destinations': all('read'),
+  'POST /api/move/preflight': all('change'),
+  'POST /api/move': all('change'),
+
   'GET /api/ext/tokens': all('manage'),
   'POST /api/ext/tokens': all('manage'),
   'DELETE /api/ext/tokens/:id': all('manage'),
