@@ -104,6 +104,9 @@ POST   /api/ext/bulk/{task}/resume                      no       no     yes   no
 GET    /api/move/destinations                           no       yes    yes   no    -       no     no       no    no
 POST   /api/move/preflight                              no       no     yes   no    -       no     no       no    no
 POST   /api/move                                        no       no     yes   no    -       no     no       no    no
+GET    /api/plugins                                     no       yes    yes   no    -       yes    yes      yes   no
+POST   /api/plugins/{name}/install                      no       no     yes   no    -       no     no       no    no
+DELETE /api/plugins/{name}                              no       no     yes   no    -       no     no       no    no
 GET    /api/ext/tokens                                  no       no     yes   no    -       no     no       no    no
 POST   /api/ext/tokens                                  no       no     yes   no    -       no     no       no    no
 DELETE /api/ext/tokens/{id}                             no       no     yes   no    -       no     no       no    no

@@ -126,6 +126,10 @@ export const ROUTE_RULES: Readonly<Record<string, RouteRule>> = {
   'POST /api/move/preflight': all('change'),
   'POST /api/move': all('change'),
 
+  'GET /api/plugins': shared,
+  'POST /api/plugins/:name/install': all('manage'),
+  'DELETE /api/plugins/:name': all('manage'),
+
   'GET /api/ext/tokens': all('manage'),
   'POST /api/ext/tokens': all('manage'),
   'DELETE /api/ext/tokens/:id': all('manage'),
