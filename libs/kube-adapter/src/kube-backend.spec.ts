@@ -55,6 +55,11 @@ for (const defaultStorageClass of ['ceph-block', 'topolvm', 'local-path']) {
   importedImagesContract(adapter, open, { timeoutMs: TIMEOUT_MS, ...images });
 }
 
+importedImagesContract('kube over the sandbox with uploads', () => SandboxHarness.open({ uploads: true }), {
+  timeoutMs: TIMEOUT_MS,
+  ...images,
+});
+
 const { HEADGATE_TEST_KUBECONFIG: file, HEADGATE_TEST_NAMESPACE: namespace = 'headgate-test' } = process.env;
 if (file) {
   allPortsContract('kube over a real cluster', () => ClusterHarness.open(file, namespace), {

@@ -24,6 +24,7 @@ import { KubeExport } from './export/kube-export.js';
 import { KubeEvents } from './events/kube-events.js';
 import { KubeGuestInspection } from './guests/kube-guest-inspection.js';
 import { KubeHardware } from './hardware/kube-hardware.js';
+import { ImageUploads, type UploadProxyOptions } from './images/image-uploads.js';
 import { KubeImages } from './images/kube-images.js';
 import { KubeInventory } from './inventory/kube-inventory.js';
 import { KubeMetrics } from './metrics/kube-metrics.js';
@@ -47,6 +48,7 @@ export interface KubeBackendOptions {
   readonly namespaces?: readonly string[];
   /** The namespace of new instances when a request names none. */
   readonly defaultNamespace?: string;
+  readonly uploadProxy?: UploadProxyOptions;
 }
 
 /** Abilities that need KubeVirt. Containers, their consoles, the nodes and the doctor work without it. */
@@ -121,7 +123,10 @@ export class KubeBackend extends Backend {
       provisioning: new KubeProvisioning(deps, discovery, log),
       hardware: new KubeHardware({ api, discovery, clock }),
       migration: new KubeMigration(deps, discovery),
-      images: new KubeImages({ ...deps, context, discovery, namespaces }),
+      images: new KubeImages({
+        ...{ ...deps, context, discovery, namespaces },
+        uploads: new ImageUploads({ api, clock, discovery, uploadProxy: options.uploadProxy }),
+      }),
       snapshots: new KubeSnapshots(deps, discovery, power),
       cloning: new KubeCloning(deps, discovery),
       containers: new KubeContainers(api, clock),

@@ -19,6 +19,8 @@ export const ANNOTATION = {
   createId: 'svc.dev/create-id',
   /** When a new disk was created that is not attached to its VM yet. */
   attaching: 'svc.dev/attaching',
+  /** Why the upload of an image failed, on its DataVolume. CDI itself keeps waiting for the file. */
+  uploadFailure: 'svc.dev/upload-failure',
   /** The requested size in bytes of a disk whose object has no size (container disks). */
   diskBytes: 'svc.dev/disk-bytes',
 } as const;

@@ -9,7 +9,7 @@ import {
 } from '@headgate/testing';
 import { parse } from 'yaml';
 import { RBAC_RULES } from './rbac.js';
-import { SandboxHarness } from './testing/sandbox-harness.contract.js';
+import { SandboxHarness, type SandboxHarnessOptions } from './testing/sandbox-harness.contract.js';
 
 const ROLE = 'headgate-vm-service';
 const manifest = new URL('../../../deploy/kustomize/cluster-role.yaml', import.meta.url);
@@ -33,7 +33,7 @@ describe('RBAC', () => {
 });
 
 /** A sandbox that enforces exactly the role of the manifests. */
-const open = async (): Promise<SandboxHarness> => {
+const open = async (options: SandboxHarnessOptions = {}): Promise<SandboxHarness> => {
   const role = parse(readFileSync(manifest, 'utf8'));
   return SandboxHarness.open({
     sandbox: {
@@ -44,6 +44,7 @@ const open = async (): Promise<SandboxHarness> => {
       cluster: { workloadUpdateMethods: ['LiveMigrate'], nodes: [{ name: 'node-a' }, { name: 'node-b' }] },
     },
     user: 'headgate',
+    ...options,
   });
 };
 
@@ -52,6 +53,10 @@ instanceProvisioningContract('kube with the least permissions', open, { timeoutM
 instanceSnapshotsContract('kube with the least permissions', open, { timeoutMs: 60_000 });
 instanceCloningContract('kube with the least permissions', open, { timeoutMs: 60_000 });
 importedImagesContract('kube with the least permissions', open, { timeoutMs: 60_000, copies: true });
+importedImagesContract('kube with the least permissions and uploads', () => open({ uploads: true }), {
+  timeoutMs: 60_000,
+  copies: true,
+});
 instanceHardwareContract('kube with the least permissions', open, { timeoutMs: 60_000 });
 
 describe('the least permissions', () => {

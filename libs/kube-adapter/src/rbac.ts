@@ -48,6 +48,9 @@ export const RBAC_RULES: readonly RbacRule[] = [
   ),
   rule('cdi.kubevirt.io', ['datavolumes'], ['get', 'list', 'watch', 'create', 'patch', 'delete']),
   rule('cdi.kubevirt.io', ['cdis'], ['list']),
+  // The address of CDI's upload proxy.
+  rule('cdi.kubevirt.io', ['cdiconfigs'], ['get']),
+  rule('upload.cdi.kubevirt.io', ['uploadtokenrequests'], ['create']),
   rule('k8s.cni.cncf.io', ['network-attachment-definitions'], ['get', 'list']),
   rule('storage.k8s.io', ['storageclasses'], ['get', 'list']),
   rule('snapshot.storage.k8s.io', ['volumesnapshotclasses'], ['list']),

@@ -6,6 +6,8 @@ export type Fault =
   | 'import-unreachable'
   /** An import ends in the phase Failed. */
   | 'import-fatal'
+  /** The upload server of a DataVolume does not start. */
+  | 'upload-not-ready'
   | 'migration-failure'
   /** A migration that keeps copying. */
   | 'migration-stuck'

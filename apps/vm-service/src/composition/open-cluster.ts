@@ -1,4 +1,7 @@
+import { readFileSync } from 'node:fs';
 import type { KubeconfigSource } from '@headgate/kube-adapter';
+import { messageOf } from '@headgate/domain-contracts';
+import { ConfigError } from '../config/service-config.js';
 import type { BackendDeps, OpenedBackend } from './backend-factory.js';
 
 /**
@@ -13,8 +16,19 @@ export async function openCluster({ section, clock, log }: BackendDeps): Promise
     context: section.name,
     kubeconfig,
     kubeContext: section.kubeContext,
+    uploadProxy: { url: section.uploadProxy, ca: readCa(section.uploadProxyCa) },
     clock,
     log,
   });
   return { backend };
+}
+
+/** @throws ConfigError */
+function readCa(file: string | undefined): string | undefined {
+  if (file === undefined) return undefined;
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new ConfigError(file, [`uploadProxyCa can't be read (${messageOf(error)})`]);
+  }
 }

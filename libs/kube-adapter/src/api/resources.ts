@@ -46,6 +46,8 @@ export const INSTANCETYPES = resource(
   'virtualmachineinstancetypes',
 );
 export const DATA_VOLUMES = resource('cdi.kubevirt.io/v1beta1', 'DataVolume', 'datavolumes');
+export const CDI_CONFIGS = resource('cdi.kubevirt.io/v1beta1', 'CDIConfig', 'cdiconfigs', false);
+export const UPLOAD_TOKENS = resource('upload.cdi.kubevirt.io/v1beta1', 'UploadTokenRequest', 'uploadtokenrequests');
 export const CDIS = resource('cdi.kubevirt.io/v1beta1', 'CDI', 'cdis', false);
 export const VOLUME_SNAPSHOT_CLASSES = resource(
   'snapshot.storage.k8s.io/v1',

@@ -1,11 +1,14 @@
-import { displayUrl, type ImportedImage } from '@headgate/domain-contracts';
+import { displayUrl, IMAGE_PHASE, type ImportedImage } from '@headgate/domain-contracts';
 import type { DataVolumeObject, VmObject } from '../api/object-types.js';
 import { importProblem, progressOf, waitsForFirstStart } from '../inventory/data-volume-facts.js';
 import { bytesOf } from '../inventory/guest-size.js';
-import { LABEL } from '../labels.js';
+import { ANNOTATION, LABEL } from '../labels.js';
 
 /** The value of `svc.dev/kind` of an imported image. */
 export const IMAGE_KIND = 'image';
+
+const WAITS_FOR_FILE =
+  'The cluster waits for the file. If no upload is running, delete the image and upload the file again.';
 
 /** Whether a DataVolume is an imported image. One that belongs to a VM never is, even with the label. */
 export const isImage = ({ metadata }: DataVolumeObject): boolean =>
@@ -18,17 +21,28 @@ export const imageBytes = ({ spec }: DataVolumeObject): number =>
 
 export function presentImage(context: string, dataVolume: DataVolumeObject): ImportedImage {
   const { namespace = '', name = '', creationTimestamp } = dataVolume.metadata;
-  const reason = reasonOf(dataVolume);
+  const failure = uploadFailureOf(dataVolume);
+  const reason = failure ?? reasonOf(dataVolume);
   return {
     ref: { context, namespace, name },
     bytes: imageBytes(dataVolume),
-    phase: dataVolume.metadata.deletionTimestamp === undefined ? dataVolume.status?.phase || 'Pending' : 'Deleting',
+    phase: phaseOf(dataVolume),
     progress: progressOf(dataVolume),
     source: sourceOf(dataVolume),
     ...(reason !== undefined && { reason }),
     ...(creationTimestamp !== undefined && { createdAt: creationTimestamp }),
   };
 }
+
+function phaseOf(dataVolume: DataVolumeObject): string {
+  if (dataVolume.metadata.deletionTimestamp !== undefined) return 'Deleting';
+  if (uploadFailureOf(dataVolume) !== undefined) return IMAGE_PHASE.failed;
+  return dataVolume.status?.phase || 'Pending';
+}
+
+/** Why this service could not send the file of an image. */
+const uploadFailureOf = ({ metadata, status }: DataVolumeObject): string | undefined =>
+  status?.phase === 'Succeeded' ? undefined : metadata.annotations?.[ANNOTATION.uploadFailure];
 
 function sourceOf({ spec }: DataVolumeObject): string {
   const { http, registry, s3, gcs, pvc, snapshot, upload } = spec?.source ?? {};
@@ -44,7 +58,9 @@ function reasonOf(dataVolume: DataVolumeObject): string | undefined {
   if (dataVolume.status?.phase === 'Succeeded') return undefined;
   const problem = importProblem(dataVolume);
   if (problem !== undefined) return `The image can't be imported: ${problem.replace(/\.$/, '')}.`;
-  return waitsForFirstStart(dataVolume) ? 'Its storage waits for the first VM that uses the image.' : undefined;
+  if (waitsForFirstStart(dataVolume)) return 'Its storage waits for the first VM that uses the image.';
+  // A service that was killed can't say so.
+  return dataVolume.status?.phase === IMAGE_PHASE.uploading ? WAITS_FOR_FILE : undefined;
 }
 
 export interface ImageUsers {

@@ -14,6 +14,7 @@ import { DATA_VOLUMES } from '../api/resources.js';
 import { ClusterDiscovery } from '../discovery/cluster-discovery.js';
 import { NAMESPACE, SandboxHarness } from '../testing/sandbox-harness.contract.js';
 import { Reachability } from '../watch/reachability.js';
+import { ImageUploads } from './image-uploads.js';
 import { KubeImages } from './kube-images.js';
 
 const GIB = 1024 ** 3;
@@ -269,15 +270,6 @@ describe('imported images of a cluster', () => {
     },
   );
 
-  test('are not uploaded, which the plan says before any byte is sent', async () => {
-    const ref = freshRef();
-    const plan = await images.planImport({ ref, bytes: GIB, origin: { kind: 'upload' } });
-    expect(plan.refusals).toEqual([expect.objectContaining({ code: 'NOT_SUPPORTED', remedy: 'Set url.' })]);
-    const upload = newImage(ref, { kind: 'upload', file: '/nowhere' });
-    await expect(images.import(upload)).rejects.toMatchObject({ code: 'NOT_SUPPORTED' });
-    expect(names(DATA_VOLUME_KIND)).toEqual([]);
-  });
-
   test('create a missing namespace, but not in the plan', async () => {
     const ref = { ...freshRef(), namespace: 'fresh' };
     expect((await images.planImport(newImage(ref))).steps.map(({ name }) => name)).toContain('namespace');
@@ -319,6 +311,7 @@ describe('imported images of a cluster', () => {
       const discovery = new ClusterDiscovery(real, clock);
       return new KubeImages({
         ...{ api, clock, discovery, context: 'prod' },
+        uploads: new ImageUploads({ api, clock, discovery }),
         reachability: new Reachability(async () => undefined, clock),
       });
     };

@@ -30,18 +30,20 @@ import { ANNOTATION, LABEL } from '../labels.js';
 import { followDataVolume, ImportDeadline } from '../provisioning/follow-data-volume.js';
 import type { WatchDeps } from '../watch/kind-watch.js';
 import { IMAGE_KIND, isImage, presentImage, userOfImage } from './image-objects.js';
+import type { ImageUploads } from './image-uploads.js';
 
 export interface KubeImagesDeps extends WatchDeps {
   readonly context: string;
   readonly discovery: Pick<ClusterDiscovery, 'facts'>;
   /** Absent: every namespace. */
   readonly namespaces?: readonly string[];
+  readonly uploads: ImageUploads;
 }
 
 type UrlOrigin = Extract<ImageOrigin, { kind: 'url' }>;
-type UrlImage = Omit<NewImage, 'origin'> & { readonly origin: UrlOrigin };
 
 const GONE_INTERVAL_MS = 250;
+const FAILURE_RECORD_LIMIT_MS = 5_000;
 /** How many times to look whether a deleted image still has its claim, which remains as long as a pod uses it. */
 const MAX_GONE_LOOKUPS = 80;
 const CREATE_ID_BYTES = 4;
@@ -72,11 +74,7 @@ export class KubeImages extends ImportedImages {
       void refusals.push({ code, reason, remedy });
     if (!(await discovery.facts()).hasCdi) throw new DomainError('NOT_SUPPORTED', NEEDS_CDI);
     if (origin.kind === 'upload') {
-      refuse(
-        'NOT_SUPPORTED',
-        'Files are not uploaded into a cluster yet: an image is imported from a URL that the cluster can reach.',
-        'Set url.',
-      );
+      refusals.push(...(await this.deps.uploads.refusals()));
     } else if (!isHttpUrl(origin.url)) {
       refuse('INVALID_SOURCE', 'The image must be an http:// or https:// URL.', 'Correct the URL.');
     }
@@ -90,26 +88,26 @@ export class KubeImages extends ImportedImages {
       refuse('ALREADY_EXISTS', `${namespace} has a disk with the name ${name}.`, 'Choose another name.');
     }
     const exists = await namespaceExists(api, namespace);
-    if (refusals.length === 0 && exists !== false && origin.kind === 'url') {
-      refusals.push(...(await this.dryRun({ ref, bytes, origin })));
-    }
-    const detail = origin.kind === 'url' ? displayUrl(origin.url) : 'the upload';
+    if (refusals.length === 0 && exists !== false) refusals.push(...(await this.dryRun(image)));
+    const fill =
+      origin.kind === 'url'
+        ? { name: 'import', detail: `Let CDI import ${displayUrl(origin.url)} inside the cluster.` }
+        : { name: 'upload', detail: "Send the file to CDI's upload proxy." };
     const steps = [
       ...(exists === false ? [{ name: 'namespace', detail: `Create the namespace ${namespace}.` }] : []),
       { name: 'create', detail: `DataVolume ${name} of ${formatBytes(bytes)} in ${namespace}.` },
-      { name: 'import', detail: `Let CDI import ${detail} inside the cluster.` },
+      fill,
     ];
     return buildPlan(steps, { refusals, warnings: origin.kind === 'url' ? urlWarnings(origin.url) : [] });
   }
 
   override async import(image: NewImage): Promise<BackgroundWork> {
     throwFirstRefusal(await this.planImport(image));
-    const { ref, bytes, origin } = image;
-    // The plan refuses uploads.
-    if (origin.kind !== 'url') throw new DomainError('NOT_SUPPORTED', 'Files are not uploaded into a cluster yet.');
+    const { ref, origin } = image;
+    if (origin.kind === 'upload') await this.deps.uploads.check(origin.file);
     await ensureNamespace(this.deps.api, ref.namespace);
-    const dataVolume = await this.create({ ref, bytes, origin });
-    return this.follow(ref, dataVolume);
+    const dataVolume = await this.create(image);
+    return this.follow(ref, dataVolume, origin.kind === 'upload' ? origin.file : undefined);
   }
 
   override async planDelete(ref: ImageRef): Promise<Plan> {
@@ -177,12 +175,12 @@ export class KubeImages extends ImportedImages {
     }
   }
 
-  private async dryRun(image: UrlImage): Promise<Refusal[]> {
+  private async dryRun(image: PlannedImage): Promise<Refusal[]> {
     try {
       const result = await this.deps.api.create<DataVolumeObject>(DATA_VOLUMES, manifestOf(image, ''), {
         dryRun: true,
       });
-      const { checksum } = checkedUrl(image.origin);
+      const checksum = image.origin.kind === 'url' ? checkedUrl(image.origin).checksum : undefined;
       // The API server drops a field that this release of CDI does not have, and nothing would be verified.
       if (checksum === undefined || result.spec?.source?.http?.checksum === checksum) return [];
       return [
@@ -198,7 +196,7 @@ export class KubeImages extends ImportedImages {
     }
   }
 
-  private async create(image: UrlImage): Promise<DataVolumeObject> {
+  private async create(image: PlannedImage): Promise<DataVolumeObject> {
     const { api } = this.deps;
     const createId = randomBytes(CREATE_ID_BYTES).toString('hex');
     try {
@@ -215,23 +213,51 @@ export class KubeImages extends ImportedImages {
     }
   }
 
-  private follow({ namespace, name }: ImageRef, { metadata }: DataVolumeObject): BackgroundWork {
+  /** @param file sent to CDI when the DataVolume is ready for it */
+  private follow(ref: ImageRef, { metadata }: DataVolumeObject, file?: string): BackgroundWork {
+    const { namespace, name } = ref;
+    const { uploads, clock } = this.deps;
     const failed = (reason: string): DomainError =>
       new DomainError('BACKEND_FAILED', `The import of the image ${name} failed: ${reason.replace(/\.$/, '')}.`);
     return async (report) => {
-      report.step('import');
+      report.step(file === undefined ? 'import' : 'prepare');
       const stop = new AbortController();
       const signal = AbortSignal.any([report.signal, stop.signal]);
-      const deadline = new ImportDeadline(this.deps.clock, [name], (reason) => stop.abort(failed(reason)));
+      const deadline = new ImportDeadline(clock, [name], (reason) => stop.abort(failed(reason)));
+      let sending: Promise<void> | undefined;
+      const onUploadReady = (): void => {
+        if (file !== undefined)
+          sending ??= uploads.send(ref, file, { report, signal }).catch((error: unknown) => stop.abort(error));
+      };
       try {
         await followDataVolume(this.deps, {
           ...{ namespace, name, uid: metadata.uid, subject: `The image ${name}` },
-          ...{ start: true, report, signal, deadline, failed },
+          ...{ start: true, report, signal, deadline, failed, onUploadReady },
         });
+      } catch (error) {
+        if (file !== undefined) await this.recordFailure(ref, metadata.uid, error);
+        throw error;
       } finally {
         deadline.cancel();
+        stop.abort();
+        await sending;
       }
     };
+  }
+
+  /** CDI does not know that no file will arrive. Never fails. */
+  private async recordFailure(ref: ImageRef, uid: string | undefined, error: unknown): Promise<void> {
+    const { api, clock } = this.deps;
+    const value = DomainError.is(error) ? error.message : 'The upload was interrupted.';
+    const path = `/metadata/annotations/${ANNOTATION.uploadFailure.replace('/', '~1')}`;
+    const patch = [
+      { op: 'test', path: '/metadata/uid', value: uid },
+      { op: 'add', path, value },
+    ] as const;
+    // A lost cluster must not keep the task from ending.
+    await Promise.race([api.jsonPatch(DATA_VOLUMES, ref, patch), clock.delay(FAILURE_RECORD_LIMIT_MS)]).catch(
+      () => undefined,
+    );
   }
 }
 
@@ -257,7 +283,7 @@ function urlWarnings(url: string): string[] {
   return ['The password in the URL can be read by everyone who may read the DataVolumes of the namespace.'];
 }
 
-const manifestOf = ({ ref: { namespace, name }, bytes, origin }: UrlImage, createId: string): KubeObject =>
+const manifestOf = ({ ref: { namespace, name }, bytes, origin }: PlannedImage, createId: string): KubeObject =>
   ({
     metadata: {
       namespace,
@@ -272,7 +298,7 @@ const manifestOf = ({ ref: { namespace, name }, bytes, origin }: UrlImage, creat
       },
     },
     spec: {
-      source: { http: checkedUrl(origin) },
+      source: origin.kind === 'url' ? { http: checkedUrl(origin) } : { upload: {} },
       storage: { resources: { requests: { storage: formatBytes(bytes) } } },
     },
   }) as KubeObject;

@@ -19,6 +19,8 @@ export interface FollowedDataVolume {
   readonly signal: AbortSignal;
   readonly deadline: ImportDeadline;
   failed(reason: string): DomainError;
+  /** Called at each change of a DataVolume that waits for the upload of its file. */
+  readonly onUploadReady?: () => void;
 }
 
 /** CDI retries an address that does not answer forever; after this many restarts the import counts as failed. */
@@ -49,6 +51,7 @@ export async function followDataVolume(deps: WatchDeps, followed: FollowedDataVo
       report.log(`${subject} will be filled when the VM is started for the first time.`);
       return true;
     }
+    if (phase === 'UploadReady') followed.onUploadReady?.();
     if (phase === 'Succeeded') report.log(`${subject} is ready.`);
     return phase === 'Succeeded';
   };

@@ -1,4 +1,15 @@
-import { SystemClock, type ImageRef, type InstanceRef, type VmSource, type VmStatus } from '@headgate/domain-contracts';
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  SystemClock,
+  type ImageOrigin,
+  type ImageRef,
+  type InstanceRef,
+  type VmSource,
+  type VmStatus,
+} from '@headgate/domain-contracts';
 import { KubeSandbox, type KubeSandboxOptions } from '@headgate/kube-sandbox';
 import { KubevirtSimulation, type SimulationOptions } from '@headgate/kubevirt-sandbox';
 import { InventoryRecorder, recordingReporter, type BackendHarness } from '@headgate/testing';
@@ -14,6 +25,8 @@ export interface SandboxHarnessOptions {
   readonly backend?: Partial<KubeBackendOptions>;
   /** A user of the sandbox whose rights are enforced. Default: the administrator. */
   readonly user?: string;
+  /** Whether the images of the contract suites are uploaded instead of imported from a URL. */
+  readonly uploads?: boolean;
   /** The source of the VMs of the contract suites. Default: a container disk, which needs no storage. */
   readonly source?: VmSource;
 }
@@ -21,6 +34,7 @@ export interface SandboxHarnessOptions {
 /** The adapter over a simulated cluster whose guests start and stop immediately. */
 export class SandboxHarness implements BackendHarness {
   private names = 0;
+  private folder?: string;
 
   private constructor(
     readonly sandbox: KubeSandbox,
@@ -29,6 +43,7 @@ export class SandboxHarness implements BackendHarness {
     /** Records the reports of the adapter's inventory. */
     readonly recorder: InventoryRecorder,
     private readonly source: VmSource,
+    private readonly uploads: boolean,
   ) {}
 
   static async open({
@@ -36,6 +51,7 @@ export class SandboxHarness implements BackendHarness {
     simulation,
     backend,
     user,
+    uploads = false,
     source = CONTAINER_DISK,
   }: SandboxHarnessOptions = {}): Promise<SandboxHarness> {
     const simulated = new KubevirtSimulation({ timeScale: 0, ...simulation });
@@ -48,7 +64,7 @@ export class SandboxHarness implements BackendHarness {
     });
     const recorder = InventoryRecorder.over(opened.require('inventory'));
     await recorder.until(() => recorder.calls.length > 0);
-    return new SandboxHarness(listening, simulated, opened, recorder, source);
+    return new SandboxHarness(listening, simulated, opened, recorder, source, uploads);
   }
 
   freshRef(): InstanceRef {
@@ -111,11 +127,25 @@ export class SandboxHarness implements BackendHarness {
     return this.source;
   }
 
-  /** The importer retries until then. */
+  async imageOrigin(): Promise<ImageOrigin> {
+    if (!this.uploads) return { kind: 'url', url: 'https://images.example/disk.qcow2?key=hidden' };
+    return { kind: 'upload', file: await this.givenFile('the bytes of a disk') };
+  }
+
+  /** A file that is removed with the harness. */
+  async givenFile(content: string): Promise<string> {
+    this.folder ??= await mkdtemp(join(tmpdir(), 'hgtest-sandbox-'));
+    const file = join(this.folder, randomUUID());
+    await writeFile(file, content);
+    return file;
+  }
+
+  /** The importer retries until then, or the upload server does not start. */
   holdImport({ namespace, name }: ImageRef): () => void {
     const { faults } = this.simulation;
-    faults.inject('import-unreachable', { namespace, name });
-    return () => faults.clear('import-unreachable', { namespace, name });
+    const fault = this.uploads ? 'upload-not-ready' : 'import-unreachable';
+    faults.inject(fault, { namespace, name });
+    return () => faults.clear(fault, { namespace, name });
   }
 
   async openUnreachable(): Promise<KubeBackend> {
@@ -127,5 +157,6 @@ export class SandboxHarness implements BackendHarness {
     await this.recorder.stop();
     await this.backend.close();
     await this.sandbox.close();
+    if (this.folder !== undefined) await rm(this.folder, { recursive: true });
   }
 }

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { buffer } from 'node:stream/consumers';
 import type { SubresourceResponse } from '@headgate/kube-sandbox';
+import { MIB } from '../quantity.js';
 import { RESOURCES } from '../resources.js';
 import type { PersistentVolumeClaim } from '../types/core-kinds.js';
 import type { DataVolume } from '../types/data-volume.js';
@@ -13,6 +13,8 @@ import type { UploadTokens } from './upload-tokens.js';
 const EXPORT_PATH =
   /^\/api\/export\.kubevirt\.io\/(?:v1|v1beta1|v1alpha1)\/namespaces\/([^/]+)\/virtualmachineexports\/([^/]+)(\/.*)$/;
 const UPLOAD_PATHS = ['/v1beta1/upload', '/v1beta1/upload-async', '/v1alpha1/upload'];
+
+const LARGEST_UPLOAD_BYTES = 64 * MIB;
 
 /**
  * The two proxies that a real cluster has next to its API server, virt-exportproxy and cdi-uploadproxy, on a port of their
@@ -59,19 +61,33 @@ export class ProxyServer {
     send(response, method, answer);
   }
 
+  /** A refusal does not wait for the body. */
   private async upload(request: IncomingMessage): Promise<SubresourceResponse> {
-    const data = await buffer(request);
     const [scheme, token = ''] = (request.headers.authorization ?? '').split(' ');
     if (scheme !== 'Bearer') return { code: 400 };
     const key = this.tokens.claimOf(token);
     if (!key) return { code: 401 };
     const dataVolume = this.context.store.get<DataVolume>(RESOURCES.dataVolume, key);
+    if (dataVolume?.status?.phase !== 'UploadReady') return { code: 503 };
+    const data = await readUpload(request);
     const claim = this.context.store.get<PersistentVolumeClaim>(RESOURCES.claim, key);
-    if (!claim || dataVolume?.status?.phase !== 'UploadReady') return { code: 503 };
-    this.contents.write(claim, data);
+    if (!claim) return { code: 503 };
+    if (data) this.contents.write(claim, data);
     this.completeUpload(key);
     return { code: 200 };
   }
+}
+
+/** Simulated disks are small: the content of a larger file is read and forgotten. */
+async function readUpload(request: IncomingMessage): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes <= LARGEST_UPLOAD_BYTES) chunks.push(chunk);
+    else chunks.length = 0;
+  }
+  return bytes <= LARGEST_UPLOAD_BYTES ? Buffer.concat(chunks) : undefined;
 }
 
 function send(response: ServerResponse, method: string, { code, body, headers = {} }: SubresourceResponse): void {

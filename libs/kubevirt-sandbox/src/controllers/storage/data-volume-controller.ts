@@ -217,7 +217,8 @@ export class DataVolumeController extends Controller<DataVolume> {
 
   private upload(dataVolume: DataVolume, bound: boolean): void {
     if (dataVolume.status?.phase === 'UploadReady') return;
-    const ready = this.took(dataVolume, 'upload server', 'uploadReady');
+    const isHeld = suffers(this.context, 'upload-not-ready', dataVolume);
+    const ready = !isHeld && this.took(dataVolume, 'upload server', 'uploadReady');
     this.report(dataVolume, {
       phase: ready ? 'UploadReady' : 'UploadScheduled',
       bound,
