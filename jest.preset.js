@@ -11,6 +11,7 @@ const swc = {
     parser: { syntax: 'typescript', decorators: true, tsx: false },
     transform: { legacyDecorator: true, decoratorMetadata: true, useDefineForClassFields: true },
     keepClassNames: true,
+    experimental: { keepImportAttributes: true },
   },
 };
 

@@ -87,7 +87,7 @@ export class SimulatedCluster {
     return this.sandbox.close();
   }
 
-  /** Writes a configuration of the service for several clusters. @returns its path */
+  /** Writes a configuration of the service for several clusters, with an empty catalog. @returns its path */
   static configure(folder: string, clusters: readonly SimulatedCluster[]): string {
     const contexts = clusters.map(({ context, kubeconfig }) => {
       const file = join(folder, `${context}.kubeconfig`);
@@ -96,7 +96,9 @@ export class SimulatedCluster {
     });
     const file = join(folder, 'headgate.yaml');
     // JSON is YAML, too.
-    writeFileSync(file, JSON.stringify({ contexts }));
+    const catalogFile = join(folder, 'catalog.json');
+    writeFileSync(catalogFile, JSON.stringify({ version: 1, images: [] }));
+    writeFileSync(file, JSON.stringify({ contexts, catalogFile }));
     return file;
   }
 }

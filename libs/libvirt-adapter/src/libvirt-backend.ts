@@ -19,6 +19,7 @@ import { LibvirtEvents } from './events/libvirt-events.js';
 import { LibvirtExport } from './export/libvirt-export.js';
 import { EgressPolicy } from './fetching/egress-policy.js';
 import { SPACE_WATERMARK_BYTES, SpaceGuard, type FreeSpace } from './fetching/limits.js';
+import { PartialDownloads } from './fetching/partial-downloads.js';
 import { LibvirtGuestControl } from './guests/libvirt-guest-control.js';
 import { LibvirtGuestInspection } from './guests/libvirt-guest-inspection.js';
 import { LibvirtHardware } from './hardware/libvirt-hardware.js';
@@ -129,7 +130,11 @@ export class LibvirtBackend extends Backend {
     const localImage = tinyGuest && sharedBuild(tinyGuest, clock);
     const writer = (): Promise<string | undefined> => findDiscWriter(run);
     const egress = new EgressPolicy({ allow: options.importAllow });
-    const downloads: Downloads = { http: { egress, clock }, space: new SpaceGuard(folder, options.freeSpace) };
+    const downloads: Downloads = {
+      http: { egress, clock },
+      space: new SpaceGuard(folder, options.freeSpace),
+      partials: new PartialDownloads(join(folder, 'partial'), clock),
+    };
     const network = new GuestNetwork(connection);
     const diskIo = new DiskIoProbe(pool, {
       run,
@@ -215,6 +220,7 @@ export class LibvirtBackend extends Backend {
       log,
       onFirstWatch: () => {
         void progress.sweep();
+        void downloads.partials.sweep();
         void bases.sweep();
         void importedImages.sweep();
       },
@@ -282,6 +288,7 @@ export class LibvirtBackend extends Backend {
       }),
     };
     return new LibvirtBackend(context, abilities, async () => {
+      downloads.partials.interrupt();
       stops.close();
       await seeds.close();
       await snapshots.close();

@@ -8,6 +8,6 @@ export const LIBVIRT_TRAITS: BackendTraits = {
   namespaces: { default: LOCAL_NAMESPACE, isOnlyOne: true },
   // The name is the guest's host name as well.
   instanceNames: DNS_LABEL_RULE,
-  imageKinds: ['containerDisk', 'builtLocally', 'url', 'iso'],
+  imageKinds: ['containerDisk', 'builtLocally', 'url', 'iso', 'cloudImage'],
   placementFields: [],
 };

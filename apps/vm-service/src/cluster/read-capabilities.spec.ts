@@ -5,7 +5,7 @@ import { FixedClock, MemoryBackend } from '@headgate/testing';
 import { Backends } from '../composition/backends.js';
 import { ReadCapabilities } from './read-capabilities.js';
 
-const catalog = (...images: CatalogEntry[]) => new ConfiguredCatalog({ tiny: false, images });
+const catalog = (...images: CatalogEntry[]) => new ConfiguredCatalog({ tiny: false, catalog: [], images });
 
 describe('ReadCapabilities', () => {
   let canBuild: true | string = true;

@@ -95,7 +95,7 @@ export class ReadCapabilities {
 }
 
 const NO_IMAGE =
-  'The catalog has no image for this context. Set imageRegistry or images in the configuration, or add a source.';
+  'The catalog has no image for this context. Import an image, add a source, or set images in the configuration.';
 
 const trueOrReason = (ability: object): true | string =>
   ability instanceof UnavailableAbility ? ability.reason : true;

@@ -2,13 +2,19 @@ import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'yaml';
+import type { CatalogEntry } from '@headgate/domain-contracts';
 import type { CommandLine } from './command-line.js';
+import { readCatalog } from './read-catalog.js';
 import { ConfigError, parseServiceConfig, type ServiceConfig } from './service-config.js';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The complete configuration: the file, overridden by the environment, overridden by the command line. */
-export type Settings = Readonly<ServiceConfig> & { readonly dataDir: string };
+export type Settings = Readonly<ServiceConfig> & {
+  readonly dataDir: string;
+  /** The entries of the catalog file. */
+  readonly catalog: readonly CatalogEntry[];
+};
 
 /** @throws ConfigError when the file can't be read or a value is invalid */
 export function loadSettings(options: CommandLine, env: Environment): Settings {
@@ -28,7 +34,11 @@ export function loadSettings(options: CommandLine, env: Environment): Settings {
     ...(options.open ? { open: true } : {}),
   };
   const config = parseServiceConfig(raw, source);
-  return Object.freeze({ ...config, dataDir: config.dataDir ?? defaultDataDir(env) });
+  return Object.freeze({
+    ...config,
+    dataDir: config.dataDir ?? defaultDataDir(env),
+    catalog: readCatalog(config.catalogFile),
+  });
 }
 
 /** Splits at commas or white space, as the contract defines for SVC_ADMINS. */

@@ -66,6 +66,12 @@ export class ContextSection {
   @IsOptional() @IsString() @IsNotEmpty() kubeconfig?: string;
   /** kubevirt: the context in that file; by default its current one. */
   @IsOptional() @IsString() @IsNotEmpty() kubeContext?: string;
+  /** kubevirt: the URL of CDI's upload proxy; by default the one that CDI reports. */
+  @IsOptional()
+  @Matches(/^https?:\/\/[^\s@#?]+$/, { message: '$property must be a URL such as https://cdi-uploadproxy.example.org' })
+  uploadProxy?: string;
+  /** kubevirt: a file with certificate authorities, in PEM, that the upload proxy's certificate may have. */
+  @IsOptional() @IsString() @IsNotEmpty() uploadProxyCa?: string;
   /** sandbox: the initial number of simulated instances. */
   @IsOptional() @IsInt() @Min(0) @Max(10_000) instances?: number;
 }
@@ -159,7 +165,9 @@ export class ServiceConfig {
   @IsArray() @IsString({ each: true }) webhookAllow: string[] = [];
   @IsString() @Matches(/^[A-Za-z0-9-]+$/) loginHeader = 'Tailscale-User-Login';
   @IsString() @Matches(/^[A-Za-z0-9-]+$/) nameHeader = 'Tailscale-User-Name';
-  /** Host and port of a registry that carries the KubeVirt project's container disks. */
+  /** A catalog file that replaces the built-in one. */
+  @IsOptional() @IsString() @IsNotEmpty() catalogFile?: string;
+  /** Host and port of a registry that mirrors the container disks of the catalog. */
   @IsOptional() @IsString() @IsNotEmpty() imageRegistry?: string;
   @IsArray() @ValidateNested({ each: true }) @Type(() => ImageSection) images: ImageSection[] = [];
   @ValidateNested() @Type(() => PluginsSection) plugins: PluginsSection = new PluginsSection();

@@ -10,9 +10,6 @@ import { StoreModule } from '../store/store.module.js';
 import { ImagesController } from './images.controller.js';
 import { SourcesController } from './sources.controller.js';
 
-/** The registry of a simulated cluster: a name that no real host can have (RFC 2606). */
-const SIMULATED_REGISTRY = 'registry.sandbox.example';
-
 /** The images of the configuration, without those that users have added. */
 const CONFIGURED_CATALOG = Symbol('the configured catalog');
 
@@ -24,12 +21,8 @@ const CONFIGURED_CATALOG = Symbol('the configured catalog');
     {
       provide: CONFIGURED_CATALOG,
       inject: [SETTINGS, CONTEXTS],
-      useFactory: ({ imageRegistry, images }: Settings, { hasTinyGuest, simulated }: ChosenContexts) =>
-        new ConfiguredCatalog({
-          tiny: hasTinyGuest,
-          registry: imageRegistry ?? (simulated.size > 0 ? SIMULATED_REGISTRY : undefined),
-          images,
-        }),
+      useFactory: ({ catalog, imageRegistry, images }: Settings, { hasTinyGuest }: ChosenContexts) =>
+        new ConfiguredCatalog({ tiny: hasTinyGuest, catalog, registry: imageRegistry, images }),
     },
     provideClass(CatalogWithSources, [CONFIGURED_CATALOG, SourceStore]),
     { provide: ImageCatalog, useExisting: CatalogWithSources },

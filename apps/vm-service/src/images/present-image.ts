@@ -12,5 +12,9 @@ export const presentImage = (entry: CatalogEntry): CatalogEntryView => ({
   custom: entry.custom,
 });
 
-export const kindOfImage = ({ builtLocally, download }: CatalogEntry): ImageKind =>
-  builtLocally === undefined ? (download?.kind ?? 'containerDisk') : 'builtLocally';
+/** The kind with which most backends can use the image. */
+export function kindOfImage({ builtLocally, download, containerDisk, cloudImages }: CatalogEntry): ImageKind {
+  if (builtLocally !== undefined) return 'builtLocally';
+  if (download) return download.kind;
+  return containerDisk === '' && cloudImages ? 'cloudImage' : 'containerDisk';
+}

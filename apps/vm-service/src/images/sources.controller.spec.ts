@@ -46,6 +46,19 @@ describe('custom sources', () => {
     expect((await edge.send('DELETE', '/api/sources/golden')).status).toBe(404);
   });
 
+  test('are not needed for the built-in catalog, whose entries have the fields of the contract', async () => {
+    const images = (await edge.send('GET', '/api/images')).json as unknown as Record<string, string>[];
+    for (const { name, description, containerDisk, defaultUser, ...rest } of images) {
+      expect([name, description, containerDisk, defaultUser].map((value) => typeof value)).toEqual(
+        Array(4).fill('string'),
+      );
+      expect(Object.keys(rest)).toEqual(['kind']);
+    }
+    const kinds = Object.fromEntries(images.map(({ name, kind }) => [name, kind]));
+    expect(kinds).toMatchObject({ tiny: 'builtLocally', 'debian-13': 'containerDisk', arch: 'cloudImage' });
+    expect((await add({ ...DEBIAN, name: 'debian-13' })).json.code).toBe('ALREADY_EXISTS');
+  });
+
   test('follow the built-in images in the catalog', async () => {
     await add({ ...DEBIAN, name: 'aaa' });
     const custom = (await list('/api/images')).map((image) => image.custom ?? false);

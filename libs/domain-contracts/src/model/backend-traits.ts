@@ -22,8 +22,11 @@ export interface InstanceNameRule {
   readonly description: string;
 }
 
-/** How the disk of a catalog image is obtained: pulled from a registry, built on the machine that the service runs on, or downloaded. */
-export const IMAGE_KINDS = ['containerDisk', 'builtLocally', 'url', 'iso'] as const;
+/**
+ * How the disk of a catalog image is obtained: pulled from a registry, built on the machine that the service runs on, or downloaded;
+ * a cloud image is downloaded by the service and verified against its publisher's checksums.
+ */
+export const IMAGE_KINDS = ['containerDisk', 'builtLocally', 'url', 'iso', 'cloudImage'] as const;
 export type ImageKind = (typeof IMAGE_KINDS)[number];
 
 /** Fields of a new VM that only some engines have. */

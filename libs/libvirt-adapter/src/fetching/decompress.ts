@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { open } from 'node:fs/promises';
 import { Duplex, PassThrough, type Readable } from 'node:stream';
 import { createGunzip, createZstdDecompress } from 'node:zlib';
 import { DomainError } from '@headgate/domain-contracts';
@@ -14,14 +15,27 @@ const LONGEST_MAGIC_BYTES = 6;
 
 /** The decompressed content of a stream. The format is detected from the data; file names and content types are ignored. */
 export async function decompress(source: Readable): Promise<Readable> {
-  const head = await readHead(source, LONGEST_MAGIC_BYTES);
-  const compression = MAGIC.find(([, magic]) => head.toString('hex').startsWith(magic))?.[0] ?? 'none';
+  const compression = compressionOf(await readHead(source, LONGEST_MAGIC_BYTES));
   const decompressor = createDecompressor(compression);
   // An error on either side destroys both.
   source.on('error', (error) => decompressor.destroy(error));
   decompressor.on('close', () => source.destroy());
   source.pipe(decompressor);
   return decompressor;
+}
+
+/** Detects the format from the first bytes. */
+const compressionOf = (head: Buffer): Compression =>
+  MAGIC.find(([, magic]) => head.toString('hex').startsWith(magic))?.[0] ?? 'none';
+
+export async function isCompressed(file: string): Promise<boolean> {
+  const handle = await open(file);
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(LONGEST_MAGIC_BYTES), 0, LONGEST_MAGIC_BYTES, 0);
+    return compressionOf(buffer.subarray(0, bytesRead)) !== 'none';
+  } finally {
+    await handle.close();
+  }
 }
 
 function createDecompressor(compression: Compression): Duplex {

@@ -12,9 +12,14 @@ export interface HttpClient {
 export interface HttpRequest {
   readonly signal: AbortSignal;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Whether a redirect from https to http is refused. */
+  readonly keepsTls?: boolean;
+  /** The longest time for the response with its body. Default: six hours. */
+  readonly timeoutMs?: number;
 }
 
 export interface HttpBody {
+  readonly status: number;
   readonly body: Readable;
   /** Absent when the server does not report it. */
   readonly bytes?: number;
@@ -23,8 +28,8 @@ export interface HttpBody {
 
 /** A transfer without any data for this long has stalled. */
 const STALL_TIMEOUT_MS = 60_000;
-/** The longest time for one download. */
-const TOTAL_TIMEOUT_MS = 6 * 60 * 60_000;
+/** The longest time for one download, with all of its requests. */
+export const TOTAL_TIMEOUT_MS = 6 * 60 * 60_000;
 const MAX_REDIRECTS = 10;
 
 /** An HTTP response other than a success. */
@@ -54,13 +59,16 @@ export async function httpGet({ egress, clock }: HttpClient, url: URL, request: 
       end.abort();
     });
   const startStallTimer = (): (() => void) => endAfter(STALL_TIMEOUT_MS, 'stopped sending');
-  const cancelTotalTimer = endAfter(TOTAL_TIMEOUT_MS, 'takes too long to send the file');
+  const cancelTotalTimer = endAfter(request.timeoutMs ?? TOTAL_TIMEOUT_MS, 'takes too long to send the file');
   let cancelStallTimer = startStallTimer();
+  let isOver = false;
   const cancelTimers = (): void => {
+    isOver = true;
     cancelStallTimer();
     cancelTotalTimer();
   };
   const onChunk = (): void => {
+    if (isOver) return;
     cancelStallTimer();
     cancelStallTimer = startStallTimer();
   };
@@ -81,12 +89,19 @@ export async function httpGet({ egress, clock }: HttpClient, url: URL, request: 
     const response = await follow(egress, url, { ...request, signal });
     const length = response.headers['content-length'];
     const body = Readable.from(readChunks(response, onChunk, translate), { objectMode: false });
-    // Runs even if the body was never read.
-    body.once('close', () => {
+    const destroy = body._destroy.bind(body);
+    // A generator that waits for data does not end before its connection does.
+    body._destroy = (error, done) => {
       cancelTimers();
       response.destroy();
-    });
-    return { body, headers: headersOf(response), ...(length !== undefined && { bytes: Number(length) }) };
+      destroy(error, done);
+    };
+    return {
+      status: response.statusCode ?? 0,
+      body,
+      headers: headersOf(response),
+      ...(length !== undefined && { bytes: Number(length) }),
+    };
   } catch (error) {
     cancelTimers();
     throw error instanceof HttpFailure ? error : translate(error);
@@ -96,7 +111,7 @@ export async function httpGet({ egress, clock }: HttpClient, url: URL, request: 
 async function follow(
   egress: EgressPolicy,
   start: URL,
-  { headers = {}, signal }: HttpRequest,
+  { headers = {}, signal, keepsTls = false }: HttpRequest,
 ): Promise<IncomingMessage> {
   let url = start;
   let sentHeaders = headers;
@@ -112,6 +127,11 @@ async function follow(
     const next = new URL(location, url);
     if (!isHttp(next))
       throw new DomainError('INVALID_SOURCE', `${url.host} redirects to a URL that is not http or https.`);
+    if (keepsTls && url.protocol === 'https:' && next.protocol !== 'https:')
+      throw new DomainError(
+        'INVALID_SOURCE',
+        `${url.host} redirects from https to http, where anyone could change the answer.`,
+      );
     // Credentials are for the server that they were meant for.
     if (next.origin !== url.origin) sentHeaders = withoutCredentials(sentHeaders);
     [next.username, next.password] = ['', ''];
@@ -120,7 +140,11 @@ async function follow(
   throw new DomainError('BACKEND_FAILED', `${start.host} redirects more than ${MAX_REDIRECTS} times.`);
 }
 
-function send(egress: EgressPolicy, url: URL, { headers, signal }: HttpRequest): Promise<IncomingMessage> {
+function send(
+  egress: EgressPolicy,
+  url: URL,
+  { headers, signal }: Pick<HttpRequest, 'headers' | 'signal'>,
+): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     egress.checkLiteral(url);
     const request = url.protocol === 'https:' ? requestHttps : requestHttp;

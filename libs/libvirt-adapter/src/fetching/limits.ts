@@ -37,16 +37,13 @@ export function limitBytes(maxBytes: number): Transform {
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {
       passed += chunk.length;
-      if (passed <= maxBytes) return done(null, chunk);
-      done(
-        new DomainError(
-          'INVALID_SOURCE',
-          `The image is larger than ${formatBytes(maxBytes)}, more than the disk can hold.`,
-        ),
-      );
+      done(passed <= maxBytes ? null : tooLarge(maxBytes), chunk);
     },
   });
 }
+
+export const tooLarge = (maxBytes: number): DomainError =>
+  new DomainError('INVALID_SOURCE', `The image is larger than ${formatBytes(maxBytes)}, more than the disk can hold.`);
 
 /**
  * Counts the bytes in front of and behind a decompressor. The second part fails when the output grows out of proportion, as
@@ -119,18 +116,26 @@ export class SpaceGuard {
 
   /** Passes bytes through and fails before the disk is full. */
   watch(): Transform {
-    let unchecked = 0;
+    const check = this.checker();
     return new Transform({
       transform: (chunk: Buffer, _encoding, done) => {
-        unchecked += chunk.length;
-        if (unchecked < SPACE_CHECK_STEP_BYTES) return done(null, chunk);
-        unchecked = 0;
-        this.measure(this.folder).then(
-          (free) => done(free < SPACE_WATERMARK_BYTES ? noSpace(0) : null, chunk),
+        check(chunk.length).then(
+          () => done(null, chunk),
           (error: Error) => done(error),
         );
       },
     });
+  }
+
+  /** Returns a function that fails before the disk is full. Its argument is the number of bytes that are written next. */
+  checker(): (bytes: number) => Promise<void> {
+    let unchecked = 0;
+    return async (bytes) => {
+      unchecked += bytes;
+      if (unchecked < SPACE_CHECK_STEP_BYTES) return;
+      unchecked = 0;
+      if ((await this.measure(this.folder)) < SPACE_WATERMARK_BYTES) throw noSpace(0);
+    };
   }
 }
 

@@ -9,6 +9,7 @@ import { EgressPolicy } from './egress-policy.js';
 import { SpaceGuard } from './limits.js';
 import { parseImageReference } from './image-reference.js';
 import { openContainerDisk } from './open-container-disk.js';
+import { PartialDownloads } from './partial-downloads.js';
 
 const DISK = Buffer.alloc(200_000, 'boot');
 
@@ -39,6 +40,7 @@ describe('openContainerDisk', () => {
       onBytes: () => undefined,
       maxBytes: 1024 ** 2,
       space: new SpaceGuard(folder),
+      partials: new PartialDownloads(join(folder, 'partial'), new FixedClock()),
     });
 
   test('is identified by the digests of its layers, not by its name', async () => {

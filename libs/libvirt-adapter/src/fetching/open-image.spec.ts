@@ -8,6 +8,7 @@ import { HttpServer } from '../testing/http-server.js';
 import { openImage, parseImageUrl } from './open-image.js';
 import { EgressPolicy } from './egress-policy.js';
 import { SpaceGuard } from './limits.js';
+import { PartialDownloads } from './partial-downloads.js';
 
 const IMAGE = Buffer.alloc(300_000, 'disk');
 const MAX_BYTES = 32 * 1024 ** 2;
@@ -39,6 +40,7 @@ describe('openImage', () => {
       onBytes: (...bytes) => void seen.push(bytes),
       maxBytes: MAX_BYTES,
       space: new SpaceGuard(folder, () => Promise.resolve(freeBytes)),
+      partials: new PartialDownloads(join(folder, 'partial'), clock),
     });
 
   test('stores the response body and reports progress', async () => {

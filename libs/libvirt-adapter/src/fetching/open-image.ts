@@ -1,11 +1,14 @@
-import { createWriteStream } from 'node:fs';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { rename } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { DomainError } from '@headgate/domain-contracts';
-import { decompress } from './decompress.js';
-import { HttpFailure, httpGet, isHttp, type HttpClient, type HttpRequest } from './http-get.js';
+import { decompress, isCompressed } from './decompress.js';
+import { downloadFile } from './download-file.js';
+import { HttpFailure, httpGet, isHttp, type HttpBody, type HttpClient, type HttpRequest } from './http-get.js';
 import { chain, limitBytes, limitRatio, type SpaceGuard } from './limits.js';
-import { countBytes, hashBytes, type BytesListener } from './progress.js';
-import { isDigest, verifyDigest } from './verify-digest.js';
+import type { DigestAlgorithm, PartialDownloads, PartialFile } from './partial-downloads.js';
+import { hashBytes, type BytesListener } from './progress.js';
+import { isDigest, wrongDigest } from './verify-digest.js';
 
 export interface SaveOptions {
   readonly onBytes: BytesListener;
@@ -13,6 +16,8 @@ export interface SaveOptions {
   readonly maxBytes: number;
   /** The space of the folder with the file. */
   readonly space: SpaceGuard;
+  /** Downloads that were interrupted, on the same file system as the file. */
+  readonly partials: PartialDownloads;
 }
 
 interface ImageUrl {
@@ -67,47 +72,114 @@ export interface OpenImage {
  */
 export async function openImage(http: HttpClient, source: string, signal: AbortSignal): Promise<OpenImage> {
   const { url, authorization, digest } = parseImageUrl(source);
-  const request = { signal, ...(authorization !== undefined && { headers: { authorization } }) };
-  const { body, bytes, headers } = await open(http, url, request);
-  const discard = (): void => void body.on('error', () => undefined).destroy();
-  if (/^text\/html\b/.test(headers.get('content-type') ?? '')) {
+  const headers: Record<string, string> = authorization === undefined ? {} : { authorization };
+  const first = await open(http, url, { signal, headers });
+  const discard = (): void => void first.body.on('error', () => undefined).destroy();
+  if (/^text\/html\b/.test(first.headers.get('content-type') ?? '')) {
     discard();
     throw new DomainError(
       'INVALID_SOURCE',
       `${url.host} returned a web page instead of an image: use the URL of the file itself.`,
     );
   }
-  const version = digest ?? versionOf(headers);
+  const version = digest ?? versionOf(first.headers);
   return {
     ...(version !== undefined && { identity: JSON.stringify([url.href, version]) }),
     discard,
-    save: (file, { onBytes, maxBytes, space }) => {
-      const hash = hashBytes();
-      return translateWriteErrors(async () => {
-        const release = await space.reserve(bytes ?? 0).catch((error: unknown) => {
-          discard();
-          throw error;
-        });
-        try {
-          const ratio = limitRatio();
-          const verified = digest === undefined ? [] : [verifyDigest(digest)];
-          const compressed = chain(
-            body,
-            limitBytes(maxBytes),
-            countBytes(bytes, onBytes),
-            ...verified,
-            ratio.compressed,
-          );
-          const decompressed = await decompress(compressed);
-          const content = chain(decompressed, ratio.decompressed, limitBytes(maxBytes), space.watch(), hash.stream);
-          await pipeline(content, createWriteStream(file, { mode: 0o600 }), { signal });
-        } finally {
-          release();
-        }
-        return hash.hex();
-      }, signal);
-    },
+    save: (file, options) =>
+      translateWriteErrors(
+        () => new ImageDownload({ http, url, headers, digest, signal }, options).save(first, file),
+        signal,
+      ).finally(discard),
   };
+}
+
+interface ImageRequest {
+  readonly http: HttpClient;
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly digest?: string;
+  readonly signal: AbortSignal;
+}
+
+class ImageDownload {
+  constructor(
+    private readonly request: ImageRequest,
+    private readonly options: SaveOptions,
+  ) {}
+
+  /** @returns the SHA-256 digest of the decompressed file */
+  async save(first: HttpBody, file: string): Promise<string> {
+    const { url, headers } = this.request;
+    const { partials } = this.options;
+    const partial = await partials.open(JSON.stringify([url.href, headers]), ['sha256', ...this.expected]);
+    try {
+      const release = await this.reserve((first.bytes ?? 0) - partial.bytes);
+      try {
+        const { maxBytes, onBytes, space } = this.options;
+        await downloadFile(this.request, first, partial, { maxBytes, onBytes, checkSpace: space.checker() });
+      } finally {
+        release();
+      }
+      this.verify(partial);
+      const digest = await this.unpack(partial, file);
+      await partial.discard();
+      return digest;
+    } catch (error) {
+      const end = this.isInterruption(error) ? partial.keep() : partial.discard();
+      await end.catch(() => undefined);
+      throw error;
+    }
+  }
+
+  /** Interrupted downloads of other files give way. */
+  private async reserve(bytes: number): Promise<() => void> {
+    const { space, partials } = this.options;
+    const wanted = Math.max(0, bytes);
+    try {
+      return await space.reserve(wanted);
+    } catch (error) {
+      if (!DomainError.is(error, 'INSUFFICIENT_STORAGE')) throw error;
+      await partials.sweep(0);
+      return space.reserve(wanted);
+    }
+  }
+
+  /** The algorithm of the expected checksum, if there is one. */
+  private get expected(): DigestAlgorithm[] {
+    const { digest } = this.request;
+    if (digest === undefined) return [];
+    return digest.startsWith('sha512:') ? ['sha512'] : ['sha256'];
+  }
+
+  private verify(partial: PartialFile): void {
+    const { digest } = this.request;
+    if (digest === undefined) return;
+    const [algorithm = 'sha256'] = this.expected;
+    const actual = `${algorithm}:${partial.digest(algorithm)}`;
+    if (actual !== digest) throw wrongDigest(actual, digest);
+  }
+
+  private async unpack(partial: PartialFile, file: string): Promise<string> {
+    if (!(await isCompressed(partial.path))) {
+      await rename(partial.path, file);
+      return partial.digest('sha256');
+    }
+    const { maxBytes, space } = this.options;
+    const { signal } = this.request;
+    const ratio = limitRatio();
+    const hash = hashBytes();
+    const decompressed = await decompress(chain(createReadStream(partial.path), ratio.compressed));
+    const content = chain(decompressed, ratio.decompressed, limitBytes(maxBytes), space.watch(), hash.stream);
+    await pipeline(content, createWriteStream(file, { mode: 0o600 }), { signal });
+    return hash.hex();
+  }
+
+  private isInterruption(error: unknown): boolean {
+    if (this.request.signal.aborted) return this.options.partials.areInterrupted;
+    const isOverloaded = DomainError.is(error) && error.cause instanceof HttpFailure && error.cause.status >= 500;
+    return isOverloaded || DomainError.is(error, 'BACKEND_UNREACHABLE', 'BACKEND_TIMEOUT');
+  }
 }
 
 /** A strong ETag, or else the time of the last change together with the size. */

@@ -26,12 +26,13 @@ export function verifyDigest(digest: string): Transform {
     flush(done) {
       const actual = hash.digest('hex');
       if (actual === expected) return done();
-      done(
-        new DomainError(
-          'BACKEND_FAILED',
-          `The download has the checksum ${algorithm}:${actual}, not ${digest}: it was modified or damaged in transit.`,
-        ),
-      );
+      done(wrongDigest(`${algorithm}:${actual}`, digest));
     },
   });
 }
+
+export const wrongDigest = (actual: string, expected: string): DomainError =>
+  new DomainError(
+    'BACKEND_FAILED',
+    `The download has the checksum ${actual}, not ${expected}: it was modified or damaged in transit.`,
+  );

@@ -5,6 +5,7 @@ import { SILENT_LOG, type ImageOrigin, type ImageRef, type ImportedImage } from 
 import { FixedClock, recordingReporter } from '@headgate/testing';
 import { EgressPolicy } from '../fetching/egress-policy.js';
 import { SpaceGuard } from '../fetching/limits.js';
+import { PartialDownloads } from '../fetching/partial-downloads.js';
 import { WorkInProgress } from '../provisioning/work-in-progress.js';
 import { JsonIndex } from '../storage/json-index.js';
 import { QemuImg } from '../storage/qemu-img.js';
@@ -55,6 +56,7 @@ describe('LibvirtImages', () => {
       downloads: {
         http: { egress: new EgressPolicy({ allow: [server.host] }), clock },
         space: new SpaceGuard(folder, () => Promise.resolve(freeBytes)),
+        partials: new PartialDownloads(join(folder, 'private', 'partial'), clock),
       },
       lock: new KeyedLock(),
       clock,
@@ -87,7 +89,10 @@ describe('LibvirtImages', () => {
   };
   const only = async (): Promise<ImportedImage | undefined> => (await images.list())[0];
   const ownVolumes = async (): Promise<string[]> => (await volumes()).filter(isImportedImage);
-  const leftovers = (): Promise<string[]> => readdir(join(folder, 'private', 'fetching')).catch(() => []);
+  const leftovers = async (): Promise<string[]> =>
+    (
+      await Promise.all(['fetching', 'partial'].map((name) => readdir(join(folder, 'private', name)).catch(() => [])))
+    ).flat();
 
   test('stores a download, and lists it also after a restart', async () => {
     server.serve('/disk.img', DISK);

@@ -67,7 +67,8 @@ interface RunningImport {
 const SERVICE_HEX_DIGITS = 8;
 /** Volumes of the imported images of all services that share the pool. */
 const IMAGE_NAME = /^image-[0-9a-f]{8}-.+\.qcow2(?:\.partial)?$/;
-const INTERRUPTED = 'Its import was interrupted by a restart of the service.';
+const INTERRUPTED =
+  'Its import was interrupted by a restart of the service. Delete the image and import it again: a download continues if the server allows it.';
 
 export const isImportedImage = (volume: string): boolean => IMAGE_NAME.test(volume);
 
@@ -275,12 +276,13 @@ export class LibvirtImages extends ImportedImages implements ImportedBases {
     }: { bytes: number; running: RunningImport; report: TaskReporter; signal: AbortSignal },
   ): Promise<void> {
     report.step('Downloading the image');
-    const { http, space } = this.deps.downloads;
+    const { http, space, partials } = this.deps.downloads;
     const source = checksum === undefined ? url : `${url.split('#')[0]}#${checksum}`;
     const image = await openImage(http, source, signal);
     await image.save(file, {
       maxBytes: maxImageBytes(bytes),
       space,
+      partials,
       onBytes: (received, total) => {
         if (total === undefined || total === 0) return;
         running.progress = Math.min(received / total, 1);

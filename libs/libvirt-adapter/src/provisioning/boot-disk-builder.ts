@@ -5,15 +5,17 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { DomainError, formatBytes, type VmSpec } from '@headgate/domain-contracts';
 import { openContainerDisk } from '../fetching/open-container-disk.js';
+import { openCloudImage } from '../fetching/open-cloud-image.js';
 import { openImage, type OpenImage } from '../fetching/open-image.js';
 import type { HttpClient } from '../fetching/http-get.js';
 import { MAX_ISO_BYTES, maxImageBytes, type SpaceGuard } from '../fetching/limits.js';
+import type { PartialDownloads } from '../fetching/partial-downloads.js';
 import type { BaseFormat, BaseImage, BaseImages, StoredFile } from '../storage/base-images.js';
 import { checkFits, convertImage } from '../storage/convert-image.js';
 import { checkIso } from '../storage/disk-image.js';
 import type { QemuImg } from '../storage/qemu-img.js';
 import type { StoragePool } from '../storage/storage-pool.js';
-import { containerDiskOf, importedName } from './creation-steps.js';
+import { cloudImageOf, containerDiskOf, importedName } from './creation-steps.js';
 
 /** Receives the progress of building a disk. */
 export interface DiskProgress {
@@ -38,6 +40,8 @@ export interface Downloads {
   readonly http: HttpClient;
   /** The space for downloads. */
   readonly space: SpaceGuard;
+  /** Downloads that were interrupted. */
+  readonly partials: PartialDownloads;
 }
 
 export interface BootDiskBuilderDeps {
@@ -152,6 +156,11 @@ export class BootDiskBuilder {
       return this.openLocal(await this.deps.tinyGuest());
     }
     if (source.kind === 'bootc' && source.disk !== undefined) return this.openLocal(source.disk);
+    const cloudImage = cloudImageOf(source, arch);
+    if (cloudImage) {
+      report.step('Reading the checksum of the image');
+      return openCloudImage(http, cloudImage, signal);
+    }
     if (source.kind !== 'image' && source.kind !== 'containerDisk')
       throw new DomainError('NOT_SUPPORTED', "A disk can't be created from this source.");
     return openContainerDisk({ http, image: containerDiskOf(source), arch, signal });
@@ -176,6 +185,7 @@ export class BootDiskBuilder {
     const digest = await image.save(file, {
       maxBytes: isIso ? MAX_ISO_BYTES : maxImageBytes(spec.diskBytes),
       space: this.deps.downloads.space,
+      partials: this.deps.downloads.partials,
       onBytes: (received, total) => {
         if (total !== undefined && total > 0) report.progress(Math.min(received / total, 1));
         if (total === undefined || received >= total) report.log(`${formatBytes(received)} received.`);

@@ -242,4 +242,42 @@ describe('planCreation', () => {
     );
     expect(JSON.stringify(plan)).not.toContain('s3cret');
   });
+
+  describe('with a cloud image of the catalog', () => {
+    const image = (arch = 'x86_64', host = 'images.example'): VmSource => ({
+      kind: 'image',
+      entry: {
+        ...{ name: 'arch', description: '', containerDisk: '', defaultUser: '' },
+        cloudImages: { [arch]: { url: `https://${host}/a.qcow2`, checksums: `https://${host}/SHA256SUMS` } },
+      },
+    });
+
+    test('downloads it and compares it with the checksum of its publisher', async () => {
+      const { steps, refusals } = await planCreation(spec({ source: image() }), deps());
+      expect(refusals).toEqual([]);
+      expect(steps).toContainEqual({ name: 'download', detail: 'Download the image https://images.example/a.qcow2.' });
+      expect(steps).toContainEqual({
+        name: 'verify',
+        detail: expect.stringContaining('https://images.example/SHA256SUMS'),
+      });
+    });
+
+    test('refuses one for other machines only', async () => {
+      const { refusals } = await planCreation(spec({ source: image('aarch64') }), deps());
+      expect(refusals).toEqual([
+        expect.objectContaining({ code: 'NOT_SUPPORTED', reason: expect.stringContaining('aarch64 only') }),
+      ]);
+    });
+
+    test('prefers the container disk of an entry without a download for this machine', async () => {
+      const source = image('aarch64') as Extract<VmSource, { kind: 'image' }>;
+      const entry = { ...source.entry, containerDisk: 'registry.example.org/arch:1' };
+      const { steps } = await planCreation(spec({ source: { kind: 'image', entry } }), deps());
+      expect(steps).toContainEqual({ name: 'pull', detail: expect.stringContaining('registry.example.org/arch:1') });
+    });
+
+    test('refuses a private address', async () => {
+      expect(await codes(spec({ source: image('x86_64', '169.254.169.254') }))).toContain('INVALID_SOURCE');
+    });
+  });
 });

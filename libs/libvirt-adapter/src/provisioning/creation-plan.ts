@@ -19,7 +19,7 @@ import { planPlatform, type Platform } from './plan-platform.js';
 import { planSource, type Refuse, type SourcePlanDeps } from './plan-source.js';
 import { NO_DISC_WRITER } from './seed-iso.js';
 
-export interface CreationPlanDeps extends SourcePlanDeps {
+export interface CreationPlanDeps extends Omit<SourcePlanDeps, 'arch'> {
   readonly finder: DomainFinder;
   readonly pool: StoragePool;
   readonly describeHost: () => Promise<Host>;
@@ -78,7 +78,7 @@ export async function planCreation(spec: VmSpec, deps: CreationPlanDeps): Promis
   }
 
   const platform = await planPlatform(spec, { host, profiles: deps.profiles }, refuse);
-  const claim = await planSource(spec, deps, refuse);
+  const claim = await planSource(spec, { ...deps, arch: host.arch }, refuse);
   const hasSeed = spec.cloudInit !== undefined || (writer !== undefined && !['pvc', 'iso'].includes(spec.source.kind));
   if (spec.cloudInit !== undefined && writer === undefined)
     refuse('NOT_SUPPORTED', NO_DISC_WRITER, 'Install xorriso, or omit cloudInit.');
@@ -110,7 +110,10 @@ export async function planCreation(spec: VmSpec, deps: CreationPlanDeps): Promis
     );
 
   return {
-    steps: refusals.length > 0 ? [] : creationSteps(spec, { hasSeed, startsNetwork: host.network === undefined }),
+    steps:
+      refusals.length > 0
+        ? []
+        : creationSteps(spec, { hasSeed, startsNetwork: host.network === undefined, arch: host.arch }),
     warnings,
     refusals,
     host,

@@ -1,22 +1,29 @@
-import { displayUrl, formatBytes, type PlanStep, type VmSource, type VmSpec } from '@headgate/domain-contracts';
+import {
+  displayUrl,
+  formatBytes,
+  type CloudImage,
+  type PlanStep,
+  type VmSource,
+  type VmSpec,
+} from '@headgate/domain-contracts';
 import { OWN_NETWORK } from '../network/guest-network.js';
 
 /** The steps of creating a VM, as shown to the user. */
 export function creationSteps(
   spec: VmSpec,
-  { hasSeed, startsNetwork }: { hasSeed: boolean; startsNetwork: boolean },
+  { hasSeed, startsNetwork, arch }: { hasSeed: boolean; startsNetwork: boolean; arch: string },
 ): PlanStep[] {
   const { name } = spec.ref;
   return [
     ...(startsNetwork ? [{ name: 'network', detail: `Start the network ${OWN_NETWORK}.` }] : []),
     { name: 'define', detail: `Define the VM ${name} in libvirt.` },
-    ...sourceSteps(spec),
+    ...sourceSteps(spec, arch),
     ...(hasSeed ? [{ name: 'seed', detail: 'Write the cloud-init seed.' }] : []),
     ...(spec.start ? [{ name: 'start', detail: `Start ${name}.` }] : []),
   ];
 }
 
-function sourceSteps({ source, diskBytes }: VmSpec): PlanStep[] {
+function sourceSteps({ source, diskBytes }: VmSpec, arch: string): PlanStep[] {
   const disk = { name: 'disk', detail: `Create its disk of ${formatBytes(diskBytes)}.` };
   switch (source.kind) {
     case 'pvc':
@@ -30,13 +37,26 @@ function sourceSteps({ source, diskBytes }: VmSpec): PlanStep[] {
         return [{ name: 'base', detail: `Use the imported image ${source.entry.name}.` }, disk];
       if (source.entry.builtLocally !== undefined)
         return [{ name: 'build', detail: `Use the image ${source.entry.name}, which is built on this machine.` }, disk];
-      return [{ name: 'pull', detail: `Pull the container disk ${containerDiskOf(source)}.` }, disk];
+      return [...fetchSteps(source, arch), disk];
     case 'bootc':
       return [disk];
     default:
       return [{ name: 'pull', detail: `Pull the container disk ${source.image}.` }, disk];
   }
 }
+
+function fetchSteps(source: Extract<VmSource, { kind: 'image' }>, arch: string): PlanStep[] {
+  const image = cloudImageOf(source, arch);
+  if (!image) return [{ name: 'pull', detail: `Pull the container disk ${containerDiskOf(source)}.` }];
+  return [
+    { name: 'download', detail: `Download the image ${displayUrl(image.url)}.` },
+    { name: 'verify', detail: `Compare it with the checksum in ${displayUrl(image.checksums)}.` },
+  ];
+}
+
+/** The download of a catalog image for an architecture. */
+export const cloudImageOf = (source: VmSource, arch: string): CloudImage | undefined =>
+  source.kind === 'image' ? source.entry.cloudImages?.[arch] : undefined;
 
 export const containerDiskOf = (source: Extract<VmSource, { kind: 'image' | 'containerDisk' }>): string =>
   source.kind === 'containerDisk' ? source.image : source.entry.containerDisk;

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { access, copyFile, mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -121,6 +122,29 @@ describeWithLibvirt(`LibvirtProvisioning on libvirt${missing === undefined ? '' 
     );
     expect(report.steps.length).toBeGreaterThan(2);
     expect(report.fractions.at(-1)).toBe(1);
+  });
+
+  test('creates the disk from a cloud image only if it has the checksum of its publisher', async () => {
+    const content = await readFile(image);
+    const hex = createHash('sha256').update(content).digest('hex');
+    const download = { url: server.url('/tiny.qcow2'), checksums: server.url('/CHECKSUM') };
+    const entry = {
+      ...{ name: 'cloud', description: '', containerDisk: '', defaultUser: '' },
+      cloudImages: { x86_64: download, aarch64: download },
+    };
+    server.serve('/tiny.qcow2', content);
+    server.serve('/CHECKSUM', `SHA256 (tiny.qcow2) = ${'0'.repeat(64)}\n`);
+    await expect(create(spec({ kind: 'image', entry }))).rejects.toMatchObject({
+      message: expect.stringContaining(hex),
+    });
+    server.serve('/CHECKSUM', `SHA256 (tiny.qcow2) = ${hex}\n`);
+    for (const requests of [['/CHECKSUM', '/tiny.qcow2'], ['/CHECKSUM']]) {
+      server.requests.length = 0;
+      const wanted = spec({ kind: 'image', entry });
+      await create(wanted);
+      await recorder.untilVm(wanted.ref, ({ status, diskBytes }) => status === 'Stopped' && diskBytes === 128 * MIB);
+      expect(server.requests).toEqual(requests);
+    }
   });
 
   test('imports an image from a URL, and an installation ISO with a blank disk', async () => {

@@ -6,7 +6,7 @@ import { parseImageReference } from '../fetching/image-reference.js';
 import { isImportedImage } from '../images/libvirt-images.js';
 import { isBaseImage } from '../storage/base-images.js';
 import type { ImportedBases } from './boot-disk-builder.js';
-import { importedName } from './creation-steps.js';
+import { cloudImageOf, importedName } from './creation-steps.js';
 import type { ExistingVolume } from '../storage/find-volume.js';
 
 export interface SourcePlanDeps {
@@ -14,6 +14,8 @@ export interface SourcePlanDeps {
   /** Whether there is enough free space to begin a download. */
   readonly hasSpaceForDownloads: () => Promise<boolean>;
   readonly hasTinyGuest: boolean;
+  /** The guest architecture as libvirt names it. */
+  readonly arch: string;
   readonly imported: Pick<ImportedBases, 'bytesOf'>;
   readonly findClaim: (claim: string) => Promise<ExistingVolume>;
   /** Names of the domains that use a disk. */
@@ -47,7 +49,7 @@ export async function planSource(
       return undefined;
     case 'image':
       if (source.entry.imported) return planImported(source.entry.name, diskBytes, deps, refuse);
-      if (source.entry.builtLocally === undefined) check(() => parseImageReference(source.entry.containerDisk), refuse);
+      if (source.entry.builtLocally === undefined) checkCatalogImage(source, deps, refuse);
       else if (!deps.hasTinyGuest) {
         refuse(
           'NOT_SUPPORTED',
@@ -65,6 +67,26 @@ export async function planSource(
       return undefined;
     case 'pvc':
       return planClaim(source.claim, deps, refuse);
+  }
+}
+
+function checkCatalogImage(
+  source: Extract<VmSpec['source'], { kind: 'image' }>,
+  { egress, arch }: SourcePlanDeps,
+  refuse: Refuse,
+): void {
+  const { name, containerDisk, cloudImages } = source.entry;
+  const image = cloudImageOf(source, arch);
+  if (image) {
+    for (const url of [image.url, image.checksums]) check(() => egress.checkLiteral(parseImageUrl(url).url), refuse);
+  } else if (containerDisk === '' && cloudImages) {
+    refuse(
+      'NOT_SUPPORTED',
+      `The image ${name} is available for ${Object.keys(cloudImages).join(' and ')} only, and this machine is ${arch}.`,
+      'Choose another image.',
+    );
+  } else {
+    check(() => parseImageReference(containerDisk), refuse);
   }
 }
 

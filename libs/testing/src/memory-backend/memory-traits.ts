@@ -5,6 +5,6 @@ export const MEMORY_TRAITS: BackendTraits = {
   label: 'Memory',
   namespaces: { default: DEFAULT_NAMESPACE, isOnlyOne: false },
   instanceNames: DNS_LABEL_RULE,
-  imageKinds: ['containerDisk', 'builtLocally', 'url', 'iso'],
+  imageKinds: ['containerDisk', 'builtLocally', 'url', 'iso', 'cloudImage'],
   placementFields: ['instancetype', 'preference', 'node'],
 };
