@@ -7,8 +7,8 @@ import type { MockService } from '../testing/mock-service.js';
 import { closeConsole, givenService, openConsole } from '../testing/render-console.js';
 
 const IMAGES = [
-  { name: 'debian-12', description: 'Debian', containerDisk: 'x', defaultUser: 'debian' },
-  { name: 'tiny', description: 'Small', containerDisk: 'y', defaultUser: 'root' },
+  { name: 'debian-12', description: 'Debian', containerDisk: 'x', kind: 'containerDisk', defaultUser: 'debian' },
+  { name: 'tiny', description: 'Small', containerDisk: 'y', kind: 'containerDisk', defaultUser: 'root' },
 ];
 
 describe('the create dialog', () => {
@@ -239,6 +239,51 @@ describe('the create dialog', () => {
     await user.click(dialog.getByRole('button', { name: 'Create' }));
     await waitFor(() => expect(service.asked('POST /api/vms')).toHaveLength(1));
     expect(service.asked('POST /api/vms')[0]?.body).toMatchObject({ image: 'golden' });
+  });
+
+  test('offers only the images of the catalog that the context can use', async () => {
+    service.on('GET /api/images', [
+      ...IMAGES,
+      { name: 'arch', description: 'Arch Linux', containerDisk: '', kind: 'cloudImage', defaultUser: 'arch' },
+    ]);
+    const { dialog } = await open();
+    expect(dialog.queryByRole('radio', { name: /^arch/ })).toBeNull();
+  });
+
+  describe('where the catalog has no image for the context', () => {
+    const reason = 'The catalog has no image for this context.';
+    const golden = {
+      ...{ name: 'golden', namespace: 'local', context: 'local', backend: 'libvirt', size: '1Gi' },
+      ...{ phase: 'Succeeded', progress: '100.0%', source: 'upload' },
+    };
+    const openWith = async (imported: object[]) => {
+      const sources = { image: reason, containerDisk: true, import: true } as const;
+      const context = buildSingleMachine({ abilities: { provisioning: true, images: true }, sources });
+      service.on('GET /api/images', []);
+      service.on('GET /api/capabilities', buildCapabilities([context]));
+      service.on('GET /api/datavolumes', imported);
+      service.on('POST /api/vms', () => ({ status: 201, body: { name: 'first', namespace: 'local', ref: 'r' } }));
+      return openConsole('/vms?create=1', [], service);
+    };
+
+    test('offers the images that were imported', async () => {
+      const { user } = await openWith([golden]);
+      await waitFor(() =>
+        expect(screen.getByRole<HTMLInputElement>('radio', { name: /^Catalog/ }).disabled).toBe(false),
+      );
+      await user.click(screen.getByRole('radio', { name: /^Catalog/ }));
+      await waitFor(() => expect(screen.getByRole<HTMLInputElement>('radio', { name: /^golden/ }).checked).toBe(true));
+      await user.type(screen.getByRole('textbox', { name: 'Name' }), 'first');
+      await user.click(screen.getByRole('button', { name: 'Create' }));
+      await waitFor(() => expect(service.asked('POST /api/vms')).toHaveLength(1));
+      expect(service.asked('POST /api/vms')[0]?.body).toMatchObject({ image: 'golden' });
+    });
+
+    test('explains why the catalog is unavailable when no image was imported either', async () => {
+      await openWith([{ ...golden, phase: 'ImportInProgress' }]);
+      const catalog = await screen.findByRole<HTMLInputElement>('radio', { name: new RegExp(`^Catalog.*${reason}`) });
+      expect(catalog.disabled).toBe(true);
+    });
   });
 
   test('does not request instance types from a single machine', async () => {

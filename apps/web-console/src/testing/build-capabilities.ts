@@ -34,7 +34,7 @@ export const buildSingleMachine = (overrides: Partial<ContextCapabilities> = {})
     backend: 'libvirt',
     label: 'libvirt',
     namespaces: { default: 'local', isOnlyOne: true },
-    imageKinds: ['builtLocally'],
+    imageKinds: ['containerDisk', 'builtLocally'],
     placementFields: [],
     ...overrides,
   });

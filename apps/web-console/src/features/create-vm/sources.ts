@@ -55,12 +55,16 @@ export const SOURCE_WORDING: Readonly<Record<SourceKind, SourceWording>> = {
   },
 };
 
-/** Why a source is unavailable in a context; undefined when it is available. */
+/**
+ * Why a source is unavailable in a context; undefined when it is available.
+ * @param hasImportedImages whether images were imported into the namespace of the VM, which the catalog does not know
+ */
 export function sourceUnavailableReason(
   context: ContextCapabilities | undefined,
   source: SourceKind,
+  hasImportedImages: boolean,
 ): string | undefined {
   const offered = context?.sources[source];
-  if (!context || offered === true) return undefined;
+  if (!context || offered === true || (source === 'image' && hasImportedImages)) return undefined;
   return offered ?? `Not available in ${context.context}.`;
 }

@@ -2,8 +2,9 @@ import type { Created } from '../../shared/creation/create-instance.js';
 import { identityProblems, onlyProblems } from '../../shared/creation/form-problems.js';
 import { useCreationForm } from '../../shared/creation/use-creation-form.js';
 import { useCreationTargets } from '../../shared/creation/use-creation-targets.js';
-import { useImages } from './api/use-images.js';
-import { SOURCES, sourceUnavailableReason } from './sources.js';
+import { canUse, useImages } from './api/use-images.js';
+import { useReadyImages } from './api/use-ready-images.js';
+import { SOURCES, sourceUnavailableReason, type SourceKind } from './sources.js';
 import {
   changeVm,
   EMPTY_VM,
@@ -19,14 +20,19 @@ import {
 export function useVmForm(onCreated: (created: Created, form: VmForm) => void) {
   const targets = useCreationTargets('provisioning');
   const { data: images = [] } = useImages();
+  const readyImages = useReadyImages();
 
   const complete = (edited: VmForm): VmForm => {
     const context = targets.contextNamed(edited.context);
-    const source = sourceUnavailableReason(context, edited.source)
-      ? SOURCES.find((one) => !sourceUnavailableReason(context, one))
-      : undefined;
-    const image = edited.image || (images.find(({ name }) => name === TINY_IMAGE) ?? images[0])?.name || '';
-    return changeVm({ ...edited, context: context?.context ?? '' }, { image, ...(source ? { source } : {}) });
+    const placed = { ...edited, context: context?.context ?? '' };
+    const imported = readyImages(placed);
+    const reasonOf = (source: SourceKind) => sourceUnavailableReason(context, source, imported.length > 0);
+    const source = reasonOf(edited.source) ? SOURCES.find((one) => !reasonOf(one)) : undefined;
+    const usable = images.filter((image) => canUse(context, image));
+    const preselected = usable.find(({ name }) => name === TINY_IMAGE) ?? usable[0] ?? imported[0];
+    const isOffered = [...usable, ...imported].some(({ name }) => name === edited.image);
+    const image = isOffered ? edited.image : (preselected?.name ?? '');
+    return changeVm(placed, { image, ...(source ? { source } : {}) });
   };
   const creation = useCreationForm<VmForm, VmField>(
     {
@@ -40,5 +46,10 @@ export function useVmForm(onCreated: (created: Created, form: VmForm) => void) {
     },
     onCreated,
   );
-  return { creation, targets, context: targets.contextNamed(creation.form.context) };
+  return {
+    creation,
+    targets,
+    context: targets.contextNamed(creation.form.context),
+    hasImportedImages: readyImages(creation.form).length > 0,
+  };
 }

@@ -20,7 +20,7 @@ interface CreateVmDialogProps {
 
 /** Creates a VM: one page with useful defaults. */
 export function CreateVmDialog({ onClose, onCreated }: CreateVmDialogProps) {
-  const { creation, targets, context } = useVmForm(onCreated);
+  const { creation, targets, context, hasImportedImages } = useVmForm(onCreated);
   const { form, change, problems } = creation;
   const fields = { form, onChange: change, problems };
 
@@ -46,7 +46,11 @@ export function CreateVmDialog({ onClose, onCreated }: CreateVmDialogProps) {
           change('context' in part ? { ...part, node: '', instancetype: '', preference: '', os: '' } : part)
         }
       />
-      <SourcePicker context={context} chosen={form.source} onChange={(source) => change({ source })} />
+      <SourcePicker
+        {...{ context, hasImportedImages }}
+        chosen={form.source}
+        onChange={(source) => change({ source })}
+      />
       <SourceFields {...fields} />
       <SizeFields
         {...fields}

@@ -1,7 +1,8 @@
 import type { Identity } from '../../../shared/creation/form-fields.js';
 import { ErrorAlert } from '../../../shared/ui/error-alert.js';
 import { Skeleton } from '../../../shared/ui/loading.js';
-import { useImages } from '../api/use-images.js';
+import { contextNamed, useCapabilities } from '../../../shared/queries/use-capabilities.js';
+import { canUse, useImages } from '../api/use-images.js';
 import { useReadyImages } from '../api/use-ready-images.js';
 
 interface ImageListProps {
@@ -11,22 +12,25 @@ interface ImageListProps {
   onChange: (image: string) => void;
 }
 
-/** The catalog, built-in images first, and then the imported images. The catalog has priority where both have a name. */
+/** The catalog's images for the context, built-in ones first, and then the imported images. The catalog has priority where both have a name. */
 export function ImageList({ form, chosen, onChange }: ImageListProps) {
-  const { data: catalog, error, refetch } = useImages();
-  const ready = useReadyImages(form);
+  const { data: images, error, refetch } = useImages();
+  const { data: capabilities } = useCapabilities();
+  const ready = useReadyImages()(form);
   if (error) return <ErrorAlert title="Couldn't load the catalog" error={error} onRetry={() => void refetch()} />;
-  if (!catalog) return <Skeleton height="6rem" label="Loading the catalog" />;
-  const images = [
+  if (!images) return <Skeleton height="6rem" label="Loading the catalog" />;
+  const context = contextNamed(capabilities, form.context);
+  const catalog = images.filter((image) => canUse(context, image));
+  const choices = [
     ...catalog.map(({ custom, ...image }) => ({ ...image, origin: custom ? 'custom' : undefined })),
     ...ready
       .filter(({ name }) => !catalog.some((entry) => entry.name === name))
       .map(({ name, source }) => ({ name, description: source, defaultUser: '', origin: 'imported' })),
   ];
-  if (images.length === 0) return <p className="hg-note">The catalog is empty. Choose another source.</p>;
+  if (choices.length === 0) return <p className="hg-note">The catalog is empty. Choose another source.</p>;
   return (
     <div className="hg-images" role="radiogroup" aria-label="Image">
-      {images.map(({ name, description, defaultUser, origin }) => (
+      {choices.map(({ name, description, defaultUser, origin }) => (
         <label key={name} className="hg-image">
           <input type="radio" name="image" checked={chosen === name} onChange={() => onChange(name)} />
           <span>

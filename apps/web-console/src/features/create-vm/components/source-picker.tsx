@@ -4,18 +4,20 @@ import { SOURCE_WORDING, sourceUnavailableReason, SOURCES, type SourceKind } fro
 
 interface SourcePickerProps {
   context: ContextCapabilities | undefined;
+  /** Whether images were imported into the namespace of the VM. */
+  hasImportedImages: boolean;
   chosen: SourceKind;
   onChange: (source: SourceKind) => void;
 }
 
 /** The source of the disk. Unavailable sources explain why. */
-export function SourcePicker({ context, chosen, onChange }: SourcePickerProps) {
+export function SourcePicker({ context, hasImportedImages, chosen, onChange }: SourcePickerProps) {
   return (
     <fieldset className="hg-tiles">
       <legend>Source</legend>
       {SOURCES.map((source) => {
         const { title, hint, icon } = SOURCE_WORDING[source];
-        const reason = sourceUnavailableReason(context, source);
+        const reason = sourceUnavailableReason(context, source, hasImportedImages);
         return (
           <label key={source} className="hg-tile" data-unavailable={reason !== undefined}>
             <input

@@ -54,7 +54,7 @@ export function SourceList({ refusal }: { refusal: string | undefined }) {
           {sources.map(({ name, kind, uri, containerDisk, description }) => (
             <tr key={name}>
               <td>{name}</td>
-              <td>{kind === 'builtLocally' ? kind : KINDS[kind]}</td>
+              <td>{kind in KINDS ? KINDS[kind as keyof typeof KINDS] : kind}</td>
               <td>{uri ?? containerDisk}</td>
               <td>{description}</td>
               <td>
