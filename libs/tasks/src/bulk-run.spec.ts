@@ -167,6 +167,37 @@ describe('a bulk task', () => {
     expect(store.get(id)).toMatchObject({ status: 'error', bulk: { counts: { done: 9, error: 1 } } });
   });
 
+  test('does not continue after a restart for a caller with limited rights, which are not stored', async () => {
+    class Rights {
+      readonly itself = this;
+      readonly allowsRef = (): boolean => true;
+    }
+    const limited = { ...ann, grant: new Rights() } as unknown as Caller;
+    const seen: Caller[] = [];
+    const first = new TaskBoard(store, clock);
+    first.defineBulk(async (_order, _ref, caller) => {
+      seen.push(caller);
+      await gate.promise;
+      return undefined;
+    });
+    const id = first.startBulk({ action: 'stop' }, refsOf(10), limited);
+    await settled();
+    expect(seen[0]?.grant).toBe(limited.grant);
+    expect(store.journal(id)).toMatchObject({ isLimited: true, caller: ann });
+    expect(store.journal(id)?.caller).not.toHaveProperty('grant');
+    const next = openBoard();
+    next.recover();
+    next.resume();
+    await settled();
+    expect(begun).toEqual([]);
+    expect(store.get(id)).toMatchObject({
+      status: 'error',
+      error: INTERRUPTED,
+      log: expect.stringMatching(/rights of its caller/),
+      bulk: { counts: { error: 8, skipped: 2 } },
+    });
+  });
+
   test('ends as interrupted when the release can no longer carry it out', async () => {
     const id = board.startBulk({ action: 'stop' }, refsOf(10), ann);
     await settled();

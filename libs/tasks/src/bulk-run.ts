@@ -10,8 +10,8 @@ import {
   type TaskMember,
 } from '@headgate/domain-contracts';
 import { JournalWriter } from './journal-writer.js';
-import { MAY_HAVE_RUN, type RunDeps, type RunningTask } from './running-task.js';
-import { canceled, nameOf, type RunOutcome } from './steps-run.js';
+import { INTERRUPTED, MAY_HAVE_RUN, type RunDeps, type RunningTask } from './running-task.js';
+import { canceled, nameOf, RIGHTS_UNKNOWN, type RunOutcome } from './steps-run.js';
 
 /** More at once would only wait in the backend. */
 const MAX_CONCURRENT_MEMBERS = 8;
@@ -36,11 +36,16 @@ export class BulkRun {
   /** @param isRecovered whether an earlier process began the task */
   async run(isRecovered: boolean): Promise<RunOutcome> {
     const { task, journal } = this;
-    const { canceledBy, input: order, caller } = journal.current;
+    const { canceledBy, isLimited, input: order, caller } = journal.current;
     const members = this.members.all();
     try {
       if (isRecovered) {
         for (const member of members.filter(({ status }) => status === 'running')) task.member(interrupted(member));
+        if (isLimited) {
+          task.log(RIGHTS_UNKNOWN);
+          task.end(INTERRUPTED);
+          return 'ended';
+        }
         task.log('Resumed after a restart.');
       } else {
         task.beginStep(describe(order));

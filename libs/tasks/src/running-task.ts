@@ -53,7 +53,7 @@ export class RunningTask implements TaskReporter, LiveTask {
 
   /** Journals the new task with all its members. @throws when the store can't be written */
   create(journal?: TaskJournal): void {
-    this.deps.store.put(this.current, journal);
+    this.deps.store.put(this.current, journal && withoutGrant(journal));
   }
 
   get current(): Task {
@@ -174,8 +174,9 @@ export class RunningTask implements TaskReporter, LiveTask {
   save(journal?: TaskJournal): void {
     if (this.isDetached) throw new Error('The service was stopped.');
     const task = { ...this.summary, log: this.lines.text() };
-    if (this.members) this.members.write((members) => this.deps.store.put({ ...task, members }, journal));
-    else this.deps.store.put(task, journal);
+    const stored = journal && withoutGrant(journal);
+    if (this.members) this.members.write((members) => this.deps.store.put({ ...task, members }, stored));
+    else this.deps.store.put(task, stored);
     this.cancelFlush?.();
     this.cancelFlush = undefined;
     this.notify();
@@ -235,3 +236,8 @@ export class RunningTask implements TaskReporter, LiveTask {
 
 const finished = (steps: readonly TaskStep[], now: string): TaskStep[] =>
   steps.map((step) => (step.finishedAt === undefined ? { ...step, finishedAt: now } : step));
+
+/** A grant is checked against the current state, which a stored copy could not do. */
+function withoutGrant({ caller: { grant, ...caller }, ...journal }: TaskJournal): TaskJournal {
+  return grant ? { ...journal, caller, isLimited: true } : { ...journal, caller };
+}

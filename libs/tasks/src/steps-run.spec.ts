@@ -334,6 +334,29 @@ describe('a defined task', () => {
       expect(store.get(id)).toMatchObject({ status: 'error', error });
     });
 
+    test('is rolled back if its caller had limited rights, which are not stored', async () => {
+      const { board } = openBoard({}, { kind: 'bootc' });
+      const copies = board.define<CopyInput>({
+        kind: 'clone',
+        steps: () => [{ name: 'copy', run: () => new Promise(() => undefined) }],
+      });
+      const grant = { allowsRef: () => true };
+      const id = copies.start(order, { ...ann, grant } as unknown as Caller);
+      await settled();
+      let undone = 0;
+      const next = new TaskBoard(store, clock);
+      next.define<CopyInput>({
+        kind: 'clone',
+        steps: () => [{ name: 'copy', run: () => Promise.reject(new Error('must not run')) }],
+        resume: async () => ({ action: 'continue' }),
+        rollback: async () => void undone++,
+      });
+      next.recover();
+      next.resume();
+      await settled();
+      expect([undone, store.get(id)?.status, store.get(id)?.error]).toEqual([1, 'error', INTERRUPTED]);
+    });
+
     test('repeats a rollback that was interrupted, five times at most', async () => {
       const id = await killed();
       let begun = 0;

@@ -17,6 +17,8 @@ const MAX_ATTEMPTS = 5;
 /** After this time, the log says that a canceled step has not ended. */
 const CANCEL_NOTICE_MS = 30_000;
 const ROLLBACK = 'rollback';
+/** Continuing with more rights than the caller has now would be wrong. */
+export const RIGHTS_UNKNOWN = 'Not continued: the rights of its caller are limited, and not kept over a restart.';
 
 /** `suspended`: the service shuts down, and the task continues after its next start. */
 export type RunOutcome = 'ended' | 'suspended';
@@ -88,9 +90,13 @@ export class StepsRun<Input extends object = object> {
   /** Decides how the task continues that an earlier process began. @throws the reason for a rollback */
   private async recover(): Promise<void> {
     const { current } = this.journal;
-    const { rollback, canceledBy, steps } = current;
+    const { rollback, canceledBy, isLimited, steps } = current;
     if (rollback) throw new Error(rollback.error);
     if (canceledBy !== undefined) throw canceled(canceledBy);
+    if (isLimited) {
+      this.task.log(RIGHTS_UNKNOWN);
+      throw new Error(INTERRUPTED);
+    }
     const last = steps.at(-1);
     const interrupted = last && !last.isFinished ? last : undefined;
     if (!this.definition.resume) throw new Error(INTERRUPTED);

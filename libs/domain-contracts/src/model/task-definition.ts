@@ -53,7 +53,10 @@ export interface TaskJournal<Input extends object = object> {
   readonly task: string;
   /** Of the definition that wrote it. */
   readonly version: number;
+  /** Without its grant in the store. */
   readonly caller: Caller;
+  /** The caller had limited rights. They are not stored, so the task is not continued after a restart, but rolled back. */
+  readonly isLimited?: boolean;
   readonly input: Input;
   /** In the order in which they began. All but the last are finished. */
   readonly steps: readonly JournaledStep[];
