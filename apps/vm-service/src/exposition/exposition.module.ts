@@ -3,6 +3,7 @@ import { CheckBackends } from '@headgate/doctor';
 import { BackendDirectory } from '@headgate/domain-contracts';
 import { FolderTreeModule } from '../folders/folder-tree.module.js';
 import { FleetModule } from '../fleet/fleet.module.js';
+import { GzipBlocks } from '../fleet/gzip/gzip-blocks.js';
 import { provideClass } from '../platform/provide-class.js';
 import { TasksModule } from '../tasks/tasks.module.js';
 import { MetricsController } from './metrics.controller.js';
@@ -12,6 +13,6 @@ import { MetricsSnapshot } from './metrics-snapshot.js';
 @Module({
   imports: [FolderTreeModule, FleetModule, TasksModule],
   controllers: [MetricsController],
-  providers: [MetricsSnapshot, provideClass(CheckBackends, [BackendDirectory])],
+  providers: [MetricsSnapshot, GzipBlocks, provideClass(CheckBackends, [BackendDirectory])],
 })
 export class ExpositionModule {}

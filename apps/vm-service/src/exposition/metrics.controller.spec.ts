@@ -91,6 +91,17 @@ describe('GET /metrics', () => {
     expect(snapshot.read()[2]).not.toBe(after);
   });
 
+  test('compresses for scrapers that accept gzip, as Prometheus does', async () => {
+    await edge.reopen({}, ['--metrics']);
+    const plain = await until(/^svc_collection_success 1$/m);
+    const response = await fetch(`http://${edge.base}/metrics`, { headers: { 'accept-encoding': 'gzip' } });
+    expect(response.headers.get('content-encoding')).toBe('gzip');
+    const text = await response.text();
+    const series = (of: string): string[] => of.split('\n').filter((line) => line.startsWith('svc_instance'));
+    expect(series(text)).toEqual(series(plain));
+    expect(Number(response.headers.get('content-length'))).toBeLessThan(text.length / 2);
+  });
+
   test('has every series of the dashboard and the alert rules in deploy/vm-service', async () => {
     await edge.reopen({}, ['--metrics']);
     const help = await until(/^svc_collection_success 1$/m);

@@ -39,7 +39,7 @@ describe('/api/tasks', () => {
   /** A task of two steps: the first can be canceled and waits for that, the second can't and waits at the gate. */
   const beginMove = (skipsFirst: boolean): string => {
     const moves = edge.service.app.get(TaskBoard).define({
-      kind: 'move',
+      kind: 'create',
       steps: () => [
         {
           name: 'copy',
