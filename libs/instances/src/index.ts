@@ -1,7 +1,7 @@
 export * from './apply-power.js';
 export * from './apply-container-power.js';
 export * from './create-container.js';
-export { BuildVm } from './build-vm.js';
+export { BuildVm, type BuildVmDeps } from './build-vm.js';
 export * from './create-vm.js';
 export * from './delete-container.js';
 export * from './delete-vm.js';

@@ -14,7 +14,6 @@ import {
   type InstanceDirectory,
   type InstanceRef,
   type BackgroundWork,
-  type TaskReporter,
   type TaskRunner,
   type VmSpec,
   Audit,
@@ -137,22 +136,12 @@ function house() {
     waitFor: async () => undefined,
   } as unknown as InstanceDirectory;
   const canceled: string[] = [];
-  const builds: string[] = [];
-  let canBuild: true | string = 'The bootc plugin is not here.';
-  const disks: DiskBuilder = {
-    availability: async () => canBuild,
-    plan: async () => [{ name: 'pull', detail: '' }],
-    build: async (_id, { image }) => {
-      builds.push(`build ${image}`);
-      if (failure) throw failure;
-      return '/builds/disk.raw';
-    },
-    remove: async () => void builds.push('remove'),
-  };
+  const disks = { availability: async () => 'The bootc plugin is not here.' } as unknown as DiskBuilder;
   const tasks = {
     start: (_kind: string, _ref: InstanceRef, _caller: Caller, work: BackgroundWork) => `task-${started.push(work)}`,
     cancel: (ref: InstanceRef, reason: Error) => void canceled.push(`${ref.name}: ${reason.message}`),
-  } as TaskRunner;
+    define: () => ({}),
+  } as unknown as TaskRunner;
   const audit = new Audit(
     { append: (entry: AuditEntry) => void entries.push(entry) } as unknown as AuditLog,
     new FixedClock(),
@@ -165,12 +154,17 @@ function house() {
     entries,
     started,
     canceled,
-    builds,
-    canBuild: () => (canBuild = true),
     known,
     goesOn: (work: BackgroundWork) => (remaining = work),
     fails: (error: DomainError) => (failure = error),
-    createVm: new CreateVm(place, new OneImage(), directory, tasks, audit, new BuildVm(disks, tasks)),
+    createVm: new CreateVm(
+      place,
+      new OneImage(),
+      directory,
+      tasks,
+      audit,
+      new BuildVm({ disks, backends, directory, tasks }),
+    ),
     deleteVm: new DeleteVm(directory, backends, tasks, audit),
     power: new ApplyPower(directory, backends, audit),
     tag: new TagVm(directory, backends, audit),
@@ -237,51 +231,6 @@ describe('CreateVm', () => {
     await expect(createVm.run({ ...request, ...change }, ann)).rejects.toEqual(code(expected));
     await expect(createVm.plan({ ...request, ...change })).rejects.toEqual(code(expected));
     expect(done).toEqual([]);
-  });
-
-  describe('from a bootc image', () => {
-    const bootc = { ...request, image: undefined, bootc: 'registry.example.org/a:1', sshKey: 'ssh-ed25519 AAAA' };
-    const report = (signal = new AbortController().signal): TaskReporter => ({
-      ...{ step: () => undefined, log: () => undefined, progress: () => undefined },
-      signal,
-    });
-
-    test('builds the disk as a task, then creates the VM from it, then removes the disk', async () => {
-      const { createVm, canBuild, started, builds, specs, done } = house();
-      canBuild();
-      expect((await createVm.plan(bootc)).steps.map(({ name }) => name)).toEqual(['pull', 'define']);
-      expect(await createVm.run(bootc, ann)).toMatchObject({ buildTask: 'task-1' });
-      expect([builds, done]).toEqual([[], []]);
-      await started[0]?.(report());
-      expect(specs).toMatchObject([
-        { source: { kind: 'bootc', image: 'registry.example.org/a:1', disk: '/builds/disk.raw' } },
-      ]);
-      expect(builds).toEqual(['build registry.example.org/a:1', 'remove']);
-    });
-
-    test('refuses a second VM of the name while the first one is being built, and accepts one afterwards', async () => {
-      const { createVm, canBuild, started, fails } = house();
-      canBuild();
-      await createVm.run(bootc, ann);
-      await expect(createVm.run(bootc, ann)).rejects.toEqual(code('ALREADY_EXISTS'));
-      await expect(createVm.plan(bootc)).rejects.toEqual(code('ALREADY_EXISTS'));
-      fails(new DomainError('BACKEND_FAILED', 'no disk'));
-      await expect(started[0]?.(report())).rejects.toEqual(code('BACKEND_FAILED'));
-      await createVm.run(bootc, ann);
-      expect(started).toHaveLength(2);
-    });
-
-    test('creates no VM when the build fails or is canceled, and removes the disk', async () => {
-      const { createVm, canBuild, started, builds, done, fails } = house();
-      canBuild();
-      await createVm.run(bootc, ann);
-      await expect(started[0]?.(report(AbortSignal.abort(new Error('canceled'))))).rejects.toThrow('canceled');
-      await createVm.run(bootc, ann);
-      fails(new DomainError('BACKEND_FAILED', 'no disk'));
-      await expect(started[1]?.(report())).rejects.toThrow('no disk');
-      expect(done).toEqual([]);
-      expect(builds.filter((entry) => entry === 'remove')).toHaveLength(2);
-    });
   });
 
   test('uses an imported image of the namespace once it is ready, and none of another namespace', async () => {

@@ -32,7 +32,16 @@ import { VmsController } from './vms.controller.js';
   controllers: [VmsController],
   providers: [
     provideClass(PlaceInstance, [BackendDirectory, InstanceDirectory]),
-    provideClass(BuildVm, [DiskBuilder, TaskRunner]),
+    {
+      provide: BuildVm,
+      inject: [DiskBuilder, BackendDirectory, InstanceDirectory, TaskRunner],
+      useFactory: (
+        disks: DiskBuilder,
+        backends: BackendDirectory,
+        directory: InstanceDirectory,
+        tasks: TaskRunner,
+      ): BuildVm => new BuildVm({ disks, backends, directory, tasks }),
+    },
     provideClass(CreateVm, [PlaceInstance, ImageCatalog, InstanceDirectory, TaskRunner, Audit, BuildVm]),
     provideClass(DeleteVm, [InstanceDirectory, BackendDirectory, TaskRunner, Audit]),
     provideClass(ApplyPower, [InstanceDirectory, BackendDirectory, Audit]),

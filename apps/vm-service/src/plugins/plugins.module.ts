@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { Module, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { Audit, Clock, DiskBuilder, type Log } from '@headgate/domain-contracts';
+import { Audit, Clock, DiskBuilder, TaskStore, type Log } from '@headgate/domain-contracts';
 import { EgressPolicy } from '@headgate/libvirt-adapter';
 import {
   BundledSource,
@@ -104,11 +104,12 @@ export class PluginsModule implements OnApplicationBootstrap, OnApplicationShutd
     private readonly folder: PluginFolder,
     private readonly host: PluginHost,
     private readonly disks: PluginDiskBuilder,
+    private readonly tasks: TaskStore,
   ) {}
 
   async onApplicationBootstrap(): Promise<void> {
     await this.folder.open();
-    await this.disks.sweep();
+    await this.disks.sweep(this.tasks.running().map(({ id }) => id));
   }
 
   async onApplicationShutdown(): Promise<void> {

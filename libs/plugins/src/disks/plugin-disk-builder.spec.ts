@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DomainError, SILENT_LOG, type DiskOrder, type TaskReporter } from '@headgate/domain-contracts';
+import { DomainError, SILENT_LOG, type DiskOrder, type BuildReport } from '@headgate/domain-contracts';
 import { FixedClock } from '@headgate/testing';
 import { PluginFolder } from '../install/plugin-folder.js';
 import { PluginHost } from '../run/plugin-host.js';
@@ -26,15 +26,9 @@ const ORDER: DiskOrder = { image: 'registry.example.org/fedora/fedora-bootc:43',
 
 /** A report that records. */
 function recordReport(signal = new AbortController().signal) {
-  const steps: string[] = [];
   const lines: string[] = [];
-  const report: TaskReporter = {
-    step: (name) => void steps.push(name),
-    log: (line) => void lines.push(line),
-    progress: () => undefined,
-    signal,
-  };
-  return { steps, lines, report };
+  const report: BuildReport = { log: (line) => void lines.push(line), signal };
+  return { lines, report };
 }
 
 describe('PluginDiskBuilder', () => {
@@ -68,6 +62,12 @@ describe('PluginDiskBuilder', () => {
     await plugins.install(offer, archive, async () => undefined);
   };
 
+  /** Both steps of a build. */
+  const build = async (id: string, order: DiskOrder, report: BuildReport): Promise<string> => {
+    await builder.pull(order, report);
+    return builder.install(id, order, report);
+  };
+
   beforeEach(async () => {
     data = mkdtempSync(join(tmpdir(), 'headgate-builds-'));
     podman = new FakePodman();
@@ -95,7 +95,7 @@ describe('PluginDiskBuilder', () => {
       expect(await builder.availability()).toMatch(
         /bootc plugin, which is not installed. An administrator can install it/,
       );
-      await expect(builder.build('b1', ORDER, recordReport().report)).rejects.toMatchObject({ code: 'NOT_SUPPORTED' });
+      await expect(build('b1', ORDER, recordReport().report)).rejects.toMatchObject({ code: 'NOT_SUPPORTED' });
       expect(podman.calls()).toEqual([]);
     });
 
@@ -107,13 +107,13 @@ describe('PluginDiskBuilder', () => {
 
   test('builds a disk as the plugin plans, in a container that gets no more than that', async () => {
     await installBootc();
-    const { steps, lines, report } = recordReport();
-    const disk = await builder.build('b1', ORDER, report);
+    const { lines, report } = recordReport();
+    const disk = await build('b1', ORDER, report);
     const folder = join(data, 'builds/b1');
     expect(podman.calls()).toEqual([
-      ['rm', '--force', '--ignore', '--time', '0', '--', 'headgate-b1'],
       ['pull', '--', ORDER.image],
       ['image', 'inspect', '--format', '{{json .Config.Labels}}', '--', ORDER.image],
+      ['rm', '--force', '--ignore', '--time', '0', '--', 'headgate-b1'],
       [
         ...['run', '--rm', '--pull=never', '--network=none', '--name', 'headgate-b1'],
         ...['--label', 'dev.headgate.plugin-build'],
@@ -137,7 +137,6 @@ describe('PluginDiskBuilder', () => {
     expect(disk).toBe(join(folder, 'disk.raw'));
     expect(statSync(disk).size).toBe(10 * GIB);
     expect(statSync(folder).mode & 0o777).toBe(0o700);
-    expect(steps).toEqual(['Pulling the image', 'Installing the image on a disk', 'Checking the disk']);
     expect(lines).toEqual([`Trying to pull ${ORDER.image}`, 'Installing image']);
     await builder.remove('b1');
     expect(readdirSync(join(data, 'builds'))).toEqual([]);
@@ -145,9 +144,9 @@ describe('PluginDiskBuilder', () => {
 
   test('builds without a key, and accepts the scheme of a reference', async () => {
     await installBootc();
-    await builder.build('b1', { ...ORDER, image: `docker://${ORDER.image}`, sshKey: undefined }, recordReport().report);
+    await build('b1', { ...ORDER, image: `docker://${ORDER.image}`, sshKey: undefined }, recordReport().report);
     expect(podman.calls().at(-1)).not.toContain('--root-ssh-authorized-keys');
-    expect(podman.calls()[1]).toEqual(['pull', '--', ORDER.image]);
+    expect(podman.calls()[0]).toEqual(['pull', '--', ORDER.image]);
     expect(podman.keys()).toBeUndefined();
   });
 
@@ -190,7 +189,7 @@ describe('PluginDiskBuilder', () => {
   ])('reports an image that %s', async (_title, behavior, code, problem) => {
     await installBootc();
     podman.behave(behavior);
-    await expect(builder.build('b1', ORDER, recordReport().report)).rejects.toMatchObject({
+    await expect(build('b1', ORDER, recordReport().report)).rejects.toMatchObject({
       code,
       message: expect.stringMatching(problem) as string,
     });
@@ -201,7 +200,7 @@ describe('PluginDiskBuilder', () => {
     podman.behave({ run: 'hangs' });
     const abort = new AbortController();
     const { report } = recordReport(abort.signal);
-    const building = builder.build('b1', ORDER, {
+    const building = build('b1', ORDER, {
       ...report,
       log: (line) => line === 'Installing image' && abort.abort(),
     });
@@ -222,11 +221,11 @@ describe('PluginDiskBuilder', () => {
     ['something else', `'podman run'`, /plan must be an object/],
   ])('refuses a plan with %s, and runs nothing', async (_title, plan, problem) => {
     await installPlanning(plan);
-    await expect(builder.build('b1', ORDER, recordReport().report)).rejects.toMatchObject({
+    await expect(build('b1', ORDER, recordReport().report)).rejects.toMatchObject({
       code: 'PLUGIN_FAILED',
       message: expect.stringMatching(problem) as string,
     });
-    expect(podman.calls().map(([first]) => first)).toEqual(['rm']);
+    expect(podman.calls()).toEqual([]);
   });
 
   test('removes what an earlier run has left, but not a build that continues, and nothing else', async () => {

@@ -4,10 +4,10 @@ import {
   DiskBuilder,
   DomainError,
   formatBytes,
+  type BuildReport,
   type Clock,
   type DiskOrder,
   type PlanStep,
-  type TaskReporter,
 } from '@headgate/domain-contracts';
 import { DISK_FILE, KEYS_FILE, PLUGIN_PERMISSIONS, type DiskPlan } from '@headgate/plugin-sdk';
 import { expectWord, readArray, readObject, ShapeError } from '../format/shape.js';
@@ -82,24 +82,22 @@ export class PluginDiskBuilder extends DiskBuilder {
     ];
   }
 
-  override async build(id: string, order: DiskOrder, report: TaskReporter): Promise<string> {
-    const available = await this.availability();
-    if (available !== true) throw new DomainError('NOT_SUPPORTED', available);
-    await this.remove(id);
-    await this.plan(order);
-    const { podman } = this.deps;
-    const { signal } = report;
+  override async pull(order: DiskOrder, { log, signal }: BuildReport): Promise<void> {
+    await this.expectAvailable(order);
     const image = plainReference(order.image);
-    const log = (line: string): void => report.log(line);
     const plan = await this.planDisk(image, order);
-    report.step('Pulling the image');
-    await podman.pull(image, signal, log);
+    await this.deps.podman.pull(image, signal, log);
     await this.expectLabels(image, plan, signal);
-    report.step('Installing the image on a disk');
+  }
+
+  override async install(id: string, order: DiskOrder, { log, signal }: BuildReport): Promise<string> {
+    await this.remove(id);
+    await this.expectAvailable(order);
+    const image = plainReference(order.image);
+    const { command, permissions } = await this.planDisk(image, order);
     const folder = await this.prepareFolder(id, order);
-    const { command, permissions } = plan;
-    await podman.runContainer({ name: containerName(id), image, command, permissions, folder }, signal, log);
-    report.step('Checking the disk');
+    const run = { name: containerName(id), image, command, permissions, folder };
+    await this.deps.podman.runContainer(run, signal, log);
     const disk = join(folder, basename(DISK_FILE));
     await expectPartitions(disk);
     return disk;
@@ -111,10 +109,17 @@ export class PluginDiskBuilder extends DiskBuilder {
     await rm(this.folderOf(id), { recursive: true, force: true });
   }
 
-  /** Removes the builds that an earlier run has left, except those that continue. */
+  /** Removes the builds that an earlier run has left, except those whose tasks continue. */
   async sweep(kept: readonly string[] = []): Promise<void> {
     const names = await readdir(this.deps.folder).catch(() => []);
     for (const id of names) if (!kept.includes(id)) await this.remove(id);
+  }
+
+  /** @throws DomainError NOT_SUPPORTED, and those of `plan` */
+  private async expectAvailable(order: DiskOrder): Promise<void> {
+    const available = await this.availability();
+    if (available !== true) throw new DomainError('NOT_SUPPORTED', available);
+    await this.plan(order);
   }
 
   private podmanVersion(): Promise<string | undefined> {

@@ -1,0 +1,2 @@
+// Everything in one file, because the tests run it from a temporary folder.
+export default { ssr: { noExternal: true } };
