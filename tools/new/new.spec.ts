@@ -22,6 +22,7 @@ const ABILITIES = [
   'diskExport',
   'diskSource',
   'diskIngest',
+  'backups',
   'diagnostics',
 ];
 const root = join(import.meta.dirname, '../..');

@@ -1,5 +1,6 @@
 export * from './access.js';
 export * from './answers.js';
+export * from './backups.js';
 export * from './bulk.js';
 export * from './containers.js';
 export * from './fields.js';

@@ -36,6 +36,10 @@ export class PowerQuery extends ChangeQuery {
 export class ExportQuery extends ContextQuery {
   /** Absent: the raw image, compressed with gzip. */
   @Optional() @IsIn(['qcow2']) format?: 'qcow2';
+  /** Exports the disk of a running VM, and creates a checkpoint of this name at the same moment. */
+  @Optional() @IsInstanceName() checkpoint?: string;
+  /** Exports only what has changed since this checkpoint, as a qcow2 image. */
+  @Optional() @IsInstanceName() since?: string;
 }
 
 /** The query of the console sockets. */

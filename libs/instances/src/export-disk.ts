@@ -1,12 +1,15 @@
 import type { Readable } from 'node:stream';
 import {
   DomainError,
+  isIncremental,
   type Audit,
   type BackendDirectory,
+  type BackupRequest,
   type Caller,
   type ExportFormat,
   type InstanceDirectory,
   type InstanceQuery,
+  type InstanceRef,
 } from '@headgate/domain-contracts';
 
 /** Each export occupies a processor with compression. */
@@ -14,11 +17,17 @@ const MAX_EXPORTS = 4;
 
 export interface ExportRequest {
   readonly query: InstanceQuery;
-  readonly format: ExportFormat;
+  /** The disk of a stopped VM in a format, or the disk of a running VM with a checkpoint. */
+  readonly wanted: ExportFormat | BackupRequest;
   readonly caller: Caller;
 }
 
-/** Exports the boot disk of a stopped VM as a stream, for administrators. */
+interface Export {
+  check(): Promise<void>;
+  open(signal: AbortSignal): Promise<Readable>;
+}
+
+/** Exports the boot disk of a VM as a stream, for administrators. */
 export class ExportDisk {
   private readonly active = new Set<AbortController>();
 
@@ -29,10 +38,8 @@ export class ExportDisk {
   ) {}
 
   /** @throws DomainError the errors that `open` throws before it opens anything */
-  async check({ query, format, caller }: ExportRequest): Promise<void> {
-    if (!caller.admin) throw new DomainError('NOT_PERMITTED', 'Exporting a disk is for administrators.');
-    const { ref } = this.directory.resolve(query);
-    await this.backends.get(ref.context).require('diskExport').check(ref, format);
+  async check(request: ExportRequest): Promise<void> {
+    await this.prepare(request).of.check();
   }
 
   /**
@@ -40,18 +47,16 @@ export class ExportDisk {
    * @throws DomainError NOT_PERMITTED, BUSY when too many exports run, and the errors of the backend
    */
   async open(request: ExportRequest, signal: AbortSignal): Promise<Readable> {
-    await this.check(request);
-    const { query, format, caller } = request;
-    const { ref } = this.directory.resolve(query);
+    const { ref, of } = this.prepare(request);
+    await of.check();
     if (this.active.size >= MAX_EXPORTS) {
       throw new DomainError('BUSY', `${MAX_EXPORTS} exports are running: try again when one of them has finished.`);
     }
     const closing = new AbortController();
     this.active.add(closing);
     try {
-      const exports = this.backends.get(ref.context).require('diskExport');
-      const stream = await this.audit.of(caller, `export disk as ${format}`, ref, () =>
-        exports.open(ref, format, AbortSignal.any([signal, closing.signal])),
+      const stream = await this.audit.of(request.caller, describe(request.wanted), ref, () =>
+        of.open(AbortSignal.any([signal, closing.signal])),
       );
       const destroy = (): void => void stream.destroy();
       closing.signal.addEventListener('abort', destroy, { once: true });
@@ -67,4 +72,31 @@ export class ExportDisk {
   close(): void {
     for (const closing of this.active) closing.abort(new Error('The service is shutting down.'));
   }
+
+  private prepare({ query, wanted, caller }: ExportRequest): { readonly ref: InstanceRef; readonly of: Export } {
+    if (!caller.admin) throw new DomainError('NOT_PERMITTED', 'Exporting a disk is for administrators.');
+    const { ref } = this.directory.resolve(query);
+    const backend = this.backends.get(ref.context);
+    if (typeof wanted === 'string') {
+      const exports = backend.require('diskExport');
+      return {
+        ref,
+        of: { check: () => exports.check(ref, wanted), open: (signal) => exports.open(ref, wanted, signal) },
+      };
+    }
+    const backups = backend.require('backups');
+    return {
+      ref,
+      of: { check: () => backups.check(ref, wanted), open: (signal) => backups.open(ref, wanted, signal) },
+    };
+  }
+}
+
+/** The audit entry of an export. */
+function describe(wanted: ExportFormat | BackupRequest): string {
+  if (typeof wanted === 'string') return `export disk as ${wanted}`;
+  const started = wanted.checkpoint === undefined ? '' : ` and create checkpoint ${wanted.checkpoint}`;
+  return isIncremental(wanted)
+    ? `export changes since checkpoint ${wanted.since}${started}`
+    : `export disk as ${wanted.format}${started}`;
 }

@@ -17,4 +17,5 @@ export * from './vm-source.js';
 export * from './cloning/clone-vm.js';
 export * from './snapshots/vm-snapshots.js';
 export * from './export-disk.js';
+export * from './backups/checkpoints.js';
 export * from './guest-access.js';

@@ -61,9 +61,15 @@ const NEEDS_KUBEVIRT: ReadonlySet<AbilityName> = new Set<AbilityName>([
   'guestInfo',
   'diskExport',
   'diskSource',
+  'backups',
   'snapshots',
   'cloning',
 ]);
+
+const NO_BACKUPS =
+  "Checkpoints need KubeVirt's API backup.kubevirt.io, which this cluster does not serve: export the disk of the stopped VM.";
+const BACKUPS_NOT_USED =
+  'This service does not use the API backup.kubevirt.io of this cluster yet: export the disk of the stopped VM.';
 
 interface OpenedCluster {
   readonly context: string;
@@ -140,6 +146,7 @@ export class KubeBackend extends Backend {
       diskExport: exports,
       diskSource: new KubeDiskSource({ api, discovery, clock }, exports),
       diskIngest: new UnavailableAbility('VMs are not received by clusters yet: import the exported disk there.'),
+      backups: new UnavailableAbility(NO_BACKUPS),
       cluster: new KubeClusterInventory(api, discovery),
       diagnostics: new KubeDiagnostics(api, discovery, defaultNamespace),
     };
@@ -156,6 +163,8 @@ export class KubeBackend extends Backend {
     if (facts && !facts.hasKubevirt && NEEDS_KUBEVIRT.has(name)) {
       return new UnavailableAbility(`${this.context} has no KubeVirt: the API kubevirt.io/v1 is not served.`);
     }
+    if (facts?.servesGroup('backup.kubevirt.io') === true && name === 'backups')
+      return new UnavailableAbility(BACKUPS_NOT_USED);
     if (facts && !facts.hasCdi && name === 'images') return new UnavailableAbility(NEEDS_CDI);
     return this.opened.abilities[name];
   }

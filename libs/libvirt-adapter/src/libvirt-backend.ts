@@ -276,6 +276,7 @@ export class LibvirtBackend extends Backend {
         diskIo: () => diskIo.probe(),
         writeSeed: (seed, into) => writeSeedIso(seed, into, run),
       }),
+      backups: new UnavailableAbility('Checkpoints are not offered on libvirt yet: export the disk of the stopped VM.'),
       cluster: new LibvirtCluster(connection, POOL_NAME),
       diagnostics: new LibvirtDiagnostics({
         connection,

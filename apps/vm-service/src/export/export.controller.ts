@@ -1,24 +1,37 @@
 import { Controller, Get, Param, Query, Req, Res } from '@nestjs/common';
 import { ExportQuery, InstancePath } from '@headgate/api-contracts';
-import type { Caller, ExportFormat } from '@headgate/domain-contracts';
+import {
+  backupImageName,
+  DomainError,
+  isIncremental,
+  type BackupRequest,
+  type Caller,
+  type ExportFormat,
+} from '@headgate/domain-contracts';
 import { ExportDisk } from '@headgate/instances';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CurrentCaller } from '../identity/caller.decorator.js';
+import { EdgePolicy } from '../identity/edge-policy.js';
 import { instanceQuery } from '../instances/instance-request.js';
 import { answer, Describe } from '../platform/answers.decorator.js';
 
-const FILES: Readonly<Record<ExportFormat, { readonly extension: string; readonly type: string }>> = {
-  'raw.gz': { extension: 'img.gz', type: 'application/gzip' },
-  qcow2: { extension: 'qcow2', type: 'application/octet-stream' },
+const EXTENSIONS: Readonly<Record<ExportFormat, string>> = { 'raw.gz': 'img.gz', qcow2: 'qcow2' };
+const TYPES: Readonly<Record<ExportFormat, string>> = {
+  'raw.gz': 'application/gzip',
+  qcow2: 'application/octet-stream',
 };
 
 @Controller('api/vms')
 export class ExportController {
-  constructor(private readonly exportDisk: ExportDisk) {}
+  constructor(
+    private readonly exportDisk: ExportDisk,
+    private readonly edge: EdgePolicy,
+  ) {}
 
   @Get(':ns/:name/export')
   @Describe(
-    'The boot disk of a stopped VM, for administrators: the raw image compressed with gzip, or a compressed qcow2 image.',
+    'The boot disk of a stopped VM, or of a running one with a checkpoint, for administrators: the raw image compressed with gzip, or a ' +
+      'compressed qcow2 image. With `since`, the changes since a checkpoint: a qcow2 image based on that of the checkpoint.',
     answer(200, 'application/gzip'),
     answer(200, 'application/octet-stream'),
   )
@@ -29,20 +42,45 @@ export class ExportController {
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    const format: ExportFormat = query.format ?? 'raw.gz';
-    const { extension, type } = FILES[format];
-    const wanted = { query: instanceQuery('vm', path, query), format, caller };
-    const headers = {
-      'content-type': type,
-      'content-disposition': `attachment; filename="${path.name}.${extension}"`,
-    };
+    const wanted = wantedOf(query);
+    // A link of another site must not create checkpoints.
+    if (query.checkpoint !== undefined) this.edge.checkOrigin(request.headers);
+    const exported = { query: instanceQuery('vm', path, query), wanted, caller };
+    const headers = headersOf(path.name, wanted);
     if (request.method === 'HEAD') {
-      await this.exportDisk.check(wanted);
+      await this.exportDisk.check(exported);
       return void reply.headers(headers).send();
     }
     const gone = new AbortController();
     reply.raw.once('close', () => gone.abort(new Error('The client has left.')));
-    const stream = await this.exportDisk.open(wanted, gone.signal);
+    const stream = await this.exportDisk.open(exported, gone.signal);
     void reply.headers(headers).send(stream);
   }
+}
+
+function wantedOf(query: ExportQuery): ExportFormat | BackupRequest {
+  const { checkpoint, since } = query;
+  const format: ExportFormat = query.format ?? 'raw.gz';
+  if (since !== undefined && since === checkpoint)
+    throw new DomainError('INVALID_INPUT', 'checkpoint must be another name than since.');
+  if (since !== undefined) return checkpoint === undefined ? { since } : { since, checkpoint };
+  return checkpoint === undefined ? format : { checkpoint, format };
+}
+
+/** The names of exports with checkpoints differ, so that a folder can hold all of them, and increments name the image below. */
+function headersOf(vm: string, wanted: ExportFormat | BackupRequest): Record<string, string> {
+  const [name, format] = fileOf(vm, wanted);
+  return {
+    'content-type': TYPES[format],
+    'content-disposition': `attachment; filename="${name}"`,
+    ...(typeof wanted === 'object' && wanted.checkpoint !== undefined && { 'svc-checkpoint': wanted.checkpoint }),
+    ...(typeof wanted === 'object' && isIncremental(wanted) && { 'svc-since': wanted.since }),
+  };
+}
+
+function fileOf(vm: string, wanted: ExportFormat | BackupRequest): [name: string, format: ExportFormat] {
+  if (typeof wanted === 'string') return [`${vm}.${EXTENSIONS[wanted]}`, wanted];
+  if (!isIncremental(wanted)) return [`${vm}-${wanted.checkpoint}.${EXTENSIONS[wanted.format]}`, wanted.format];
+  const { since, checkpoint } = wanted;
+  return [checkpoint === undefined ? `${vm}-since-${since}.qcow2` : backupImageName(vm, checkpoint), 'qcow2'];
 }

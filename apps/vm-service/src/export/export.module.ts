@@ -1,16 +1,22 @@
 import { Module, type BeforeApplicationShutdown } from '@nestjs/common';
 import { Audit, BackendDirectory, InstanceDirectory } from '@headgate/domain-contracts';
-import { ExportDisk } from '@headgate/instances';
+import { DeleteCheckpoint, ExportDisk, ListCheckpoints } from '@headgate/instances';
 import { FleetModule } from '../fleet/fleet.module.js';
+import { IdentityModule } from '../identity/identity.module.js';
 import { provideClass } from '../platform/provide-class.js';
 import { StoreModule } from '../store/store.module.js';
+import { CheckpointsController } from './checkpoints.controller.js';
 import { ExportController } from './export.controller.js';
 
-/** Disk exports. */
+/** Disk exports, and the checkpoints that they create. */
 @Module({
-  imports: [StoreModule, FleetModule],
-  controllers: [ExportController],
-  providers: [provideClass(ExportDisk, [InstanceDirectory, BackendDirectory, Audit])],
+  imports: [StoreModule, FleetModule, IdentityModule],
+  controllers: [ExportController, CheckpointsController],
+  providers: [
+    provideClass(ExportDisk, [InstanceDirectory, BackendDirectory, Audit]),
+    provideClass(ListCheckpoints, [InstanceDirectory, BackendDirectory]),
+    provideClass(DeleteCheckpoint, [InstanceDirectory, BackendDirectory, Audit]),
+  ],
 })
 export class ExportModule implements BeforeApplicationShutdown {
   constructor(private readonly exportDisk: ExportDisk) {}

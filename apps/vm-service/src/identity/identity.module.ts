@@ -40,6 +40,6 @@ import { WhoamiController } from './whoami.controller.js';
     { provide: APP_GUARD, useClass: IdentityGuard },
     { provide: APP_GUARD, useClass: AccessGuard },
   ],
-  exports: [CallerResolver, CallerIdentity, LocalTrust, RouteAccess],
+  exports: [CallerResolver, CallerIdentity, EdgePolicy, LocalTrust, RouteAccess],
 })
 export class IdentityModule {}

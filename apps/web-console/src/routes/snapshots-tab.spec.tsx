@@ -1,15 +1,17 @@
 import { fireEvent, screen, waitFor, within } from '@testing-library/react';
+import { buildCapabilities, buildContext } from '../testing/build-capabilities.js';
 import { buildStoppedVm, buildVm } from '../testing/build-vm.js';
 import type { MockService } from '../testing/mock-service.js';
 import { closeConsole, givenService, openConsole } from '../testing/render-console.js';
 
 const PATH = '/api/vms/tailvm/web-1';
+const CHECKPOINTS = '/api/ext/vms/tailvm/web-1/checkpoints';
 const one = { name: 'one', phase: 'Succeeded', creationTime: '2026-01-01T00:00:00.000Z', ready: true };
 const failed = { ...one, name: 'two', phase: 'Failed', ready: false, reason: 'snapshot deadline exceeded' };
 
 describe('the snapshots of a VM', () => {
   let service: MockService;
-  beforeEach(() => (service = givenService()));
+  beforeEach(() => (service = givenService().on(`GET ${CHECKPOINTS}`, [])));
   afterEach(() => closeConsole(service));
 
   test('are listed, created, restored and deleted', async () => {
@@ -47,7 +49,7 @@ describe('the snapshots of a VM', () => {
 
 describe('a clone', () => {
   let service: MockService;
-  beforeEach(() => (service = givenService()));
+  beforeEach(() => (service = givenService().on(`GET ${CHECKPOINTS}`, [])));
   afterEach(() => closeConsole(service));
 
   test('of a stopped VM gets the given name', async () => {
@@ -70,5 +72,61 @@ describe('a clone', () => {
     await openConsole('/vms/prod/tailvm/web-1/snapshots', [buildVm({ name: 'web-1' })], service);
     for (const name of ['Clone…', 'Make a template'])
       expect((await screen.findByRole('button', { name })).getAttribute('aria-disabled')).toBe('true');
+  });
+});
+
+describe('the checkpoints of a VM', () => {
+  let service: MockService;
+  const monday = { name: 'monday', creationTime: '2026-01-01T00:00:00.000Z', ready: true, changedBytes: 1024 ** 2 };
+  const lost = { ...monday, name: 'lost', ready: false, changedBytes: undefined, reason: 'Its record is lost.' };
+  beforeEach(() => {
+    service = givenService().on(`GET ${PATH}/snapshots`, []).on(`GET ${CHECKPOINTS}`, [monday, lost]);
+  });
+  afterEach(() => closeConsole(service));
+  const open = (vm = buildVm({ name: 'web-1' })) => openConsole('/vms/prod/tailvm/web-1/snapshots', [vm], service);
+  const linksOf = (): (string | null)[] =>
+    within(screen.getByRole('region', { name: 'Checkpoints' }))
+      .queryAllByRole('link')
+      .map((link) => link.getAttribute('href'));
+
+  test('are listed with their changes, which can be downloaded', async () => {
+    await open();
+    const rows = within(await screen.findByRole('table', { name: 'Checkpoints' })).getAllByRole('row');
+    expect(rows[1]?.textContent).toContain('1 MiB');
+    expect(rows[2]?.textContent).toContain('Its record is lost.');
+    expect(linksOf()).toEqual([`${PATH}/export?context=prod&since=monday`]);
+  });
+
+  test('are created by an export under a valid name', async () => {
+    await open();
+    const name = await screen.findByRole('textbox', { name: 'Name of the checkpoint' });
+    fireEvent.change(name, { target: { value: 'Not A Name' } });
+    expect([name.getAttribute('aria-invalid'), linksOf()]).toEqual(['true', [expect.stringContaining('since=monday')]]);
+    fireEvent.change(name, { target: { value: 'tuesday' } });
+    expect(linksOf()).toEqual([
+      `${PATH}/export?context=prod&checkpoint=tuesday`,
+      `${PATH}/export?context=prod&since=monday&checkpoint=tuesday`,
+    ]);
+  });
+
+  test('are deleted', async () => {
+    service.on(`DELETE ${CHECKPOINTS}/lost`, { status: 'deleted' });
+    await open();
+    fireEvent.click(await screen.findByRole('button', { name: 'Delete checkpoint lost' }));
+    await waitFor(() => expect(service.asked(`DELETE ${CHECKPOINTS}/lost`)).toHaveLength(1));
+    await waitFor(() => expect(service.asked(`GET ${CHECKPOINTS}`).length).toBeGreaterThan(1));
+  });
+
+  test('need a VM that runs', async () => {
+    await open(buildStoppedVm({ name: 'web-1' }));
+    expect(await screen.findByText('Start the VM to export its disk with a checkpoint.')).toBeTruthy();
+  });
+
+  test('are explained where the backend has none', async () => {
+    const context = buildContext({ abilities: { backups: 'This cluster has no checkpoints.' } });
+    service.on('GET /api/capabilities', buildCapabilities([context]));
+    await open();
+    expect(await screen.findByText('This cluster has no checkpoints.')).toBeTruthy();
+    expect(linksOf()).toEqual([]);
   });
 });

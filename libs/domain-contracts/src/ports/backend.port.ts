@@ -10,6 +10,7 @@ import type { DiskSource } from './disk-source.port.js';
 import type { GuestControl } from './guest-control.port.js';
 import type { GuestInspection } from './guest-inspection.port.js';
 import type { ImportedImages } from './imported-images.port.js';
+import type { InstanceBackups } from './instance-backups.port.js';
 import type { InstanceCloning } from './instance-cloning.port.js';
 import type { InstanceEvents } from './instance-events.port.js';
 import type { InstanceHardware } from './instance-hardware.port.js';
@@ -39,6 +40,7 @@ export interface Abilities {
   readonly diskExport: DiskExport;
   readonly diskSource: DiskSource;
   readonly diskIngest: DiskIngest;
+  readonly backups: InstanceBackups;
   readonly cluster: ClusterInventory;
   readonly diagnostics: Diagnostics;
 }
@@ -64,6 +66,7 @@ export const ABILITY_NAMES: readonly AbilityName[] = [
   'diskExport',
   'diskSource',
   'diskIngest',
+  'backups',
   'cluster',
   'diagnostics',
 ];

@@ -16,6 +16,6 @@ export async function libvirtContracts(name: string, connection?: () => LibvirtC
     guestControl: { account: 'headgate' },
     consoles: { greeting: /login: / },
     hardware: { memoryMib: 256 },
-    unavailable: ['migration', 'containers'],
+    unavailable: ['migration', 'backups', 'containers'],
   });
 }

@@ -11,6 +11,7 @@ import { diskSourceContract } from './disk-source.contract.js';
 import { guestControlContract, type GuestControlContractOptions } from './guest-control.contract.js';
 import { guestInspectionContract } from './guest-inspection.contract.js';
 import { importedImagesContract, type ImagesContractOptions } from './imported-images.contract.js';
+import { instanceBackupsContract } from './instance-backups.contract.js';
 import { instanceCloningContract } from './instance-cloning.contract.js';
 import { instanceEventsContract } from './instance-events.contract.js';
 import { instanceHardwareContract, type HardwareContractOptions } from './instance-hardware.contract.js';
@@ -66,6 +67,7 @@ export function allPortsContract(
     metrics: () => resourceMetricsContract(adapter, open, options),
     guestInfo: () => guestInspectionContract(adapter, open, options),
     guestControl: () => guestControlContract(adapter, open, { ...options, ...guestControl }),
+    backups: () => instanceBackupsContract(adapter, open, options),
     diskExport: () => diskExportContract(adapter, open, { ...options, ...diskExport }),
     diskSource: () => diskSourceContract(adapter, open, options),
     diskIngest: () => diskIngestContract(adapter, open, options),

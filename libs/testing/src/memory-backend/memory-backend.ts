@@ -7,6 +7,7 @@ import {
   type BackendTraits,
   type InstanceRef,
 } from '@headgate/domain-contracts';
+import { MemoryBackups } from './memory-backups.js';
 import { MemoryCluster, MemoryDiagnostics } from './memory-cluster.js';
 import { MemoryConsoles } from './memory-consoles.js';
 import { MemoryEngine } from './memory-engine.js';
@@ -71,6 +72,7 @@ export class MemoryBackend extends Backend {
       diskExport: new MemoryExport(engine),
       diskSource: new MemoryDiskSource(engine),
       diskIngest: new MemoryDiskIngest(engine),
+      backups: new MemoryBackups(engine),
       cluster: new MemoryCluster(engine),
       diagnostics: new MemoryDiagnostics(engine),
     };

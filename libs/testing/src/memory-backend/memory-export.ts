@@ -6,6 +6,7 @@ import type { MemoryEngine } from './memory-engine.js';
 const DISK_BYTES = 65_536;
 const BOOT_SIGNATURE = 0xaa55;
 const QCOW2_MAGIC = 'QFI\xfb';
+const BACKING_FILE_OFFSET = 512;
 
 /** The content of the boot disk: a boot sector and the name of the VM, until something else is written. */
 export function memoryDisk(engine: MemoryEngine, ref: InstanceRef, name = 'vda'): Buffer {
@@ -31,9 +32,17 @@ export class MemoryExport extends DiskExport {
     await this.check(ref);
     signal.throwIfAborted();
     const disk = memoryDisk(this.engine, ref);
-    if (format === 'raw.gz') return Readable.from([gzipSync(disk)], { signal });
-    const header = Buffer.alloc(DISK_BYTES);
-    header.write(QCOW2_MAGIC, 'latin1');
-    return Readable.from([header, disk], { signal });
+    return Readable.from([format === 'raw.gz' ? gzipSync(disk) : qcow2Of(disk)], { signal });
   }
+}
+
+/** A header with the name of the image below, and the content. */
+export function qcow2Of(content: Buffer, backingFile = ''): Buffer {
+  const header = Buffer.alloc(DISK_BYTES);
+  header.write(QCOW2_MAGIC, 'latin1');
+  if (backingFile !== '') {
+    header.writeBigUInt64BE(BigInt(BACKING_FILE_OFFSET), 8);
+    header.writeUInt32BE(header.write(backingFile, BACKING_FILE_OFFSET), 16);
+  }
+  return Buffer.concat([header, content]);
 }

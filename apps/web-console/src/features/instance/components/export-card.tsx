@@ -20,7 +20,9 @@ export function ExportCard({ vm, refusal, context }: ExportCardProps) {
   const reason =
     unavailableReason(context, 'diskExport') ??
     refusal ??
-    (vm.status === 'Stopped' ? undefined : 'Stop the VM to export its disk.');
+    (vm.status === 'Stopped'
+      ? undefined
+      : 'Stop the VM to export its disk, or export it with a checkpoint in the tab Snapshots.');
   return (
     <section className="hg-card" aria-label="Export">
       <h2>Export</h2>

@@ -23,6 +23,7 @@ import {
   snapshotsKey,
   useSnapshots,
 } from '../api/snapshot-requests.js';
+import { CheckpointsSection } from './checkpoints-section.js';
 import { CloneDialog, TemplateButton } from './clone-dialog.js';
 
 interface Change {
@@ -30,7 +31,7 @@ interface Change {
   readonly snapshot: SnapshotView;
 }
 
-/** The snapshots of a VM, and its clones. */
+/** The snapshots of a VM, its clones and its checkpoints. */
 export function SnapshotsTab({ vm }: { vm: VmView }) {
   const { data: capabilities } = useCapabilities();
   const { data: whoami } = useWhoami();
@@ -50,6 +51,7 @@ export function SnapshotsTab({ vm }: { vm: VmView }) {
       </div>
       {isCloning && <CloneDialog vm={vm} onClose={() => setIsCloning(false)} />}
       {unavailable === undefined ? <Snapshots vm={vm} refusal={refusal} /> : <p className="hg-note">{unavailable}</p>}
+      <CheckpointsSection vm={vm} refusal={refusal} />
     </div>
   );
 }

@@ -1,0 +1,30 @@
+import { useQuery } from '@tanstack/react-query';
+import type { CheckpointView } from '@headgate/api-contracts';
+import { instancePath, type InstanceAddress } from '../../../shared/api/instance-path.js';
+import { deleteJson, getJson, withQuery } from '../../../shared/api/request.js';
+
+const checkpointsPath = (vm: InstanceAddress): string =>
+  `${instancePath('vms', vm).replace('/api/', '/api/ext/')}/checkpoints`;
+
+export const checkpointsKey = ({ context, namespace, name }: InstanceAddress) => [
+  'checkpoints',
+  context,
+  namespace,
+  name,
+];
+
+/** The checkpoints of a VM, the oldest first. */
+export const useCheckpoints = (vm: InstanceAddress) =>
+  useQuery({
+    queryKey: checkpointsKey(vm),
+    queryFn: ({ signal }) => getJson<CheckpointView[]>(checkpointsPath(vm), { query: { context: vm.context }, signal }),
+  });
+
+export const deleteCheckpoint = (vm: InstanceAddress, name: string): Promise<unknown> =>
+  deleteJson(`${checkpointsPath(vm)}/${encodeURIComponent(name)}`, { query: { context: vm.context } });
+
+/** The address of a download: the disk of a running VM, or its changes since a checkpoint. */
+export const exportPath = (
+  vm: InstanceAddress,
+  options: { readonly checkpoint?: string; readonly since?: string },
+): string => withQuery(`${instancePath('vms', vm)}/export`, { context: vm.context, ...options });

@@ -1,0 +1,110 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import type { CheckpointView, VmView } from '@headgate/api-contracts';
+import { useState } from 'react';
+import { messageOf } from '../../../shared/api/api-error.js';
+import { nameProblem } from '../../../shared/names/name-rule.js';
+import { readableBytes } from '../../../shared/quantity/quantity.js';
+import { contextNamed, unavailableReason, useCapabilities } from '../../../shared/queries/use-capabilities.js';
+import { ErrorAlert } from '../../../shared/ui/error-alert.js';
+import { LabeledInput } from '../../../shared/ui/labeled-input.js';
+import { useNotify } from '../../../shared/ui/notifications.js';
+import { ReasonedButton } from '../../../shared/ui/reasoned-button.js';
+import { ReloadButton } from '../../../shared/ui/reload-button.js';
+import { Table } from '../../../shared/ui/table.js';
+import { Timestamp } from '../../../shared/ui/timestamp.js';
+import { checkpointsKey, deleteCheckpoint, exportPath, useCheckpoints } from '../api/checkpoint-requests.js';
+
+/** Downloads of a running VM's disk, and of its changes since then. */
+export function CheckpointsSection({ vm, refusal }: { vm: VmView; refusal: string | undefined }) {
+  const { data: capabilities } = useCapabilities();
+  const unavailable = unavailableReason(contextNamed(capabilities, vm.context), 'backups');
+  return (
+    <section aria-label="Checkpoints">
+      <h2>Checkpoints</h2>
+      <p className="hg-note">
+        An export with a checkpoint saves the disk of a running VM. Later exports contain only the changes since then.
+      </p>
+      {unavailable === undefined ? <Checkpoints vm={vm} refusal={refusal} /> : <p className="hg-note">{unavailable}</p>}
+    </section>
+  );
+}
+
+function Checkpoints({ vm, refusal }: { vm: VmView; refusal: string | undefined }) {
+  const { data: checkpoints = [], error, refetch, isFetching } = useCheckpoints(vm);
+  const [name, setName] = useState('');
+  const problem = name === '' ? undefined : nameProblem(name);
+  const queries = useQueryClient();
+  const notify = useNotify();
+  const { mutate, isPending } = useMutation({
+    mutationFn: (checkpoint: string) => deleteCheckpoint(vm, checkpoint),
+    onError: (cause, checkpoint) =>
+      notify({ variant: 'danger', title: `Couldn't delete checkpoint ${checkpoint}`, body: messageOf(cause) }),
+    onSettled: () => queries.invalidateQueries({ queryKey: checkpointsKey(vm) }),
+  });
+  if (error) return <ErrorAlert title="Couldn't load the checkpoints" error={error} onRetry={() => void refetch()} />;
+  const stopped = vm.running ? undefined : 'Start the VM to export its disk with a checkpoint.';
+  const reason = refusal ?? stopped;
+  const checkpoint = name === '' || problem !== undefined ? undefined : name;
+  return (
+    <>
+      <div className="hg-toolbar hg-toolbar--fields hg-gap-below">
+        {reason === undefined ? (
+          <>
+            <LabeledInput
+              label="Name of the checkpoint"
+              placeholder="monday"
+              value={name}
+              isInvalid={problem !== undefined}
+              onChange={setName}
+            />
+            {checkpoint !== undefined && (
+              <a href={exportPath(vm, { checkpoint })} download>
+                Export the whole disk
+              </a>
+            )}
+          </>
+        ) : (
+          <p className="hg-note">{reason}</p>
+        )}
+        <span className="hg-spring" />
+        <ReloadButton isLoading={isFetching} onReload={() => void refetch()} />
+      </div>
+      {checkpoints.length > 0 && (
+        <Table label="Checkpoints" columns={['Name', 'Created', 'Changes', 'Actions']}>
+          {checkpoints.map((one) => (
+            <tr key={one.name}>
+              <td>{one.name}</td>
+              <td>
+                <Timestamp at={one.creationTime} />
+              </td>
+              <td>{changesOf(one)}</td>
+              <td>
+                {one.ready && refusal === undefined && (
+                  <a
+                    href={exportPath(vm, { since: one.name, ...(checkpoint !== undefined && { checkpoint }) })}
+                    aria-label={`Export the changes since ${one.name}`}
+                    download
+                  >
+                    Export changes
+                  </a>
+                )}{' '}
+                <ReasonedButton
+                  variant="link"
+                  aria-label={`Delete checkpoint ${one.name}`}
+                  reason={refusal}
+                  isDisabled={isPending}
+                  onClick={() => mutate(one.name)}
+                >
+                  Delete
+                </ReasonedButton>
+              </td>
+            </tr>
+          ))}
+        </Table>
+      )}
+    </>
+  );
+}
+
+const changesOf = ({ reason, changedBytes }: CheckpointView): string =>
+  reason ?? (changedBytes === undefined ? 'Unknown' : readableBytes(changedBytes));
