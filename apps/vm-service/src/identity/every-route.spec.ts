@@ -80,6 +80,8 @@ DELETE /api/ext/vms/{ns}/{name}/nics/{iface}            no       no     yes   ye
 POST   /api/ext/vms/{ns}/{name}/drives/{drive}          no       no     yes   yes   hidden  no     no       yes   hidden
 POST   /api/ext/vms/{ns}/{name}/boot-order              no       no     yes   yes   hidden  no     no       yes   hidden
 POST   /api/ext/vms/{ns}/{name}/autostart               no       no     yes   yes   hidden  no     no       yes   hidden
+GET    /api/ext/vms/{ns}/{name}/checkpoints              no       yes    yes   yes   hidden  yes    yes      yes   hidden
+DELETE /api/ext/vms/{ns}/{name}/checkpoints/{checkpoint} no      no     yes   yes   hidden  no     no       yes   hidden
 POST   /api/ext/guest/password                          no       no     yes   yes   hidden  no     no       yes   hidden
 POST   /api/ext/guest/command                           no       no     yes   yes   hidden  no     no       yes   hidden
 GET    /api/cts                                         no       yes    yes   yes   -       yes    yes      yes   yes

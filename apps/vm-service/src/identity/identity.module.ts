@@ -3,6 +3,7 @@ import { APP_GUARD } from '@nestjs/core';
 import { ApiTokens, Roles } from '@headgate/access';
 import { FolderDirectory, InstanceDirectory } from '@headgate/domain-contracts';
 import { FleetReader } from '@headgate/fleet';
+import { DryRunGuard } from '../platform/dry-run.guard.js';
 import { provideClass } from '../platform/provide-class.js';
 import type { Settings } from '../config/load-config.js';
 import { PEER_USERS, SETTINGS } from '../platform/tokens.js';
@@ -21,7 +22,7 @@ import type { PeerUsers } from './peer-users.js';
 import { RouteAccess } from './route-access.js';
 import { WhoamiController } from './whoami.controller.js';
 
-/** Who the caller is and what they may do. The guards run in this order, before every route. */
+/** Who the caller is and what they may do. The guards run in this order, before every route; the last one refuses dry runs where there are none. */
 @Module({
   imports: [AccessModule, FleetModule, FolderTreeModule],
   controllers: [WhoamiController],
@@ -39,6 +40,7 @@ import { WhoamiController } from './whoami.controller.js';
     { provide: APP_GUARD, useClass: EdgeGuard },
     { provide: APP_GUARD, useClass: IdentityGuard },
     { provide: APP_GUARD, useClass: AccessGuard },
+    { provide: APP_GUARD, useClass: DryRunGuard },
   ],
   exports: [CallerResolver, CallerIdentity, EdgePolicy, LocalTrust, RouteAccess],
 })

@@ -95,6 +95,8 @@ export const ROUTE_RULES: Readonly<Record<string, RouteRule>> = {
   'POST /api/ext/vms/:ns/:name/drives/:drive': vm('change'),
   'POST /api/ext/vms/:ns/:name/boot-order': vm('change'),
   'POST /api/ext/vms/:ns/:name/autostart': vm('change'),
+  'GET /api/ext/vms/:ns/:name/checkpoints': vm('read'),
+  'DELETE /api/ext/vms/:ns/:name/checkpoints/:checkpoint': vm('change'),
   'POST /api/ext/guest/password': ref('guest'),
   'POST /api/ext/guest/command': ref('guest'),
 
