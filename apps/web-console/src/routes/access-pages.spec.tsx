@@ -1,0 +1,121 @@
+import { screen, within } from '@testing-library/react';
+import type { JournalEntryView, TokenView } from '@headgate/api-contracts';
+import type { MockService } from '../testing/mock-service.js';
+import { closeConsole, givenService, openConsole } from '../testing/render-console.js';
+
+let service: MockService;
+beforeEach(() => (service = givenService()));
+afterEach(() => closeConsole(service));
+
+const entry = (number: number, overrides: Partial<JournalEntryView> = {}): JournalEntryView => ({
+  number,
+  time: '2026-01-01T10:00:00.000Z',
+  caller: 'ann',
+  token: '',
+  address: '192.0.2.7',
+  kind: 'action',
+  action: 'stop',
+  route: 'POST /api/vms/:ns/:name/:action',
+  ref: 'vm/prod/tailvm/web-1',
+  outcome: 'ok',
+  status: null,
+  code: '',
+  message: '',
+  ...overrides,
+});
+
+const token: TokenView = {
+  id: 'abcdefghij',
+  name: 'ci',
+  creator: 'ann',
+  actions: ['read', 'power'],
+  scope: { folder: 'prod/web', q: 'web' },
+  createdAt: '2026-01-01T00:00:00.000Z',
+  expiresAt: '2026-04-01T00:00:00.000Z',
+  expired: false,
+  lastUsedAt: null,
+};
+
+describe('the journal', () => {
+  test('lists who did what, loads older entries, and filters', async () => {
+    service.on('GET /api/ext/journal', ({ query }: { query: URLSearchParams }) => {
+      if (query.get('outcome') === 'denied')
+        return { body: [entry(1, { caller: 'eve', outcome: 'denied', status: 403, code: 'NOT_PERMITTED' })] };
+      return query.get('cursor') === '2'
+        ? { body: [entry(1, { action: 'create token', ref: 'token/ci', token: 'abcdefghij' })] }
+        : { body: [entry(2)], headers: { 'svc-cursor': '2' } };
+    });
+    const { user } = await openConsole('/journal', [], service);
+    const table = await screen.findByRole('table', { name: 'Journal' });
+    expect(within(table).getByRole('link', { name: 'vm/prod/tailvm/web-1' }).getAttribute('href')).toContain(
+      '/vms/prod/tailvm/web-1',
+    );
+    await user.click(screen.getByRole('button', { name: 'Load older entries' }));
+    expect(await screen.findByText('token/ci')).toBeTruthy();
+    expect(screen.getByText(/API token abcdefghij/)).toBeTruthy();
+    expect(screen.queryByRole('button', { name: 'Load older entries' })).toBeNull();
+    await user.selectOptions(screen.getByRole('combobox', { name: 'Outcome' }), 'Denied');
+    expect(await screen.findByText('Denied (403 NOT_PERMITTED)')).toBeTruthy();
+  });
+
+  test('shows why it could not be loaded', async () => {
+    service.fails('GET /api/ext/journal', 403, 'Reading the journal is for administrators.');
+    await openConsole('/journal', [], service);
+    expect(await screen.findByText(/is for administrators/)).toBeTruthy();
+  });
+});
+
+describe('API tokens', () => {
+  test('are listed, created, shown once, and revoked after a look at the plan', async () => {
+    service.on('GET /api/ext/tokens', [token]);
+    service.on('POST /api/ext/tokens', () => ({
+      status: 201,
+      body: { ...token, id: 'klmnopqrst', name: 'deploy', token: 'hgt_example' },
+    }));
+    service.on('DELETE /api/ext/tokens/abcdefghij', ({ query }: { query: URLSearchParams }) =>
+      query.get('dryRun') === 'true'
+        ? { body: { steps: [{ name: 'revoke token', detail: 'ci' }], warnings: [], refusals: [] } }
+        : { body: { status: 'revoked' } },
+    );
+    const { user } = await openConsole('/tokens', [], service);
+    expect(await screen.findByText('in prod/web matching "web"')).toBeTruthy();
+    const form = within(screen.getByRole('region', { name: 'New API token' }));
+    await user.type(form.getByRole('textbox', { name: 'Name' }), 'deploy');
+    await user.type(form.getByRole('textbox', { name: 'Folder' }), 'prod');
+    await user.click(form.getByRole('checkbox', { name: 'Start and stop' }));
+    await user.click(form.getByRole('button', { name: 'Create token' }));
+    expect(await screen.findByText('hgt_example')).toBeTruthy();
+    expect(service.asked('POST /api/ext/tokens')[0]?.body).toEqual({
+      name: 'deploy',
+      actions: ['read', 'power'],
+      scope: { folder: 'prod' },
+      days: 90,
+    });
+    await user.click(screen.getByRole('button', { name: /Dismiss/ }));
+    expect(screen.queryByText('hgt_example')).toBeNull();
+    await user.click(screen.getByRole('button', { name: 'Revoke ci' }));
+    const dialog = within(await screen.findByRole('dialog'));
+    await user.click(await dialog.findByRole('button', { name: 'Revoke' }));
+    expect(await screen.findByText('ci was revoked')).toBeTruthy();
+  });
+
+  test('have pages in the navigation of administrators only', async () => {
+    await openConsole('/vms', [], service);
+    expect(await screen.findByRole('link', { name: 'Journal' })).toBeTruthy();
+    expect(screen.getByRole('link', { name: 'API tokens' })).toBeTruthy();
+  });
+
+  test('have none for a user with roles in folders', async () => {
+    service.on('GET /api/whoami', {
+      login: 'olga',
+      name: '',
+      admin: true,
+      enforced: true,
+      trust: 'users',
+      roles: [{ folder: 'prod', role: 'admin' }],
+    });
+    await openConsole('/vms', [], service);
+    expect(await screen.findByText('prod up')).toBeTruthy();
+    expect(screen.queryByRole('link', { name: 'Journal' })).toBeNull();
+  });
+});
