@@ -1,4 +1,5 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Query, Req, Res } from '@nestjs/common';
+import { ApiTokens } from '@headgate/access';
 import { EmptyBody, StatusView, TaskQuery, TaskView } from '@headgate/api-contracts';
 import type { Caller } from '@headgate/domain-contracts';
 import { CancelTask, TaskReader } from '@headgate/tasks';
@@ -18,6 +19,7 @@ export class TasksController {
     private readonly tasks: TaskReader,
     private readonly streams: TaskStreams,
     private readonly cancelTask: CancelTask,
+    private readonly tokens: ApiTokens,
   ) {}
 
   @Get()
@@ -43,8 +45,15 @@ export class TasksController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const task = caller.grant ? expectReadable(caller, this.tasks.get(id)) : undefined;
-    if (request.headers.accept?.includes('text/event-stream'))
-      return this.streams.begin(id, request, reply, lastEventId);
+    if (request.headers.accept?.includes('text/event-stream')) {
+      this.streams.begin(id, request, reply, lastEventId);
+      if (caller.token !== undefined)
+        reply.raw.once(
+          'close',
+          this.tokens.closeWith(caller.token, () => reply.raw.destroy()),
+        );
+      return;
+    }
     await reply
       .header('cache-control', 'no-cache')
       .header('vary', 'accept')

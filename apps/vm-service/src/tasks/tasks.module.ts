@@ -1,6 +1,7 @@
 import { Module, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
 import { Audit, Clock, TaskRunner, TaskStore } from '@headgate/domain-contracts';
 import { CancelTask, TaskBoard, TaskReader } from '@headgate/tasks';
+import { AccessModule } from '../access/access.module.js';
 import { provideClass } from '../platform/provide-class.js';
 import { LOGGER } from '../platform/tokens.js';
 import { StoreModule } from '../store/store.module.js';
@@ -8,7 +9,7 @@ import { TaskStreams } from './task-streams.js';
 import { TasksController } from './tasks.controller.js';
 
 @Module({
-  imports: [StoreModule],
+  imports: [AccessModule, StoreModule],
   controllers: [TasksController],
   providers: [
     provideClass(TaskBoard, [TaskStore, Clock, LOGGER]),

@@ -215,7 +215,13 @@ describe('/api/ext/tokens', () => {
   });
 
   test('ends with its streams and consoles when it is revoked', async () => {
-    const created = await create({ actions: ['read', 'console'] });
+    const created = await create({ actions: ['read', 'console', 'power'] });
+    const held = Promise.withResolvers<void>();
+    edge.lab.require('power').apply = () => held.promise;
+    const order = { action: 'stop', refs: [DB] };
+    const { json } = await edge.send('POST', '/api/ext/bulk', order, bearer(created));
+    const taskStream = await openStream(edge, bearer(created), `/api/tasks/${String(json['task'])}`);
+    await taskStream.until('event: snapshot');
     const stream = await openStream(edge, bearer(created));
     const console = edge.socket('/api/tty/default/db', bearer(created));
     await once(console, 'open');
@@ -224,6 +230,8 @@ describe('/api/ext/tokens', () => {
     expect(revoked.json).toEqual({ status: 'revoked' });
     expect((await closed)[0]).toBe(1008);
     await stream.ended;
+    await taskStream.ended;
+    held.resolve();
     expect((await edge.send('GET', '/api/vms', undefined, bearer(created))).status).toBe(403);
     expect((await edge.send('DELETE', `/api/ext/tokens/${created.id}`, undefined, ann)).json.code).toBe(
       'TOKEN_NOT_FOUND',
@@ -316,8 +324,8 @@ interface OpenStream {
   close(): void;
 }
 
-async function openStream(edge: Edge, headers: Record<string, string>): Promise<OpenStream> {
-  const request = get(`http://${edge.base}/api/vms`, { headers: { ...headers, accept: 'text/event-stream' } });
+async function openStream(edge: Edge, headers: Record<string, string>, path = '/api/vms'): Promise<OpenStream> {
+  const request = get(`http://${edge.base}${path}`, { headers: { ...headers, accept: 'text/event-stream' } });
   const [response] = (await once(request, 'response')) as [IncomingMessage];
   let seen = '';
   response.on('data', (data: Buffer) => (seen += String(data)));
