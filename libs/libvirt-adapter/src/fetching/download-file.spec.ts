@@ -4,6 +4,7 @@ import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { ServiceShutdown } from '@headgate/domain-contracts';
 import { FixedClock } from '@headgate/testing';
 import { HttpServer } from '../testing/http-server.js';
 import { MAX_INTERRUPTIONS, validatorOf } from './download-file.js';
@@ -322,9 +323,10 @@ describe('a download', () => {
   });
 
   test.each([
-    ['leaves nothing when it is canceled', false, 0],
-    ['is kept when the service stops', true, 1],
-  ])('%s', async (_title, isClosing, left) => {
+    ['leaves nothing when it is canceled', false, new Error('canceled'), 0],
+    ['is kept when the tasks of the service end', false, new ServiceShutdown('The service stops.'), 1],
+    ['is kept when the backend is closed', true, undefined, 1],
+  ])('%s', async (_title, isClosing, reason, left) => {
     const abort = new AbortController();
     answer((response) => {
       response.writeHead(200, { 'content-length': FILE.length, etag: '"v1"' });
@@ -334,7 +336,7 @@ describe('a download', () => {
     running.catch(() => undefined);
     while ((await stored()) < CUT) await new Promise((resolve) => setImmediate(resolve));
     if (isClosing) partials.interrupt();
-    abort.abort();
+    abort.abort(reason);
     await expect(running).rejects.toMatchObject({ code: 'CONFLICT' });
     expect(await kept()).toHaveLength(left);
   });

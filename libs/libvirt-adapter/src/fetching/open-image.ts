@@ -1,7 +1,7 @@
 import { createReadStream, createWriteStream } from 'node:fs';
 import { rename } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
-import { DomainError } from '@headgate/domain-contracts';
+import { DomainError, ServiceShutdown } from '@headgate/domain-contracts';
 import { decompress, isCompressed } from './decompress.js';
 import { downloadFile } from './download-file.js';
 import { HttpFailure, httpGet, isHttp, type HttpBody, type HttpClient, type HttpRequest } from './http-get.js';
@@ -176,7 +176,8 @@ class ImageDownload {
   }
 
   private isInterruption(error: unknown): boolean {
-    if (this.request.signal.aborted) return this.options.partials.areInterrupted;
+    const { signal } = this.request;
+    if (signal.aborted) return signal.reason instanceof ServiceShutdown || this.options.partials.areInterrupted;
     const isOverloaded = DomainError.is(error) && error.cause instanceof HttpFailure && error.cause.status >= 500;
     return isOverloaded || DomainError.is(error, 'BACKEND_UNREACHABLE', 'BACKEND_TIMEOUT');
   }

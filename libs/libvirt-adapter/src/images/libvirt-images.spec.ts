@@ -1,4 +1,4 @@
-import { copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SILENT_LOG, type ImageOrigin, type ImageRef, type ImportedImage } from '@headgate/domain-contracts';
@@ -27,6 +27,7 @@ describe('LibvirtImages', () => {
   let users: string[];
   let mentioned: Set<string>;
   let freeBytes: number;
+  let partials: PartialDownloads;
 
   const volume = (name: string): string => join(folder, 'pool', name);
   const volumes = (): Promise<string[]> => readdir(join(folder, 'pool'));
@@ -36,8 +37,9 @@ describe('LibvirtImages', () => {
     if (args[0] === 'convert') await copyFile(join(cwd, args.at(-2) ?? ''), join(cwd, args.at(-1) ?? ''));
     return { code: 0, stdout: '{}', stderr: '' };
   };
-  const open = (): LibvirtImages =>
-    new LibvirtImages({
+  const open = (): LibvirtImages => {
+    partials = new PartialDownloads(join(folder, 'private', 'partial'), clock);
+    return new LibvirtImages({
       context: 'local',
       namespace: 'local',
       pool: {
@@ -56,12 +58,13 @@ describe('LibvirtImages', () => {
       downloads: {
         http: { egress: new EgressPolicy({ allow: [server.host] }), clock },
         space: new SpaceGuard(folder, () => Promise.resolve(freeBytes)),
-        partials: new PartialDownloads(join(folder, 'private', 'partial'), clock),
+        partials,
       },
       lock: new KeyedLock(),
       clock,
       log: SILENT_LOG,
     });
+  };
 
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'hgtest-images-'));
@@ -228,6 +231,45 @@ describe('LibvirtImages', () => {
       { ref: { name: 'golden' }, phase: 'Succeeded' },
       { ref: { name: 'half' }, phase: 'Failed', reason: expect.stringContaining('interrupted') },
     ]);
+  });
+
+  test('continues the download of an import that ended with the service, when it is imported again', async () => {
+    const ranges: (string | undefined)[] = [];
+    const half = DISK.length / 2;
+    server.routes.set('/disk.img', (request, response) => {
+      ranges.push(request.headers.range);
+      const start = request.headers.range === undefined ? 0 : half;
+      response.writeHead(start > 0 ? 206 : 200, {
+        ...{ etag: '"v1"', 'content-length': DISK.length - start },
+        ...(start > 0 && { 'content-range': `bytes ${start}-${DISK.length - 1}/${DISK.length}` }),
+      });
+      if (start > 0) response.end(DISK.subarray(start));
+      else response.write(DISK.subarray(0, half));
+    });
+    const work = fromUrl('/disk.img');
+    work.catch(() => undefined);
+    const stored = async (): Promise<number> => {
+      const [name = ''] = await readdir(join(folder, 'private', 'partial')).catch(() => [] as string[]);
+      return stat(join(folder, 'private', 'partial', name, 'data')).then(
+        ({ size }) => size,
+        () => 0,
+      );
+    };
+    while ((await stored()) < half) await new Promise((resolve) => setImmediate(resolve));
+    partials.interrupt();
+    await images.close();
+    await expect(work).rejects.toMatchObject({ code: 'CONFLICT' });
+    images = open();
+    await images.sweep();
+    await partials.sweep();
+    expect(await only()).toMatchObject({ phase: 'Failed', reason: expect.stringContaining('import it again') });
+    await images.delete(REF);
+    ranges.length = 0;
+    await fromUrl('/disk.img');
+    expect(ranges).toEqual([undefined, `bytes=${half}-`]);
+    const [name = ''] = await ownVolumes();
+    expect((await readFile(volume(name))).equals(DISK)).toBe(true);
+    expect(await leftovers()).toEqual([]);
   });
 
   test('gives complete images to VMs only', async () => {

@@ -9,6 +9,7 @@ import {
   imageNotFound,
   ImportedImages,
   messageOf,
+  ServiceShutdown,
   throwFirstRefusal,
   type BackgroundWork,
   type Clock,
@@ -242,7 +243,7 @@ export class LibvirtImages extends ImportedImages implements ImportedBases {
       await records.set(name, { ...record, phase: IMAGE_PHASE.ready });
       report.log(`The image ${name} is ready.`);
     } catch (error) {
-      await this.fail(name, record, error, running);
+      await this.fail(name, record, signal.reason instanceof ServiceShutdown ? signal.reason : error, running);
       throw signal.aborted && !(error instanceof DomainError)
         ? new DomainError('CONFLICT', `The import of ${name} was canceled.`)
         : error;
@@ -256,7 +257,7 @@ export class LibvirtImages extends ImportedImages implements ImportedBases {
   private async fail(name: string, record: ImageRecord, error: unknown, { cancel }: RunningImport): Promise<void> {
     const { records, pool, log } = this.deps;
     if (cancel.signal.aborted && !this.isClosing) return;
-    const reason = this.isClosing ? INTERRUPTED : messageOf(error);
+    const reason = this.isClosing || error instanceof ServiceShutdown ? INTERRUPTED : messageOf(error);
     try {
       await pool.remove(this.volumeOf(name));
       await records.set(name, { ...record, phase: IMAGE_PHASE.failed, reason });
