@@ -13,7 +13,7 @@ import {
   type Codec,
 } from './wire/codec.js';
 import { authTypes, QEMU_PROGRAM } from './wire/message.js';
-import { domain, MAX_LIST_LENGTH, network, pool, typedParams, volume } from './wire/types.js';
+import { domain, MAX_LIST_LENGTH, network, pool, textParams, typedParams, volume } from './wire/types.js';
 
 /** A call of libvirt's remote protocol: its number, and the types of its arguments and of its result. */
 export interface Procedure<A, R> {
@@ -36,11 +36,13 @@ const guestInterface = struct({
 });
 /** libvirt's limit for the facts of one guest. */
 const MAX_GUEST_FACTS = 2048;
+const MAX_JOB_STATS = 64;
+const MAX_BLOCK_COPY_PARAMS = 16;
 const domainStats = struct({ domain, stats: typedParams() });
 /** Values of a node by name. With `count` 0, the reply has no values, only their number. */
 const nodeStats = struct({ values: array(struct({ field: string, value: unsignedHyper }), 1024), count: int });
 
-const procedure = <A, R>(name: string, number: number, args: Codec<A>, result: Codec<R>): Procedure<A, R> => ({
+export const procedure = <A, R>(name: string, number: number, args: Codec<A>, result: Codec<R>): Procedure<A, R> => ({
   name,
   number,
   args,
@@ -243,7 +245,35 @@ export const procedures = {
     struct({ domain, path: string, flags: uint }),
     struct({ isFound: flag, type: int, bandwidth: unsignedHyper, current: unsignedHyper, end: unsignedHyper }),
   ),
+  /** The copy is a complete disk of its own; `destination` is a `<disk>` element. */
+  domainBlockCopy: procedure(
+    'DomainBlockCopy',
+    345,
+    struct({ domain, path: string, destination: string, params: textParams(MAX_BLOCK_COPY_PARAMS), flags: uint }),
+    nothing,
+  ),
   domainBlockJobAbort: procedure('DomainBlockJobAbort', 237, struct({ domain, path: string, flags: uint }), nothing),
+  /** The present job of a domain, or with the flag 1 the last one that has ended. */
+  domainGetJobStats: procedure(
+    'DomainGetJobStats',
+    298,
+    struct({ domain, flags: uint }),
+    struct({ type: int, stats: typedParams(MAX_JOB_STATS) }),
+  ),
+  domainAbortJob: procedure('DomainAbortJob', 164, struct({ domain }), nothing),
+  /** The description of the domain in a file with its memory. */
+  domainSaveImageGetXmlDesc: procedure(
+    'DomainSaveImageGetXMLDesc',
+    235,
+    struct({ file: string, flags: uint }),
+    struct({ xml: string }),
+  ),
+  domainRestoreFlags: procedure(
+    'DomainRestoreFlags',
+    233,
+    struct({ file: string, xml: nullable(string), flags: uint }),
+    nothing,
+  ),
   domainCreateWithFlags: procedure('DomainCreateWithFlags', 196, struct({ domain, flags: uint }), struct({ domain })),
   domainShutdownFlags: procedure('DomainShutdownFlags', 258, struct({ domain, flags: uint }), nothing),
   domainReboot: procedure('DomainReboot', 27, struct({ domain, flags: uint }), nothing),

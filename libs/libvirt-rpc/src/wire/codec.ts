@@ -51,6 +51,16 @@ export const opaque = (length: number): Codec<Buffer> => ({
   read: (reader) => reader.opaque(length),
 });
 
+/** Bytes of any length up to `max`. */
+export const bytes = (max: number): Codec<Buffer> => ({
+  write: (writer, value) => {
+    if (value.length > max) throw new XdrError(`${value.length} bytes are more than ${max}.`);
+    writer.uint(value.length);
+    writer.opaque(value);
+  },
+  read: (reader) => Buffer.from(reader.opaque(reader.length(max, 1))),
+});
+
 /** An array of `count` characters, each of which takes four bytes in XDR. */
 export const characters = (count: number): Codec<string> => ({
   write: (writer, value) => {

@@ -76,3 +76,17 @@ export const typedParams = (max = MAX_STATS_PER_DOMAIN): Codec<ReadonlyMap<strin
     read: (reader) => new Map(list.read(reader).map(({ field, value }) => [field, value])),
   };
 };
+
+/** Parameters whose values are texts. A name may occur several times. */
+export const textParams = (max: number): Codec<readonly TextParam[]> => {
+  const list = array(struct({ field: string, value: typedValue }), max);
+  return {
+    write: (writer, params) => list.write(writer, params),
+    read: (reader) => list.read(reader).map(({ field, value }) => ({ field, value: String(value) })),
+  };
+};
+
+export interface TextParam {
+  readonly field: string;
+  readonly value: string;
+}
