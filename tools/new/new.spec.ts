@@ -8,6 +8,7 @@ const ABILITIES = [
   'power',
   'provisioning',
   'hardware',
+  'diskMove',
   'migration',
   'snapshots',
   'cloning',

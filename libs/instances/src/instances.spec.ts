@@ -89,6 +89,8 @@ function house() {
       setTag: (ref: InstanceRef, tag: string, on: boolean) => act(`${on ? '+' : '-'}${tag}`, ref),
     },
     migration: {
+      plan: async ({ name }: InstanceRef, node?: string) =>
+        buildPlan([{ name: 'migrate', detail: `${name} to ${node ?? 'any node'}` }]),
       migrate: async (ref: InstanceRef, node?: string) => (await act(`migrate to ${node}`, ref), async () => undefined),
     },
     images: { list: async () => images },

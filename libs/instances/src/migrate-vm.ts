@@ -3,7 +3,6 @@ import {
   DomainError,
   isRunningStatus,
   isVm,
-  buildPlan,
   type BackendDirectory,
   type Caller,
   type InstanceDirectory,
@@ -14,7 +13,7 @@ import {
   type Audit,
 } from '@headgate/domain-contracts';
 
-/** Migrates a running VM to another node of its backend. */
+/** Migrates a running VM to another node. */
 export class MigrateVm extends Change<[query: InstanceQuery, targetNode: string | undefined], string> {
   constructor(
     private readonly directory: InstanceDirectory,
@@ -27,8 +26,10 @@ export class MigrateVm extends Change<[query: InstanceQuery, targetNode: string 
 
   override async plan(query: InstanceQuery, targetNode: string | undefined): Promise<Plan> {
     const ref = this.find(query);
-    this.backends.get(ref.context).require('migration');
-    return buildPlan([{ name: 'migrate', detail: `${ref.name} to ${targetNode || 'a node of the same CPU vendor'}` }]);
+    return this.backends
+      .get(ref.context)
+      .require('migration')
+      .plan(ref, targetNode || undefined);
   }
 
   /** @returns the ID of the task that tracks the migration */

@@ -12,7 +12,7 @@ import { SandboxHarness } from './testing/sandbox-harness.contract.js';
 /** KubeVirt keeps no earlier output of the serial line; a newline makes the guest print its prompt. */
 const consoles = { greeting: /login: /, wake: '\r' };
 const TIMEOUT_MS = 60_000;
-const UNAVAILABLE: readonly AbilityName[] = ['guestControl', 'diskIngest', 'backups'];
+const UNAVAILABLE: readonly AbilityName[] = ['guestControl', 'diskIngest', 'backups', 'diskMove'];
 /** CDI copies the disk of a VM from its image. */
 const images = { copies: true };
 /** Two nodes with the same CPU vendor, so that every guest can migrate to the other one. */

@@ -128,6 +128,9 @@ export class KubeBackend extends Backend {
       power,
       provisioning: new KubeProvisioning(deps, discovery, log),
       hardware: new KubeHardware({ api, discovery, clock }),
+      diskMove: new UnavailableAbility(
+        "This service does not move disks between the storage classes of a cluster yet, which needs KubeVirt's volume migration.",
+      ),
       migration: new KubeMigration(deps, discovery),
       images: new KubeImages({
         ...{ ...deps, context, discovery, namespaces },

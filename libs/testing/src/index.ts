@@ -11,6 +11,7 @@ export * from './contracts/diagnostics.contract.js';
 export * from './contracts/disk-export.contract.js';
 export * from './contracts/disk-ingest.contract.js';
 export * from './contracts/disk-source.contract.js';
+export * from './contracts/disk-move.contract.js';
 export * from './contracts/folder-store.contract.js';
 export * from './contracts/guest-control.contract.js';
 export * from './contracts/guest-inspection.contract.js';

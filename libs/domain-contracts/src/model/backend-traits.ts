@@ -45,6 +45,8 @@ export interface BackendTraits {
   readonly instanceNames: InstanceNameRule;
   readonly imageKinds: readonly ImageKind[];
   readonly placementFields: readonly PlacementField[];
+  /** Whether a backend is a single host, so that its guests are migrated to other contexts of the same kind. Default: false. */
+  readonly isSingleHost?: boolean;
 }
 
 /** A DNS label: what Kubernetes and libvirt both accept. */

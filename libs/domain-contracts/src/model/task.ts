@@ -7,6 +7,7 @@ export const TASK_KINDS = [
   'restore',
   'clone',
   'import',
+  'disk',
   'bulk',
   'move',
   'bootc',

@@ -7,6 +7,7 @@ import type { Diagnostics } from './diagnostics.port.js';
 import type { DiskExport } from './disk-export.port.js';
 import type { DiskIngest } from './disk-ingest.port.js';
 import type { DiskSource } from './disk-source.port.js';
+import type { DiskMove } from './disk-move.port.js';
 import type { GuestControl } from './guest-control.port.js';
 import type { GuestInspection } from './guest-inspection.port.js';
 import type { ImportedImages } from './imported-images.port.js';
@@ -27,6 +28,7 @@ export interface Abilities {
   readonly power: InstancePower;
   readonly provisioning: InstanceProvisioning;
   readonly hardware: InstanceHardware;
+  readonly diskMove: DiskMove;
   readonly migration: InstanceMigration;
   readonly snapshots: InstanceSnapshots;
   readonly cloning: InstanceCloning;
@@ -53,6 +55,7 @@ export const ABILITY_NAMES: readonly AbilityName[] = [
   'power',
   'provisioning',
   'hardware',
+  'diskMove',
   'migration',
   'snapshots',
   'cloning',

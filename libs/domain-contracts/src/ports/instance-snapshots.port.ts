@@ -16,6 +16,8 @@ export interface Snapshot {
   readonly ready: boolean;
   /** One sentence about a snapshot that failed or can't be restored yet. */
   readonly reason?: string;
+  /** Whether the memory of the guest was saved as well: a restore lets the guest continue from that moment. */
+  readonly memory?: boolean;
 }
 
 export interface SnapshotRequest {
@@ -50,7 +52,8 @@ export abstract class InstanceSnapshots {
   abstract planRestore(ref: InstanceRef, name: string): Promise<Plan>;
 
   /**
-   * Returns the disks to the saved content. The work shuts the VM down and starts it again if it ran. The other snapshots stay.
+   * Returns the disks to the saved content. The work shuts the VM down and starts it again if it ran; with saved memory, its guest
+   * continues from the moment of the snapshot instead of booting. The other snapshots stay.
    * @throws DomainError SNAPSHOT_NOT_FOUND, BUSY, WRONG_STATE for a snapshot that is not ready
    */
   abstract restore(ref: InstanceRef, name: string): Promise<BackgroundWork>;

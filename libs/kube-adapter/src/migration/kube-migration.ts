@@ -1,9 +1,11 @@
 import {
+  buildPlan,
   DomainError,
   InstanceMigration,
   ServiceShutdown,
   type InstanceRef,
   type BackgroundWork,
+  type Plan,
   type TaskReporter,
 } from '@headgate/domain-contracts';
 import { instanceNotFound, KubeApiError } from '../api/kube-api-error.js';
@@ -34,6 +36,20 @@ export class KubeMigration extends InstanceMigration {
     private readonly discovery: ClusterDiscovery,
   ) {
     super();
+  }
+
+  override async plan(ref: InstanceRef, targetNode?: string): Promise<Plan> {
+    const destination = targetNode ?? 'a node of the same CPU vendor';
+    const steps = [{ name: 'migrate', detail: `Migrate ${ref.name} to ${destination}, while its guest runs.` }];
+    try {
+      const vmi = await this.expectMigratable(ref);
+      await this.selectNodes(vmi.status?.nodeName ?? '', targetNode);
+      return buildPlan(steps);
+    } catch (error) {
+      if (!DomainError.is(error, 'WRONG_STATE', 'BUSY', 'NODE_NOT_FOUND', 'NOT_SUPPORTED')) throw error;
+      const remedy = 'Choose another node, or migrate the VM later.';
+      return buildPlan([], { refusals: [{ code: error.code, reason: error.message, remedy }] });
+    }
   }
 
   override async migrate(ref: InstanceRef, targetNode?: string): Promise<BackgroundWork> {
@@ -74,15 +90,15 @@ export class KubeMigration extends InstanceMigration {
     source: string,
     targetNode: string | undefined,
   ): Promise<Readonly<Record<string, string>> | undefined> {
-    const nodes = await this.deps.api.list<NodeObject>(NODES);
-    const selector = chooseTarget(nodes, source, targetNode);
-    const facts = await this.discovery.facts();
-    if (facts.isAtLeast(1, 6)) return selector;
-    if (targetNode === undefined) return undefined;
-    throw new DomainError(
-      'NOT_SUPPORTED',
-      'Choosing the target node needs KubeVirt 1.6 or newer; leave it to the scheduler.',
-    );
+    const canChoose = (await this.discovery.facts()).isAtLeast(1, 6);
+    if (!canChoose && targetNode !== undefined) {
+      throw new DomainError(
+        'NOT_SUPPORTED',
+        'Choosing the target node needs KubeVirt 1.6 or newer; leave it to the scheduler.',
+      );
+    }
+    const selector = chooseTarget(await this.deps.api.list<NodeObject>(NODES), source, targetNode);
+    return canChoose ? selector : undefined;
   }
 
   private async createMigration(

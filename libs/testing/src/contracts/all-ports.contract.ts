@@ -8,6 +8,7 @@ import { diagnosticsContract } from './diagnostics.contract.js';
 import { diskExportContract, type DiskExportContractOptions } from './disk-export.contract.js';
 import { diskIngestContract } from './disk-ingest.contract.js';
 import { diskSourceContract } from './disk-source.contract.js';
+import { diskMoveContract } from './disk-move.contract.js';
 import { guestControlContract, type GuestControlContractOptions } from './guest-control.contract.js';
 import { guestInspectionContract } from './guest-inspection.contract.js';
 import { importedImagesContract, type ImagesContractOptions } from './imported-images.contract.js';
@@ -57,6 +58,7 @@ export function allPortsContract(
     power: () => instancePowerContract(adapter, open, options),
     provisioning: () => instanceProvisioningContract(adapter, open, options),
     hardware: () => instanceHardwareContract(adapter, open, { ...options, ...hardware }),
+    diskMove: () => diskMoveContract(adapter, open, options),
     migration: () => instanceMigrationContract(adapter, open, { ...options, ...migration }),
     snapshots: () => instanceSnapshotsContract(adapter, open, { ...options, ...snapshots }),
     cloning: () => instanceCloningContract(adapter, open, options),

@@ -14,6 +14,8 @@ export interface BackendHarness {
   givenVmWithDisk?(): Promise<InstanceRef>;
   /** Creates two networks that NICs can be attached to. Default: those of the backend in memory. */
   givenNetworks?(): Promise<readonly [string, string]>;
+  /** Creates a second storage that disks can be moved to. Default: that of the backend in memory. */
+  givenStorage?(): Promise<string>;
   /** Deletes a VM without using the adapter under test. */
   deleteExternally(ref: InstanceRef): Promise<void>;
   /** A source that the engine can create a VM from quickly. */

@@ -78,6 +78,21 @@ export function instanceMigrationContract(
       }
     });
 
+    inTime('plans a migration without starting it, and refuses in the plan what it refuses in the run', async () => {
+      const { ref, source } = await runningVm();
+      const plan = await migration.plan(ref);
+      expect(plan.steps.length).toBeGreaterThan(0);
+      expect(plan.refusals).toEqual([]);
+      const missingNode = await migration.plan(ref, 'no-such-node');
+      expect(missingNode.refusals.map(({ code }) => code)).toEqual([
+        canChooseNode ? 'NODE_NOT_FOUND' : 'NOT_SUPPORTED',
+      ]);
+      expect(recorder.vm(ref)).toMatchObject({ node: source, status: 'Running' });
+      const stopped = await harness.givenVm('Stopped');
+      expect((await migration.plan(stopped)).refusals.map(({ code }) => code)).toEqual(['WRONG_STATE']);
+      await expect(migration.plan(missingRef(harness))).rejects.toMatchObject({ code: 'INSTANCE_NOT_FOUND' });
+    });
+
     inTime('leaves the VM running when the migration is canceled', async () => {
       const { ref } = await runningVm();
       const work = await migration.migrate(ref);

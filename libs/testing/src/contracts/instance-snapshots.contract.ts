@@ -132,7 +132,32 @@ export function instanceSnapshotsContract(
       expect(await namesOf(ref)).toEqual([name]);
     });
 
-    if (!savesMemory) {
+    if (savesMemory) {
+      inTime('saves the memory of a running VM, and a restore lets even a stopped VM run again', async () => {
+        const { ref, uid } = await createdVm(harness, recorder, { start: true });
+        const request = { name: freshName(), memory: true };
+        // A guest that still reads its cloud-init disc can't be saved yet.
+        while ((await snapshots.planCreate(ref, request)).refusals.some(({ code }) => code === 'BUSY'));
+        const taken = await take(ref, request);
+        expect(taken).toMatchObject({ phase: 'Succeeded', ready: true, memory: true });
+        expect(recorder.vm(ref)).toMatchObject({ uid, status: 'Running' });
+        await harness.backend.require('power').apply(ref, 'stop', { force: true });
+        await recorder.untilVm(ref, ({ status }) => status === 'Stopped');
+        await restore(ref, taken.name);
+        await recorder.untilVm(ref, ({ status }) => status === 'Running');
+        await remove(ref, taken.name);
+        expect(await namesOf(ref)).toEqual([]);
+      });
+
+      inTime('refuses to save the memory of a stopped VM, also in the plan', async () => {
+        const { ref } = await stoppedVm();
+        const request = { name: freshName(), memory: true };
+        await expect(snapshots.create(ref, request)).rejects.toMatchObject({ code: 'WRONG_STATE' });
+        const { refusals } = await snapshots.planCreate(ref, request);
+        expect(refusals.map(({ code }) => code)).toContain('WRONG_STATE');
+        expect(await snapshots.list(ref)).toEqual([]);
+      });
+    } else {
       inTime('refuses to save memory, with the reason', async () => {
         const { ref } = await stoppedVm();
         const request = { name: freshName(), memory: true };

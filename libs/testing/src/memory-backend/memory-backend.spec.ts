@@ -37,7 +37,7 @@ const open = async (options: MemoryBackendOptions = {}): Promise<BackendHarness 
   };
 };
 
-allPortsContract('memory', open, { consoles: { greeting: /login: $/ } });
+allPortsContract('memory', open, { consoles: { greeting: /login: $/ }, snapshots: { savesMemory: true } });
 
 diagnosticsContract('memory with faults', async () => {
   const harness = await open();

@@ -10,6 +10,7 @@ import {
 import { MemoryBackups } from './memory-backups.js';
 import { MemoryCluster, MemoryDiagnostics } from './memory-cluster.js';
 import { MemoryConsoles } from './memory-consoles.js';
+import { MemoryDiskMove } from './memory-disk-move.js';
 import { MemoryEngine } from './memory-engine.js';
 import { MemoryEvents } from './memory-events.js';
 import { MemoryExport } from './memory-export.js';
@@ -54,11 +55,13 @@ export class MemoryBackend extends Backend {
     this.traits = traits;
     this.unavailable = unavailable;
     const engine = (this.engine = new MemoryEngine(traits.kind, nodeCount));
+    const hardware = new MemoryHardware(engine);
     this.abilities = {
       inventory: new MemoryInventory(engine),
       power: new MemoryPower(engine),
       provisioning: new MemoryProvisioning(engine),
-      hardware: new MemoryHardware(engine),
+      hardware,
+      diskMove: new MemoryDiskMove(engine, hardware),
       migration: new MemoryMigration(engine),
       snapshots: new MemorySnapshots(engine),
       cloning: new MemoryCloning(engine),

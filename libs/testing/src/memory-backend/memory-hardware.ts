@@ -80,6 +80,13 @@ export class MemoryHardware extends InstanceHardware {
     return run();
   }
 
+  /** Gives the volume of a disk another name, as its move to another storage does. */
+  renameVolume(ref: InstanceRef, from: string, to: string): void {
+    this.update(this.engine.vm(ref), ({ disks }) => ({
+      disks: disks.map((disk) => (disk.volume === from ? { ...disk, volume: to } : disk)),
+    }));
+  }
+
   private prepare(vm: VirtualMachine, change: HardwareChange): Prepared {
     const isRunning = isRunningStatus(vm.status);
     try {

@@ -19,6 +19,7 @@ import {
   type Plan,
   type PowerAction,
   type Refusal,
+  type VirtualMachine,
   type VmSourceKind,
   type VmSpec,
   type VmStatus,
@@ -139,10 +140,20 @@ export class MemoryMigration extends InstanceMigration {
     super();
   }
 
+  override async plan(ref: InstanceRef, targetNode?: string): Promise<Plan> {
+    const vm = this.engine.vm(ref);
+    try {
+      return buildPlan([{ name: 'migrate', detail: `${ref.name} to ${this.expectTarget(vm, targetNode)}` }]);
+    } catch (error) {
+      if (!(error instanceof DomainError)) throw error;
+      const remedy = 'Change the request.';
+      return buildPlan([], { refusals: [{ code: error.code, reason: error.message, remedy }] });
+    }
+  }
+
   override async migrate(ref: InstanceRef, targetNode?: string): Promise<BackgroundWork> {
     const vm = this.engine.vm(ref);
-    if (vm.status !== 'Running') throw new DomainError('WRONG_STATE', `${ref.name} does not run.`);
-    const target = this.chooseTarget(vm.node, targetNode);
+    const target = this.expectTarget(vm, targetNode);
     this.engine.put({ ...vm, status: 'Migrating', ready: false });
     return async (report) => {
       report.step('copy memory');
@@ -152,6 +163,11 @@ export class MemoryMigration extends InstanceMigration {
       if (report.signal.aborted) throw report.signal.reason;
       report.progress(1);
     };
+  }
+
+  private expectTarget({ ref, status, node }: VirtualMachine, wanted: string | undefined): string {
+    if (status !== 'Running') throw new DomainError('WRONG_STATE', `${ref.name} does not run.`);
+    return this.chooseTarget(node, wanted);
   }
 
   private chooseTarget(source: string | undefined, wanted: string | undefined): string {

@@ -17,8 +17,6 @@ import {
 } from '@headgate/domain-contracts';
 import { withStatus, type MemoryEngine } from './memory-engine.js';
 
-const NO_MEMORY = 'The engine in memory saves disks only.';
-
 export class MemorySnapshots extends InstanceSnapshots {
   /** By the ref and the uid of the VM. */
   private readonly snapshots = new Map<string, readonly Snapshot[]>();
@@ -39,7 +37,8 @@ export class MemorySnapshots extends InstanceSnapshots {
         reason: `${ref.name} already has a snapshot ${name}.`,
         remedy: 'Choose another name.',
       });
-    if (memory) refusals.push({ code: 'NOT_SUPPORTED', reason: NO_MEMORY, remedy: 'Omit memory.' });
+    if (memory && !isRunningStatus(this.engine.vm(ref).status))
+      refusals.push({ code: 'WRONG_STATE', reason: `${ref.name} does not run.`, remedy: 'Omit memory.' });
     return buildPlan([{ name: 'snapshot', detail: name }], { refusals });
   }
 
@@ -50,6 +49,7 @@ export class MemorySnapshots extends InstanceSnapshots {
       phase: 'Succeeded',
       creationTime: new Date(0).toISOString(),
       ready: true,
+      ...(request.memory === true && { memory: true }),
     };
     this.replace(ref, [...this.of(ref), saved]);
     return {};
@@ -61,7 +61,7 @@ export class MemorySnapshots extends InstanceSnapshots {
   }
 
   override async restore(ref: InstanceRef, name: string): Promise<BackgroundWork> {
-    this.find(ref, name);
+    const { memory = false } = this.find(ref, name);
     return async (report) => {
       const vm = this.engine.vm(ref);
       const isRunning = isRunningStatus(vm.status);
@@ -70,7 +70,7 @@ export class MemorySnapshots extends InstanceSnapshots {
         this.engine.setStatus(vm, 'Stopped');
       }
       report.step('restore');
-      if (isRunning) this.engine.setStatus(this.engine.vm(ref), 'Running');
+      if (isRunning || memory) this.engine.setStatus(this.engine.vm(ref), 'Running');
     };
   }
 
@@ -100,8 +100,9 @@ export class MemorySnapshots extends InstanceSnapshots {
     return `${formatRef(ref)} ${this.engine.vm(ref).uid}`;
   }
 
-  private find(ref: InstanceRef, name: string): void {
-    if (this.of(ref).some((one) => one.name === name)) return;
+  private find(ref: InstanceRef, name: string): Snapshot {
+    const found = this.of(ref).find((one) => one.name === name);
+    if (found) return found;
     throw new DomainError('SNAPSHOT_NOT_FOUND', `${ref.name} has no snapshot ${name}.`);
   }
 }
