@@ -12,6 +12,7 @@ import { LibvirtCluster } from './cluster/libvirt-cluster.js';
 import { LibvirtCloning } from './cloning/libvirt-cloning.js';
 import { LibvirtConsoles } from './consoles/libvirt-consoles.js';
 import { LibvirtDiagnostics } from './diagnostics/libvirt-diagnostics.js';
+import { LibvirtDiskMove } from './disk-move/libvirt-disk-move.js';
 import { DomainFinder } from './domains/domain-finder.js';
 import { DomainReader } from './domains/domain-reader.js';
 import { EventJournal } from './events/event-journal.js';
@@ -33,6 +34,8 @@ import { RpcLibvirt } from './rpc/rpc-libvirt.js';
 import { LibvirtDiskIngest } from './moves/libvirt-disk-ingest.js';
 import { LibvirtDiskSource } from './moves/libvirt-disk-source.js';
 import { LibvirtMetrics } from './metrics/libvirt-metrics.js';
+import { LibvirtMigration } from './migration/libvirt-migration.js';
+import type { MigrationHost } from './migration/migration-host.js';
 import { GuestNetwork } from './network/guest-network.js';
 import { LibvirtPower } from './power/libvirt-power.js';
 import { StopRequests } from './power/stop-requests.js';
@@ -79,6 +82,10 @@ export interface LibvirtBackendOptions {
   readonly importAllow?: readonly string[];
   /** The location of the storage pool if it has to be created. */
   readonly poolPath?: string;
+  /** All backends of the service, among them this one: running guests are migrated to those of this kind. */
+  readonly peers?: () => readonly Backend[];
+  /** The host name or address at which other hosts reach this one for migrations. Default: the host name. */
+  readonly migrationAddress?: string;
   /** Replaces the measurement of free space in tests. */
   readonly freeSpace?: FreeSpace;
   /** Replaces the way to libvirt; closed with the backend. */
@@ -106,6 +113,8 @@ export class LibvirtBackend extends Backend {
   private constructor(
     override readonly context: string,
     private readonly abilities: { readonly [K in AbilityName]: Abilities[K] | UnavailableAbility },
+    /** This context as one end of a migration. */
+    private readonly migrationHost: MigrationHost,
     private readonly closeAll: () => Promise<void>,
   ) {
     super();
@@ -204,10 +213,23 @@ export class LibvirtBackend extends Backend {
     const holds = new DiskHolds();
     const merger = new LayerMerger({ ...changes, images });
     const snapshots = new LibvirtSnapshots({ ...changes, merger, holds, tpm: new TpmState(uri) });
+    const diskMove = new LibvirtDiskMove({ ...changes, holds });
     const hardware = new LibvirtHardware({
       ...{ connection, finder, pool, editor, lock, clock, log },
       mark: () => progress.mark(),
       describeHost: () => describeHost(connection, network, accelerator),
+    });
+    const migrationHost: MigrationHost = {
+      ...{ context, connection, finder, pool },
+      ...(options.migrationAddress !== undefined && { migrationAddress: options.migrationAddress }),
+    };
+    const otherHosts = (): MigrationHost[] => LibvirtBackend.hostsAmong(options.peers?.() ?? [], context);
+    const migration = new LibvirtMigration({
+      ...{ editor, remover, lock, holds, clock, log },
+      self: migrationHost,
+      others: otherHosts,
+      createTemporaryFolder: () => progress.createTemporaryFolder(),
+      service: () => progress.mark(),
     });
     const seeds = new SeedRemoval({ connection, pool, editor, lock, clock, log });
     const inventory = new LibvirtInventory({
@@ -225,10 +247,13 @@ export class LibvirtBackend extends Backend {
         void importedImages.sweep();
       },
       observer: seeds,
+      canMigrate: () => otherHosts().length > 0,
       onEvent: (event) => journal.record(event),
       onDiscovered: (domain) => {
         void provisioning.failInterrupted(domain);
         snapshots.recover(domain);
+        migration.recover(domain);
+        diskMove.recover(domain);
         void hardware.recover(domain);
       },
     });
@@ -237,7 +262,10 @@ export class LibvirtBackend extends Backend {
       power: new LibvirtPower({ connection, finder, stops, lock }),
       provisioning,
       hardware,
-      migration: new UnavailableAbility('Live migration needs a cluster: a libvirt context is one machine.'),
+      diskMove,
+      get migration() {
+        return otherHosts().length > 0 ? migration : NO_OTHER_HOST;
+      },
       snapshots,
       cloning: new LibvirtCloning({
         ...changes,
@@ -288,10 +316,12 @@ export class LibvirtBackend extends Backend {
         isRemote: isRemote(uri),
       }),
     };
-    return new LibvirtBackend(context, abilities, async () => {
+    return new LibvirtBackend(context, abilities, migrationHost, async () => {
       downloads.partials.interrupt();
       stops.close();
       await seeds.close();
+      await migration.close();
+      await diskMove.close();
       await snapshots.close();
       await inventory.close();
       await progress.cancelAll();
@@ -307,7 +337,17 @@ export class LibvirtBackend extends Backend {
   override close(): Promise<void> {
     return this.closeAll();
   }
+
+  private static hostsAmong(backends: readonly Backend[], context: string): MigrationHost[] {
+    return backends.flatMap((backend) =>
+      backend instanceof LibvirtBackend && backend.context !== context ? [backend.migrationHost] : [],
+    );
+  }
 }
+
+const NO_OTHER_HOST = new UnavailableAbility(
+  'Live migration needs a second libvirt context: each one is a single machine.',
+);
 
 /** The storage pool for volumes that this service creates. */
 export const POOL_NAME = 'headgate';

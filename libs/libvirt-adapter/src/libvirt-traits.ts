@@ -10,4 +10,5 @@ export const LIBVIRT_TRAITS: BackendTraits = {
   instanceNames: DNS_LABEL_RULE,
   imageKinds: ['containerDisk', 'builtLocally', 'url', 'iso', 'cloudImage'],
   placementFields: [],
+  isSingleHost: true,
 };

@@ -14,6 +14,8 @@ export interface DiskSwitch {
   readonly others: readonly string[];
   /** Whether the guest agent freezes the file systems for the moment of the switch. */
   readonly quiesce: boolean;
+  /** Path of a new file for the memory of the guest, which is saved up to the moment of the switch. */
+  readonly memory?: string;
 }
 
 export interface LayerCommit {
@@ -24,6 +26,12 @@ export interface LayerCommit {
   readonly top: string;
   /** Whether the guest writes to the upper file: then the job stays until `pivot`. */
   readonly isActive: boolean;
+}
+
+export interface DiskCopy {
+  readonly target: string;
+  readonly path: string;
+  readonly format: 'qcow2' | 'raw';
 }
 
 export interface BlockJob {
@@ -39,14 +47,29 @@ export abstract class BlockOperations {
   abstract commit(uuid: string, commit: LayerCommit): Promise<void>;
   /** @returns undefined if no job of the disk is running */
   abstract job(uuid: string, target: string): Promise<BlockJob | undefined>;
-  /** Ends a job that has caught up: the guest uses the lower layer from now on. @throws DomainError if it has not */
+  /**
+   * Starts to copy a disk with all its layers into a file that exists, while the guest uses it. The job stays until `pivot`.
+   * @param format of the new file
+   */
+  abstract copy(uuid: string, copy: DiskCopy): Promise<void>;
+  /**
+   * Ends a job that has caught up: the guest uses the lower layer or the copy from now on, also after its next start.
+   * @throws DomainError if it has not
+   */
   abstract pivot(uuid: string, target: string): Promise<void>;
+  /** Ends a job; the guest uses the same files as before. It is not an error if there is none. */
+  abstract cancel(uuid: string, target: string): Promise<void>;
 }
 
+/** https://libvirt.org/formatdomain.html#hard-drives-floppy-disks-cdroms */
+export const diskCopyXml = ({ path, format }: DiskCopy): string =>
+  formatXml({ disk: { '@type': 'file', source: { '@file': path }, driver: { '@type': format } } });
+
 /** https://libvirt.org/formatsnapshot.html */
-export const diskSwitchXml = ({ overlays, others }: DiskSwitch): string =>
+export const diskSwitchXml = ({ overlays, others, memory }: DiskSwitch): string =>
   formatXml({
     domainsnapshot: {
+      ...(memory !== undefined && { memory: { '@snapshot': 'external', '@file': memory } }),
       disks: {
         disk: [
           ...overlays.map(({ target, path }) => ({

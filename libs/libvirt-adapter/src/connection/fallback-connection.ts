@@ -4,8 +4,11 @@ import type { DomainOperations } from './domain-operations.js';
 import type { EventListener, EventSubscription } from './domain-events.js';
 import type { GuestOperations } from './guest-operations.js';
 import type { HostOperations } from './host-operations.js';
+import type { JobOperations } from './job-operations.js';
 import { LibvirtConnection } from './libvirt-connection.js';
+import type { MigrationOperations } from './migration-operations.js';
 import type { NetworkOperations } from './network-operations.js';
+import type { SavedMemoryOperations } from './saved-memory-operations.js';
 import type { StorageOperations } from './storage-operations.js';
 import { TransportError } from './transport-error.js';
 
@@ -16,6 +19,9 @@ export class FallbackConnection extends LibvirtConnection {
   override readonly domains: DomainOperations;
   override readonly guests: GuestOperations;
   override readonly blocks: BlockOperations;
+  override readonly jobs: JobOperations;
+  override readonly migrations: MigrationOperations;
+  override readonly savedMemory: SavedMemoryOperations;
   override readonly networks: NetworkOperations;
   override readonly storage: StorageOperations;
   /** Why the first connection can't be used at all. */
@@ -33,6 +39,9 @@ export class FallbackConnection extends LibvirtConnection {
     this.domains = this.either(first.domains, second.domains);
     this.guests = this.either(first.guests, second.guests);
     this.blocks = this.either(first.blocks, second.blocks);
+    this.jobs = this.either(first.jobs, second.jobs);
+    this.migrations = this.either(first.migrations, second.migrations);
+    this.savedMemory = this.either(first.savedMemory, second.savedMemory);
     this.networks = this.either(first.networks, second.networks);
     this.storage = this.either(first.storage, second.storage);
   }

@@ -3,7 +3,10 @@ import type { DomainOperations } from './domain-operations.js';
 import type { EventListener, EventSubscription } from './domain-events.js';
 import type { GuestOperations } from './guest-operations.js';
 import type { HostOperations } from './host-operations.js';
+import type { JobOperations } from './job-operations.js';
+import type { MigrationOperations } from './migration-operations.js';
 import type { NetworkOperations } from './network-operations.js';
+import type { SavedMemoryOperations } from './saved-memory-operations.js';
 import type { StorageOperations } from './storage-operations.js';
 
 /**
@@ -17,6 +20,9 @@ export abstract class LibvirtConnection {
   abstract readonly domains: DomainOperations;
   abstract readonly guests: GuestOperations;
   abstract readonly blocks: BlockOperations;
+  abstract readonly jobs: JobOperations;
+  abstract readonly migrations: MigrationOperations;
+  abstract readonly savedMemory: SavedMemoryOperations;
   abstract readonly networks: NetworkOperations;
   abstract readonly storage: StorageOperations;
 

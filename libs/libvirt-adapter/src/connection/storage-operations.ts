@@ -39,6 +39,8 @@ export abstract class StorageOperations {
   abstract copyVolume(volume: VolumeId, xml: string, options?: CallOptions): Promise<void>;
   /** Replaces the content of a volume with a file. Transfers wait for each other only, never for short operations. */
   abstract upload(volume: VolumeId, file: string, options?: CallOptions): Promise<void>;
+  /** Writes the content of a volume into a file of this machine. */
+  abstract download(volume: VolumeId, file: string, options?: CallOptions): Promise<void>;
   /** Makes a volume larger that no running domain uses. */
   abstract resizeVolume(volume: VolumeId, bytes: number): Promise<void>;
   abstract deleteVolume(volume: VolumeId): Promise<void>;

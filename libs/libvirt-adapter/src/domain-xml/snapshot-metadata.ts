@@ -25,12 +25,15 @@ export interface SnapshotRecord {
   /** Volumes with a copy of the firmware's variables and of the TPM's state. */
   readonly nvram?: string;
   readonly tpm?: string;
+  /** The file with the memory of the guest, which ran. */
+  readonly memory?: string;
 }
 
-export const PENDING_KINDS = ['snapshot', 'restore', 'clone', 'merge'] as const;
+export const PENDING_KINDS = ['snapshot', 'restore', 'clone', 'merge', 'migration', 'move'] as const;
 
 /**
- * `snapshot`, `restore` and `clone` replace the files of the disks with new overlays, and `merge` writes a layer into the one below. A change is
+ * `snapshot`, `restore` and `clone` replace the files of the disks with new overlays, and `merge` writes a layer into the one below. `migration`
+ * copies the domain to another host, and `move` a disk to another pool. A change is
  * recorded before it begins, so that an interrupted one can be completed or undone.
  */
 export interface PendingChange {
@@ -48,6 +51,12 @@ export interface PendingChange {
   /** Copies of the firmware's variables and of the TPM's state that belong to the change. */
   readonly nvram?: string;
   readonly tpm?: string;
+  /** The file with the memory of the guest that belongs to the change. */
+  readonly memory?: string;
+  /** The context that receives the domain, or the pool that receives the disk. */
+  readonly target?: string;
+  /** Whether a migration is known to have failed: the guest runs here, and only leftovers on the other host remain. */
+  readonly isCanceled?: boolean;
 }
 
 /** The children may or may not have the prefix of their parent. */
@@ -81,7 +90,7 @@ export const readSnapshots = (instance: XmlElement, name: string): SnapshotRecor
     createdAt: attribute(snapshot, 'created') ?? '',
     isDeleting: attribute(snapshot, 'deleting') === 'yes',
     disks: readDisks(snapshot),
-    ...optional(snapshot, 'nvram', 'tpm'),
+    ...optional(snapshot, 'nvram', 'tpm', 'memory'),
   }));
 
 export function readPending(instance: XmlElement, name: string): { pending?: PendingChange } {
@@ -95,7 +104,8 @@ export function readPending(instance: XmlElement, name: string): { pending?: Pen
     startedAt: attribute(found, 'started') ?? '',
     wasRunning: attribute(found, 'running') === 'yes',
     disks: readReplacements(found),
-    ...optional(found, 'nvram', 'tpm'),
+    ...optional(found, 'nvram', 'tpm', 'memory', 'target'),
+    ...(attribute(found, 'canceled') === 'yes' && { isCanceled: true }),
   } as const;
   return { pending };
 }
@@ -108,16 +118,24 @@ const attributes = (values: Readonly<Record<string, string | undefined>>): XmlEl
     Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [[`@${name}`, value]])),
   );
 
-export const snapshotElement = ({ name, createdAt, isDeleting, disks, nvram, tpm }: SnapshotRecord): XmlElement => ({
-  ...attributes({ name, created: createdAt, deleting: isDeleting ? 'yes' : undefined, nvram, tpm }),
+export const snapshotElement = ({
+  name,
+  createdAt,
+  isDeleting,
+  disks,
+  nvram,
+  tpm,
+  memory,
+}: SnapshotRecord): XmlElement => ({
+  ...attributes({ name, created: createdAt, deleting: isDeleting ? 'yes' : undefined, nvram, tpm, memory }),
   disk: diskElements(disks),
 });
 
 export const pendingElement = (pending: PendingChange): XmlElement => {
-  const { kind, service, snapshot, startedAt, wasRunning, disks, nvram, tpm } = pending;
-  const running = wasRunning ? 'yes' : undefined;
+  const { kind, service, snapshot, startedAt, wasRunning, disks, nvram, tpm, memory, target, isCanceled } = pending;
+  const [running, canceled] = [wasRunning, isCanceled].map((flag) => (flag === true ? 'yes' : undefined));
   return {
-    ...attributes({ kind, service, snapshot, started: startedAt, running, nvram, tpm }),
+    ...attributes({ kind, service, snapshot, started: startedAt, running, nvram, tpm, memory, target, canceled }),
     disk: disks.map(({ target, name, replaced }) => ({ '@target': target, '@name': name, '@replaced': replaced })),
   };
 };

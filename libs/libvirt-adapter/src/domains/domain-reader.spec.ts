@@ -12,7 +12,7 @@ describe('DomainReader', () => {
     const finder = new DomainFinder('local', connection);
     const snapshots = await new DomainReader(connection).read(await finder.all());
     return snapshots.map((snapshot) =>
-      toVirtualMachine(snapshot, { ref: finder.refOf(snapshot.description), host: 'host-1' }),
+      toVirtualMachine(snapshot, { ref: finder.refOf(snapshot.description), host: 'host-1', canMigrate: false }),
     );
   };
   const withMetadata = (content: string) => ownDomainXml().replace('</metadata>', `${content}</metadata>`);

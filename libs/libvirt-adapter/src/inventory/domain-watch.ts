@@ -30,6 +30,8 @@ export interface DomainWatchDeps {
   /** Called with each domain when a connection is established. */
   readonly onDiscovered: (domain: DomainDescription) => void;
   readonly observer: DomainObserver;
+  /** Whether there is another host to which a running guest can be migrated. Default: there is none. */
+  readonly canMigrate?: () => boolean;
   /** Returns 0 to 1; spreads the reconnections of many clients. */
   readonly random?: () => number;
 }
@@ -105,6 +107,7 @@ export class DomainWatch implements InventoryWatch {
           onDiscovered,
           observer,
           addresses: this.addresses,
+          canMigrate: this.deps.canMigrate ?? (() => false),
           listener: this.listenerUntilStopped(),
           onFailure,
         },

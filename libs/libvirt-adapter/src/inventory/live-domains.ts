@@ -13,6 +13,8 @@ export interface LiveDomainsDeps {
   readonly stops: StopRequests;
   readonly addresses: GuestAddresses;
   readonly listener: InventoryListener;
+  /** Whether there is another host to which a running guest can be migrated. */
+  readonly canMigrate: () => boolean;
   /** Called with each domain of the first list. */
   readonly onDiscovered: (domain: DomainDescription) => void;
   /** Called with each domain whenever it is read, and with its UUID when it is gone. */
@@ -129,6 +131,7 @@ export class LiveDomains {
     const shown = toVirtualMachine(snapshot, {
       ref: finder.refOf(description),
       host: this.host,
+      canMigrate: this.deps.canMigrate(),
       ip: addresses.of(uuid),
       stopping: stops.of(uuid),
     });

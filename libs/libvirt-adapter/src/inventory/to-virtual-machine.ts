@@ -8,12 +8,17 @@ export interface Observations {
   readonly ref: InstanceRef & { readonly kind: 'vm' };
   /** Host name of the libvirt node. */
   readonly host: string;
+  /** Whether there is another host to which a running guest can be migrated. */
+  readonly canMigrate: boolean;
   readonly ip?: string;
   /** Present during a graceful shutdown, with its problem if there is one. */
   readonly stopping?: { readonly reason?: string };
 }
 
-export function toVirtualMachine(snapshot: DomainSnapshot, { ref, host, ip, stopping }: Observations): VirtualMachine {
+export function toVirtualMachine(
+  snapshot: DomainSnapshot,
+  { ref, host, canMigrate, ip, stopping }: Observations,
+): VirtualMachine {
   const { description, diskBytes } = snapshot;
   const { metadata, agent } = description;
   const { status, reason } = shownStatus(snapshot, stopping);
@@ -33,7 +38,7 @@ export function toVirtualMachine(snapshot: DomainSnapshot, { ref, host, ip, stop
     ...(metadata.createdAt !== undefined && { createdAt: metadata.createdAt }),
     ...(reason !== undefined && { reason }),
     isTemplate: metadata.isTemplate,
-    liveMigratable: false,
+    liveMigratable: canMigrate && isActive,
     agentConnected: isActive && agent === 'connected',
     protected: metadata.isProtected,
     restartRequired: snapshot.hasPendingChanges,

@@ -102,7 +102,7 @@ export class LibvirtPower extends InstancePower {
     }
     if (!willStart) return domain.state;
     if (isTemplate) throw new DomainError('WRONG_STATE', templateRefusal(name));
-    if (pending !== undefined && pending.kind !== 'merge') {
+    if (pending !== undefined && pending.kind !== 'merge' && pending.isCanceled !== true) {
       throw new DomainError('BUSY', `A ${pending.kind} of ${name} is in progress: wait until it has ended.`);
     }
     return domain.state;

@@ -39,9 +39,10 @@ export class DomainRemover {
     const folder = await this.pool.path().catch(() => undefined);
     if (folder === undefined) return { domain, volumes: [], kept: diskPaths(domain.description), shared: [] };
     const usage = await DiskUsage.read(this.connection, this.finder);
-    const pathOf = ({ name }: OwnedVolume): string => `${folder}/${name}`;
+    const moved = await this.movedVolumes(domain.description);
+    const pathOf = (volume: OwnedVolume): string => moved.get(volume) ?? `${folder}/${volume.name}`;
     const overlays = owned.flatMap((volume) => usage.overlaysOf(pathOf(volume), uuid));
-    const volumes = [...this.toVolumes(overlays, folder), ...owned].filter(
+    const volumes = [...this.toVolumes(overlays, folder), ...owned, ...moved.keys()].filter(
       (volume) => !usage.isUsedByOthers(pathOf(volume), uuid),
     );
     const removedPaths = new Set(volumes.map(pathOf));
@@ -75,11 +76,27 @@ export class DomainRemover {
     await this.removeVolumes((await this.plan(uuid)).volumes);
   }
 
+  /** The disks that were moved to another pool, with their paths. Both the devices and the metadata of the domain have to list them. */
+  private async movedVolumes({ uuid, metadata, disks }: DomainDescription): Promise<Map<OwnedVolume, string>> {
+    const listed = metadata.owner === uuid ? metadata.volumes.filter(({ pool }) => pool !== this.pool.name) : [];
+    const paths = listed.length === 0 ? [] : await this.connection.storage.volumePaths(listed);
+    return new Map(
+      listed.flatMap((volume, i) => {
+        const path = paths[i];
+        return path !== undefined && disks.some((disk) => disk.path === path) ? [[volume, path] as const] : [];
+      }),
+    );
+  }
+
   private async removeVolumes(volumes: readonly OwnedVolume[]): Promise<void> {
     if (volumes.length === 0) return;
     // Refreshing the pool finds files that libvirt did not create as volumes: the serial log and its rotated parts.
     const present = await this.pool.volumes();
-    for (const { name, role } of volumes) {
+    for (const { pool, name, role } of volumes) {
+      if (pool !== this.pool.name) {
+        await this.tolerating(this.connection.storage.deleteVolume({ pool, name }), 'VOLUME_NOT_FOUND');
+        continue;
+      }
       const parts =
         role === 'serial-log' ? present.filter((entry) => entry === name || isRotated(entry, name)) : [name];
       for (const part of parts) await this.pool.remove(part);
@@ -101,7 +118,7 @@ export class DomainRemover {
 
   private async tolerating(
     operation: Promise<void>,
-    ...codes: ('WRONG_STATE' | 'INSTANCE_NOT_FOUND')[]
+    ...codes: ('WRONG_STATE' | 'INSTANCE_NOT_FOUND' | 'VOLUME_NOT_FOUND')[]
   ): Promise<void> {
     try {
       await operation;

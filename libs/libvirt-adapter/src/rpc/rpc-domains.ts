@@ -32,8 +32,10 @@ const LIST_ACTIVE = 1;
 const DOMAINS_PER_CALL = 4096;
 /** libvirt asks QEMU for each of them, one after another. */
 const RUNNING_DOMAINS_PER_CALL = 1024;
-/** `virDomainUndefineFlagsValues`: saved state, metadata of snapshots, NVRAM, metadata of checkpoints. */
-const UNDEFINE_LEFTOVERS = 1 | 2 | 4 | 16;
+/** `virDomainUndefineFlagsValues`: saved state, metadata of snapshots, metadata of checkpoints. */
+const UNDEFINE_LEFTOVERS = 1 | 2 | 16;
+const UNDEFINE_NVRAM = 4;
+const UNDEFINE_KEEP_NVRAM = 8;
 /** `virDomainMetadataType` and `virDomainModificationImpact`. */
 const METADATA_ELEMENT = 2;
 const AFFECT_LIVE = 1;
@@ -120,8 +122,12 @@ export class RpcDomains extends DomainOperations {
     await this.link.call(procedures.domainDefineXmlFlags, { xml, flags: 0 });
   }
 
-  override undefine(uuid: string, options?: CallOptions): Promise<void> {
-    const args = { domain: domainOf(uuid), flags: UNDEFINE_LEFTOVERS };
+  override undefine(
+    uuid: string,
+    { keepsNvram = false, ...options }: CallOptions & { readonly keepsNvram?: boolean } = {},
+  ): Promise<void> {
+    const flags = UNDEFINE_LEFTOVERS | (keepsNvram ? UNDEFINE_KEEP_NVRAM : UNDEFINE_NVRAM);
+    const args = { domain: domainOf(uuid), flags };
     return this.link.call(procedures.domainUndefineFlags, args, { ...options, isSlow: true });
   }
 

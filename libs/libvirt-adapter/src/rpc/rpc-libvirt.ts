@@ -5,8 +5,11 @@ import { RpcDomains } from './rpc-domains.js';
 import { RpcEvents } from './rpc-events.js';
 import { RpcGuests } from './rpc-guests.js';
 import { RpcHost } from './rpc-host.js';
+import { RpcJobs } from './rpc-jobs.js';
 import { RpcLink, type RpcLinkOptions } from './rpc-link.js';
+import { RpcMigrations } from './rpc-migrations.js';
 import { RpcNetworks } from './rpc-networks.js';
+import { RpcSavedMemory } from './rpc-saved-memory.js';
 import { RpcStorage } from './rpc-storage.js';
 
 /** As virsh: a machine that is busy starting guests may not answer for seconds. */
@@ -22,6 +25,9 @@ export class RpcLibvirt extends LibvirtConnection {
   override readonly domains: RpcDomains;
   override readonly guests: RpcGuests;
   override readonly blocks: RpcBlocks;
+  override readonly jobs: RpcJobs;
+  override readonly migrations: RpcMigrations;
+  override readonly savedMemory: RpcSavedMemory;
   override readonly networks: RpcNetworks;
   override readonly storage: RpcStorage;
   private readonly link: RpcLink;
@@ -36,6 +42,9 @@ export class RpcLibvirt extends LibvirtConnection {
     this.domains = new RpcDomains({ link: this.link, slowLink: this.slowLink });
     this.guests = new RpcGuests(this.slowLink);
     this.blocks = new RpcBlocks(this.slowLink);
+    this.jobs = new RpcJobs(this.link);
+    this.migrations = new RpcMigrations(this.link);
+    this.savedMemory = new RpcSavedMemory(this.slowLink);
     this.networks = new RpcNetworks(this.link);
     this.storage = new RpcStorage(this.link);
   }

@@ -1,7 +1,14 @@
-import { createReadStream } from 'node:fs';
+import { createReadStream, createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { DomainError, messageOf } from '@headgate/domain-contracts';
-import { closeConnection, procedures, RpcCallError, type WirePool, type WireVolume } from '@headgate/libvirt-rpc';
+import {
+  closeConnection,
+  procedures,
+  RpcCallError,
+  type RpcConnection,
+  type WirePool,
+  type WireVolume,
+} from '@headgate/libvirt-rpc';
 import type { CallOptions } from '../connection/call-options.js';
 import { StorageOperations, type PoolState, type VolumeId } from '../connection/storage-operations.js';
 import { Slots } from '../virsh/concurrency.js';
@@ -95,20 +102,40 @@ export class RpcStorage extends StorageOperations {
     });
   }
 
+  override upload(id: VolumeId, file: string, options: CallOptions = {}): Promise<void> {
+    return this.transfer('upload', options, async (connection, signal) => {
+      const direction = { readable: false, writable: true };
+      const stream = await connection.openStream(procedures.storageVolUpload, wholeOf(id), direction, { signal });
+      await pipeline(createReadStream(file, { highWaterMark: READ_CHUNK_BYTES }), stream, { signal });
+    });
+  }
+
+  override download(id: VolumeId, file: string, options: CallOptions = {}): Promise<void> {
+    return this.transfer('download', options, async (connection, signal) => {
+      const direction = { readable: true, writable: false };
+      const stream = await connection.openStream(procedures.storageVolDownload, wholeOf(id), direction, { signal });
+      await pipeline(stream, createWriteStream(file, { mode: 0o600 }), { signal });
+    });
+  }
+
   /** Uses a connection of its own, so that the content delays nothing else. */
-  override async upload(id: VolumeId, file: string, options: CallOptions = {}): Promise<void> {
+  private async transfer(
+    name: 'upload' | 'download',
+    options: CallOptions,
+    work: (connection: RpcConnection, signal: AbortSignal) => Promise<void>,
+  ): Promise<void> {
     const signal = AbortSignal.any([
       ...(options.signal ? [options.signal] : []),
       AbortSignal.timeout(options.timeoutMs ?? COPY_TIMEOUT_MS),
     ]);
     try {
-      await this.transferSlots.run(() => this.transfer(id, file, signal), signal);
+      await this.transferSlots.run(() => this.withConnection((connection) => work(connection, signal)), signal);
     } catch (error) {
       const isTimeout = signal.aborted && !options.signal?.aborted;
-      const reason = signal.aborted ? new RpcCallError(isTimeout ? 'timeout' : 'aborted', 'The upload ended.') : error;
+      const reason = signal.aborted ? new RpcCallError(isTimeout ? 'timeout' : 'aborted', `The ${name} ended.`) : error;
       const translated = this.link.translate(reason);
       if (translated instanceof DomainError) throw translated;
-      throw new DomainError('BACKEND_FAILED', `The upload failed: ${messageOf(error)}`, { cause: error });
+      throw new DomainError('BACKEND_FAILED', `The ${name} failed: ${messageOf(error)}`, { cause: error });
     }
   }
 
@@ -121,13 +148,10 @@ export class RpcStorage extends StorageOperations {
     await this.link.call(procedures.storageVolDelete, { volume: toWire(id), flags: 0 }, { isSlow: true });
   }
 
-  private async transfer(id: VolumeId, file: string, signal: AbortSignal): Promise<void> {
+  private async withConnection(work: (connection: RpcConnection) => Promise<void>): Promise<void> {
     const connection = await this.link.open(TRANSFER_KEEPALIVE);
     try {
-      const everything = { volume: toWire(id), offset: 0, length: 0, flags: 0 };
-      const direction = { readable: false, writable: true };
-      const stream = await connection.openStream(procedures.storageVolUpload, everything, direction, { signal });
-      await pipeline(createReadStream(file, { highWaterMark: READ_CHUNK_BYTES }), stream, { signal });
+      await work(connection);
     } finally {
       await closeConnection(connection);
     }
@@ -148,6 +172,8 @@ export class RpcStorage extends StorageOperations {
 
 /** libvirt finds a volume by its pool and name. */
 const toWire = ({ pool, name }: VolumeId): WireVolume => ({ pool, name, key: '' });
+
+const wholeOf = (id: VolumeId) => ({ volume: toWire(id), offset: 0, length: 0, flags: 0 });
 
 /** A volume that does not exist, or whose pool has stopped, is not an error. */
 async function orUndefined<T>(call: Promise<T>): Promise<T | undefined> {

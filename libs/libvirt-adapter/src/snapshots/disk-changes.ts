@@ -95,6 +95,8 @@ export class DiskChanges {
 
   /** Removes volumes that the change created and that no domain uses, and the record of the change. */
   async undo(uuid: string, names: readonly string[]): Promise<void> {
+    // libvirt's pool does not know a file with memory, which QEMU has written, until it is refreshed.
+    if (names.length > 0) await this.deps.pool.volumes();
     for (const name of names) await this.deps.pool.remove(name);
     await this.deps.editor.updateMetadata(uuid, ({ pending: _undone, ...metadata }) => ({
       ...metadata,
@@ -103,11 +105,11 @@ export class DiskChanges {
   }
 }
 
-/** The volumes that a snapshot or a restore has created. The TPM's state of a restore belongs to the snapshot. */
-export const volumesOf = ({ kind, disks, nvram, tpm }: PendingChange): string[] => [
+/** The volumes that a snapshot or a restore has created. The TPM's state and the memory of a restore belong to the snapshot. */
+export const volumesOf = ({ kind, disks, nvram, tpm, memory }: PendingChange): string[] => [
   ...disks.map(({ name }) => name),
   ...(nvram === undefined ? [] : [nvram]),
-  ...(tpm === undefined || kind === 'restore' ? [] : [tpm]),
+  ...[tpm, memory].filter((name) => name !== undefined && kind !== 'restore').map(String),
 ];
 
 /** Gives volumes another role. */

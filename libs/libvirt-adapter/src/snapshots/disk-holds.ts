@@ -3,7 +3,8 @@ import type { DomainId } from '../connection/domain-operations.js';
 
 /** The domains whose disks this process is changing: only one change at a time, and the others are refused. */
 export class DiskHolds {
-  private readonly held = new Set<string>();
+  /** With the promise of their end. */
+  private readonly held = new Map<string, Promise<void>>();
 
   has(uuid: string): boolean {
     return this.held.has(uuid);
@@ -19,12 +20,19 @@ export class DiskHolds {
   /** @throws DomainError BUSY */
   async run<T>(id: DomainId, work: () => Promise<T>): Promise<T> {
     this.expectFree(id);
-    this.held.add(id.uuid);
+    let free = (): void => undefined;
+    this.held.set(id.uuid, new Promise((resolve) => (free = resolve)));
     try {
       return await work();
     } finally {
       this.held.delete(id.uuid);
+      free();
     }
+  }
+
+  /** Resolves when no change is in progress; another one may begin right afterwards. */
+  async whenFree(uuid: string): Promise<void> {
+    await this.held.get(uuid);
   }
 }
 

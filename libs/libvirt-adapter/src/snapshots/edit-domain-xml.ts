@@ -12,26 +12,34 @@ export interface DomainXmlEdit {
   readonly metadata: InstanceMetadata;
   /** The new file with the variables of the firmware. */
   readonly nvram?: string;
+  /** The media of drives, by target; undefined ejects the medium. */
+  readonly media?: ReadonlyMap<string, string | undefined>;
 }
 
 /**
  * The XML of a stopped domain with other files and other metadata of this service. Everything else stays as it is, to the letter, because
  * any program may have written it. Defining the result changes all of them at once.
  */
-export function editDomainXml(xml: string, { disks, metadata, nvram }: DomainXmlEdit): string {
+export function editDomainXml(xml: string, { disks, metadata, nvram, media = NO_MEDIA }: DomainXmlEdit): string {
   const end = xml.lastIndexOf('</metadata>');
   const head = replaceMetadata(xml.slice(0, end), metadata);
   const tail = xml
     .slice(end)
     .replace(/<disk\b[\s\S]*?<\/disk>/g, (disk) => {
-      const path = disks.get(/<target\b[^>]*\bdev=['"]([^'"]+)['"]/.exec(disk)?.[1] ?? '');
-      return path === undefined ? disk : replaceFile(disk, path);
+      const target = /<target\b[^>]*\bdev=['"]([^'"]+)['"]/.exec(disk)?.[1] ?? '';
+      const path = disks.get(target) ?? media.get(target);
+      if (path !== undefined) return replaceFile(disk, path);
+      return media.has(target) ? disk.replace(SOURCE, '') : disk;
     })
     .replace(/(<nvram\b[^>]*>)[^<]*(<\/nvram>)/, (whole, open: string, close: string) =>
       nvram === undefined ? whole : `${open}${escape(nvram)}${close}`,
     );
   return head + tail;
 }
+
+const NO_MEDIA: ReadonlyMap<string, undefined> = new Map();
+
+const SOURCE = /<source\b[^>]*?(?:\/>|>[\s\S]*?<\/source>)/;
 
 /** libvirt reads the files below an overlay from the overlay itself. */
 const replaceFile = (disk: string, path: string): string =>

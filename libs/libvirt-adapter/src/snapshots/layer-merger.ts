@@ -192,13 +192,16 @@ export class LayerMerger {
     await this.changes.begin(uuid, { kind: 'merge', snapshot: '', wasRunning: false, disks }, []);
   }
 
-  /** Forgets the snapshots that were deleted, and removes their copies of the firmware's variables and of the TPM's state. */
+  /** Forgets the snapshots that were deleted, and removes what they have saved besides the disks. */
   private async forget(uuid: string): Promise<void> {
     const { editor, pool } = this.deps;
     const { metadata } = (await editor.read(uuid)).description;
     const deleted = metadata.snapshots.filter(({ isDeleting }) => isDeleting);
     if (deleted.length === 0) return;
-    const states = new Set(deleted.flatMap(({ nvram, tpm }) => [nvram, tpm]).filter((name) => name !== undefined));
+    const states = new Set(
+      deleted.flatMap(({ nvram, tpm, memory }) => [nvram, tpm, memory]).filter((name) => name !== undefined),
+    );
+    if (states.size > 0) await pool.volumes();
     for (const name of states) await pool.remove(name);
     await editor.updateMetadata(uuid, (current) => ({
       ...current,

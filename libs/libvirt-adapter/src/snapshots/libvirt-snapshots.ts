@@ -1,7 +1,5 @@
 import {
-  buildPlan,
   DomainError,
-  formatBytes,
   InstanceSnapshots,
   messageOf,
   throwFirstRefusal,
@@ -9,23 +7,24 @@ import {
   type BackgroundWork,
   type InstanceRef,
   type Plan,
-  type PlanStep,
-  type Refusal,
   type Snapshot,
   type SnapshotRequest,
   type TaskReporter,
 } from '@headgate/domain-contracts';
 import type { DomainDescription } from '../domain-xml/domain-description.js';
 import type { InstanceMetadata } from '../domain-xml/instance-metadata.js';
-import type { PendingChange, SnapshotRecord } from '../domain-xml/snapshot-metadata.js';
-import type { DomainFinder, DomainId } from '../domains/domain-finder.js';
+import type { DiskVolume, PendingChange, SnapshotRecord } from '../domain-xml/snapshot-metadata.js';
+import { endJob, followJob } from '../connection/follow-job.js';
+import { describeDomain } from '../domain-xml/domain-description.js';
+import type { DomainFinder } from '../domains/domain-finder.js';
 import type { EditableDomain } from '../provisioning/domain-editor.js';
-import { SPACE_WATERMARK_BYTES } from '../fetching/limits.js';
 import { Slots } from '../virsh/concurrency.js';
 import { DiskChanges, volumesOf, withRole, type DiskChangesDeps } from './disk-changes.js';
-import { busyRefusal, type DiskHolds } from './disk-holds.js';
+import type { DiskHolds } from './disk-holds.js';
 import type { LayerMerger } from './layer-merger.js';
-import { findDisks, type FoundDisks } from './snapshot-disks.js';
+import { editDomainXml } from './edit-domain-xml.js';
+import type { FoundDisks } from './snapshot-disks.js';
+import { SnapshotPlans, type Prepared } from './snapshot-plans.js';
 import type { TpmState } from './tpm-state.js';
 
 export interface LibvirtSnapshotsDeps extends DiskChangesDeps {
@@ -35,16 +34,7 @@ export interface LibvirtSnapshotsDeps extends DiskChangesDeps {
   readonly holds: DiskHolds;
 }
 
-/** libvirt itself supports chains of 200 files, and every file takes memory and time. */
-const MAX_SNAPSHOTS = 64;
 const START_TIMEOUT_MS = 90_000;
-const NO_MEMORY = 'libvirt contexts save disks, firmware variables and the TPM, but not the memory of the guest.';
-
-interface Prepared {
-  readonly domain: EditableDomain;
-  readonly found: FoundDisks;
-  readonly plan: Plan;
-}
 
 /**
  * Snapshots as layers of qcow2 files. A snapshot freezes the present files of the disks and puts overlays on top; restoring it puts
@@ -52,12 +42,14 @@ interface Prepared {
  */
 export class LibvirtSnapshots extends InstanceSnapshots {
   private readonly changes: DiskChanges;
+  private readonly plans: SnapshotPlans;
   private readonly recoveries = new Set<Promise<void>>();
   private readonly recoverySlots = new Slots(1);
 
   constructor(private readonly deps: LibvirtSnapshotsDeps) {
     super();
     this.changes = new DiskChanges(deps);
+    this.plans = new SnapshotPlans(deps);
   }
 
   override async list(ref: InstanceRef): Promise<readonly Snapshot[]> {
@@ -67,33 +59,42 @@ export class LibvirtSnapshots extends InstanceSnapshots {
   }
 
   override async planCreate(ref: InstanceRef, request: SnapshotRequest): Promise<Plan> {
-    return (await this.prepareCreate(await this.deps.finder.find(ref), request)).plan;
+    return (await this.plans.prepareCreate(await this.deps.finder.find(ref), request)).plan;
   }
 
   override async create(ref: InstanceRef, request: SnapshotRequest): Promise<AcceptedSnapshotWork> {
-    const id = await this.deps.finder.find(ref);
-    await this.deps.holds.run(id, () =>
-      this.deps.lock.run(id.uuid, async () => {
-        const prepared = await this.prepareCreate(id, request, true);
-        throwFirstRefusal(prepared.plan);
-        await this.take(prepared, request.name);
-      }),
-    );
-    return {};
+    const { finder, holds, lock } = this.deps;
+    const id = await finder.find(ref);
+    const work: BackgroundWork = (report) =>
+      holds.run(id, () =>
+        lock.run(id.uuid, async () => {
+          const prepared = await this.plans.prepareCreate(id, request, true);
+          throwFirstRefusal(prepared.plan);
+          await this.take(prepared, request, report);
+        }),
+      );
+    if (request.memory !== true) {
+      await work(SILENT_REPORT);
+      return {};
+    }
+    // Saving the memory takes minutes, so that it is a task.
+    throwFirstRefusal((await this.plans.prepareCreate(id, request)).plan);
+    holds.expectFree(id);
+    return { remaining: work };
   }
 
   override async planRestore(ref: InstanceRef, name: string): Promise<Plan> {
-    return (await this.prepareRestore(await this.deps.finder.find(ref), name)).plan;
+    return (await this.plans.prepareRestore(await this.deps.finder.find(ref), name)).plan;
   }
 
   override async restore(ref: InstanceRef, name: string): Promise<BackgroundWork> {
     const id = await this.deps.finder.find(ref);
-    throwFirstRefusal((await this.prepareRestore(id, name)).plan);
+    throwFirstRefusal((await this.plans.prepareRestore(id, name)).plan);
     this.deps.holds.expectFree(id);
     return (report) =>
       this.deps.holds.run(id, async () => {
         await this.deps.lock.run(id.uuid, async () => {
-          const prepared = await this.prepareRestore(id, name, true);
+          const prepared = await this.plans.prepareRestore(id, name, true);
           throwFirstRefusal(prepared.plan);
           await this.revert(prepared, report);
         });
@@ -102,14 +103,14 @@ export class LibvirtSnapshots extends InstanceSnapshots {
   }
 
   override async planDelete(ref: InstanceRef, name: string): Promise<Plan> {
-    return (await this.prepareDelete(await this.deps.finder.find(ref), name)).plan;
+    return (await this.plans.prepareDelete(await this.deps.finder.find(ref), name)).plan;
   }
 
   override async delete(ref: InstanceRef, name: string): Promise<AcceptedSnapshotWork> {
     const id = await this.deps.finder.find(ref);
     this.deps.holds.expectFree(id);
     await this.deps.lock.run(id.uuid, async () => {
-      throwFirstRefusal((await this.prepareDelete(id, name)).plan);
+      throwFirstRefusal((await this.plans.prepareDelete(id, name)).plan);
       await this.deps.editor.updateMetadata(id.uuid, (metadata) => ({
         ...metadata,
         snapshots: metadata.snapshots.map((one) => (one.name === name ? { ...one, isDeleting: true } : one)),
@@ -121,6 +122,8 @@ export class LibvirtSnapshots extends InstanceSnapshots {
   /** Completes or undoes a change that the end of an earlier run has interrupted, and merges the layers that it left. */
   recover({ uuid, name, metadata }: DomainDescription): void {
     const { pending } = metadata;
+    // Their own abilities complete or undo them.
+    if (pending?.kind === 'migration' || pending?.kind === 'move') return;
     const isInterrupted = pending !== undefined && pending.service === this.deps.service();
     if (metadata.owner !== uuid || (pending !== undefined && !isInterrupted)) return;
     if (this.deps.holds.has(uuid) || (!isInterrupted && !hasUnneededLayers(metadata))) return;
@@ -143,126 +146,11 @@ export class LibvirtSnapshots extends InstanceSnapshots {
     await Promise.all(this.recoveries);
   }
 
-  private async prepareCreate(
-    id: DomainId,
-    { name, memory = false }: SnapshotRequest,
-    isHolder = false,
-  ): Promise<Prepared> {
-    const prepared = await this.inspect(id, isHolder);
-    const { domain, found } = prepared;
-    const { snapshots } = domain.description.metadata;
-    const refusals: Refusal[] = [...prepared.plan.refusals];
-    if (snapshots.some((one) => one.name === name))
-      refusals.push({
-        code: 'ALREADY_EXISTS',
-        reason: `${id.name} already has a snapshot ${name}.`,
-        remedy: 'Choose another name.',
-      });
-    if (snapshots.length >= MAX_SNAPSHOTS)
-      refusals.push({
-        code: 'WRONG_STATE',
-        reason: `${id.name} has ${MAX_SNAPSHOTS} snapshots already, and more would make its disks slow.`,
-        remedy: 'Delete some of its snapshots first.',
-      });
-    if (memory) refusals.push({ code: 'NOT_SUPPORTED', reason: NO_MEMORY, remedy: 'Omit memory.' });
-    const { warnings, refusals: noSpace } = await this.checkSpace(found);
-    const steps = [
-      ...found.disks.map(({ target }) => ({ name: 'overlay', detail: `Create an overlay for the disk ${target}.` })),
-      ...this.stateSteps(found),
-      {
-        name: 'switch',
-        detail: domain.isActive
-          ? `Let the running guest write to the overlays${domain.description.agent === 'connected' ? ', with its file systems frozen for that moment' : ''}.`
-          : 'Let the VM use the overlays.',
-      },
-    ];
-    return { ...prepared, plan: buildPlan(steps, { warnings, refusals: [...refusals, ...noSpace] }) };
-  }
-
-  private async prepareRestore(
-    id: DomainId,
-    name: string,
-    isHolder = false,
-  ): Promise<Prepared & { readonly snapshot: SnapshotRecord }> {
-    const prepared = await this.inspect(id, isHolder);
-    const { domain, found } = prepared;
-    const snapshot = this.find(domain, id, name);
-    const refusals: Refusal[] = [...prepared.plan.refusals];
-    const targets = new Set(found.disks.map(({ target }) => target));
-    const missing = snapshot.disks.filter(({ target }) => !targets.has(target)).map(({ target }) => target);
-    if (snapshot.isDeleting)
-      refusals.push({
-        code: 'WRONG_STATE',
-        reason: `The snapshot ${name} is being deleted.`,
-        remedy: 'Choose another snapshot.',
-      });
-    if (missing.length > 0)
-      refusals.push({
-        code: 'WRONG_STATE',
-        reason: `${id.name} no longer has the disks ${missing.join(', ')} of the snapshot.`,
-        remedy: 'Add the disks again, or delete the snapshot.',
-      });
-    const kept = [...targets].filter((target) => !snapshot.disks.some((disk) => disk.target === target));
-    const { warnings, refusals: noSpace } = await this.checkSpace({ ...found, disks: snapshot.disks });
-    const steps: PlanStep[] = [
-      ...(domain.isActive ? [{ name: 'stop', detail: `Force stop ${id.name}.` }] : []),
-      ...snapshot.disks.map(({ target }) => ({
-        name: 'overlay',
-        detail: `Create an overlay on the saved content of the disk ${target}.`,
-      })),
-      ...(snapshot.nvram === undefined ? [] : [{ name: 'nvram', detail: 'Restore the variables of the firmware.' }]),
-      ...(snapshot.tpm === undefined ? [] : [{ name: 'tpm', detail: 'Restore the state of the TPM.' }]),
-      { name: 'switch', detail: 'Let the VM use the overlays, and remove the content since the last snapshot.' },
-      ...(domain.isActive ? [{ name: 'start', detail: `Start ${id.name}.` }] : []),
-    ];
-    const extra = kept.map((target) => `The disk ${target} is not part of the snapshot and stays as it is.`);
-    const plan = buildPlan(steps, { warnings: [...warnings, ...extra], refusals: [...refusals, ...noSpace] });
-    return { domain, found, snapshot, plan };
-  }
-
-  private async prepareDelete(id: DomainId, name: string, isHolder = false): Promise<Prepared> {
-    const prepared = await this.inspect(id, isHolder);
-    // Deleting needs no free space, and the disks may have changed since.
-    const refusals = prepared.plan.refusals.filter(({ code }) => code !== 'NOT_SUPPORTED');
-    const { disks } = this.find(prepared.domain, id, name);
-    const steps = [
-      ...disks.map(({ target }) => ({
-        name: 'merge',
-        detail: `Merge the layer of the disk ${target} with the layer above it, or keep it while other content needs it.`,
-      })),
-      { name: 'forget', detail: `Remove the snapshot ${name} from the list.` },
-    ];
-    const warnings = this.deps.merger.canMergeStopped || prepared.domain.isActive ? [] : [LATER];
-    return { ...prepared, plan: buildPlan(steps, { warnings, refusals }) };
-  }
-
-  /** The checks of all changes. @param isHolder whether the caller keeps other changes of the disks away */
-  private async inspect(id: DomainId, isHolder: boolean): Promise<Prepared> {
-    const { editor, pool, tpm } = this.deps;
-    const domain = await editor.read(id.uuid);
-    const { provisioning, failure, pending } = domain.description.metadata;
-    const found = findDisks(domain, await pool.path().catch(() => ''));
-    const refusals: Refusal[] = [...found.refusals];
-    if (provisioning !== undefined)
-      refusals.unshift({
-        code: 'BUSY',
-        reason: `${id.name} is still being created.`,
-        remedy: 'Wait until its disk is ready.',
-      });
-    else if (failure !== undefined)
-      refusals.unshift({ code: 'WRONG_STATE', reason: `${id.name} has no disk: ${failure}`, remedy: 'Delete it.' });
-    if (pending !== undefined || (this.deps.holds.has(id.uuid) && !isHolder)) refusals.unshift(busyRefusal(id.name));
-    const noTpm = found.hasTpm ? tpm.refusal() : undefined;
-    if (noTpm !== undefined)
-      refusals.push({
-        code: 'NOT_SUPPORTED',
-        reason: `${id.name} can't be saved: ${noTpm}.`,
-        remedy: 'Run the service as root on that machine.',
-      });
-    return { domain, found, plan: buildPlan([], { refusals }) };
-  }
-
-  private async take({ domain, found }: Prepared, snapshot: string): Promise<void> {
+  private async take(
+    { domain, found }: Prepared,
+    { name: snapshot, memory: hasMemory = false }: SnapshotRequest,
+    report: TaskReporter,
+  ): Promise<void> {
     const { editor, pool, tpm, log } = this.deps;
     const { description, isActive } = domain;
     const { uuid, name } = description;
@@ -277,6 +165,7 @@ export class LibvirtSnapshots extends InstanceSnapshots {
     const state = {
       ...(nvram !== undefined && { nvram: this.changes.freshName(name, uuid, '-nvram.fd') }),
       ...(hasTpm && { tpm: this.changes.freshName(name, uuid, '-tpm.state') }),
+      ...(hasMemory && { memory: this.changes.freshName(name, uuid, '.memory') }),
     };
     const pending = await this.changes.begin(
       uuid,
@@ -291,14 +180,36 @@ export class LibvirtSnapshots extends InstanceSnapshots {
       await this.changes.createOverlays(overlays);
       if (nvram !== undefined && state.nvram !== undefined) await pool.copy(state.nvram, nvram);
       if (state.tpm !== undefined) await pool.createFrom(state.tpm, tpm.pathOf(uuid));
-      if (isActive) await this.switchRunning(domain, found, overlays);
+      if (state.memory !== undefined) await this.saveMemory(domain, found, { overlays, memory: state.memory, report });
+      else if (isActive) await this.switchRunning(domain, found, overlays);
       else await this.changes.redefine(uuid, { disks: overlays, metadata: completed });
     } catch (error) {
       await this.settle(uuid, 'failed');
-      throw error;
+      throw report.signal.aborted ? report.signal.reason : error;
     }
     if (isActive) await editor.updateMetadata(uuid, completed);
     log.info({ domain: name, snapshot }, 'created a snapshot');
+  }
+
+  /** libvirt saves the memory and switches the disks at the same moment, at the end. */
+  private async saveMemory(
+    { description: { uuid } }: EditableDomain,
+    { others }: FoundDisks,
+    { overlays, memory, report }: SavedMemory,
+  ): Promise<void> {
+    const { connection, pool, clock } = this.deps;
+    const folder = await pool.path();
+    const paths = overlays.map((one) => ({ target: one.target, path: `${folder}/${one.name}` }));
+    report.step('Saving the memory');
+    report.signal.throwIfAborted();
+    const stop = followJob(uuid, report, { jobs: connection.jobs, clock });
+    try {
+      const change = { overlays: paths, others, quiesce: false, memory: `${folder}/${memory}` };
+      await connection.blocks.switchToOverlays(uuid, change);
+    } finally {
+      await stop();
+    }
+    await pool.volumes();
   }
 
   /** An agent that does not freeze the file systems does not prevent the snapshot, which then is like after a power failure. */
@@ -352,6 +263,7 @@ export class LibvirtSnapshots extends InstanceSnapshots {
         disks: overlays,
         ...nvram,
         ...(snapshot.tpm !== undefined && { tpm: snapshot.tpm }),
+        ...(snapshot.memory !== undefined && { memory: snapshot.memory }),
       },
       [
         ...overlays.map((overlay) => ({ name: overlay.name, role: 'disk' as const })),
@@ -381,7 +293,11 @@ export class LibvirtSnapshots extends InstanceSnapshots {
     cause: 'completed' | 'failed' | 'interrupted',
     report: TaskReporter = SILENT_REPORT,
   ): Promise<void> {
-    const { editor, pool, log, merger } = this.deps;
+    const { connection, clock, editor, pool, log, merger } = this.deps;
+    const before = (await editor.read(uuid)).description.metadata.pending;
+    // A service that was killed has left libvirt saving the memory.
+    if (before?.kind === 'snapshot' && before.memory !== undefined)
+      await endJob(uuid, { jobs: connection.jobs, clock });
     const domain = await editor.read(uuid);
     const { description, isActive } = domain;
     const { name, metadata } = description;
@@ -402,52 +318,46 @@ export class LibvirtSnapshots extends InstanceSnapshots {
       if (pending.tpm !== undefined) await this.deps.tpm.replace(uuid, `${await pool.path()}/${pending.tpm}`);
       await editor.updateMetadata(uuid, (current) => withRestored(current, pending));
     }
-    if (pending.kind === 'restore' && pending.wasRunning && !isActive) {
+    if (pending.kind !== 'restore' || isActive) return;
+    if (pending.memory !== undefined && isSwitched) {
+      // The disks may have changed since an interruption, for example because the host has started the VM.
+      if (cause === 'completed') await this.resume(domain, pending, report);
+    } else if (pending.wasRunning) {
       report.step('Starting the VM');
-      await this.deps.connection.domains.start(uuid, { timeoutMs: START_TIMEOUT_MS });
+      await connection.domains.start(uuid, { timeoutMs: START_TIMEOUT_MS });
     }
   }
 
-  private find(
-    { description: { metadata, uuid } }: EditableDomain,
-    { name }: DomainId,
-    snapshot: string,
-  ): SnapshotRecord {
-    const found = metadata.owner === uuid ? metadata.snapshots.find((one) => one.name === snapshot) : undefined;
-    if (!found) throw new DomainError('SNAPSHOT_NOT_FOUND', `${name} has no snapshot ${snapshot}.`);
-    return found;
-  }
-
-  /** The overlays are empty at first. They may grow to the size of the disks. */
-  private async checkSpace({ disks }: Pick<FoundDisks, 'disks'>): Promise<Pick<Plan, 'warnings' | 'refusals'>> {
-    const { pool } = this.deps;
-    const state = await pool.state();
-    if (!state?.isActive) return { warnings: [], refusals: [] };
-    if (state.availableBytes < SPACE_WATERMARK_BYTES) {
-      const reason = `The storage pool ${pool.name} has only ${formatBytes(state.availableBytes)} free.`;
-      const remedy = 'Free some space on this machine, for example by deleting snapshots.';
-      return { warnings: [], refusals: [{ code: 'INSUFFICIENT_STORAGE', reason, remedy }] };
+  /** Starts a stopped domain with the memory of a snapshot, and with the devices that it had then. */
+  private async resume({ description }: EditableDomain, pending: PendingChange, report: TaskReporter): Promise<void> {
+    const { connection, editor, pool } = this.deps;
+    const { uuid, name } = description;
+    const folder = await pool.path();
+    const path = `${folder}/${pending.memory}`;
+    report.step('Restoring the memory');
+    try {
+      const saved = await connection.savedMemory.xml(path);
+      const { metadata } = (await editor.read(uuid)).description;
+      const xml = editDomainXml(saved, {
+        disks: new Map(pending.disks.map((disk) => [disk.target, `${folder}/${disk.name}`])),
+        media: presentMedia(describeDomain(saved), description),
+        metadata,
+        ...(pending.nvram !== undefined && { nvram: `${folder}/${pending.nvram}` }),
+      });
+      await connection.savedMemory.restore(path, xml);
+    } catch (cause) {
+      throw new DomainError(
+        'BACKEND_FAILED',
+        `The disks of ${name} were restored, but its memory was not, so it is stopped: ${messageOf(cause)}`,
+        { cause },
+      );
     }
-    const sizes = await Promise.all(disks.map(async ({ name }) => (await pool.describe(name)).bytes));
-    const total = sizes.reduce((sum, bytes) => sum + bytes, 0);
-    if (total <= state.availableBytes) return { warnings: [], refusals: [] };
-    const warning = `The disks may grow by ${formatBytes(total)}, which is more than the free space in the storage pool.`;
-    return { warnings: [warning], refusals: [] };
-  }
-
-  private stateSteps({ nvram, hasTpm }: FoundDisks): PlanStep[] {
-    return [
-      ...(nvram === undefined ? [] : [{ name: 'nvram', detail: 'Copy the variables of the firmware.' }]),
-      ...(hasTpm ? [{ name: 'tpm', detail: 'Copy the state of the TPM.' }] : []),
-    ];
   }
 
   private async hasVolume(name: string): Promise<boolean> {
     return (await this.deps.pool.volumes()).includes(name);
   }
 }
-
-const LATER = 'The layers of a stopped VM on another machine are merged when a snapshot is deleted while it runs.';
 
 function ignoreStopped(error: unknown): void {
   if (!DomainError.is(error, 'WRONG_STATE')) throw error;
@@ -463,11 +373,12 @@ function hasUnneededLayers({ volumes, snapshots }: InstanceMetadata): boolean {
 function presentSnapshots(metadata: InstanceMetadata, uuid: string): Snapshot[] {
   if (metadata.owner !== uuid) return [];
   const { pending, snapshots } = metadata;
-  const present = snapshots.map(({ name, createdAt, isDeleting }): Snapshot => ({
+  const present = snapshots.map(({ name, createdAt, isDeleting, memory }): Snapshot => ({
     name,
     phase: isDeleting ? 'Deleting' : 'Succeeded',
     creationTime: createdAt,
     ready: !isDeleting && pending === undefined,
+    ...(memory !== undefined && { memory: true }),
   }));
   if (pending?.kind === 'snapshot')
     present.push({ name: pending.snapshot, phase: 'InProgress', creationTime: pending.startedAt, ready: false });
@@ -477,7 +388,7 @@ function presentSnapshots(metadata: InstanceMetadata, uuid: string): Snapshot[] 
 /** The overlays are the disks now, and the volumes below them are the snapshot. */
 function withSnapshot(
   { pending: _done, ...metadata }: InstanceMetadata,
-  { snapshot, startedAt, disks, nvram, tpm }: PendingChange,
+  { snapshot, startedAt, disks, nvram, tpm, memory }: PendingChange,
 ): InstanceMetadata {
   const record: SnapshotRecord = {
     name: snapshot,
@@ -486,6 +397,7 @@ function withSnapshot(
     disks: disks.map(({ target, replaced }) => ({ target, name: replaced })),
     ...(nvram !== undefined && { nvram }),
     ...(tpm !== undefined && { tpm }),
+    ...(memory !== undefined && { memory }),
   };
   return {
     ...metadata,
@@ -505,6 +417,21 @@ function withRestored(
   const replaced = [...disks.map((disk) => disk.replaced), ...variables.map(({ name }) => name)];
   return { ...metadata, volumes: withRole(metadata.volumes, new Set(replaced), 'layer') };
 }
+
+interface SavedMemory {
+  readonly overlays: readonly DiskVolume[];
+  /** Name of the volume. */
+  readonly memory: string;
+  readonly report: TaskReporter;
+}
+
+/** The media that are in the drives now: those of the time of the snapshot may be gone. */
+const presentMedia = (saved: DomainDescription, present: DomainDescription): Map<string, string | undefined> =>
+  new Map(
+    saved.disks
+      .filter(({ device }) => device === 'cdrom' || device === 'floppy')
+      .map(({ target }) => [target, present.disks.find((disk) => disk.target === target)?.path]),
+  );
 
 const SILENT_REPORT: TaskReporter = {
   step: () => undefined,

@@ -43,8 +43,10 @@ export function findDisks({ description, isPersistent }: EditableDomain, folder:
       refusals.push(
         refuse(
           'NOT_SUPPORTED',
-          `The disk ${target} of ${name} was not created by this service for this VM.`,
-          'Use the tools with which it was created.',
+          metadata.owner === uuid && metadata.volumes.some((volume) => volume.name === basename(path ?? ''))
+            ? `The disk ${target} of ${name} is not in the storage pool of this service.`
+            : `The disk ${target} of ${name} was not created by this service for this VM.`,
+          'Move it to that pool, or use the tools with which it was created.',
         ),
       );
   }

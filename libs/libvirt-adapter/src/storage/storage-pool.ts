@@ -59,8 +59,8 @@ export class StoragePool {
   }
 
   /** Creates a blank, thinly provisioned disk. */
-  async createBlank(volume: string, bytes: number): Promise<void> {
-    await this.storage.createVolume(this.name, volumeXml({ name: volume, bytes, format: 'qcow2' }));
+  async createBlank(volume: string, bytes: number, format: 'qcow2' | 'raw' = 'qcow2'): Promise<void> {
+    await this.storage.createVolume(this.name, volumeXml({ name: volume, bytes, format, isThin: true }));
   }
 
   /**
@@ -210,15 +210,18 @@ interface NewVolume {
   /** Its virtual size. */
   readonly bytes: number;
   readonly format: 'qcow2' | 'raw';
+  /** libvirt reserves the space of a raw volume otherwise. */
+  readonly isThin?: boolean;
   readonly backing?: { readonly path: string; readonly format: string };
 }
 
 /** https://libvirt.org/formatstorage.html#storage-volume-xml */
-const volumeXml = ({ name, bytes, format, backing }: NewVolume): string =>
+const volumeXml = ({ name, bytes, format, isThin = false, backing }: NewVolume): string =>
   formatXml({
     volume: {
       name,
       capacity: { '@unit': 'bytes', '#text': String(bytes) },
+      ...(isThin && { allocation: { '@unit': 'bytes', '#text': '0' } }),
       target: { format: { '@type': format } },
       ...(backing && { backingStore: { path: backing.path, format: { '@type': backing.format } } }),
     },

@@ -16,6 +16,7 @@ export async function libvirtContracts(name: string, connection?: () => LibvirtC
     guestControl: { account: 'headgate' },
     consoles: { greeting: /login: / },
     hardware: { memoryMib: 256 },
+    snapshots: { savesMemory: true },
     unavailable: ['migration', 'backups', 'containers'],
   });
 }

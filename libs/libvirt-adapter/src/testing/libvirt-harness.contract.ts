@@ -36,6 +36,7 @@ export async function openHarness(connection?: () => LibvirtConnection): Promise
       return ref;
     },
     givenNetworks: () => libvirt.createNetworks(),
+    givenStorage: () => libvirt.createPool(),
     deleteExternally: async (ref) => {
       await libvirt.virsh.run(['destroy', ref.name]).catch(() => undefined);
       await libvirt.virsh.run(['undefine', ref.name]);

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -34,6 +34,7 @@ export async function whyLibvirtIsUnavailable(): Promise<string | undefined> {
 export class LibvirtUnderTest {
   readonly virsh = new Virsh({ uri: TEST_URI });
   private readonly networks: string[] = [];
+  private pool?: string;
   private readonly connection = new VirshConnection({ uri: TEST_URI });
   /** Prefix of the names of all test domains. */
   readonly prefix = `hgtest-${randomBytes(4).toString('hex')}`;
@@ -140,6 +141,23 @@ export class LibvirtUnderTest {
     return names;
   }
 
+  /** A second storage pool, in a folder that QEMU's user can read. */
+  async createPool(): Promise<string> {
+    if (this.pool !== undefined) return this.pool;
+    const name = `${this.prefix}-pool`;
+    const folder = join(this.sharedDir, 'pool');
+    await mkdir(folder, { mode: 0o755 });
+    await this.virsh.run(['pool-define-as', name, 'dir', '--target', folder]);
+    this.pool = name;
+    await this.virsh.run(['pool-start', name]);
+    return name;
+  }
+
+  /** Names of the volumes in the second pool. */
+  async poolVolumes(): Promise<string[]> {
+    return this.connection.storage.volumes(this.pool ?? '');
+  }
+
   async removeDomains(): Promise<void> {
     for (const name of await this.domains()) {
       await this.virsh.run(['destroy', name]).catch(() => undefined);
@@ -157,6 +175,10 @@ export class LibvirtUnderTest {
     for (const name of this.networks) {
       await this.virsh.run(['net-destroy', name]).catch(() => undefined);
       await this.virsh.run(['net-undefine', name]);
+    }
+    if (this.pool !== undefined) {
+      await this.virsh.run(['pool-destroy', this.pool]).catch(() => undefined);
+      await this.virsh.run(['pool-undefine', this.pool]);
     }
     await this.reclaim().catch(() => 0);
     await rm(this.dataDir, { recursive: true, force: true });

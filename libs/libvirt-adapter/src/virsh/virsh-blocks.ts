@@ -1,7 +1,10 @@
+import { DomainError } from '@headgate/domain-contracts';
 import {
   BlockOperations,
+  diskCopyXml,
   diskSwitchXml,
   type BlockJob,
+  type DiskCopy,
   type DiskSwitch,
   type LayerCommit,
 } from '../connection/block-operations.js';
@@ -9,6 +12,8 @@ import type { Virsh } from './virsh.js';
 
 /** Freezing the file systems of a busy guest takes long. */
 const SWITCH_TIMEOUT_MS = 90_000;
+/** Writing the memory of a large guest to a slow disk. */
+const MEMORY_TIMEOUT_MS = 6 * 60 * 60_000;
 
 export class VirshBlocks extends BlockOperations {
   constructor(private readonly virsh: Virsh) {
@@ -16,10 +21,11 @@ export class VirshBlocks extends BlockOperations {
   }
 
   override async switchToOverlays(uuid: string, change: DiskSwitch): Promise<void> {
-    const options = ['--disk-only', '--no-metadata', '--atomic', '--reuse-external'];
+    const hasMemory = change.memory !== undefined;
+    const options = [hasMemory ? '--live' : '--disk-only', '--no-metadata', '--atomic', '--reuse-external'];
     if (change.quiesce) options.push('--quiesce');
     await this.virsh.withXml(diskSwitchXml(change), (file) => ['snapshot-create', uuid, file, ...options], {
-      timeoutMs: SWITCH_TIMEOUT_MS,
+      timeoutMs: hasMemory ? MEMORY_TIMEOUT_MS : SWITCH_TIMEOUT_MS,
     });
   }
 
@@ -32,6 +38,19 @@ export class VirshBlocks extends BlockOperations {
     const info = await this.virsh.run(['blockjob', uuid, target, '--info', '--raw']);
     const numberOf = (field: string): number => Number(new RegExp(`^\\s*${field}=(\\d+)$`, 'm').exec(info)?.[1] ?? 0);
     return /^\s*type=/m.test(info) ? { current: numberOf('cur'), end: numberOf('end') } : undefined;
+  }
+
+  override async copy(uuid: string, copy: DiskCopy): Promise<void> {
+    const options = ['--reuse-external', '--transient-job'];
+    await this.virsh.withXml(diskCopyXml(copy), (file) => ['blockcopy', uuid, copy.target, '--xml', file, ...options]);
+  }
+
+  override async cancel(uuid: string, target: string): Promise<void> {
+    try {
+      await this.virsh.run(['blockjob', uuid, target, '--abort']);
+    } catch (error) {
+      if (!DomainError.is(error, 'WRONG_STATE', 'INSTANCE_NOT_FOUND')) throw error;
+    }
   }
 
   override async pivot(uuid: string, target: string): Promise<void> {

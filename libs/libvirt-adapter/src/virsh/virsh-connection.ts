@@ -5,7 +5,10 @@ import { VirshDomains } from './virsh-domains.js';
 import { VirshEvents } from './virsh-events.js';
 import { VirshGuests } from './virsh-guests.js';
 import { VirshHost } from './virsh-host.js';
+import { VirshJobs } from './virsh-jobs.js';
+import { VirshMigrations } from './virsh-migrations.js';
 import { VirshNetworks } from './virsh-networks.js';
+import { VirshSavedMemory } from './virsh-saved-memory.js';
 import { VirshStorage } from './virsh-storage.js';
 import { Virsh, type VirshOptions } from './virsh.js';
 
@@ -16,6 +19,9 @@ export class VirshConnection extends LibvirtConnection {
   override readonly domains: VirshDomains;
   override readonly guests: VirshGuests;
   override readonly blocks: VirshBlocks;
+  override readonly jobs: VirshJobs;
+  override readonly migrations: VirshMigrations;
+  override readonly savedMemory: VirshSavedMemory;
   override readonly networks: VirshNetworks;
   override readonly storage: VirshStorage;
   private readonly virsh: Virsh;
@@ -28,6 +34,9 @@ export class VirshConnection extends LibvirtConnection {
     this.domains = new VirshDomains(this.virsh);
     this.guests = new VirshGuests(this.virsh);
     this.blocks = new VirshBlocks(this.virsh);
+    this.jobs = new VirshJobs(this.virsh);
+    this.migrations = new VirshMigrations(this.virsh);
+    this.savedMemory = new VirshSavedMemory(this.virsh);
     this.networks = new VirshNetworks(this.virsh);
     this.storage = new VirshStorage(this.virsh);
   }

@@ -88,8 +88,12 @@ export class VirshDomains extends DomainOperations {
     await this.virsh.withXml(xml, (file) => ['define', file]);
   }
 
-  override async undefine(uuid: string, options?: CallOptions): Promise<void> {
-    const leftovers = ['--managed-save', '--snapshots-metadata', '--checkpoints-metadata', '--nvram'];
+  override async undefine(
+    uuid: string,
+    { keepsNvram = false, ...options }: CallOptions & { readonly keepsNvram?: boolean } = {},
+  ): Promise<void> {
+    const nvram = keepsNvram ? '--keep-nvram' : '--nvram';
+    const leftovers = ['--managed-save', '--snapshots-metadata', '--checkpoints-metadata', nvram];
     await this.virsh.run(['undefine', uuid, ...leftovers], options);
   }
 

@@ -91,6 +91,18 @@ export class VirshStorage extends StorageOperations {
     });
   }
 
+  override async download(
+    { pool, name }: VolumeId,
+    file: string,
+    { signal, timeoutMs }: CallOptions = {},
+  ): Promise<void> {
+    await this.virsh.run(['vol-download', name, file, '--pool', pool], {
+      signal,
+      timeoutMs: timeoutMs ?? COPY_TIMEOUT_MS,
+      isTransfer: true,
+    });
+  }
+
   override async resizeVolume({ pool, name }: VolumeId, bytes: number): Promise<void> {
     await this.virsh.run(['vol-resize', name, `${bytes}B`, '--pool', pool]);
   }

@@ -1,3 +1,4 @@
+import { DomainError } from '@headgate/domain-contracts';
 import type { OwnedVolume } from '../../domain-xml/instance-metadata.js';
 import type { VolumeDeps } from './volume-deps.js';
 
@@ -40,7 +41,7 @@ export class OwnedVolumes {
     const { description } = await editor.read(uuid);
     const { metadata } = description;
     if (metadata.owner !== uuid) return;
-    const pending = metadata.volumes.filter((volume) => volume.pending === mark() && volume.pool === pool.name);
+    const pending = metadata.volumes.filter((volume) => volume.pending === mark());
     if (pending.length === 0) return;
     const [documents] = await connection.domains.documents([{ uuid, name: description.name }]);
     const { xml = '', persistentXml = '' } = documents ?? {};
@@ -50,9 +51,14 @@ export class OwnedVolumes {
           volume.name,
         );
       if (!isUsed) {
-        await pool.remove(volume.name);
+        if (volume.pool === pool.name) await pool.remove(volume.name);
+        else await connection.storage.deleteVolume(volume).catch(ignoreMissing);
         await this.set(uuid, volume, undefined);
       } else await this.settle(uuid, volume.name);
     }
   }
+}
+
+function ignoreMissing(error: unknown): void {
+  if (!DomainError.is(error, 'VOLUME_NOT_FOUND')) throw error;
 }
