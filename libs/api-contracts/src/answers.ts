@@ -117,6 +117,8 @@ export class ContextCapabilitiesView {
   @Nested(() => InstanceNameRuleView) instanceNames!: InstanceNameRuleView;
   /** The kinds of catalog images that it can use. */
   @IsArray() @IsIn(IMAGE_KINDS, { each: true }) imageKinds!: ImageKind[];
+  /** Whether the context is a single host, whose VMs are migrated to other contexts of its kind. */
+  @IsBoolean() isSingleHost!: boolean;
   /** The fields of a new VM that only some backends have and this one has. */
   @IsArray() @IsIn(PLACEMENT_FIELDS, { each: true }) placementFields!: PlacementField[];
   /** Whether it can be reached right now. */

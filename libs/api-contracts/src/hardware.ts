@@ -31,6 +31,10 @@ import { ChangeQuery, InstancePath } from './queries.js';
 const DEVICE = /^[A-Za-z0-9]([A-Za-z0-9._-]{0,62})$/;
 const DEVICE_RULE = '$property must be the name of a device of the VM, such as vda.';
 
+/** The name of a storage pool or of a storage class. */
+const STORAGE = /^[A-Za-z0-9]([A-Za-z0-9._-]{0,252})$/;
+const STORAGE_RULE = '$property must be the name of a storage pool or of a storage class.';
+
 /** POST /api/vms/{ns}/{name}/scale. At least one of the two must be given. */
 export class ScaleDto {
   @Optional() @IsInt() @Min(1) @Max(512) cpu?: number;
@@ -60,6 +64,12 @@ export class VolumePath extends InstancePath {
 export class DetachVolumeQuery extends ChangeQuery {
   /** Whether to delete the volume too. Only one that was created for this VM can be deleted. Default false: it is kept. */
   @Optional() @IsSwitch() delete?: 'true' | 'false';
+}
+
+/** POST /api/ext/vms/{ns}/{name}/volumes/{vol}/move */
+export class MoveDiskDto {
+  /** The storage that receives the disk: an active pool of libvirt, or a storage class of a cluster. */
+  @Matches(STORAGE, { message: STORAGE_RULE }) storage!: string;
 }
 
 /** POST /api/vms/{ns}/{name}/expand */

@@ -18,6 +18,8 @@ export class SnapshotView {
   @IsBoolean() ready!: boolean;
   /** One sentence about a snapshot that failed or can't be restored yet. */
   @Optional() @IsString() reason?: string;
+  /** Whether the memory of the guest was saved as well: a restore lets the guest continue from that moment. */
+  @Optional() @IsBoolean() memory?: boolean;
 }
 
 /** POST /api/vms/{ns}/{name}/snapshots */

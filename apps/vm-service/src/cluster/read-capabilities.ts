@@ -56,7 +56,15 @@ export class ReadCapabilities {
   private contextOf(backend: Backend, canBuild: true | string): ContextCapabilitiesView {
     const state = this.fleet.states().find(({ context }) => context === backend.context);
     const provisioning = backend.ability('provisioning');
-    const { kind, label, namespaces, instanceNames, imageKinds, placementFields } = backend.traits;
+    const {
+      kind,
+      label,
+      namespaces,
+      instanceNames,
+      imageKinds,
+      placementFields,
+      isSingleHost = false,
+    } = backend.traits;
     return {
       context: backend.context,
       backend: kind,
@@ -64,6 +72,7 @@ export class ReadCapabilities {
       namespaces: { ...namespaces },
       instanceNames: { ...instanceNames },
       imageKinds: [...imageKinds],
+      isSingleHost,
       placementFields: [...placementFields],
       up: state?.state === 'up',
       ...(state?.reason === undefined ? {} : { reason: state.reason }),

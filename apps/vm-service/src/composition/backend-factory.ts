@@ -10,6 +10,8 @@ export interface BackendDeps {
   readonly options: CommandLine;
   readonly settings: Settings;
   readonly clock: Clock;
+  /** All backends of the service, once they are open. */
+  readonly peers: () => readonly Backend[];
   readonly log: Logger;
 }
 

@@ -45,13 +45,14 @@ export async function chooseContexts({
   const { sections, notes } = await chooseSections(options, settings);
   const clock = new SystemClock();
   const opened: OpenedBackend[] = [];
+  const peers = (): Backend[] => opened.map(({ backend }) => backend);
   for (const section of sections) {
     const open = kinds[section.kind] ?? unknownKind(section.kind);
-    opened.push(await open({ section, options, settings, clock, log: log.child({ context: section.name }) }));
+    opened.push(await open({ section, options, settings, clock, peers, log: log.child({ context: section.name }) }));
   }
   const simulated = opened.filter(({ isSimulated }) => isSimulated);
   return {
-    backends: opened.map(({ backend }) => backend),
+    backends: peers(),
     simulated: new Set(simulated.map(({ backend }) => backend.context)),
     hasTinyGuest:
       options.tinyGuest !== undefined &&

@@ -6,7 +6,14 @@ import type { BackendDeps, OpenedBackend } from './backend-factory.js';
 export const LOCAL_URI = 'qemu:///system';
 
 /** A host that runs libvirt. */
-export async function openLibvirt({ section, options, settings, clock, log }: BackendDeps): Promise<OpenedBackend> {
+export async function openLibvirt({
+  section,
+  options,
+  settings,
+  clock,
+  peers,
+  log,
+}: BackendDeps): Promise<OpenedBackend> {
   const { tinyGuest, accelerator } = options;
   const backend = await LibvirtBackend.open({
     context: section.name,
@@ -16,6 +23,8 @@ export async function openLibvirt({ section, options, settings, clock, log }: Ba
     importAllow: [...settings.importAllow, ...registryOf(settings)],
     clock,
     log,
+    peers,
+    migrationAddress: section.migrationAddress,
     tinyGuest: tinyGuest === undefined ? undefined : async () => tinyGuest,
     accelerator: accelerator === undefined ? undefined : async () => accelerator,
   });

@@ -80,6 +80,7 @@ describe('a registered kind of backend', () => {
         namespaces: { default: 'lobby', isOnlyOne: true },
         instanceNames: { pattern: '[a-z]+', maxLength: 8, description: 'be letters' },
         imageKinds: [],
+        isSingleHost: false,
         placementFields: [],
         abilities: { power: true },
         sources: { pvc: true },

@@ -62,6 +62,10 @@ export class ContextSection {
   @IsOptional()
   @Matches(/^[a-z]+(\+[a-z]+)?:\/\/\S*$/, { message: '$property must be a libvirt URI such as qemu:///system' })
   uri?: string;
+  /** libvirt: the host name or address at which other hosts reach this one for migrations; by default its host name. */
+  @IsOptional()
+  @Matches(/^[A-Za-z0-9][A-Za-z0-9.:-]*$/, { message: '$property must be a host name or an address' })
+  migrationAddress?: string;
   /** kubevirt: the kubeconfig file; by default KUBECONFIG, ~/.kube/config or the pod's service account. */
   @IsOptional() @IsString() @IsNotEmpty() kubeconfig?: string;
   /** kubevirt: the context in that file; by default its current one. */

@@ -96,6 +96,23 @@ describe('the hardware of a VM', () => {
     expect(await hardware()).toMatchObject({ disks: [{ isRoot: true }, { pvc }] });
   });
 
+  test('has a disk that is moved to another storage while it runs', async () => {
+    await edge.send('POST', `${WEB}/start`);
+    const path = `${EXTRA}/volumes/root/move`;
+    const plan = await edge.send('POST', `${path}?dryRun=true`, { storage: 'storage-2' });
+    expect([plan.status, plan.json]).toMatchObject([200, { refusals: [] }]);
+    const moved = await edge.send('POST', path, { storage: 'storage-2' });
+    expect([moved.status, moved.json]).toEqual([202, { task: expect.stringMatching(/^disk-web-/), status: 'ok' }]);
+    expect(await hardware()).toMatchObject({ disks: [{ pvc: 'storage-2/root' }] });
+    for (const [storage, status] of [
+      ['storage-2', 404],
+      ['no-such-storage', 404],
+      ['../etc', 400],
+      ['', 400],
+    ] as const)
+      expect((await edge.send('POST', path, { storage })).status).toBe(status);
+  });
+
   test('gets a NIC, which is changed and removed', async () => {
     const body = { nad: 'lan-1', iface: 'eth1', mac: '52:54:00:AA:BB:CC' };
     const added = await edge.send('POST', `${WEB}/nics`, body);

@@ -1,5 +1,6 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import {
+  AcceptedView,
   AddNicDto,
   AttachedVolumeView,
   AttachVolumeDto,
@@ -16,6 +17,7 @@ import {
   HardwareStatusView,
   HardwareView,
   InstancePath,
+  MoveDiskDto,
   NicPath,
   ScaleDto,
   ScaleQuery,
@@ -23,7 +25,7 @@ import {
   type PlanView,
 } from '@headgate/api-contracts';
 import { parseDiskSize, parseMemory } from '@headgate/domain-contracts';
-import { attachChange, ChangeHardware, nicChange, ReadHardware, scaleChange } from '@headgate/instances';
+import { attachChange, ChangeHardware, MoveDisk, nicChange, ReadHardware, scaleChange } from '@headgate/instances';
 import { instanceQuery } from '../instances/instance-request.js';
 import { answer, Describe } from '../platform/answers.decorator.js';
 import { Changing, ChangeRequest } from '../platform/change-request.js';
@@ -111,12 +113,29 @@ export class HardwareExtensionsController {
   constructor(
     private readonly changeHardware: ChangeHardware,
     private readonly readHardware: ReadHardware,
+    private readonly moveDisk: MoveDisk,
   ) {}
 
   @Get('hardware')
   @Describe('CPUs, memory, disks, NICs, boot order, and what waits for the next start.', answer(200, HardwareView))
   async read(@Param() path: InstancePath, @Query() query: ContextQuery): Promise<HardwareView> {
     return presentHardware(await this.readHardware.read(instanceQuery('vm', path, query)));
+  }
+
+  @Post('volumes/:vol/move')
+  @Describe('Moves a disk of a running VM to another storage. The VM keeps running.', answer(202, AcceptedView))
+  @HttpCode(202)
+  move(
+    @Param() path: VolumePath,
+    @Body() { storage }: MoveDiskDto,
+    @Query() query: ChangeQuery,
+    @Changing() request: ChangeRequest,
+  ): Promise<AcceptedView | PlanView> {
+    const disk = { volume: path.vol, storage };
+    return request.answer(query, this.moveDisk, [instanceQuery('vm', path, query), disk], (task) => ({
+      task,
+      status: 'ok',
+    }));
   }
 
   @Post('nics/:iface')

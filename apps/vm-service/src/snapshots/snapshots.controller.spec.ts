@@ -36,6 +36,14 @@ describe('the snapshots of a VM', () => {
     expect((await edge.send('GET', `${vms}/web/snapshots`)).json).toMatchObject([{ name: automatic.json['name'] }]);
   });
 
+  test('save the memory of a running VM on request', async () => {
+    await edge.send('POST', `${vms}/web/start`);
+    const plan = await edge.send('POST', `${vms}/web/snapshots?dryRun=true`, { memory: true });
+    expect(plan.json).toMatchObject({ refusals: [] });
+    await edge.send('POST', `${vms}/web/snapshots`, { name: 'running', memory: true });
+    expect((await edge.send('GET', `${vms}/web/snapshots`)).json).toMatchObject([{ name: 'running', memory: true }]);
+  });
+
   test('are in the events of the VM with their caller', async () => {
     await edge.send('POST', `${vms}/web/snapshots`, { name: 'one' });
     await edge.send('POST', `${vms}/web/snapshots`, { name: 'one' });
@@ -50,7 +58,7 @@ describe('the snapshots of a VM', () => {
     ['a long name', 'POST', '/web/snapshots', { name: 'a'.repeat(64) }, 400, 'INVALID_NAME'],
     ['a name of another type', 'POST', '/web/snapshots', { name: null }, 400, 'INVALID_NAME'],
     ['an unknown field', 'POST', '/web/snapshots', { nmae: 'two' }, 400, 'INVALID_INPUT'],
-    ['the memory, which the backend does not save', 'POST', '/web/snapshots', { memory: true }, 501, 'NOT_SUPPORTED'],
+    ['the memory of a stopped VM', 'POST', '/web/snapshots', { memory: true }, 409, 'WRONG_STATE'],
     ['an unknown VM', 'POST', '/nope/snapshots', {}, 404, 'INSTANCE_NOT_FOUND'],
     ['the list of an unknown VM', 'GET', '/nope/snapshots', undefined, 404, 'INSTANCE_NOT_FOUND'],
     ['the restore of an unknown snapshot', 'POST', '/web/snapshots/two/restore', undefined, 404, 'SNAPSHOT_NOT_FOUND'],

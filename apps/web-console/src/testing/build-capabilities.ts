@@ -12,6 +12,7 @@ export const buildContext = (overrides: Partial<ContextCapabilities> = {}): Cont
     description: 'start and end with a letter or a digit',
   },
   imageKinds: ['containerDisk'],
+  isSingleHost: false,
   placementFields: ['instancetype', 'preference', 'node'],
   up: true,
   simulated: false,
@@ -35,6 +36,7 @@ export const buildSingleMachine = (overrides: Partial<ContextCapabilities> = {})
     label: 'libvirt',
     namespaces: { default: 'local', isOnlyOne: true },
     imageKinds: ['containerDisk', 'builtLocally'],
+    isSingleHost: true,
     placementFields: [],
     ...overrides,
   });

@@ -12,6 +12,7 @@ const VERBS: Readonly<Record<Exclude<TaskView['kind'], 'bulk'>, string>> = {
   move: 'Move',
   bootc: 'Build',
   plugin: 'Install',
+  disk: 'Move a disk of',
 };
 
 /** A readable title, such as "Create web-1" or "Shut down 12 instances". */

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import type { HardwareView, PlanView } from '@headgate/api-contracts';
+import type { AcceptedView, HardwareView, PlanView } from '@headgate/api-contracts';
 import { instancePath, type InstanceAddress } from '../../../shared/api/instance-path.js';
 import { deleteJson, getJson, postJson } from '../../../shared/api/request.js';
 
@@ -42,5 +42,6 @@ function sendChange<T>(vm: InstanceAddress, change: HardwareChangeRequest, optio
 export const previewHardware = (vm: InstanceAddress, change: HardwareChangeRequest): Promise<PlanView> =>
   sendChange(vm, change, { dryRun: 'true' });
 
-export const changeHardware = (vm: InstanceAddress, change: HardwareChangeRequest): Promise<unknown> =>
+/** @returns the task that continues the change, if there is one */
+export const changeHardware = (vm: InstanceAddress, change: HardwareChangeRequest): Promise<Partial<AcceptedView>> =>
   sendChange(vm, change, {});

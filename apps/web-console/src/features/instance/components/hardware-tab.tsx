@@ -19,6 +19,8 @@ import {
   useHardware,
   type HardwareChangeRequest,
 } from '../api/hardware-requests.js';
+import { useTrackTask } from '../../../shared/tasks/track-task.js';
+import { MoveDiskSection } from './move-disk-section.js';
 import { BootSection, DriveActions, type HardwarePartProps } from './boot-section.js';
 
 /** The size, the disks, the NICs and the boot settings of a VM. Every change is previewed first. */
@@ -30,6 +32,7 @@ export function HardwareTab({ vm }: { vm: VmView }) {
   const [change, setChange] = useState<HardwareChangeRequest>();
   const queries = useQueryClient();
   const notify = useNotify();
+  const trackTask = useTrackTask();
   if (unavailable !== undefined) return <p className="hg-note hg-page">{unavailable}</p>;
   if (error) return <ErrorAlert title="Couldn't load the hardware" error={error} onRetry={() => void refetch()} />;
   if (!data) return <Skeleton height="20rem" label="Loading the hardware" />;
@@ -43,6 +46,7 @@ export function HardwareTab({ vm }: { vm: VmView }) {
       </div>
       <SizeForm key={`${data.cpu} ${data.mem}`} {...parts} />
       <Disks {...parts} />
+      <MoveDiskSection {...parts} />
       <Nics {...parts} />
       <BootSection {...parts} />
       {change && (
@@ -54,9 +58,10 @@ export function HardwareTab({ vm }: { vm: VmView }) {
           preview={() => previewHardware(vm, change)}
           run={() => changeHardware(vm, change)}
           onClose={() => setChange(undefined)}
-          onDone={() => {
+          onDone={({ task }) => {
             setChange(undefined);
-            notify({ variant: 'success', title: `Changed the hardware of ${vm.name}` });
+            if (task === undefined) notify({ variant: 'success', title: `Changed the hardware of ${vm.name}` });
+            else trackTask(task);
             void queries.invalidateQueries({ queryKey: hardwareKey(vm) });
           }}
         />

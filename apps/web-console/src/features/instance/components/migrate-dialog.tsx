@@ -1,8 +1,9 @@
 import { useMutation } from '@tanstack/react-query';
-import type { VmView } from '@headgate/api-contracts';
+import type { NodeView, VmView } from '@headgate/api-contracts';
 import { useState } from 'react';
 import { messageOf } from '../../../shared/api/api-error.js';
 import { migrateVm } from '../../../shared/instances/instance-requests.js';
+import { contextNamed, useCapabilities } from '../../../shared/queries/use-capabilities.js';
 import { useNodes } from '../../../shared/queries/use-nodes.js';
 import { useTrackTask } from '../../../shared/tasks/track-task.js';
 import { Button } from '../../../shared/ui/button.js';
@@ -16,7 +17,7 @@ import { useNotify } from '../../../shared/ui/notifications.js';
 export function MigrateDialog({ vm, onClose }: { vm: VmView; onClose: () => void }) {
   const [targetNode, setTargetNode] = useState('');
   const { data: nodes = [], error: nodesError } = useNodes();
-  const others = nodes.filter(({ context, name }) => context === vm.context && name !== vm.node);
+  const targets = useTargets(vm, nodes);
   const trackTask = useTrackTask();
   const notify = useNotify();
   const { mutate, error, isPending } = useMutation({
@@ -49,7 +50,7 @@ export function MigrateDialog({ vm, onClose }: { vm: VmView; onClose: () => void
         label="Target node"
         id="target-node"
         problem={nodesError ? messageOf(nodesError) : undefined}
-        hint="A node with a different CPU vendor is refused."
+        hint="A node with another CPU vendor is refused, as is one without the networks of the VM."
       >
         <SelectInput
           id="target-node"
@@ -57,10 +58,10 @@ export function MigrateDialog({ vm, onClose }: { vm: VmView; onClose: () => void
           aria-describedby={helpId('target-node')}
           onChange={setTargetNode}
         >
-          <option value="">Any (chosen by the scheduler)</option>
-          {others.map(({ name, ready }) => (
-            <option key={name} value={name} disabled={!ready}>
-              {ready ? name : `${name} (not ready)`}
+          <option value="">Any (chosen automatically)</option>
+          {targets.map(({ value, label, ready }) => (
+            <option key={value} value={value} disabled={!ready}>
+              {ready ? label : `${label} (not ready)`}
             </option>
           ))}
         </SelectInput>
@@ -68,4 +69,24 @@ export function MigrateDialog({ vm, onClose }: { vm: VmView; onClose: () => void
       {error && <ErrorAlert title={`Couldn't migrate ${vm.name}`} error={error} />}
     </Dialog>
   );
+}
+
+interface Target {
+  readonly value: string;
+  readonly label: string;
+  readonly ready: boolean;
+}
+
+/** The other nodes of the cluster, or the other contexts of the kind where a context is a single host. */
+function useTargets(vm: VmView, nodes: readonly NodeView[]): Target[] {
+  const { data: capabilities } = useCapabilities();
+  const own = contextNamed(capabilities, vm.context);
+  if (own?.isSingleHost !== true) {
+    return nodes
+      .filter(({ context, name }) => context === vm.context && name !== vm.node)
+      .map(({ name, ready }) => ({ value: name, label: name, ready }));
+  }
+  return nodes
+    .filter(({ context }) => context !== vm.context && contextNamed(capabilities, context)?.backend === own.backend)
+    .map(({ context, name, ready }) => ({ value: context, label: `${context} (${name})`, ready }));
 }

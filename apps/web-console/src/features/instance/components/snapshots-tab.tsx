@@ -9,6 +9,7 @@ import { useTrackTask } from '../../../shared/tasks/track-task.js';
 import { Button } from '../../../shared/ui/button.js';
 import { Dialog } from '../../../shared/ui/dialog.js';
 import { ErrorAlert } from '../../../shared/ui/error-alert.js';
+import { Switch } from '../../../shared/ui/inputs.js';
 import { LabeledInput } from '../../../shared/ui/labeled-input.js';
 import { Skeleton } from '../../../shared/ui/loading.js';
 import { useNotify } from '../../../shared/ui/notifications.js';
@@ -75,7 +76,10 @@ function Snapshots({ vm, refusal }: { vm: VmView; refusal: string | undefined })
         <Table label="Snapshots" columns={['Name', 'Created', 'State', 'Actions']}>
           {snapshots.map((snapshot) => (
             <tr key={snapshot.name}>
-              <td>{snapshot.name}</td>
+              <td>
+                {snapshot.name}
+                {snapshot.memory === true ? ' (with memory)' : ''}
+              </td>
               <td>
                 <Timestamp at={snapshot.creationTime} />
               </td>
@@ -117,12 +121,13 @@ const PHASES: Readonly<Record<SnapshotView['phase'], string>> = {
 
 function NewSnapshot({ vm }: { vm: VmView }) {
   const [name, setName] = useState('');
+  const [memory, setMemory] = useState(false);
   const queries = useQueryClient();
   const trackTask = useTrackTask();
   const notify = useNotify();
   const problem = name === '' ? undefined : nameProblem(name);
   const { mutate, isPending } = useMutation({
-    mutationFn: () => createSnapshot(vm, name === '' ? {} : { name }),
+    mutationFn: () => createSnapshot(vm, { ...(name !== '' && { name }), ...(memory && vm.running && { memory }) }),
     onSuccess: ({ name: created, task }) => {
       if (task !== undefined) trackTask(task);
       setName('');
@@ -147,12 +152,20 @@ function NewSnapshot({ vm }: { vm: VmView }) {
         isInvalid={problem !== undefined}
         onChange={setName}
       />
+      {vm.running && <Switch id="snapshot-memory" label="Include memory" isChecked={memory} onChange={setMemory} />}
       <Button type="submit" isLoading={isPending} isDisabled={isPending || problem !== undefined}>
         Create snapshot
       </Button>
     </form>
   );
 }
+
+const afterRestore = ({ running }: VmView, { memory }: SnapshotView): string =>
+  memory === true
+    ? ' Its guest continues from the moment of the snapshot.'
+    : running
+      ? ' It is powered off for this, and started again.'
+      : '';
 
 function ChangeDialog({ vm, change, onClose }: { vm: VmView; change: Change; onClose: () => void }) {
   const { action, snapshot } = change;
@@ -172,7 +185,7 @@ function ChangeDialog({ vm, change, onClose }: { vm: VmView; change: Change; onC
       title={`${isRestore ? 'Restore' : 'Delete'} ${snapshot.name}`}
       description={
         isRestore
-          ? `${vm.name} loses everything written since the snapshot.${vm.running ? ' It is powered off for this, and started again.' : ''}`
+          ? `${vm.name} loses everything written since the snapshot.${afterRestore(vm, snapshot)}`
           : `The content of ${vm.name} and of its other snapshots stays.`
       }
       isDanger

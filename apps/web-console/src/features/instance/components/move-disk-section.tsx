@@ -1,0 +1,44 @@
+import { useState } from 'react';
+import { contextNamed, unavailableReason, useCapabilities } from '../../../shared/queries/use-capabilities.js';
+import { LabeledInput } from '../../../shared/ui/labeled-input.js';
+import { ReasonedButton } from '../../../shared/ui/reasoned-button.js';
+import type { HardwarePartProps } from './boot-section.js';
+
+/** Moves a disk of the running VM to another storage. */
+export function MoveDiskSection({ vm, hardware, refusal, onChange }: HardwarePartProps) {
+  const { data: capabilities } = useCapabilities();
+  const [volume, setVolume] = useState('');
+  const [storage, setStorage] = useState('');
+  const disks = hardware.disks.filter(({ type }) => type === 'disk').map(({ pvc, device }) => pvc ?? device);
+  const chosen = volume === '' ? (disks[0] ?? '') : volume;
+  const reason =
+    unavailableReason(contextNamed(capabilities, vm.context), 'diskMove') ??
+    refusal ??
+    (vm.running ? undefined : 'Only disks of a running VM are moved.') ??
+    (storage === '' ? 'Enter a storage first.' : undefined);
+  return (
+    <section aria-label="Move a disk" className="hg-section">
+      <h2>Move a disk</h2>
+      <div className="hg-toolbar hg-toolbar--fields">
+        <LabeledInput label="Disk to move" value={chosen} onChange={setVolume} />
+        <LabeledInput label="Target storage" placeholder="fast" value={storage} onChange={setStorage} />
+        <ReasonedButton
+          variant="secondary"
+          reason={reason}
+          onClick={() =>
+            onChange({
+              title: `Move ${chosen} to ${storage}`,
+              label: 'Move',
+              method: 'POST',
+              isExtension: true,
+              path: `volumes/${encodeURIComponent(chosen)}/move`,
+              body: { storage },
+            })
+          }
+        >
+          Move disk…
+        </ReasonedButton>
+      </div>
+    </section>
+  );
+}
