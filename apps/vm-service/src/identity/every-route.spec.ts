@@ -76,6 +76,7 @@ POST   /api/vms/{ns}/{name}/clone                       no       no     yes   no
 POST   /api/vms/{ns}/{name}/template                    no       no     yes   yes   hidden  no     no       yes   hidden
 GET    /api/ext/vms/{ns}/{name}/hardware                no       yes    yes   yes   hidden  yes    yes      yes   hidden
 POST   /api/ext/vms/{ns}/{name}/nics/{iface}            no       no     yes   yes   hidden  no     no       yes   hidden
+POST   /api/ext/vms/{ns}/{name}/volumes/{vol}/move      no       no     yes   yes   hidden  no     no       yes   hidden
 DELETE /api/ext/vms/{ns}/{name}/nics/{iface}            no       no     yes   yes   hidden  no     no       yes   hidden
 POST   /api/ext/vms/{ns}/{name}/drives/{drive}          no       no     yes   yes   hidden  no     no       yes   hidden
 POST   /api/ext/vms/{ns}/{name}/boot-order              no       no     yes   yes   hidden  no     no       yes   hidden

@@ -91,6 +91,7 @@ export const ROUTE_RULES: Readonly<Record<string, RouteRule>> = {
 
   'GET /api/ext/vms/:ns/:name/hardware': vm('read'),
   'POST /api/ext/vms/:ns/:name/nics/:iface': vm('change'),
+  'POST /api/ext/vms/:ns/:name/volumes/:vol/move': vm('change'),
   'DELETE /api/ext/vms/:ns/:name/nics/:iface': vm('change'),
   'POST /api/ext/vms/:ns/:name/drives/:drive': vm('change'),
   'POST /api/ext/vms/:ns/:name/boot-order': vm('change'),
