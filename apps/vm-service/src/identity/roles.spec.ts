@@ -101,6 +101,22 @@ describe('roles per folder', () => {
     expect([answered, json.error]).toEqual([status, json.error]);
   });
 
+  test('claim no volume that may be of others', async () => {
+    const attach = async (login: string, body: object) =>
+      (await edge.send('POST', '/api/vms/default/db/volumes?dryRun=true', body, as(login))).json.code;
+    expect(await attach('olga', { pvc: 'volume-1' })).toBe('NOT_PERMITTED');
+    expect(await attach('olga', { pvc: ['volume-1'] })).toBe('NOT_PERMITTED');
+    expect([await attach('olga', { size: '1Gi' }), await attach('root', { pvc: 'volume-1' })]).not.toContain(
+      'NOT_PERMITTED',
+    );
+    const insert = async (body: object) =>
+      (await edge.send('POST', '/api/ext/vms/default/db/drives/sda', body, as('olga'))).json.code;
+    expect([await insert({ pvc: 'iso' }), await insert({ pvc: null })]).toEqual([
+      'NOT_PERMITTED',
+      expect.not.stringMatching('NOT_PERMITTED'),
+    ]);
+  });
+
   test('hold for bulk tasks', async () => {
     const stop = (refs: string[]) => edge.send('POST', '/api/ext/bulk', { action: 'stop', refs }, as('oscar'));
     expect((await stop([DB, WEB])).status).toBe(403);

@@ -101,7 +101,7 @@ export class RouteAccess {
   }
 
   private checkInstance(
-    { kind, action, all }: RouteRule & { needs: 'instance' },
+    { kind, action, all, field }: RouteRule & { needs: 'instance' },
     request: FastifyRequest,
     grant: Grant,
   ): boolean {
@@ -118,7 +118,8 @@ export class RouteAccess {
       grant,
     );
     this.expect(action, instance, grant);
-    if (all && !grant.allowsAll(all)) throw refusal(grant, all, 'everything');
+    const isNeeded = field === undefined || hasValue(request.body, field);
+    if (all && isNeeded && !grant.allowsAll(all)) throw refusal(grant, all, field ? `another ${field}` : 'everything');
     // The route must not choose another one of the same name.
     query['context'] = instance.ref.context;
     return action !== 'read' || grant.allows('secrets', this.subjectOf(instance));
@@ -158,6 +159,10 @@ function fieldOf(values: unknown, name: string): string {
   if (typeof value === 'string') return value;
   throw new DomainError('INVALID_INPUT', `${name} must be a text.`);
 }
+
+/** Whether a body has anything but null in a field. */
+const hasValue = (body: unknown, field: string): boolean =>
+  typeof body === 'object' && body !== null && ((body as Fields)[field] ?? null) !== null;
 
 const refusal = (grant: Grant, action: AccessAction, object: string): DomainError =>
   new DomainError('NOT_PERMITTED', `${grant.label} has no right to ${VERBS[action]} ${object}.`);

@@ -8,12 +8,16 @@ export type RouteRule =
   | { readonly needs: 'shared' }
   /** The route itself leaves out, or refuses, what the caller's grant does not allow. */
   | { readonly needs: 'filter' }
-  /** The instance of the path. `all`: in addition, an action on everything. */
+  /**
+   * The instance of the path. `all`: in addition, an action on everything; with `field`, only if the body has a value there, such as a
+   * volume that may be of anyone.
+   */
   | {
       readonly needs: 'instance';
       readonly kind: InstanceKind;
       readonly action: AccessAction;
       readonly all?: AccessAction;
+      readonly field?: string;
     }
   /** The instance that the field `ref` of the body names. */
   | { readonly needs: 'ref'; readonly action: AccessAction }
@@ -26,11 +30,12 @@ const nothing: RouteRule = { needs: 'nothing' };
 const shared: RouteRule = { needs: 'shared' };
 const filter: RouteRule = { needs: 'filter' };
 const all = (action: AccessAction): RouteRule => ({ needs: 'all', action });
-const vm = (action: AccessAction, also?: AccessAction): RouteRule => ({
+const vm = (action: AccessAction, also?: AccessAction, field?: string): RouteRule => ({
   needs: 'instance',
   kind: 'vm',
   action,
   ...(also ? { all: also } : {}),
+  ...(field ? { field } : {}),
 });
 const ct = (action: AccessAction): RouteRule => ({ needs: 'instance', kind: 'ct', action });
 const ref = (action: AccessAction): RouteRule => ({ needs: 'ref', action });
@@ -78,7 +83,7 @@ export const ROUTE_RULES: Readonly<Record<string, RouteRule>> = {
   'POST /api/vms/:ns/:name/tags': vm('change'),
   'POST /api/vms/:ns/:name/scale': vm('change'),
   'POST /api/vms/:ns/:name/expand': vm('change'),
-  'POST /api/vms/:ns/:name/volumes': vm('change'),
+  'POST /api/vms/:ns/:name/volumes': vm('change', 'change', 'pvc'),
   'DELETE /api/vms/:ns/:name/volumes/:vol': vm('change'),
   'POST /api/vms/:ns/:name/nics': vm('change'),
   'GET /api/vms/:ns/:name/snapshots': vm('read'),
@@ -93,7 +98,7 @@ export const ROUTE_RULES: Readonly<Record<string, RouteRule>> = {
   'POST /api/ext/vms/:ns/:name/nics/:iface': vm('change'),
   'POST /api/ext/vms/:ns/:name/volumes/:vol/move': vm('change'),
   'DELETE /api/ext/vms/:ns/:name/nics/:iface': vm('change'),
-  'POST /api/ext/vms/:ns/:name/drives/:drive': vm('change'),
+  'POST /api/ext/vms/:ns/:name/drives/:drive': vm('change', 'change', 'pvc'),
   'POST /api/ext/vms/:ns/:name/boot-order': vm('change'),
   'POST /api/ext/vms/:ns/:name/autostart': vm('change'),
   'GET /api/ext/vms/:ns/:name/checkpoints': vm('read'),
