@@ -1,5 +1,5 @@
 import { screen, within } from '@testing-library/react';
-import type { JournalEntryView, TokenView } from '@headgate/api-contracts';
+import type { JournalEntryView, TokenView, WebhookView } from '@headgate/api-contracts';
 import type { MockService } from '../testing/mock-service.js';
 import { closeConsole, givenService, openConsole } from '../testing/render-console.js';
 
@@ -67,7 +67,7 @@ describe('the journal', () => {
 
 describe('API tokens', () => {
   test('are listed, created, shown once, and revoked after a look at the plan', async () => {
-    service.on('GET /api/ext/tokens', [token]);
+    service.on('GET /api/ext/tokens', [token]).on('GET /api/ext/webhooks', []);
     service.on('POST /api/ext/tokens', () => ({
       status: 201,
       body: { ...token, id: 'klmnopqrst', name: 'deploy', token: 'hgt_example' },
@@ -77,9 +77,9 @@ describe('API tokens', () => {
         ? { body: { steps: [{ name: 'revoke token', detail: 'ci' }], warnings: [], refusals: [] } }
         : { body: { status: 'revoked' } },
     );
-    const { user } = await openConsole('/tokens', [], service);
+    const { user } = await openConsole('/integrations', [], service);
     expect(await screen.findByText('in prod/web matching "web"')).toBeTruthy();
-    const form = within(screen.getByRole('region', { name: 'New API token' }));
+    const form = within(screen.getByRole('form', { name: 'New API token' }));
     await user.type(form.getByRole('textbox', { name: 'Name' }), 'deploy');
     await user.type(form.getByRole('textbox', { name: 'Folder' }), 'prod');
     await user.click(form.getByRole('checkbox', { name: 'Start and stop' }));
@@ -102,7 +102,7 @@ describe('API tokens', () => {
   test('have pages in the navigation of administrators only', async () => {
     await openConsole('/vms', [], service);
     expect(await screen.findByRole('link', { name: 'Journal' })).toBeTruthy();
-    expect(screen.getByRole('link', { name: 'API tokens' })).toBeTruthy();
+    expect(screen.getByRole('link', { name: 'Integrations' })).toBeTruthy();
   });
 
   test('have none for a user with roles in folders', async () => {
@@ -117,5 +117,58 @@ describe('API tokens', () => {
     await openConsole('/vms', [], service);
     expect(await screen.findByText('prod up')).toBeTruthy();
     expect(screen.queryByRole('link', { name: 'Journal' })).toBeNull();
+  });
+});
+
+describe('webhooks', () => {
+  const webhook: WebhookView = {
+    id: '0123456789ab',
+    name: 'chat',
+    url: 'https://chat.example.org/hook',
+    events: ['task.ended'],
+    creator: 'ann',
+    createdAt: '2026-01-01T00:00:00.000Z',
+    disabled: true,
+    attempts: 9,
+    nextAttemptAt: null,
+    lastError: 'The receiver answered with status 500.',
+    lastDeliveredAt: null,
+    missed: 3,
+  };
+  const plan = (name: string) => ({ steps: [{ name, detail: 'chat' }], warnings: [], refusals: [] });
+
+  test('are listed with their problem, retried, created with the secret shown once, and deleted', async () => {
+    service.on('GET /api/ext/tokens', []).on('GET /api/ext/webhooks', [webhook]);
+    service.on('POST /api/ext/webhooks/0123456789ab/replay', ({ query }: { query: URLSearchParams }) => ({
+      body: query.get('dryRun') === 'true' ? plan('replay events') : { status: 'ok' },
+    }));
+    service.on('DELETE /api/ext/webhooks/0123456789ab', ({ query }: { query: URLSearchParams }) => ({
+      body: query.get('dryRun') === 'true' ? plan('delete webhook') : { status: 'deleted' },
+    }));
+    service.on('POST /api/ext/webhooks', () => ({
+      status: 201,
+      body: { ...webhook, id: 'ba9876543210', name: 'mail', secret: 'whsec_example' },
+    }));
+    const { user } = await openConsole('/integrations', [], service);
+    expect(
+      await screen.findByText('Disabled: The receiver answered with status 500. 3 events were dropped.'),
+    ).toBeTruthy();
+    await user.click(screen.getByRole('button', { name: 'Retry chat' }));
+    await user.click(await within(await screen.findByRole('dialog')).findByRole('button', { name: 'Retry' }));
+    expect(await screen.findByText('chat is being retried')).toBeTruthy();
+    const form = within(screen.getByRole('form', { name: 'New webhook' }));
+    await user.type(form.getByRole('textbox', { name: 'Name of the new webhook' }), 'mail');
+    await user.type(form.getByRole('textbox', { name: 'URL' }), 'https://mail.example.org/');
+    await user.click(form.getByRole('checkbox', { name: 'An instance changed' }));
+    await user.click(form.getByRole('button', { name: 'Create webhook' }));
+    expect(await screen.findByText('whsec_example')).toBeTruthy();
+    expect(service.asked('POST /api/ext/webhooks')[0]?.body).toEqual({
+      name: 'mail',
+      url: 'https://mail.example.org/',
+      events: ['task.ended', 'instance.changed'],
+    });
+    await user.click(screen.getByRole('button', { name: 'Delete chat' }));
+    await user.click(await within(await screen.findByRole('dialog')).findByRole('button', { name: 'Delete' }));
+    expect(await screen.findByText('chat was deleted')).toBeTruthy();
   });
 });

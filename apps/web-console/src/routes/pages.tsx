@@ -7,7 +7,7 @@ import { NodesPage } from '../features/nodes/components/nodes-page.js';
 import { PluginsPage } from '../features/plugins/components/plugins-page.js';
 import { Banners } from '../features/shell/components/banners.js';
 import { Masthead } from '../features/shell/components/masthead.js';
-import { TokensPage } from '../features/tokens/components/tokens-page.js';
+import { IntegrationsPage } from '../features/integrations/components/integrations-page.js';
 import { TasksButton } from '../features/tasks/components/tasks-button.js';
 import { useIsPopup } from '../shared/location/popup.js';
 import { paths } from '../shared/location/paths.js';
@@ -55,8 +55,8 @@ export function Pages() {
           <Route path={paths.journal}>
             <JournalPage />
           </Route>
-          <Route path={paths.tokens}>
-            <TokensPage />
+          <Route path={paths.integrations}>
+            <IntegrationsPage />
           </Route>
           <Route>
             <Redirect to={paths.fleet} replace />

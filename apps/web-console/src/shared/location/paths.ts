@@ -18,7 +18,7 @@ export const paths = {
   plugins: '/plugins',
   doctor: '/doctor',
   journal: '/journal',
-  tokens: '/tokens',
+  integrations: '/integrations',
 } as const;
 
 /** The list of the VMs on one node. */

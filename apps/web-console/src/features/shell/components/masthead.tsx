@@ -24,7 +24,7 @@ export function Masthead({ tasks }: { tasks: ReactNode }) {
     ...(isAdministrator(whoami)
       ? [
           { href: paths.journal, label: 'Journal' },
-          { href: paths.tokens, label: 'API tokens' },
+          { href: paths.integrations, label: 'Integrations' },
         ]
       : []),
   ];

@@ -1,25 +1,21 @@
 import { useQueryClient } from '@tanstack/react-query';
 import type { CreatedTokenView, TokenView } from '@headgate/api-contracts';
 import { useState } from 'react';
-import { PAGE_FOCUS } from '../../../shared/location/use-page-focus.js';
 import { PlanDialog } from '../../../shared/plans/plan-dialog.js';
 import { Alert } from '../../../shared/ui/alert.js';
-import { EmptyState } from '../../../shared/ui/empty-state.js';
 import { ErrorAlert } from '../../../shared/ui/error-alert.js';
 import { Skeleton } from '../../../shared/ui/loading.js';
 import { useNotify } from '../../../shared/ui/notifications.js';
 import { ReasonedButton } from '../../../shared/ui/reasoned-button.js';
 import { Table } from '../../../shared/ui/table.js';
 import { Timestamp } from '../../../shared/ui/timestamp.js';
-import { usePageTitle } from '../../../shared/ui/use-page-title.js';
 import { previewRevocation, revokeToken, TOKENS_KEY, useTokens } from '../api/token-requests.js';
 import { TokenForm } from './token-form.js';
 
 const COLUMNS = ['Name', 'Allows', 'Instances', 'Created by', 'Expires', 'Last used', 'Actions'];
 
 /** The API tokens for machines, with a form to create one. */
-export function TokensPage() {
-  usePageTitle('API tokens');
+export function TokenList() {
   const { data: tokens, error, refetch } = useTokens();
   const [created, setCreated] = useState<CreatedTokenView>();
   const [revoked, setRevoked] = useState<TokenView>();
@@ -28,10 +24,9 @@ export function TokensPage() {
   const reload = (): void => void queries.invalidateQueries({ queryKey: TOKENS_KEY });
 
   return (
-    <div className="hg-page">
-      <h1 className="hg-page-title hg-gap-below" {...PAGE_FOCUS}>
-        API tokens
-      </h1>
+    <section aria-label="API tokens" className="hg-section">
+      <h2>API tokens</h2>
+      <p className="hg-note">Credentials of scripts and other services that call the API</p>
       {created && (
         <Alert
           variant="success"
@@ -43,11 +38,7 @@ export function TokensPage() {
       )}
       {error && <ErrorAlert title="Couldn't load the API tokens" error={error} onRetry={() => void refetch()} />}
       {!tokens && !error && <Skeleton height="6rem" label="Loading the API tokens" />}
-      {tokens?.length === 0 && (
-        <EmptyState title="No API tokens" level={2}>
-          Create a token for a script or another service that calls the API.
-        </EmptyState>
-      )}
+      {tokens?.length === 0 && <p className="hg-note">No API tokens yet</p>}
       {tokens && tokens.length > 0 && (
         <Table label="API tokens" columns={COLUMNS} className="hg-gap-below">
           {tokens.map((token) => (
@@ -95,7 +86,7 @@ export function TokensPage() {
           }}
         />
       )}
-    </div>
+    </section>
   );
 }
 

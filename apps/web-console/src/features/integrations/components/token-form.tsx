@@ -56,10 +56,10 @@ export function TokenForm({ onCreated }: { onCreated: (token: CreatedTokenView) 
   };
 
   return (
-    <section aria-label="New API token" className="hg-section">
-      <h2>New API token</h2>
+    <>
       {error !== undefined && <ErrorAlert title="Couldn't create the API token" error={error as Error} />}
       <form
+        aria-label="New API token"
         onSubmit={(event) => {
           event.preventDefault();
           if (reason === undefined && !isCreating) void create();
@@ -92,6 +92,6 @@ export function TokenForm({ onCreated }: { onCreated: (token: CreatedTokenView) 
           </ReasonedButton>
         </div>
       </form>
-    </section>
+    </>
   );
 }

@@ -1,0 +1,145 @@
+import { useQueryClient } from '@tanstack/react-query';
+import type { CreatedWebhookView, PlanView, WebhookView } from '@headgate/api-contracts';
+import { useState } from 'react';
+import { PlanDialog } from '../../../shared/plans/plan-dialog.js';
+import { Alert } from '../../../shared/ui/alert.js';
+import { Button } from '../../../shared/ui/button.js';
+import { ErrorAlert } from '../../../shared/ui/error-alert.js';
+import { Skeleton } from '../../../shared/ui/loading.js';
+import { useNotify } from '../../../shared/ui/notifications.js';
+import { Table } from '../../../shared/ui/table.js';
+import { Timestamp } from '../../../shared/ui/timestamp.js';
+import {
+  deleteWebhook,
+  previewDeletion,
+  previewReplay,
+  replayWebhook,
+  useWebhooks,
+  WEBHOOKS_KEY,
+} from '../api/webhook-requests.js';
+import { WebhookForm } from './webhook-form.js';
+
+/** A change of a webhook that waits for a confirmation. */
+interface Change {
+  readonly title: string;
+  readonly label: string;
+  readonly done: string;
+  readonly isDanger: boolean;
+  readonly preview: (signal: AbortSignal) => Promise<PlanView>;
+  readonly run: () => Promise<unknown>;
+}
+
+/** The URLs to which changes and ends of tasks are sent, with a form to add one. */
+export function WebhookList() {
+  const { data: webhooks, error, refetch } = useWebhooks();
+  const [created, setCreated] = useState<CreatedWebhookView>();
+  const [change, setChange] = useState<Change>();
+  const queries = useQueryClient();
+  const notify = useNotify();
+  const reload = (): void => void queries.invalidateQueries({ queryKey: WEBHOOKS_KEY });
+
+  return (
+    <section aria-label="Webhooks" className="hg-section">
+      <h2>Webhooks</h2>
+      <p className="hg-note">URLs of other services to which changes and ends of tasks are sent, signed</p>
+      {created && (
+        <Alert
+          variant="success"
+          title={`${created.name} was created. Copy the secret now: it is not shown again.`}
+          onDismiss={() => setCreated(undefined)}
+        >
+          <code>{created.secret}</code>
+        </Alert>
+      )}
+      {error && <ErrorAlert title="Couldn't load the webhooks" error={error} onRetry={() => void refetch()} />}
+      {!webhooks && !error && <Skeleton height="6rem" label="Loading the webhooks" />}
+      {webhooks?.length === 0 && <p className="hg-note">No webhooks yet</p>}
+      {webhooks && webhooks.length > 0 && (
+        <Table
+          label="Webhooks"
+          columns={['Name', 'URL', 'Events', 'State', 'Last delivery', 'Actions']}
+          className="hg-gap-below"
+        >
+          {webhooks.map((webhook) => (
+            <tr key={webhook.id}>
+              <td>{webhook.name}</td>
+              <td>{webhook.url}</td>
+              <td>{webhook.events.join(', ')}</td>
+              <td>{stateOf(webhook)}</td>
+              <td>{webhook.lastDeliveredAt === null ? 'Never' : <Timestamp at={webhook.lastDeliveredAt} />}</td>
+              <td>
+                {webhook.lastError !== '' && (
+                  <Button
+                    variant="link"
+                    aria-label={`Retry ${webhook.name}`}
+                    onClick={() =>
+                      setChange({
+                        title: `Retry ${webhook.name}?`,
+                        label: 'Retry',
+                        done: `${webhook.name} is being retried`,
+                        isDanger: false,
+                        preview: (signal) => previewReplay(webhook.id, signal),
+                        run: () => replayWebhook(webhook.id),
+                      })
+                    }
+                  >
+                    Retry
+                  </Button>
+                )}
+                <Button
+                  variant="link"
+                  aria-label={`Delete ${webhook.name}`}
+                  onClick={() =>
+                    setChange({
+                      title: `Delete ${webhook.name}?`,
+                      label: 'Delete',
+                      done: `${webhook.name} was deleted`,
+                      isDanger: true,
+                      preview: (signal) => previewDeletion(webhook.id, signal),
+                      run: () => deleteWebhook(webhook.id),
+                    })
+                  }
+                >
+                  Delete
+                </Button>
+              </td>
+            </tr>
+          ))}
+        </Table>
+      )}
+      <WebhookForm
+        key={created?.id}
+        onCreated={(webhook) => {
+          setCreated(webhook);
+          reload();
+        }}
+      />
+      {change && (
+        <PlanDialog
+          title={change.title}
+          label={change.label}
+          failure="Couldn't change the webhook"
+          isDanger={change.isDanger}
+          preview={change.preview}
+          run={change.run}
+          onClose={() => setChange(undefined)}
+          onDone={() => {
+            setChange(undefined);
+            notify({ variant: 'success', title: change.done });
+            reload();
+          }}
+        />
+      )}
+    </section>
+  );
+}
+
+/** `Disabled: The receiver answered with status 500.` */
+function stateOf({ disabled, lastError, attempts, missed }: WebhookView): string {
+  const state = disabled
+    ? `Disabled: ${lastError}`
+    : lastError === ''
+      ? 'Active'
+      : `Attempt ${attempts} failed: ${lastError}`;
+  return missed === 0 ? state : `${state} ${missed} events were dropped.`;
+}
