@@ -49,6 +49,7 @@ describe('a download', () => {
     clock = new HastyClock();
     partials = new PartialDownloads(join(folder, 'partial'), clock);
     asked = [];
+    freeBytes = () => Promise.resolve(1e12);
   });
   afterEach(async () => {
     await server.close();
@@ -103,10 +104,11 @@ describe('a download', () => {
     return image.save(file, {
       onBytes: () => undefined,
       maxBytes,
-      space: new SpaceGuard(folder, () => Promise.resolve(1e12)),
+      space: new SpaceGuard(folder, freeBytes),
       partials,
     });
   };
+  let freeBytes = (): Promise<number> => Promise.resolve(1e12);
   const kept = (): Promise<string[]> => readdir(join(folder, 'partial')).catch(() => []);
   /** How many bytes of the download are on the disk. */
   const stored = async (): Promise<number> => {
@@ -310,6 +312,17 @@ describe('a download', () => {
     });
     await expect(download()).rejects.toBeDefined();
     expect(asked.length).toBeLessThanOrEqual(4);
+  });
+
+  test('of another file that was interrupted gives way when space is needed', async () => {
+    const other = await partials.open('https://images.example/other.img');
+    await other.restart('"v1"', 100);
+    await other.append(Buffer.from('x'));
+    await other.keep();
+    freeBytes = async () => ((await kept()).length > 1 ? 0 : 1e12);
+    answer(whole());
+    await download();
+    await expectFile(FILE);
   });
 
   test('is deleted when its checksum is wrong, and reports both', async () => {
