@@ -73,6 +73,10 @@ const REHEARSED: Readonly<Record<string, Example>> = {
     path: '/api/ext/guest/password',
     body: { ref: DB, user: 'root', password: 'S3cret-of-the-test' },
   },
+  'POST /api/ext/vms/{ns}/{name}/volumes/{vol}/move': {
+    path: extended('db', 'volumes/root/move'),
+    body: { storage: 'storage-2' },
+  },
   'POST /api/ext/vms/{ns}/{name}/autostart': { path: extended('web', 'autostart'), body: { on: true } },
   'POST /api/ext/vms/{ns}/{name}/boot-order': {
     path: extended('web', 'boot-order'),
