@@ -1,4 +1,4 @@
-// The samples of resource usage: the processor time of the VM service that samples a simulated cluster of 10,000 VMs, and the memory
+// The exposition at /metrics, and the samples of resource usage: the processor time of the VM service that samples a simulated cluster of 10,000 VMs, and the memory
 // of an hour of samples. Run alone: node tools/bench/metrics.bench.mjs (with the Node that the lockfile brings, after npx nx build
 // @headgate/vm-service)
 import { execFileSync } from 'node:child_process';
@@ -18,6 +18,9 @@ const INTERVAL_MS = 15_000;
 const MEASURED_MS = 60_000;
 const MAX_SHARE = 5;
 const MAX_SERIES_BYTES = 2048;
+const MAX_SCRAPE_MS = 5;
+/** A scrape may only allocate its headers and the age of the snapshot, whatever the size of the fleet. */
+const MAX_SCRAPE_BYTES = 16_384;
 
 /** Bundles a measuring program of a project, and returns the figures that it prints. */
 function measure(folder, project, name) {
@@ -64,11 +67,39 @@ export default async function run() {
     const { tickMs, seriesBytes } = measure(folder, 'apps/vm-service', 'sampling.bench');
     const { decodeMs } = measure(folder, 'libs/libvirt-rpc', 'statistics.bench');
     const libvirtShare = ((tickMs + decodeMs) / INTERVAL_MS) * 100;
+    const { plain, gzip, scrapeBytes, collectionMs, longestPauseMs } = measure(
+      folder,
+      'apps/vm-service',
+      'scrape.bench',
+    );
     const { measured, perSample } = await measureService(folder);
     const share = (perSample / INTERVAL_MS) * 100;
     return {
       name: 'metrics',
       rows: [
+        {
+          what: `a scrape of ${FLEET} instances, ${(plain.bytes / 1024 ** 2).toFixed(1)} MiB`,
+          value: plain.ms,
+          unit: 'ms of service time',
+          target: `under ${MAX_SCRAPE_MS}`,
+          ok: plain.ms < MAX_SCRAPE_MS,
+        },
+        {
+          what: `the same with gzip, ${(gzip.bytes / 1024).toFixed(0)} KiB`,
+          value: gzip.ms,
+          unit: 'ms of service time',
+          target: `under ${MAX_SCRAPE_MS}`,
+          ok: gzip.ms < MAX_SCRAPE_MS,
+        },
+        {
+          what: 'memory that reading the exposition allocates',
+          value: scrapeBytes,
+          unit: 'bytes',
+          target: `under ${MAX_SCRAPE_BYTES}`,
+          ok: scrapeBytes < MAX_SCRAPE_BYTES,
+        },
+        { what: `one collection of ${FLEET} instances`, value: collectionMs, unit: 'ms of CPU' },
+        { what: 'its longest pause for other requests', value: longestPauseMs, unit: 'ms' },
         { what: `one sample of ${FLEET} VMs, without the backend`, value: tickMs, unit: 'ms of CPU' },
         { what: `the statistics of ${FLEET} running domains, decoded`, value: decodeMs, unit: 'ms of CPU' },
         {
