@@ -55,6 +55,20 @@ describe('SqliteDatabase', () => {
     expect(readFileSync(other, 'utf8')).toBe(text);
   });
 
+  test('reports a full disk from inside a transaction, and works again when there is space', () => {
+    database.open();
+    const fill = (): void =>
+      database.transaction(() => {
+        for (let row = 0; row < 1000; row++) database.insert('INSERT INTO note (text) VALUES (?)', 'x'.repeat(100));
+      });
+    database.get('PRAGMA max_page_count = 1');
+    expect(fill).toThrow(/full/);
+    expect(database.count('SELECT count(*) AS n FROM note')).toBe(0);
+    database.get('PRAGMA max_page_count = 1000000');
+    fill();
+    expect(database.count('SELECT count(*) AS n FROM note')).toBe(1000);
+  });
+
   test('takes back a transaction that fails, with the one inside it', () => {
     database.open();
     const add = (text: string): number => database.insert('INSERT INTO note (text) VALUES (?)', text);

@@ -90,7 +90,8 @@ export class SqliteDatabase {
       connection.exec('COMMIT');
       return result;
     } catch (error) {
-      connection.exec('ROLLBACK');
+      // SQLite has taken back the transaction already after some errors, such as a full disk.
+      if (connection.isTransaction) connection.exec('ROLLBACK');
       throw error;
     }
   }
