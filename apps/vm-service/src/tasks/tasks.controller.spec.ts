@@ -1,5 +1,6 @@
 import 'reflect-metadata';
 import { AuditLog, TaskStore, type TaskReporter } from '@headgate/domain-contracts';
+import { RegistryDatabase } from '@headgate/registry-store';
 import { TaskBoard } from '@headgate/tasks';
 import { Edge } from '../testing/edge.js';
 
@@ -211,6 +212,28 @@ describe('/api/tasks', () => {
     const { id, report } = await begin();
     report.log('\u001b[31mGET https://ann:hunter22@example.org/a?token=abc\u0000\u001b[0m');
     expect((await statusOf(id))['log']).toBe('GET https://***@example.org/a?token=***');
+  });
+
+  test.each([
+    ['read-only', 'PRAGMA query_only = ON', 'PRAGMA query_only = OFF'],
+    ['full', 'PRAGMA max_page_count = 1', 'PRAGMA max_page_count = 1000000'],
+  ])('begins nothing while the store is %s', async (_title, close, open) => {
+    const store = edge.service.app.get(RegistryDatabase);
+    const refs = Array.from({ length: 2000 }, (_none, index) => `vm/lab/default/v${index}`);
+    const order = { action: 'start', refs: ['vm/lab/default/web', ...refs] };
+    store.get(close);
+    try {
+      const refused = await edge.send('POST', '/api/ext/bulk', order);
+      expect([refused.status, refused.json.code]).toEqual([503, 'NOT_READY']);
+      expect(refused.json.error).toMatch(/readonly|full/);
+    } finally {
+      store.get(open);
+    }
+    expect((await edge.send('GET', '/api/tasks')).json).toEqual([]);
+    const vms = (await edge.send('GET', '/api/vms')).json as unknown as { name: string; status: string }[];
+    expect(vms.find(({ name }) => name === 'web')?.status).toBe('Stopped');
+    const { json } = await edge.send('POST', '/api/ext/bulk', { ...order, refs: ['vm/lab/default/web'] });
+    expect(await until(String(json['task']), ({ status }) => status !== 'running')).toMatchObject({ status: 'done' });
   });
 
   test('ends a task of an earlier process that can not continue', async () => {
