@@ -28,6 +28,9 @@ export const RETRY_DELAYS_MS: readonly number[] = [
 const GONE = 410;
 /** Instances that change often are sent with their latest state only. */
 const BATCH_INTERVAL_MS = 1000;
+/** The pause before events are stored again, and how many wait for that. */
+const STORE_RETRY_MS = 10_000;
+const MAX_PENDING = 1000;
 /** How far a position may lag behind events that are not for the webhook. */
 const MAX_LAG = 1000;
 
@@ -92,10 +95,24 @@ export class WebhookDispatcher {
     this.cancelFlush?.();
     this.cancelFlush = undefined;
     if (this.pending.size === 0) return;
-    const events = [...this.pending.values()];
-    this.pending.clear();
-    this.deps.store.append(events);
-    for (const { id } of this.deps.store.all()) this.schedule(id);
+    try {
+      this.deps.store.append([...this.pending.values()]);
+      this.pending.clear();
+      for (const { id } of this.deps.store.all()) this.schedule(id);
+    } catch (error) {
+      this.keepPending(error);
+    }
+  }
+
+  /** A store that can't be written, because the disk is full for example, must not fail what has caused the events. */
+  private keepPending(error: unknown): void {
+    const { log, clock } = this.deps;
+    log.warn({ reason: messageOf(error), events: this.pending.size }, 'the events for webhooks could not be stored');
+    for (const key of this.pending.keys()) {
+      if (this.pending.size <= MAX_PENDING) break;
+      this.pending.delete(key);
+    }
+    if (!this.closing.signal.aborted) this.cancelFlush = clock.after(STORE_RETRY_MS, () => this.flush());
   }
 
   /** Begins the deliveries of a webhook, now or when its next attempt is due. */

@@ -230,6 +230,23 @@ describe('webhooks', () => {
     expect([sender.ids, store.get(id)?.missed]).toEqual([['1', '3', '4'], 2]);
   });
 
+  test('do not fail a task whose event could not be stored, and store it later', async () => {
+    const { clock, store, sender, add, end } = setUp();
+    await add();
+    const append = store.append.bind(store);
+    store.append = () => {
+      throw new Error('database or disk is full');
+    };
+    await end(1);
+    await end(2);
+    expect(sender.sent).toEqual([]);
+    store.append = append;
+    clock.advance(10_000);
+    await settle();
+    expect(sender.sent.map(({ body }) => (JSON.parse(body) as { data: object }).data)).toEqual([{ id: 1 }, { id: 2 }]);
+    expect(clock.pending).toBe(0);
+  });
+
   test('that are deleted receive nothing more', async () => {
     const { clock, sender, store, remove, add, end } = setUp();
     const { id } = await add();
