@@ -51,7 +51,7 @@ export class RequestRecorder {
       action: pattern,
       route: pattern,
       ref: this.refOf(request),
-      outcome: status === 403 ? 'denied' : isRefused ? 'error' : 'ok',
+      outcome: isDenied(request) ? 'denied' : isRefused ? 'error' : 'ok',
       status,
       // Other errors may quote the request.
       message: status === 403 ? (request.message ?? '') : '',
@@ -59,8 +59,9 @@ export class RequestRecorder {
     });
   }
 
-  private isRelevant({ method, route, status, caller, isDryRun }: RecordedRequest): boolean {
-    if (status === 403) return true;
+  private isRelevant(request: RecordedRequest): boolean {
+    const { method, route, status, caller, isDryRun } = request;
+    if (isDenied(request)) return true;
     if (caller === undefined || isDryRun) return false;
     // A task may or may not have written entries by now; the order is recorded in any case.
     if (status !== ACCEPTED && this.audit.hasEntryOf(caller)) return false;
@@ -101,3 +102,7 @@ export class RequestRecorder {
     }
   }
 }
+
+/** An instance that a limited caller may not read is 404 for them, whether it exists or not. */
+const isDenied = ({ status, caller, code }: RecordedRequest): boolean =>
+  status === 403 || (caller?.grant !== undefined && code === 'INSTANCE_NOT_FOUND');

@@ -105,11 +105,16 @@ describe('/api/ext/tokens', () => {
 
   test('answers the same for an instance out of scope as for one that does not exist', async () => {
     const headers = bearer(await create());
-    for (const path of ['', '/events', '/hardware']) {
+    for (const path of ['', '/events', '/snapshots']) {
       const out = await edge.send('GET', `/api/vms/default/web${path}`, undefined, headers);
       const none = await edge.send('GET', `/api/vms/default/none${path}`, undefined, headers);
       expect([out.status, out.body.replaceAll('web', 'none')]).toEqual([none.status, none.body]);
     }
+    expect(edge.service.app.get(Journal).find({ ref: WEB, limit: 10 })).toMatchObject([
+      { outcome: 'denied', status: 404, route: 'GET /api/vms/:ns/:name/snapshots' },
+      { outcome: 'denied', status: 404, route: 'GET /api/vms/:ns/:name/events' },
+      { outcome: 'denied', status: 404, route: 'GET /api/vms/:ns/:name' },
+    ]);
     // `twin` exists in two contexts, neither of them in scope.
     expect((await edge.send('GET', '/api/vms/default/twin', undefined, headers)).status).toBe(404);
   });
