@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import type { CapabilitiesView, PluginView, TaskView } from '@headgate/api-contracts';
-import { archiveOf, FakePodman, indexOf, TestPublisher } from '@headgate/plugins/testing';
+import { archiveOf, FakePodman, indexOf, servingWith, TestPublisher } from '@headgate/plugins/testing';
 import { Edge } from '../testing/edge.js';
 
 const IMAGE = '127.0.0.1:5000/fedora/fedora-bootc:43';
@@ -106,6 +106,19 @@ describe('plugins', () => {
       expect(await list()).toMatchObject([{ name: 'bootc' }, { name: 'sample', publisher: 'acme', installed: false }]);
       expect((await edge.send('POST', '/api/plugins/sample/install')).json).toEqual({ installed: 'sample' });
       expect(await list()).toMatchObject([{ name: 'bootc' }, { name: 'sample', installed: true }]);
+    });
+
+    test('add their checks to the doctor', async () => {
+      const plugin = { name: 'sample', ability: 'doctor-checks' } as const;
+      const check = { name: 'load', status: 'warning', message: 'It is high.', remedy: 'Stop some VMs.' };
+      const code = servingWith(`{ checks: () => [${JSON.stringify(check)}] }`, plugin);
+      const archive = await archiveOf({ ...plugin, code });
+      files.set('/sample.tar', archive);
+      files.set('/index.json', Buffer.from(indexOf(acme.entry(archive))));
+      await reopen({ SVC_IMPORT_ALLOW: '127.0.0.1' });
+      await edge.send('POST', '/api/plugins/sample/install');
+      const checks = (await edge.send('GET', '/api/doctor')).json as unknown as object[];
+      expect(checks.at(-1)).toEqual({ ...check, context: 'plugin/sample', fixable: false });
     });
 
     test('are refused when another key has signed them, or the archive was replaced', async () => {

@@ -109,6 +109,7 @@ export class PluginsModule implements OnApplicationBootstrap, OnApplicationShutd
 
   async onApplicationBootstrap(): Promise<void> {
     await this.folder.open();
+    await this.host.sweep();
     await this.disks.sweep(this.tasks.running().map(({ id }) => id));
   }
 

@@ -87,6 +87,7 @@ describe('PluginHost', () => {
     await host.call(plugin, 'echo', 1);
     await host.check(plugin);
     expect(await host.call(plugin, 'echo', 2)).toBe(2);
+    expect(readdirSync(join(data, 'work'))).toEqual(['sample']);
   });
 
   test('stops a plugin with its work folder', async () => {

@@ -68,8 +68,18 @@ export class PluginHost {
    * @throws DomainError PLUGIN_FAILED when it does not work
    */
   async check(candidate: InstalledPlugin): Promise<void> {
-    const process = await this.launch(candidate, `${candidate.manifest.name}.candidate`);
-    await process.stop();
+    const workName = `${candidate.manifest.name}.candidate`;
+    try {
+      const process = await this.launch(candidate, workName);
+      await process.stop();
+    } finally {
+      await rm(join(this.deps.workFolder, workName), { recursive: true, force: true });
+    }
+  }
+
+  /** Removes the work folders that an earlier run has left. Call it before the first call of a plugin. */
+  async sweep(): Promise<void> {
+    await rm(this.deps.workFolder, { recursive: true, force: true });
   }
 
   /** How many calls of a plugin are under way. */
