@@ -56,8 +56,10 @@ export class ProxyServer {
       namespace && exportName && path
         ? this.downloads.answer({ method, namespace, exportName, path, query, headers })
         : UPLOAD_PATHS.includes(pathname)
-          ? await this.upload(request)
+          ? await this.upload(request).catch(() => undefined)
           : { code: pathname.startsWith('/api/export') ? 400 : 404 };
+    // The client has left during its upload.
+    if (!answer) return void response.destroy();
     send(response, method, answer);
   }
 
