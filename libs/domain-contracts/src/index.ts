@@ -12,6 +12,7 @@ export * from './model/audit.js';
 export * from './model/backend-traits.js';
 export * from './model/bulk.js';
 export * from './model/change.js';
+export * from './model/copy-disk.js';
 export * from './model/disk-blocks.js';
 export * from './model/guest-info.js';
 export * from './model/hardware.js';

@@ -12,7 +12,7 @@ import { SandboxHarness } from './testing/sandbox-harness.contract.js';
 /** KubeVirt keeps no earlier output of the serial line; a newline makes the guest print its prompt. */
 const consoles = { greeting: /login: /, wake: '\r' };
 const TIMEOUT_MS = 60_000;
-const UNAVAILABLE: readonly AbilityName[] = ['guestControl', 'diskIngest', 'backups', 'diskMove'];
+const UNAVAILABLE: readonly AbilityName[] = ['guestControl', 'backups', 'diskMove'];
 /** CDI copies the disk of a VM from its image. */
 const images = { copies: true };
 /** Two nodes with the same CPU vendor, so that every guest can migrate to the other one. */
@@ -39,6 +39,8 @@ for (const [kubevirtVersion, canChooseNode] of RELEASES) {
       hardware: { hotplugsNics: kubevirtVersion !== '1.3' },
       unavailable: UNAVAILABLE,
       diskExport: { hasQcow2: false },
+      // A cluster has no VM that can't be started, and does not report its free space.
+      diskIngest: { reservesName: false, knowsSpace: false },
       images,
     },
   );

@@ -33,6 +33,7 @@ import { KUBEVIRT_TRAITS } from './kubevirt-traits.js';
 import { KubePower } from './power/kube-power.js';
 import { KubeProvisioning } from './provisioning/kube-provisioning.js';
 import { KubeSnapshots } from './snapshots/kube-snapshots.js';
+import { KubeDiskIngest } from './moves/kube-disk-ingest.js';
 import { KubeDiskSource } from './moves/kube-disk-source.js';
 import { Reachability } from './watch/reachability.js';
 
@@ -62,6 +63,7 @@ const NEEDS_KUBEVIRT: ReadonlySet<AbilityName> = new Set<AbilityName>([
   'diskExport',
   'diskSource',
   'backups',
+  'diskIngest',
   'snapshots',
   'cloning',
 ]);
@@ -123,6 +125,7 @@ export class KubeBackend extends Backend {
     const inventory = new KubeInventory({ ...deps, context, log, namespaces });
     const power = new KubePower(api);
     const exports = new KubeExport(deps, discovery);
+    const uploads = new ImageUploads({ api, clock, discovery, uploadProxy: options.uploadProxy });
     const abilities = {
       inventory,
       power,
@@ -134,7 +137,7 @@ export class KubeBackend extends Backend {
       migration: new KubeMigration(deps, discovery),
       images: new KubeImages({
         ...{ ...deps, context, discovery, namespaces },
-        uploads: new ImageUploads({ api, clock, discovery, uploadProxy: options.uploadProxy }),
+        uploads,
       }),
       snapshots: new KubeSnapshots(deps, discovery, power),
       cloning: new KubeCloning(deps, discovery),
@@ -148,8 +151,8 @@ export class KubeBackend extends Backend {
       ),
       diskExport: exports,
       diskSource: new KubeDiskSource({ api, discovery, clock }, exports),
-      diskIngest: new UnavailableAbility('VMs are not received by clusters yet: import the exported disk there.'),
       backups: new UnavailableAbility(NO_BACKUPS),
+      diskIngest: new KubeDiskIngest({ ...deps, discovery, uploads, exports }),
       cluster: new KubeClusterInventory(api, discovery),
       diagnostics: new KubeDiagnostics(api, discovery, defaultNamespace),
     };

@@ -6,6 +6,8 @@ export const LABEL = {
   kind: 'svc.dev/kind',
   /** The container's name. */
   name: 'svc.dev/name',
+  /** On a VM that was moved here, and on its disks: the ID of the move. */
+  move: 'svc.dev/move',
   /** `true` on a VM that is a template. */
   template: 'svc.dev/template',
   /** A VM with the value `True` must not be deleted. The label is OpenShift's: KubeVirt itself does not enforce it. */
@@ -19,6 +21,8 @@ export const ANNOTATION = {
   createId: 'svc.dev/create-id',
   /** When a new disk was created that is not attached to its VM yet. */
   attaching: 'svc.dev/attaching',
+  /** The VM that is created once its disks are complete, as JSON, on its first disk. Without secrets. */
+  movedVm: 'svc.dev/moved-vm',
   /** Why the upload of an image failed, on its DataVolume. CDI itself keeps waiting for the file. */
   uploadFailure: 'svc.dev/upload-failure',
   /** The requested size in bytes of a disk whose object has no size (container disks). */

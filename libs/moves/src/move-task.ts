@@ -1,4 +1,5 @@
 import {
+  copyDisk,
   DISK_BLOCK_BYTES,
   DomainError,
   formatBytes,
@@ -21,7 +22,7 @@ import {
   type TaskJournal,
   type VirtualMachine,
 } from '@headgate/domain-contracts';
-import { compareDisks, copyDisk, rootHash } from './copy-disk.js';
+import { compareDisks, rootHash } from './compare-disks.js';
 import type { MemberFolders } from './member-folders.js';
 import type { MovesInProgress } from './moves-in-progress.js';
 import type { Throughput } from './throughput.js';

@@ -13,6 +13,8 @@ export interface PortableDisk {
   /** Roughly how much of it is not zero; null when it is unknown. */
   readonly usedBytes: number | null;
   readonly bus: DiskBus;
+  /** The storage pool or class that it is in; absent when it is unknown. */
+  readonly storageClass?: string;
 }
 
 export interface PortableNic {

@@ -13,7 +13,8 @@ import {
   type Refusal,
   type VmReading,
 } from '@headgate/domain-contracts';
-import type { GuestSpec, GuestVolume } from '../api/object-types.js';
+import type { ClaimObject, GuestSpec, GuestVolume } from '../api/object-types.js';
+import { CLAIMS } from '../api/resources.js';
 import { readHardware, readVmState, type HardwareDeps, type VmState } from '../hardware/vm-hardware.js';
 import type { KubeExport } from '../export/kube-export.js';
 import { tagsOf } from '../labels.js';
@@ -80,7 +81,7 @@ export class KubeDiskSource extends DiskSource {
         autostart: false,
         tags: tagsOf(state.vm.metadata.labels),
         ...(cloudInit !== undefined && { cloudInit }),
-        disks: disks.map(portableDisk),
+        disks: await Promise.all(disks.map((disk) => this.portableDisk(ref, disk))),
         nics: hardware.nics.map(({ name, network, mac, model }) => ({
           name,
           network: network === POD_NETWORK ? '' : network,
@@ -110,6 +111,22 @@ export class KubeDiskSource extends DiskSource {
       compressed.destroy();
       await closed;
     });
+  }
+
+  private async portableDisk(
+    { namespace }: InstanceRef,
+    { device, bus, sizeBytes, volume = '' }: HardwareDisk,
+  ): Promise<PortableDisk> {
+    const claim = await this.deps.api.find<ClaimObject>(CLAIMS, { namespace, name: volume });
+    const storageClass = claim?.spec?.storageClassName;
+    return {
+      name: device,
+      sizeBytes: sizeBytes ?? 0,
+      usedBytes: null,
+      // KubeVirt's default.
+      bus: DISK_BUSES.find((known) => known === bus) ?? 'virtio',
+      ...(storageClass !== undefined && { storageClass }),
+    };
   }
 
   private async refusals({ ref, spec }: VmState, disks: readonly HardwareDisk[]): Promise<Refusal[]> {
@@ -153,14 +170,6 @@ export class KubeDiskSource extends DiskSource {
 
 const isCopied = ({ type, volume, sizeBytes }: HardwareDisk): boolean =>
   type === 'disk' && volume !== undefined && sizeBytes !== null;
-
-const portableDisk = ({ device, bus, sizeBytes }: HardwareDisk): PortableDisk => ({
-  name: device,
-  sizeBytes: sizeBytes ?? 0,
-  usedBytes: null,
-  // KubeVirt's default.
-  bus: DISK_BUSES.find((known) => known === bus) ?? 'virtio',
-});
 
 function firmwareOf({ domain }: CopiedSpec): Firmware {
   const efi = domain?.firmware?.bootloader?.efi;

@@ -16,7 +16,7 @@ export interface VmManifestInput {
 
 /** Guest memory must be a multiple of this, or KubeVirt never hot-plugs more. Source: KubeVirt's memory hotplug. */
 const MEMORY_BLOCK_BYTES = 2 * 1024 ** 2;
-const GRACE_SECONDS = 60;
+export const GRACE_SECONDS = 60;
 
 const roundUpToBlocks = (bytes: number): number => Math.ceil(bytes / MEMORY_BLOCK_BYTES) * MEMORY_BLOCK_BYTES;
 
@@ -46,7 +46,7 @@ export function vmManifest(input: VmManifestInput): KubeObject & { readonly spec
           evictionStrategy: 'LiveMigrateIfPossible',
           ...(nodeSelector === undefined ? {} : { nodeSelector }),
           domain: {
-            ...(spec.instancetype === undefined ? size(input) : {}),
+            ...(spec.instancetype === undefined ? size(spec) : {}),
             ...firmware(spec),
             devices: {
               rng: {},
@@ -68,7 +68,7 @@ export function vmManifest(input: VmManifestInput): KubeObject & { readonly spec
  * Without a choice KubeVirt decides, or the preference. The variables of the firmware are kept only next to those of a TPM, because
  * both need a storage class for the state of VMs.
  */
-function firmware({ firmware, tpm }: VmSpec): JsonObject {
+export function firmware({ firmware, tpm }: Pick<VmSpec, 'firmware' | 'tpm'>): JsonObject {
   if (firmware === undefined) return {};
   if (firmware === 'bios') return { firmware: { bootloader: { bios: {} } } };
   const secureBoot = firmware === 'uefi-secure';
@@ -83,7 +83,7 @@ function firmware({ firmware, tpm }: VmSpec): JsonObject {
  * CPUs are sockets, because KubeVirt adds only sockets to a running guest. The maximum is KubeVirt's to choose: with
  * `maxSockets` or `maxGuest` in the VM, it would refuse to scale the VM further, or only after a restart.
  */
-const size = ({ spec }: VmManifestInput): JsonObject => ({
-  cpu: { sockets: spec.cpu, cores: 1, threads: 1 },
-  memory: { guest: formatBytes(roundUpToBlocks(spec.memoryBytes)) },
+export const size = ({ cpu, memoryBytes }: Pick<VmSpec, 'cpu' | 'memoryBytes'>): JsonObject => ({
+  cpu: { sockets: cpu, cores: 1, threads: 1 },
+  memory: { guest: formatBytes(roundUpToBlocks(memoryBytes)) },
 });

@@ -108,7 +108,7 @@ export class LibvirtDiskSource extends DiskSource {
       const { sizeBytes, usedBytes } = isReadable
         ? await this.deps.images.measure(disk.path, disk.format)
         : { sizeBytes: 0, usedBytes: null };
-      measured.push({ name: disk.target, bus: disk.bus, sizeBytes, usedBytes });
+      measured.push({ name: disk.target, bus: disk.bus, sizeBytes, usedBytes, storageClass: this.deps.pool.name });
     }
     return measured;
   }

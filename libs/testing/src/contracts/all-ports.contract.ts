@@ -6,7 +6,7 @@ import { consoleSourceContract, type ConsoleContractOptions } from './console-so
 import { containersContract } from './containers.contract.js';
 import { diagnosticsContract } from './diagnostics.contract.js';
 import { diskExportContract, type DiskExportContractOptions } from './disk-export.contract.js';
-import { diskIngestContract } from './disk-ingest.contract.js';
+import { diskIngestContract, type DiskIngestContractOptions } from './disk-ingest.contract.js';
 import { diskSourceContract } from './disk-source.contract.js';
 import { diskMoveContract } from './disk-move.contract.js';
 import { guestControlContract, type GuestControlContractOptions } from './guest-control.contract.js';
@@ -29,6 +29,7 @@ export interface AllPortsOptions extends ContractOptions {
   readonly migration?: MigrationContractOptions;
   readonly guestControl?: GuestControlContractOptions;
   readonly diskExport?: DiskExportContractOptions;
+  readonly diskIngest?: DiskIngestContractOptions;
   readonly snapshots?: SnapshotContractOptions;
   readonly hardware?: HardwareContractOptions;
   readonly images?: ImagesContractOptions;
@@ -47,6 +48,7 @@ export function allPortsContract(
     hardware,
     guestControl,
     diskExport,
+    diskIngest,
     snapshots,
     images,
     unavailable = [],
@@ -72,7 +74,7 @@ export function allPortsContract(
     backups: () => instanceBackupsContract(adapter, open, options),
     diskExport: () => diskExportContract(adapter, open, { ...options, ...diskExport }),
     diskSource: () => diskSourceContract(adapter, open, options),
-    diskIngest: () => diskIngestContract(adapter, open, options),
+    diskIngest: () => diskIngestContract(adapter, open, { ...options, ...diskIngest }),
     cluster: () => clusterInventoryContract(adapter, open, options),
     diagnostics: () => diagnosticsContract(adapter, open, options),
   };

@@ -1,40 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
-import { blocksOf, dataRuns, DomainError, hashesOf, hashOfZeros, type DiskWriter } from '@headgate/domain-contracts';
-
-export interface CopyReport {
-  /** @param offset how much of the disk has been read */
-  (offset: number): void;
-}
-
-/**
- * Copies the content of a disk without its zeros. Ends both streams, whatever happens.
- * @returns the number of bytes that were written
- */
-export async function copyDisk(content: Readable, writer: DiskWriter, report: CopyReport): Promise<number> {
-  const closed = new Promise((resolve) => content.once('close', resolve));
-  try {
-    let offset = 0;
-    let written = 0;
-    for await (const block of blocksOf(content)) {
-      for (const run of dataRuns(block)) {
-        await writer.write(offset + run.offset, run.data);
-        written += run.data.length;
-      }
-      offset += block.length;
-      report(offset);
-    }
-    await writer.finish();
-    return written;
-  } catch (error) {
-    await writer.abort();
-    throw error;
-  } finally {
-    content.destroy();
-    // Its program has freed the disk by then.
-    await closed;
-  }
-}
+import { DomainError, hashesOf, hashOfZeros } from '@headgate/domain-contracts';
 
 /**
  * Compares both ends of a copy block by block; a disk that is larger than the other must have zeros there.

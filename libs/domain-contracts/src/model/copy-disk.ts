@@ -1,0 +1,37 @@
+import type { Readable } from 'node:stream';
+import type { DiskWriter } from '../ports/disk-ingest.port.js';
+import { blocksOf, dataRuns } from './disk-blocks.js';
+
+export interface CopyReport {
+  /** @param offset how much of the disk has been read */
+  (offset: number): void;
+}
+
+/**
+ * Copies the content of a disk without its zeros. Ends both streams, whatever happens.
+ * @returns the number of bytes that were written
+ */
+export async function copyDisk(content: Readable, writer: DiskWriter, report: CopyReport): Promise<number> {
+  const closed = new Promise((resolve) => content.once('close', resolve));
+  try {
+    let offset = 0;
+    let written = 0;
+    for await (const block of blocksOf(content)) {
+      for (const run of dataRuns(block)) {
+        await writer.write(offset + run.offset, run.data);
+        written += run.data.length;
+      }
+      offset += block.length;
+      report(offset);
+    }
+    await writer.finish();
+    return written;
+  } catch (error) {
+    await writer.abort();
+    throw error;
+  } finally {
+    content.destroy();
+    // Its program has freed the disk by then.
+    await closed;
+  }
+}
