@@ -1,0 +1,31 @@
+// The copy of a disk between two files of this machine, compared with its two halves alone. Run alone: npm run bench -- moves
+import { fileURLToPath } from 'node:url';
+import { measure, whyUnavailable } from './libvirt/measure.mjs';
+
+const MIN_RATIO = 0.8;
+
+export default async function run() {
+  const reason = whyUnavailable(['qemu-img', 'qemu-nbd']);
+  if (reason !== undefined) return { name: 'moves', rows: [{ what: `skipped: ${reason}`, value: 0, unit: '' }] };
+  const { diskMib, read, write, move, hash } = measure('moves.bench');
+  const speed = (/** @type {number} */ ms) => (diskMib / ms) * 1000;
+  const ratio = Math.max(read, write) / move;
+  return {
+    name: 'moves',
+    rows: [
+      { what: `read the source alone, ${diskMib} MiB without zeros`, value: speed(read), unit: 'MiB/s' },
+      { what: 'write the destination alone', value: speed(write), unit: 'MiB/s' },
+      {
+        what: 'copy, compared with the slower one',
+        value: speed(move),
+        unit: 'MiB/s',
+        ratio,
+        target: `at least ${MIN_RATIO}`,
+        ok: ratio >= MIN_RATIO,
+      },
+      { what: 'hash one end for the comparison', value: speed(hash), unit: 'MiB/s' },
+    ],
+  };
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) console.log(JSON.stringify(await run(), null, 2));
