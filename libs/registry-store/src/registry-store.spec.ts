@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { AuditEntry, Task } from '@headgate/domain-contracts';
+import { MIGRATIONS } from './migrations.js';
 import { RegistryDatabase } from './registry-database.js';
 import { SqliteAuditLog } from './sqlite-audit-log.js';
 import { SqliteTaskStore } from './sqlite-task-store.js';
@@ -97,6 +98,34 @@ describe('registry-store', () => {
     expect(tasks.get('bulk-9')).toMatchObject({ id: 'bulk-9', kind: 'bulk' });
     expect(tasks.get('bulk-9')?.members).toBeUndefined();
     expect(tasks.recent(60).filter((task) => task.members)).toEqual([]);
+  });
+
+  test('moves the logs and members of an earlier layout to their own columns', () => {
+    const members = [
+      { ref: 'vm/local/local/web', status: 'done', task: 'migrate-web-1' },
+      { ref: 'vm/local/local/db', status: 'error', error: "It's gone." },
+    ];
+    const task = buildTask({ id: 'bulk-old', kind: 'bulk', status: 'error', log: 'one\ntwo' });
+    const old = join(folder, 'old.db');
+    const raw = new DatabaseSync(old);
+    raw.exec(`${MIGRATIONS.slice(0, 4).join(';')}; PRAGMA user_version = 4`);
+    raw
+      .prepare('INSERT INTO task (id, status, started_at, body, members) VALUES (?, ?, ?, ?, ?)')
+      .run(task.id, task.status, task.startedAt, JSON.stringify(task), JSON.stringify(members));
+    raw.close();
+    const upgraded = new RegistryDatabase(old).open();
+    const tasks = new SqliteTaskStore(upgraded);
+    expect(tasks.get('bulk-old')).toEqual({ ...task, members });
+    expect(tasks.recent(1)).toEqual([{ ...task, log: '' }]);
+    expect(tasks.counts()).toEqual([{ kind: 'bulk', status: 'error', count: 1 }]);
+    upgraded.close();
+  });
+
+  test('names a task whose row is damaged', () => {
+    const tasks = new SqliteTaskStore(database);
+    tasks.put(buildTask());
+    database.run(`UPDATE task SET body = '{'`);
+    expect(() => tasks.running()).toThrow('The task create-web-1 in the registry is damaged.');
   });
 
   test('is readable by its owner only', () => {
