@@ -51,8 +51,12 @@ describe('the files for a deployment', () => {
   test('the image needs nothing but the built folder', async () => {
     const containerfile = await file('Containerfile');
     const [, from] = /COPY --from=build \/src\/(\S+) /.exec(containerfile) ?? [];
-    const [, entry] = /ENTRYPOINT \["node", "(\S+)"\]/.exec(containerfile) ?? [];
-    expect(entry).toBe(`${from}/main.js`);
+    const [, command = '[]'] = /^ENTRYPOINT (.+)$/m.exec(containerfile) ?? [];
+    const [program, ...args] = JSON.parse(command) as string[];
+    expect([program, args.at(-1)]).toEqual(['node', `${from}/main.js`]);
+    // Node knows its options, which come before the program.
+    const options = args.slice(0, -1);
+    expect(spawnSync(process.execPath, [...options, '--version']).status).toBe(0);
     await cp(resolve(import.meta.dirname, '../../..', from!), folder, { recursive: true });
     await writeFile(join(folder, 'package.json'), '{"type":"module"}');
     const help = spawnSync(process.execPath, [join(folder, 'main.js'), '--help'], { encoding: 'utf8', cwd: folder });
