@@ -22,7 +22,8 @@ describeWithSynapse('the gateway in front of Synapse under load', () => {
   let limits: LimitsProcess;
   const agent = new Agent({ keepAlive: true, maxSockets: Infinity });
   beforeAll(async () => {
-    synapse = await Synapse.start();
+    // Otherwise the poll of a user ends after half a minute with the news that they are offline.
+    synapse = await Synapse.start({ settings: { presence: { enabled: false } } });
     limits = await LimitsProcess.start(
       `[server]\nname = "b.example"\ntrusted_proxies = ["127.0.0.1"]\n[gateway]\nupstream = "${synapse.url}"\ntimeout_ms = 120000\n`,
     );
