@@ -1,4 +1,4 @@
-import { screen, within } from '@testing-library/react';
+import { screen, waitFor, within } from '@testing-library/react';
 import { buildCapabilities, buildContext } from '../testing/build-capabilities.js';
 import { buildStoppedVm, buildVm } from '../testing/build-vm.js';
 import type { MockService } from '../testing/mock-service.js';
@@ -91,6 +91,15 @@ describe('the export of a disk', () => {
 
   test('says that a running VM has to be stopped', async () => {
     await openConsole('/vms/prod/tailvm/web-1', [buildVm({ name: 'web-1' })], service);
-    expect(screen.getByRole('region', { name: 'Export' }).textContent).toContain('Stop the VM');
+    expect(screen.getByRole('region', { name: 'Export' }).textContent).toContain('or export it with a checkpoint');
+  });
+
+  test('mentions no checkpoints where the backend has none', async () => {
+    const context = buildContext({ abilities: { backups: 'This cluster has no checkpoints.' } });
+    service.on('GET /api/capabilities', buildCapabilities([context]));
+    await openConsole('/vms/prod/tailvm/web-1', [buildVm({ name: 'web-1' })], service);
+    await waitFor(() =>
+      expect(screen.getByRole('region', { name: 'Export' }).textContent).toBe('ExportStop the VM to export its disk.'),
+    );
   });
 });

@@ -20,9 +20,7 @@ export function ExportCard({ vm, refusal, context }: ExportCardProps) {
   const reason =
     unavailableReason(context, 'diskExport') ??
     refusal ??
-    (vm.status === 'Stopped'
-      ? undefined
-      : 'Stop the VM to export its disk, or export it with a checkpoint in the tab Snapshots.');
+    (vm.status === 'Stopped' ? undefined : runningReason(context));
   return (
     <section className="hg-card" aria-label="Export">
       <h2>Export</h2>
@@ -42,3 +40,8 @@ export function ExportCard({ vm, refusal, context }: ExportCardProps) {
     </section>
   );
 }
+
+const runningReason = (context: ContextCapabilities | undefined): string =>
+  unavailableReason(context, 'backups') === undefined
+    ? 'Stop the VM to export its disk, or export it with a checkpoint in the tab Snapshots.'
+    : 'Stop the VM to export its disk.';
