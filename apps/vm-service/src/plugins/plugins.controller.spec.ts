@@ -133,6 +133,19 @@ describe('plugins', () => {
       expect(await list()).toMatchObject([{ name: 'bootc' }, { name: 'sample', installed: false }]);
     });
 
+    test.each([
+      ['has another schema', indexOf().replace('"schemaVersion":1', '"schemaVersion":9')],
+      ['is larger than an index may be', ' '.repeat(2 * 1024 ** 2)],
+    ])('are missing when the index %s', async (_title, content) => {
+      files.set('/index.json', Buffer.from(content));
+      await reopen({ SVC_IMPORT_ALLOW: '127.0.0.1' });
+      const answer = await edge.send('GET', '/api/plugins');
+      expect([answer.headers['svc-partial'], answer.json]).toEqual([
+        'true',
+        [expect.objectContaining({ name: 'bootc' })],
+      ]);
+    });
+
     test('are missing when downloads may not connect to the index, which does not hide the others', async () => {
       await reopen({});
       const answer = await edge.send('GET', '/api/plugins');

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SILENT_LOG } from '@headgate/domain-contracts';
@@ -88,6 +88,14 @@ describe('PluginHost', () => {
     await host.check(plugin);
     expect(await host.call(plugin, 'echo', 2)).toBe(2);
     expect(readdirSync(join(data, 'work'))).toEqual(['sample']);
+  });
+
+  test('runs a plugin in a data folder that is behind a symbolic link', async () => {
+    const link = join(data, 'link');
+    symlinkSync(data, link);
+    host = new PluginHost({ workFolder: join(link, 'work'), clock, log: SILENT_LOG });
+    const plugin = installed();
+    expect(await host.call({ ...plugin, folder: join(link, 'versions/sample') }, 'echo', 1)).toBe(1);
   });
 
   test('stops a plugin with its work folder', async () => {

@@ -1,4 +1,4 @@
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DomainError, messageOf, type Clock, type Log } from '@headgate/domain-contracts';
 import { PLUGIN_API_VERSION } from '@headgate/plugin-sdk';
@@ -155,7 +155,9 @@ export class PluginHost {
     const workFolder = join(this.deps.workFolder, workName);
     await rm(workFolder, { recursive: true, force: true });
     await mkdir(workFolder, { recursive: true, mode: 0o700 });
-    const process = new PluginProcess({ name, command: command({ folder, entry, workFolder }), workFolder, clock });
+    // Node's permissions are for real paths.
+    const paths = { folder: await realpath(folder), entry, workFolder: await realpath(workFolder) };
+    const process = new PluginProcess({ name, command: command(paths), workFolder, clock });
     try {
       const answer = (await process.call('describe', {}, START_TIMEOUT_MS)) as Record<string, unknown> | null;
       const expected = { name, version, apiVersion, ability };
