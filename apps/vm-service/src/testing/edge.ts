@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DomainError } from '@headgate/domain-contracts';
 import { buildContainer, buildVm, MemoryBackend, type MemoryBackendOptions, withStatus } from '@headgate/testing';
-import { pino } from 'pino';
+import { pino, type Logger } from 'pino';
 import { WebSocket } from 'ws';
 import { parseCommandLine } from '../config/command-line.js';
 import { loadSettings } from '../config/load-config.js';
@@ -51,6 +51,7 @@ export class Edge {
   readonly folder = mkdtempSync(join(tmpdir(), 'headgate-service-'));
   service!: Service;
   peerUsers: PeerUsers = new TestPeers();
+  log: Logger = silent;
 
   constructor(readonly lab = new MemoryBackend('lab', LIMITED)) {
     for (const known of [vm('web'), vm('db', 'lab', 'Running'), vm('twin'), buildContainer()])
@@ -71,7 +72,7 @@ export class Edge {
       notes: [],
       close: async () => undefined,
     };
-    this.service = await createService({ settings, contexts, log: silent, pageDir: page, peerUsers: this.peerUsers });
+    this.service = await createService({ settings, contexts, log: this.log, pageDir: page, peerUsers: this.peerUsers });
     await this.service.start();
     return this;
   }

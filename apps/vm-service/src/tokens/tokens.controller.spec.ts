@@ -2,6 +2,7 @@ import 'reflect-metadata';
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { Journal } from '@headgate/domain-contracts';
+import { pino } from 'pino';
 import { Edge, type Reply } from '../testing/edge.js';
 import { ProcPeerUsers } from '../identity/peer-users.js';
 
@@ -308,6 +309,19 @@ describe('/api/ext/tokens', () => {
     const plan = await edge.send('POST', '/api/ext/tokens?dryRun=true', { name: 'cd', actions: ['read'] }, ann);
     expect([plan.status, Object.keys(plan.json)]).toEqual([200, ['steps', 'warnings', 'refusals']]);
     expect(names(await edge.send('GET', '/api/ext/tokens', undefined, ann))).toEqual(['ci']);
+  });
+
+  test('is in no line of the log, at any level', async () => {
+    const lines: string[] = [];
+    edge.log = pino({ level: 'trace' }, { write: (line: string) => void lines.push(line) });
+    await edge.reopen({ SVC_ADMINS: 'ann' });
+    const created = await create();
+    await edge.send('POST', '/api/vms/default/db/stop', {}, bearer(created));
+    await edge.send('POST', '/api/vms/default/web/stop', {}, bearer(created));
+    await edge.send('DELETE', '/api/vms/default/db', {}, bearer(created));
+    await edge.send('GET', '/api/vms', undefined, { authorization: `Bearer ${created.token}x` });
+    expect(lines.join('')).toContain('request refused');
+    expect(lines.join('')).not.toContain(created.token.slice(14, 46));
   });
 
   test('survives a restart, and is in no file', async () => {
