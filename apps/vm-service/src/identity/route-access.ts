@@ -88,7 +88,8 @@ export class RouteAccess {
         if (!grant.readsShared) throw refusal(grant, 'read', 'data that belongs to no instance');
         return false;
       case 'all':
-        if (!grant.allowsAll(rule.action)) throw refusal(grant, rule.action, 'everything');
+        if (!grant.allowsAll(rule.action))
+          throw refusal(grant, rule.action, rule.action === 'manage' ? 'the service' : 'everything');
         return rule.action !== 'read';
       case 'instance':
         return this.checkInstance(rule, request, grant);
