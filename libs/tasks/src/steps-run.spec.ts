@@ -1,73 +1,30 @@
-import type { Caller, StepContext, TaskDefinition, TaskJournal } from '@headgate/domain-contracts';
-import { FixedClock, MemoryTaskStore } from '@headgate/testing';
-import { INTERRUPTED } from './running-task.js';
-import { TaskBoard } from './task-board.js';
-
-interface CopyInput {
-  readonly disk: string;
-}
-
-type Step = (context: StepContext<CopyInput>) => Promise<unknown>;
-
-const ann: Caller = { login: 'ann', name: 'Ann', admin: true };
-const bob: Caller = { login: 'bob', name: 'Bob', admin: true };
-const order = { name: 'web', ref: 'vm/lab/local/web', input: { disk: 'root' } };
-const nothing: Step = async () => undefined;
-const never: Step = () => new Promise(() => undefined);
-const untilAborted: Step = ({ signal }) =>
-  new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
+import type { StepContext, TaskJournal } from '@headgate/domain-contracts';
+import type { FixedClock, MemoryTaskStore } from '@headgate/testing';
+import {
+  ann,
+  bob,
+  CopyTasks,
+  never,
+  order,
+  untilAborted,
+  namesOf,
+  type CopyInput,
+  type Step,
+} from './testing/copy-tasks.js';
 
 describe('a defined task', () => {
   let store: MemoryTaskStore;
   let clock: FixedClock;
-  let boards: TaskBoard[];
-  let logged: object[];
+  let tasks: CopyTasks;
 
   beforeEach(() => {
-    store = new MemoryTaskStore();
-    clock = new FixedClock();
-    boards = [];
-    logged = [];
+    tasks = new CopyTasks();
+    ({ store, clock } = tasks);
   });
 
-  const settled = async (): Promise<void> => {
-    for (let turn = 0; turn < 200; turn++) await Promise.resolve();
-  };
-
-  /** A board with a kind of task of the steps `prepare`, `copy`, which can be canceled, and `switch`. */
-  const openBoard = (steps: Partial<Record<'prepare' | 'copy' | 'switch', Step>>, more: object = {}) => {
-    const note = (fields: object, message: string): void => void logged.push({ ...fields, message });
-    const board = new TaskBoard(store, clock, { info: note, warn: note });
-    boards.push(board);
-    const definition: TaskDefinition<CopyInput> = {
-      kind: 'move',
-      steps: () => [
-        { name: 'prepare', run: steps.prepare ?? nothing },
-        {
-          name: 'copy',
-          isCancelable: true,
-          weight: 8,
-          params: ({ input }) => ({ to: `${input.disk}-copy` }),
-          run: steps.copy ?? nothing,
-        },
-        { name: 'switch', run: steps.switch ?? nothing },
-      ],
-      ...more,
-    };
-    const moves = board.define(definition);
-    return { board, start: () => moves.start(order, ann) };
-  };
-
-  /** A restart after a kill: the promises of the first process never settle, and the store keeps what it wrote. */
-  const restart = async (steps: Parameters<typeof openBoard>[0], more: object = {}): Promise<TaskBoard> => {
-    const { board } = openBoard(steps, more);
-    board.recover();
-    board.resume();
-    await settled();
-    return board;
-  };
-
-  const namesOf = ({ steps }: TaskJournal): string[] => steps.map(({ name, isFinished }) => `${name} ${isFinished}`);
+  const openBoard = (...args: Parameters<CopyTasks['open']>) => tasks.open(...args);
+  const settled = () => tasks.settled();
+  const restart = (...args: Parameters<CopyTasks['restart']>) => tasks.restart(...args);
 
   test('journals each step with its parameters before it runs, and its result after it', async () => {
     const seen: unknown[] = [];
@@ -255,174 +212,6 @@ describe('a defined task', () => {
       board.cancel({ kind: 'vm', context: 'lab', namespace: 'local', name: 'web' }, new Error('web was deleted.'));
       await settled();
       expect(board.get(id).status).toBe('running');
-    });
-  });
-
-  describe('after a restart', () => {
-    /** Begins a task whose process is killed while it copies. */
-    const killed = async (more: object = {}): Promise<string> => {
-      const copy: Step = ({ saveCheckpoint }) => {
-        saveCheckpoint({ blocks: 12 });
-        return new Promise(() => undefined);
-      };
-      const id = openBoard({ prepare: async () => 'ready', copy }, more).start();
-      await settled();
-      return id;
-    };
-
-    test('ends as interrupted if its kind can neither be resumed nor rolled back', async () => {
-      const id = await killed();
-      const { board } = openBoard({ copy: () => Promise.reject(new Error('must not run')) });
-      board.recover();
-      board.resume();
-      await settled();
-      expect(store.get(id)).toMatchObject({
-        status: 'error',
-        error: INTERRUPTED,
-        log: expect.stringMatching(/"copy" had begun/),
-      });
-    });
-
-    test('repeats only the interrupted step, with the same parameters and its checkpoint', async () => {
-      const id = await killed();
-      const seen: unknown[] = [];
-      await restart(
-        {
-          prepare: () => Promise.reject(new Error('must not run again')),
-          copy: async ({ params, attempt, checkpoint, result }) => {
-            seen.push(params, attempt, checkpoint, result('prepare'));
-          },
-        },
-        {
-          resume: async (journal: TaskJournal) => {
-            seen.push(namesOf(journal));
-            return { action: 'continue' };
-          },
-        },
-      );
-      expect(seen).toEqual([['prepare true', 'copy false'], { to: 'root-copy' }, 2, { blocks: 12 }, 'ready']);
-      expect(store.get(id)).toMatchObject({ status: 'done', caller: 'ann', log: expect.stringMatching(/Resumed/) });
-    });
-
-    test('continues after the interrupted step if that had done its work', async () => {
-      const id = await killed();
-      const results: unknown[] = [];
-      await restart(
-        {
-          copy: () => Promise.reject(new Error('must not run again')),
-          switch: async ({ result }) => void results.push(result('copy')),
-        },
-        { resume: async () => ({ action: 'finished', result: { bytes: 7 } }) },
-      );
-      expect([results, store.get(id)?.status]).toEqual([[{ bytes: 7 }], 'done']);
-    });
-
-    test.each([
-      ['without resume', undefined, INTERRUPTED],
-      [
-        'if resume decides so',
-        { resume: async () => ({ action: 'rollback', reason: 'The copy is gone.' }) },
-        'The copy is gone.',
-      ],
-      ['if resume fails', { resume: () => Promise.reject(new Error('lab does not answer.')) }, 'lab does not answer.'],
-    ])('is rolled back %s', async (_title, more, error) => {
-      const undone: string[][] = [];
-      const rollback = async (journal: TaskJournal): Promise<void> => void undone.push(namesOf(journal));
-      const id = await killed();
-      await restart({ copy: () => Promise.reject(new Error('must not run')) }, { rollback, ...more });
-      expect(undone).toEqual([['prepare true', 'copy false']]);
-      expect(store.get(id)).toMatchObject({ status: 'error', error });
-    });
-
-    test('is rolled back if its caller had limited rights, which are not stored', async () => {
-      const { board } = openBoard({}, { kind: 'bootc' });
-      const copies = board.define<CopyInput>({
-        kind: 'clone',
-        steps: () => [{ name: 'copy', run: () => new Promise(() => undefined) }],
-      });
-      const grant = { allowsRef: () => true };
-      const id = copies.start(order, { ...ann, grant } as unknown as Caller);
-      await settled();
-      let undone = 0;
-      const next = new TaskBoard(store, clock);
-      next.define<CopyInput>({
-        kind: 'clone',
-        steps: () => [{ name: 'copy', run: () => Promise.reject(new Error('must not run')) }],
-        resume: async () => ({ action: 'continue' }),
-        rollback: async () => void undone++,
-      });
-      next.recover();
-      next.resume();
-      await settled();
-      expect([undone, store.get(id)?.status, store.get(id)?.error]).toEqual([1, 'error', INTERRUPTED]);
-    });
-
-    test('repeats a rollback that was interrupted, five times at most', async () => {
-      const id = await killed();
-      let begun = 0;
-      const rollback = (): Promise<void> => {
-        begun++;
-        return new Promise(() => undefined);
-      };
-      for (let start = 0; start < 8; start++) await restart({}, { rollback });
-      expect(begun).toBe(5);
-      expect(store.get(id)).toMatchObject({ status: 'error', error: expect.stringMatching(/interrupted 5 times/) });
-    });
-
-    test('does not repeat a step that was interrupted five times: it may kill the process', async () => {
-      const id = await killed();
-      let begun = 0;
-      const copy: Step = () => {
-        begun++;
-        return new Promise(() => undefined);
-      };
-      for (let start = 0; start < 8; start++) await restart({ copy }, { resume: async () => ({ action: 'continue' }) });
-      expect(begun).toBe(4);
-      expect(store.get(id)).toMatchObject({
-        status: 'error',
-        error: expect.stringMatching(/"copy" was interrupted 5 times/),
-      });
-    });
-
-    test('touches nothing if another release wrote its journal', async () => {
-      const id = await killed({ version: 3 });
-      let calls = 0;
-      const count = async (): Promise<never> => {
-        calls++;
-        throw new Error('must not run');
-      };
-      await restart({ copy: count }, { version: 2, resume: count, rollback: count });
-      expect(calls).toBe(0);
-      expect(store.get(id)).toMatchObject({
-        status: 'error',
-        error: INTERRUPTED,
-        log: expect.stringMatching(/version 3; this release continues version 2/),
-      });
-    });
-
-    test('ends as interrupted if its journal is damaged', async () => {
-      const id = await killed();
-      store.put(store.get(id)!, { version: 1 } as TaskJournal);
-      await restart({}, { resume: async () => ({ action: 'continue' }) });
-      expect(store.get(id)).toMatchObject({ error: INTERRUPTED, log: expect.stringMatching(/can't be read/) });
-    });
-
-    test('continues after a shutdown, which interrupts its step', async () => {
-      const { board, start } = openBoard({ copy: untilAborted }, { resume: async () => ({ action: 'continue' }) });
-      const id = start();
-      await settled();
-      await board.close();
-      expect(store.get(id)).toMatchObject({ status: 'running', finishedAt: null });
-      await restart({}, { resume: async () => ({ action: 'continue' }) });
-      expect(store.get(id)?.status).toBe('done');
-    });
-
-    test('ends at the shutdown if it could not continue', async () => {
-      const { board, start } = openBoard({ copy: untilAborted });
-      const id = start();
-      await settled();
-      await board.close();
-      expect(store.get(id)).toMatchObject({ status: 'error', error: INTERRUPTED });
     });
   });
 

@@ -1,0 +1,62 @@
+import type { Caller, StepContext, TaskDefinition, TaskJournal } from '@headgate/domain-contracts';
+import { FixedClock, MemoryTaskStore } from '@headgate/testing';
+import { TaskBoard } from '../task-board.js';
+
+export interface CopyInput {
+  readonly disk: string;
+}
+
+export type Step = (context: StepContext<CopyInput>) => Promise<unknown>;
+export type Steps = Partial<Record<'prepare' | 'copy' | 'switch', Step>>;
+
+export const ann: Caller = { login: 'ann', name: 'Ann', admin: true };
+export const bob: Caller = { login: 'bob', name: 'Bob', admin: true };
+export const order = { name: 'web', ref: 'vm/lab/local/web', input: { disk: 'root' } };
+
+const nothing: Step = async () => undefined;
+export const never: Step = () => new Promise(() => undefined);
+export const untilAborted: Step = ({ signal }) =>
+  new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
+
+export const namesOf = ({ steps }: TaskJournal): string[] =>
+  steps.map(({ name, isFinished }) => `${name} ${isFinished}`);
+
+/** A kind of task of the steps `prepare`, `copy`, which can be canceled, and `switch`, over a store that survives its boards. */
+export class CopyTasks {
+  readonly store = new MemoryTaskStore();
+  readonly clock = new FixedClock();
+
+  open(steps: Steps, more: object = {}): { board: TaskBoard; start: () => string } {
+    const board = new TaskBoard(this.store, this.clock);
+    const definition: TaskDefinition<CopyInput> = {
+      kind: 'move',
+      steps: () => [
+        { name: 'prepare', run: steps.prepare ?? nothing },
+        {
+          name: 'copy',
+          isCancelable: true,
+          weight: 8,
+          params: ({ input }) => ({ to: `${input.disk}-copy` }),
+          run: steps.copy ?? nothing,
+        },
+        { name: 'switch', run: steps.switch ?? nothing },
+      ],
+      ...more,
+    };
+    const moves = board.define(definition);
+    return { board, start: () => moves.start(order, ann) };
+  }
+
+  /** A restart after a kill: the promises of the first process never settle, and the store keeps what it wrote. */
+  async restart(steps: Steps, more: object = {}): Promise<TaskBoard> {
+    const { board } = this.open(steps, more);
+    board.recover();
+    board.resume();
+    await this.settled();
+    return board;
+  }
+
+  async settled(): Promise<void> {
+    for (let turn = 0; turn < 200; turn++) await Promise.resolve();
+  }
+}
