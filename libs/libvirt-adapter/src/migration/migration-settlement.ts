@@ -55,10 +55,11 @@ export class MigrationSettlement {
         log.warn({ domain: name, reason }, 'a migration can not be settled');
         return;
       }
-      const isWaiting = domain.state.word === 'paused' && domain.state.reason === 'migrating';
-      const hasStayed = pending.isCanceled === true || (domain.state.isActive && !isWaiting);
+      // One that its user has paused may have been handed over as well.
+      const isPaused = domain.state.word === 'paused';
+      const hasStayed = pending.isCanceled === true || (domain.state.isActive && !isPaused);
       if (!hasStayed && (await this.hasArrived(host, uuid))) return this.complete(uuid, pending, domain.state.isActive);
-      if (isWaiting) await self.connection.domains.resume(uuid);
+      if (isPaused && domain.state.reason === 'migrating') await self.connection.domains.resume(uuid);
       await this.undo(uuid, pending, host);
     });
   }

@@ -61,13 +61,14 @@ export class RpcBlocks extends BlockOperations {
 
   override async cancel(uuid: string, target: string): Promise<void> {
     try {
+      if (!(await this.job(uuid, target))) return;
       await this.link.call(
         procedures.domainBlockJobAbort,
         { domain: domainOf(uuid), path: target, flags: 0 },
         { isSlow: true },
       );
     } catch (error) {
-      if (!DomainError.is(error, 'WRONG_STATE', 'INSTANCE_NOT_FOUND')) throw error;
+      if (!DomainError.is(error, 'WRONG_STATE', 'INSTANCE_NOT_FOUND', 'REJECTED_BY_BACKEND')) throw error;
     }
   }
 

@@ -89,6 +89,37 @@ test('replaces the file of one disk, the variables and its own metadata, and not
   expect(edited).toContain('52:54:00:aa:bb:cc');
 });
 
+test('ejects media and inserts others, and keeps those that are not named', () => {
+  const media = new Map([['sda', undefined]]);
+  const ejected = describeDomain(editDomainXml(XML, { disks: new Map(), metadata, media })).disks;
+  expect(ejected.map(({ target, path }) => [target, path])).toEqual([
+    ['vda', '/pool/web.qcow2'],
+    ['sda', undefined],
+    ['vdb', '/pool/web-seed.iso'],
+  ]);
+  const inserted = editDomainXml(XML, { disks: new Map(), metadata, media: new Map([['sda', '/pool/other.iso']]) });
+  expect(describeDomain(inserted).disks[1]?.path).toBe('/pool/other.iso');
+});
+
+test('keeps the record of a snapshot with memory, and of a migration', () => {
+  const recorded: InstanceMetadata = {
+    ...metadata,
+    snapshots: metadata.snapshots.map((snapshot) => ({ ...snapshot, memory: 'web.memory' })),
+    pending: {
+      kind: 'migration',
+      service: 'service',
+      snapshot: '',
+      startedAt: '2026-01-01T00:00:00.000Z',
+      wasRunning: true,
+      disks: [],
+      memory: 'new.memory',
+      target: 'beta',
+      isCanceled: true,
+    },
+  };
+  expect(describeDomain(editDomainXml(XML, { disks: new Map(), metadata: recorded })).metadata).toEqual(recorded);
+});
+
 test('a clone shares no identity, path or disc with its source', () => {
   const copied = cloneDomainXml(
     XML,

@@ -37,6 +37,7 @@ export async function openHarness(connection?: () => LibvirtConnection): Promise
     },
     givenNetworks: () => libvirt.createNetworks(),
     givenStorage: () => libvirt.createPool(),
+    removeSeed: async (ref) => void (await libvirt.virsh.run(['detach-disk', ref.name, 'vdb', '--config'])),
     deleteExternally: async (ref) => {
       await libvirt.virsh.run(['destroy', ref.name]).catch(() => undefined);
       await libvirt.virsh.run(['undefine', ref.name]);

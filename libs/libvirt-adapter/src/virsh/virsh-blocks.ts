@@ -47,9 +47,10 @@ export class VirshBlocks extends BlockOperations {
 
   override async cancel(uuid: string, target: string): Promise<void> {
     try {
+      if (!(await this.job(uuid, target))) return;
       await this.virsh.run(['blockjob', uuid, target, '--abort']);
     } catch (error) {
-      if (!DomainError.is(error, 'WRONG_STATE', 'INSTANCE_NOT_FOUND')) throw error;
+      if (!DomainError.is(error, 'WRONG_STATE', 'INSTANCE_NOT_FOUND', 'REJECTED_BY_BACKEND')) throw error;
     }
   }
 

@@ -160,6 +160,7 @@ const TRANSLATIONS: readonly (readonly [RegExp, ErrorCode, Message])[] = [
     'BUSY',
     'The VM is busy with another operation: try again when it has finished.',
   ],
+  [/no job is active on the domain/, 'WRONG_STATE', 'The VM has no operation in progress.'],
   [/is marked for auto destroy/, 'WRONG_STATE', 'The VM belongs to another program, which will destroy it.'],
   [/domain is already (?:running|active)/, 'WRONG_STATE', 'The VM is already running.'],
   [/domain is not running|is not active|domain is not paused/, 'WRONG_STATE', 'The VM is not running.'],

@@ -16,6 +16,8 @@ export interface BackendHarness {
   givenNetworks?(): Promise<readonly [string, string]>;
   /** Creates a second storage that disks can be moved to. Default: that of the backend in memory. */
   givenStorage?(): Promise<string>;
+  /** Removes the disc that a new guest reads first from a stopped VM, on engines that can't save the memory of a guest before it was read. */
+  removeSeed?(ref: InstanceRef): Promise<void>;
   /** Deletes a VM without using the adapter under test. */
   deleteExternally(ref: InstanceRef): Promise<void>;
   /** A source that the engine can create a VM from quickly. */

@@ -26,7 +26,7 @@ export function diskMoveContract(adapter: string, open: OpenHarness, { timeoutMs
       return root?.volume ?? root?.device ?? '';
     };
 
-    inTime('plans, moves the disk of a running VM and moves it back, and the VM keeps running', async () => {
+    inTime('plans and moves the disk of a VM, which keeps running, and deletes it with the VM', async () => {
       const { ref, uid } = await runningVm();
       const volume = await rootOf(ref);
       const plan = await diskMove.plan(ref, { volume, storage });
