@@ -57,6 +57,19 @@ describe('the hardware of a VM', () => {
     expect(asked.map(({ body }) => body)).toEqual([{ cpu: 4 }, { cpu: 4 }]);
   });
 
+  test('a disk is moved to another storage, which a task continues', async () => {
+    const path = `POST ${EXTENSION}/volumes/data/move`;
+    service.on(path, { ...plan, task: 'disk-web-1-1', status: 'ok' });
+    service.fails('GET /api/tasks/disk-web-1-1', 404, 'The task does not exist.');
+    await open();
+    const section = within(screen.getByRole('region', { name: 'Move a disk' }));
+    expect(section.getByText('Enter a storage first.')).toBeTruthy();
+    type('Disk to move', 'data');
+    type('Target storage', 'fast');
+    await confirm('Move disk…', 'Move');
+    expect(service.asked(path).map(({ body }) => body)).toEqual([{ storage: 'fast' }, { storage: 'fast' }]);
+  });
+
   test('disks are added, expanded, detached and deleted', async () => {
     service.on(`POST ${PATH}/volumes`, plan);
     service.on(`POST ${PATH}/expand`, plan);

@@ -1,5 +1,5 @@
 import { screen, waitFor, within } from '@testing-library/react';
-import { buildCapabilities, buildContext } from '../testing/build-capabilities.js';
+import { buildCapabilities, buildContext, buildSingleMachine } from '../testing/build-capabilities.js';
 import { buildStoppedVm, buildVm } from '../testing/build-vm.js';
 import type { MockService } from '../testing/mock-service.js';
 import { closeConsole, givenService, openConsole } from '../testing/render-console.js';
@@ -85,6 +85,28 @@ describe('the page of a VM', () => {
     await user.click(dialog.getByRole('button', { name: 'Migrate' }));
     expect(await screen.findByText('web-1 is migrating')).toBeTruthy();
     expect(service.asked('POST /api/vms/tailvm/web-1/migrate')[0]?.body).toEqual({ targetNode: 'node-2' });
+  });
+
+  test('offers the other hosts of its kind where a context is a single host', async () => {
+    const hosts = ['prod', 'rack-7'].map((context) => buildSingleMachine({ context }));
+    service.on('GET /api/capabilities', buildCapabilities([...hosts, buildContext({ context: 'cluster' })]));
+    service.on(
+      'GET /api/nodes',
+      ['prod', 'rack-7', 'cluster'].map((context) => ({
+        name: `${context}.example`,
+        ready: true,
+        roles: '',
+        kubelet: '',
+        arch: '',
+        context,
+      })),
+    );
+    const { user } = await openConsole('/vms/prod/tailvm/web-1', [web], service);
+    await user.click(power().getByRole('button', { name: 'Migrate' }));
+    const dialog = within(screen.getByRole('dialog', { name: /Migrate web-1/ }));
+    await dialog.findByRole('option', { name: 'rack-7 (rack-7.example)' });
+    const options = dialog.getAllByRole<HTMLOptionElement>('option');
+    expect(options.map(({ value }) => value)).toEqual(['', 'rack-7']);
   });
 
   test('disables migration when the context lacks it', async () => {

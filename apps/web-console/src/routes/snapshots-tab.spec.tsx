@@ -14,6 +14,19 @@ describe('the snapshots of a VM', () => {
   beforeEach(() => (service = givenService().on(`GET ${CHECKPOINTS}`, [])));
   afterEach(() => closeConsole(service));
 
+  test('include the memory of a running VM on request', async () => {
+    service.on(`GET ${PATH}/snapshots`, [{ ...one, memory: true }]);
+    service.on(`POST ${PATH}/snapshots`, { name: 'two' });
+    await openConsole('/vms/prod/tailvm/web-1/snapshots', [buildVm({ name: 'web-1' })], service);
+    expect(await screen.findByText('one (with memory)')).toBeTruthy();
+    fireEvent.click(screen.getByRole('switch', { name: 'Include memory' }));
+    fireEvent.click(screen.getByRole('button', { name: 'Create snapshot' }));
+    await screen.findByText('Created snapshot two');
+    expect(service.asked(`POST ${PATH}/snapshots`)[0]?.body).toEqual({ memory: true });
+    fireEvent.click(screen.getByRole('button', { name: 'Restore one' }));
+    expect((await screen.findByRole('dialog')).textContent).toContain('continues from the moment of the snapshot');
+  });
+
   test('are listed, created, restored and deleted', async () => {
     service.on(`GET ${PATH}/snapshots`, [one, failed]);
     service.on(`POST ${PATH}/snapshots`, { name: 'three' });
