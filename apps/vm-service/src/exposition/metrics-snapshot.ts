@@ -1,11 +1,12 @@
 import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
-import { Clock, INSTANCE_KINDS, isRunningStatus, isVm } from '@headgate/domain-contracts';
+import { Clock, INSTANCE_KINDS } from '@headgate/domain-contracts';
 import { CheckBackends, type ContextCheck } from '@headgate/doctor';
-import { FleetReader, type FleetEntry } from '@headgate/fleet';
+import { FleetReader } from '@headgate/fleet';
 import { Folders } from '@headgate/folders';
 import { TaskReader } from '@headgate/tasks';
 import type { Settings } from '../config/load-config.js';
 import { SETTINGS } from '../platform/tokens.js';
+import { INSTANCE_SERIES, InstanceSeries, runs, stateOf } from './instance-series.js';
 import { collectProcessMetrics, createSeries } from './series.js';
 
 /** How old a snapshot may become. */
@@ -13,7 +14,7 @@ const REFRESH_INTERVAL_MS = 15_000;
 
 /** A large fleet is collected and rendered in parts, so that requests are answered in between. */
 const ENTRIES_PER_PART = 500;
-const CHARS_PER_PART = 65_536;
+const LINES_PER_PART = 500;
 const AGE = 'svc_collection_age_seconds ';
 
 /**
@@ -23,6 +24,9 @@ const AGE = 'svc_collection_age_seconds ';
 @Injectable()
 export class MetricsSnapshot implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly series = createSeries();
+  private readonly instances = new InstanceSeries();
+  /** Of each of INSTANCE_SERIES, from the last collection. */
+  private lines: readonly (readonly string[])[] = [];
   /** The text before and after the age of the snapshot. */
   private rendered: readonly [Buffer, Buffer] | undefined;
   private takenAt = 0;
@@ -116,8 +120,9 @@ export class MetricsSnapshot implements OnApplicationBootstrap, BeforeApplicatio
     const parts: string[] = [];
     for (const { name } of this.series.registry.getMetricsAsArray()) {
       const part = await this.series.registry.getSingleMetricAsString(name);
-      parts.push(`${part}\n`);
-      if (part.length > CHARS_PER_PART) await turn();
+      const lines = this.lines[INSTANCE_SERIES.findIndex((one) => one === name)] ?? [];
+      parts.push(`${[part, ...lines].join('\n')}\n`);
+      if (lines.length > LINES_PER_PART) await turn();
     }
     const text = parts.join('\n');
     const age = text.indexOf(`\n${AGE}`) + 1 + AGE.length;
@@ -125,11 +130,8 @@ export class MetricsSnapshot implements OnApplicationBootstrap, BeforeApplicatio
   }
 
   private async collect(): Promise<void> {
-    const { backendUp, info, running, ready, cpuCores, memoryBytes, instances, tasks, check } = this.series;
-    const { poolInstances, poolRunning } = this.series;
-    for (const gauge of [backendUp, info, running, ready, cpuCores, memoryBytes, instances, tasks, check])
-      gauge.reset();
-    for (const gauge of [poolInstances, poolRunning]) gauge.reset();
+    const { backendUp, instances, poolInstances, poolRunning, tasks, check } = this.series;
+    for (const gauge of [backendUp, instances, poolInstances, poolRunning, tasks, check]) gauge.reset();
     for (const { context, kind, state } of this.fleet.states())
       backendUp.set({ context, backend: kind }, Number(state === 'up'));
     for (const pool of this.folders.tree.paths()) {
@@ -137,38 +139,41 @@ export class MetricsSnapshot implements OnApplicationBootstrap, BeforeApplicatio
       poolRunning.set({ pool }, 0);
     }
     const entries = INSTANCE_KINDS.flatMap((kind) => [...this.fleet.all(kind)]);
+    const lines: string[][] = INSTANCE_SERIES.map(() => []);
+    const states = new Counts();
+    const pools = new Counts();
+    const running = new Counts();
     for (const [index, entry] of entries.entries()) {
-      this.collectInstance(entry);
+      const { instance, folder } = entry;
+      for (const [series, line] of this.instances.linesOf(entry).entries()) lines[series]?.push(line);
+      states.add([instance.backend, instance.ref.context, stateOf(entry)]);
+      if (folder !== undefined) pools.add([folder]);
+      if (folder !== undefined && runs(entry)) running.add([folder]);
       if ((index + 1) % ENTRIES_PER_PART === 0) await turn();
     }
+    this.lines = lines;
+    for (const [[backend = '', context = '', state = ''], count] of states.all())
+      instances.set({ backend, context, state }, count);
+    for (const [[pool = ''], count] of pools.all()) poolInstances.set({ pool }, count);
+    for (const [[pool = ''], count] of running.all()) poolRunning.set({ pool }, count);
     for (const { name, context, status } of this.checks) check.set({ name, context, severity: status }, 1);
     for (const { kind, status, count } of this.tasks.counts()) tasks.set({ kind, status }, count);
   }
+}
 
-  private collectInstance({ instance, folder: pool = '' }: FleetEntry): void {
-    const { ref, backend, node = '' } = instance;
-    const labels = {
-      name: ref.name,
-      kind: ref.kind,
-      backend,
-      context: ref.context,
-      namespace: ref.namespace,
-      pool,
-    };
-    const state = isVm(instance) ? instance.status : instance.phase;
-    const runs = isVm(instance) ? isRunningStatus(instance.status) : instance.phase === 'Running';
-    this.series.info.set(
-      { ...labels, node: runs ? node : '', template: String(isVm(instance) && instance.isTemplate) },
-      1,
-    );
-    this.series.running.set(labels, Number(runs));
-    this.series.ready.set(labels, Number(instance.ready));
-    this.series.cpuCores.set(labels, instance.cpu);
-    this.series.memoryBytes.set(labels, instance.memoryBytes);
-    this.series.instances.inc({ backend, context: ref.context, state });
-    if (pool === '') return;
-    this.series.poolInstances.inc({ pool });
-    this.series.poolRunning.inc({ pool }, Number(runs));
+/** Counts combinations of labels: less work than counting in a gauge. */
+class Counts {
+  private readonly counts = new Map<string, { readonly labels: readonly string[]; count: number }>();
+
+  add(labels: readonly string[]): void {
+    const key = labels.join('\n');
+    const known = this.counts.get(key);
+    if (known) known.count++;
+    else this.counts.set(key, { labels, count: 1 });
+  }
+
+  all(): (readonly [readonly string[], number])[] {
+    return [...this.counts.values()].map(({ labels, count }) => [labels, count]);
   }
 }
 
