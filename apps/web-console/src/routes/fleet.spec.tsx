@@ -182,8 +182,8 @@ describe('the list of VMs', () => {
 
   test('offers to create the first VM when there is none', async () => {
     service.on('GET /api/images', [
-      { name: 'debian', description: '', containerDisk: 'x', defaultUser: '' },
-      { name: 'tiny', description: '', containerDisk: 'y', defaultUser: 'root' },
+      { name: 'debian', description: '', containerDisk: 'x', kind: 'containerDisk', defaultUser: '' },
+      { name: 'tiny', description: '', containerDisk: 'y', kind: 'containerDisk', defaultUser: 'root' },
     ]);
     service.on('GET /api/instancetypes', { instancetypes: [], preferences: [] });
     service.on('GET /api/nodes', []);
