@@ -26,7 +26,9 @@ const NEEDED: Readonly<Record<BulkAction, AccessAction>> = {
  */
 export function expectAllowed({ grant }: Caller, action: BulkAction, refs: readonly InstanceRef[]): void {
   if (!grant) return;
-  const refused = refs.map(formatRef).filter((ref) => !grant.allowsRef(NEEDED[action], ref));
+  // A migration may lead to another context, in which the instance is in no folder.
+  const isEverywhere = action !== 'migrate' || grant.allowsAll('change');
+  const refused = refs.map(formatRef).filter((ref) => !isEverywhere || !grant.allowsRef(NEEDED[action], ref));
   if (refused.length === 0) return;
   throw new DomainError('NOT_PERMITTED', `${grant.label} has no right to ${action} ${refused.length} of them.`, {
     details: { refs: refused.slice(0, MAX_NAMED_REFS) },

@@ -61,7 +61,7 @@ GET    /api/vms/{ns}/{name}/metrics                     no       yes    yes   ye
 GET    /api/vms/{ns}/{name}/metrics/history             no       yes    yes   yes   hidden  yes    yes      yes   hidden
 GET    /api/vms/{ns}/{name}/export                      no       no     yes   yes   hidden  no     no       yes   hidden
 POST   /api/vms/{ns}/{name}/{action}                    no       no     yes   yes   hidden  no     yes      yes   hidden
-POST   /api/vms/{ns}/{name}/migrate                     no       no     yes   yes   hidden  no     no       yes   hidden
+POST   /api/vms/{ns}/{name}/migrate                     no       no     yes   no    hidden  no     no       no    hidden
 POST   /api/vms/{ns}/{name}/tags                        no       no     yes   yes   hidden  no     no       yes   hidden
 POST   /api/vms/{ns}/{name}/scale                       no       no     yes   yes   hidden  no     no       yes   hidden
 POST   /api/vms/{ns}/{name}/expand                      no       no     yes   yes   hidden  no     no       yes   hidden

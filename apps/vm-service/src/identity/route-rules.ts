@@ -79,7 +79,8 @@ export const ROUTE_RULES: Readonly<Record<string, RouteRule>> = {
   'GET /api/vms/:ns/:name/metrics/history': vm('read'),
   'GET /api/vms/:ns/:name/export': vm('export'),
   'POST /api/vms/:ns/:name/:action': vm('power'),
-  'POST /api/vms/:ns/:name/migrate': vm('change'),
+  // On libvirt, a node is another context, in which the instance is in no folder.
+  'POST /api/vms/:ns/:name/migrate': vm('change', 'change'),
   'POST /api/vms/:ns/:name/tags': vm('change'),
   'POST /api/vms/:ns/:name/scale': vm('change'),
   'POST /api/vms/:ns/:name/expand': vm('change'),

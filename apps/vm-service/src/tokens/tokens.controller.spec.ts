@@ -139,6 +139,10 @@ describe('/api/ext/tokens', () => {
     expect([refused.status, refused.json['details']]).toEqual([403, { refs: [WEB] }]);
     const deleting = await edge.send('POST', '/api/ext/bulk', { action: 'delete', refs: [DB] }, headers);
     expect(deleting.status).toBe(403);
+    const changing = bearer(await create({ name: 'changing', actions: ['change'] }));
+    const bulk = (action: string, more = {}) =>
+      edge.send('POST', '/api/ext/bulk?dryRun=true', { action, refs: [DB], ...more }, changing);
+    expect([(await bulk('migrate')).status, (await bulk('tag', { tag: 'a' })).status]).toEqual([403, 200]);
     const plan = await edge.send(
       'POST',
       '/api/ext/bulk?dryRun=true',
