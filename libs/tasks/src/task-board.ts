@@ -41,7 +41,7 @@ const END_RETRY_MS = 10_000;
 const BULK_VERSION = 1;
 
 /** Kinds whose work leaves everything as it was when it is canceled, although it has no journal. */
-const CANCELABLE_KINDS: ReadonlySet<TaskKind> = new Set(['migrate']);
+const CANCELABLE_KINDS: ReadonlySet<TaskKind> = new Set(['migrate', 'disk']);
 
 interface Run {
   readonly task: RunningTask;

@@ -11,7 +11,7 @@ export interface FollowJobDeps {
 /** Reports the progress of the job of a domain, and ends the job when the task is canceled, until the returned function is called. */
 export function followJob(
   uuid: string,
-  { signal, progress }: Pick<TaskReporter, 'signal' | 'progress'>,
+  report: Pick<TaskReporter, 'signal' | 'progress'>,
   { jobs, clock }: FollowJobDeps,
 ): () => Promise<void> {
   let isDone = false;
@@ -22,9 +22,9 @@ export function followJob(
       const job = await jobs.current(uuid).catch(() => undefined);
       const fraction = job?.fraction ?? 0;
       // The guest changes memory that was copied already, so that the figure may fall.
-      if (fraction > best && !isDone) progress((best = fraction));
+      if (fraction > best && !isDone) report.progress((best = fraction));
       // The job may have begun after an earlier attempt.
-      if (signal.aborted && job) abort();
+      if (report.signal.aborted && job) abort();
       await clock.delay(JOB_INTERVAL_MS);
     }
   };
