@@ -129,7 +129,7 @@ export class KubeBackend extends Backend {
     const abilities = {
       inventory,
       power,
-      provisioning: new KubeProvisioning(deps, discovery, log),
+      provisioning: new KubeProvisioning(deps, discovery, uploads, log),
       hardware: new KubeHardware({ api, discovery, clock }),
       diskMove: new UnavailableAbility(
         "This service does not move disks between the storage classes of a cluster yet, which needs KubeVirt's volume migration.",

@@ -57,7 +57,8 @@ export function bootVolumes(spec: VmSpec, { createId, architecture, canImport }:
         annotations: {},
       };
     case 'bootc':
-      return { templates: [], volumes: [], disks: () => [], annotations: {} };
+      // The upload does not wait for the first start of the VM.
+      return imported(spec, root, { upload: {} }, BIND_IMMEDIATELY);
   }
 }
 
@@ -76,8 +77,10 @@ const containerDisk = (image: string, diskBytes: number): BootVolumes => ({
   annotations: { [ANNOTATION.diskBytes]: String(diskBytes) },
 });
 
-const imported = (spec: VmSpec, root: string, source: JsonObject): BootVolumes => ({
-  templates: [dataVolume(spec, { name: root, source, bytes: spec.diskBytes })],
+const BIND_IMMEDIATELY = { 'cdi.kubevirt.io/storage.bind.immediate.requested': 'true' };
+
+const imported = (spec: VmSpec, root: string, source: JsonObject, annotations?: JsonObject): BootVolumes => ({
+  templates: [dataVolume(spec, { name: root, source, bytes: spec.diskBytes, annotations })],
   volumes: [{ name: 'root', dataVolume: { name: root } }],
   disks: (disk) => [{ name: 'root', bootOrder: 1, disk }],
   annotations: {},
@@ -105,8 +108,18 @@ const installer = (
 
 const dataVolume = (
   { ref }: VmSpec,
-  { name, source, bytes }: { readonly name: string; readonly source: JsonObject; readonly bytes: number },
+  {
+    name,
+    source,
+    bytes,
+    annotations,
+  }: {
+    readonly name: string;
+    readonly source: JsonObject;
+    readonly bytes: number;
+    readonly annotations?: JsonObject | undefined;
+  },
 ): JsonObject => ({
-  metadata: { name, labels: { [LABEL.vm]: ref.name } },
+  metadata: { name, labels: { [LABEL.vm]: ref.name }, ...(annotations && { annotations }) },
   spec: { source, storage: { resources: { requests: { storage: formatBytes(bytes) } } } },
 });

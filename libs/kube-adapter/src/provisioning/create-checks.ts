@@ -31,19 +31,12 @@ export interface CreateCheckResult {
   readonly node?: NodeObject;
 }
 
-/** The bootc plugin has no builder in a cluster. */
-const BOOTC_REFUSAL =
-  'The bootc plugin builds disks for VMs on libvirt only. Use a container disk, a catalog image or a URL.';
-
 const refusal = (code: ErrorCode, reason: string, remedy: string): Refusal => ({ code, reason, remedy });
 
 /** The reason why a VM can't be created from this source; undefined when it can, or while the facts are unknown. */
 function unavailableReason(kind: VmSourceKind, facts: ClusterFacts | undefined): string | undefined {
-  if (kind === 'bootc') return BOOTC_REFUSAL;
   if (facts && !facts.hasKubevirt) return 'KubeVirt is not installed in this cluster.';
-  if ((kind === 'import' || kind === 'iso') && facts && !facts.hasCdi) {
-    return NEEDS_CDI;
-  }
+  if (['import', 'iso', 'bootc'].includes(kind) && facts && !facts.hasCdi) return NEEDS_CDI;
   return undefined;
 }
 

@@ -4,6 +4,8 @@ import {
   DomainError,
   InstanceProvisioning,
   buildPlan,
+  messageOf,
+  type BackgroundWork,
   type Creation,
   type InstanceRef,
   type Log,
@@ -19,13 +21,14 @@ import type { NodeObject, VmObject } from '../api/object-types.js';
 import { VIRTUAL_MACHINES } from '../api/resources.js';
 import type { ClusterDiscovery } from '../discovery/cluster-discovery.js';
 import type { ClusterFacts } from '../discovery/cluster-facts.js';
+import type { ImageUploads } from '../images/image-uploads.js';
 import { TAG_PREFIX } from '../labels.js';
 import { nodeSelectorFor } from '../migration/migration-target.js';
 import type { WatchDeps } from '../watch/kind-watch.js';
 import { bootVolumes, type BootVolumes } from './boot-volumes.js';
 import { fitsInline } from './cloud-init.js';
 import { checkCreate, vmSources } from './create-checks.js';
-import { followImport } from './disk-import.js';
+import { followImport, type DiskImport } from './disk-import.js';
 import { ownedObjects } from './owned-objects.js';
 import { VmCreation, type VmDraft } from './vm-creation.js';
 import { VmDeletion } from './vm-deletion.js';
@@ -38,7 +41,8 @@ export class KubeProvisioning extends InstanceProvisioning {
   constructor(
     private readonly deps: WatchDeps,
     private readonly discovery: ClusterDiscovery,
-    log: Log,
+    private readonly uploads: ImageUploads,
+    private readonly log: Log,
   ) {
     super();
     this.creation = new VmCreation(deps, log);
@@ -57,20 +61,54 @@ export class KubeProvisioning extends InstanceProvisioning {
     const rejected = refusals.length === 0 && exists !== false ? await this.dryRun(draftOf(spec, facts, node)) : [];
     return buildPlan(createSteps(spec, facts, exists === false), {
       warnings: createWarnings(spec, facts),
-      refusals: [...refusals, ...rejected],
+      refusals: [...refusals, ...(await this.uploadRefusals(spec, facts, node)), ...rejected],
     });
   }
 
   override async create(spec: VmSpec): Promise<Creation> {
     const { api } = this.deps;
+    if (isBuilt(spec) && spec.source.disk === undefined)
+      throw new DomainError('NOT_SUPPORTED', 'The disk of the bootc image has not been built.');
     const facts = await this.discovery.facts();
     const { refusals, node } = await checkCreate(api, facts, spec);
-    throwFirstRefusal({ refusals });
+    throwFirstRefusal({ refusals: [...refusals, ...(await this.uploadRefusals(spec, facts, node))] });
     await ensureNamespace(api, spec.ref.namespace);
     const vm = await this.creation.create(draftOf(spec, facts, node));
     const dataVolumes = (vm.spec?.dataVolumeTemplates ?? []).map(({ metadata }) => metadata.name ?? '');
     if (dataVolumes.length === 0) return {};
-    return { remaining: followImport(this.deps, { ref: spec.ref, vm, dataVolumes, start: spec.start }) };
+    const created = { ref: spec.ref, vm, dataVolumes, start: spec.start };
+    return { remaining: isBuilt(spec) ? this.sendDisk(spec, created) : followImport(this.deps, created) };
+  }
+
+  /** Sends the disk to CDI. The VM is removed if it does not get its disk: nothing else would ever fill it. */
+  private sendDisk({ ref, source }: BuiltSpec, created: DiskImport): BackgroundWork {
+    const { disk = '' } = source;
+    const { context, namespace } = ref;
+    const follow = followImport(this.deps, {
+      ...created,
+      upload: (name, options) => this.uploads.send({ context, namespace, name }, disk, options),
+    });
+    return async (report) => {
+      try {
+        await follow(report);
+      } catch (error) {
+        await this.deletion.delete(ref).catch((problem: unknown) => {
+          if (!DomainError.is(problem, 'INSTANCE_NOT_FOUND'))
+            this.log.warn({ vm: ref.name, reason: messageOf(problem) }, 'an incomplete VM could not be removed');
+        });
+        throw error;
+      }
+    };
+  }
+
+  /** A built disk is sent to CDI, and it is for the architecture of this service's machine. */
+  private async uploadRefusals(spec: VmSpec, facts: ClusterFacts, node: NodeObject | undefined): Promise<Refusal[]> {
+    if (!isBuilt(spec) || !facts.hasCdi) return [];
+    const refusals = await this.uploads.refusals();
+    const architecture = node?.status?.nodeInfo?.architecture ?? facts.defaultArchitecture;
+    if (architecture === OWN_ARCHITECTURE) return refusals;
+    const reason = `A disk from a bootc image is built for ${OWN_ARCHITECTURE}, and the VM would run on ${architecture}.`;
+    return [...refusals, { code: 'NOT_SUPPORTED', reason, remedy: 'Choose another source, or another node.' }];
   }
 
   override async planDelete(ref: InstanceRef): Promise<Plan> {
@@ -113,6 +151,13 @@ export class KubeProvisioning extends InstanceProvisioning {
     }
   }
 }
+
+type BuiltSpec = VmSpec & { readonly source: Extract<VmSpec['source'], { kind: 'bootc' }> };
+
+const isBuilt = (spec: VmSpec): spec is BuiltSpec => spec.source.kind === 'bootc';
+
+/** The architecture of this service's machine as Kubernetes names it. */
+const OWN_ARCHITECTURE = process.arch === 'x64' ? 'amd64' : process.arch;
 
 function draftOf(spec: VmSpec, facts: ClusterFacts, node: NodeObject | undefined): VmDraft {
   const createId = randomBytes(4).toString('hex');
