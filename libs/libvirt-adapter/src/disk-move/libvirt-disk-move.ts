@@ -9,7 +9,7 @@ import {
   type Plan,
   type TaskReporter,
 } from '@headgate/domain-contracts';
-import type { DomainDescription } from '../domain-xml/domain-description.js';
+import { describeDomain, type DomainDescription } from '../domain-xml/domain-description.js';
 import type { InstanceMetadata } from '../domain-xml/instance-metadata.js';
 import type { PendingChange } from '../domain-xml/snapshot-metadata.js';
 import type { DomainFinder } from '../domains/domain-finder.js';
@@ -149,7 +149,7 @@ export class LibvirtDiskMove extends DiskMove {
       // An earlier run may have left the job.
       if (isActive) await connection.blocks.cancel(uuid, disk.target);
       const [path] = await connection.storage.volumePaths([{ pool: pending.target, name: disk.name }]);
-      const isMoved = path !== undefined && (await this.usesEverywhere(uuid, disk.target, path));
+      const isMoved = path !== undefined && (await this.uses(uuid, disk.target, path));
       const unused = isMoved ? pending.snapshot : pending.target;
       if (isCreated && path !== undefined) await this.remove(unused, disk.name);
       await editor.updateMetadata(uuid, ({ pending: _done, ...metadata }) =>
@@ -158,12 +158,20 @@ export class LibvirtDiskMove extends DiskMove {
     });
   }
 
-  /** Whether both the running and the persistent domain use the file. */
-  private async usesEverywhere(uuid: string, target: string, path: string): Promise<boolean> {
+  /**
+   * Whether the domain uses the file, in its running and in its persistent configuration alike.
+   * @throws DomainError WRONG_STATE if only one of them does: then neither file may be removed
+   */
+  private async uses(uuid: string, target: string, path: string): Promise<boolean> {
     const { editor, connection } = this.deps;
-    const { description } = await editor.read(uuid);
-    const isUsed = description.disks.some((disk) => disk.target === target && disk.path === path);
-    return isUsed && (await connection.domains.persistentXml(uuid)).includes(path);
+    const live = (await editor.read(uuid)).description;
+    const next = describeDomain(await connection.domains.persistentXml(uuid));
+    const [now, later] = [live, next].map(({ disks }) =>
+      disks.some((disk) => disk.target === target && disk.path === path),
+    );
+    if (now === later) return now === true;
+    const message = `The disk ${target} of ${live.name} has another file now than at its next start: correct one of them with virsh.`;
+    throw new DomainError('WRONG_STATE', message);
   }
 
   private async remove(pool: string, name: string): Promise<void> {
