@@ -8,6 +8,7 @@ import {
   type Log,
   SILENT_LOG,
 } from '@headgate/domain-contracts';
+import { LibvirtBackups } from './backups/libvirt-backups.js';
 import { LibvirtCluster } from './cluster/libvirt-cluster.js';
 import { LibvirtCloning } from './cloning/libvirt-cloning.js';
 import { LibvirtConsoles } from './consoles/libvirt-consoles.js';
@@ -214,6 +215,8 @@ export class LibvirtBackend extends Backend {
     const merger = new LayerMerger({ ...changes, images });
     const snapshots = new LibvirtSnapshots({ ...changes, merger, holds, tpm: new TpmState(uri) });
     const diskMove = new LibvirtDiskMove({ ...changes, holds });
+    const streams = { clock, createTemporaryFolder: () => progress.createTemporaryFolder(), run };
+    const backups = new LibvirtBackups({ ...changes, ...streams, images, holds });
     const hardware = new LibvirtHardware({
       ...{ connection, finder, pool, editor, lock, clock, log },
       mark: () => progress.mark(),
@@ -254,6 +257,7 @@ export class LibvirtBackend extends Backend {
         snapshots.recover(domain);
         migration.recover(domain);
         diskMove.recover(domain);
+        backups.recover(domain);
         void hardware.recover(domain);
       },
     });
@@ -283,13 +287,8 @@ export class LibvirtBackend extends Backend {
       metrics: new LibvirtMetrics(connection, finder, clock),
       guestInfo: new LibvirtGuestInspection(connection, finder),
       guestControl: new LibvirtGuestControl(connection, finder, clock),
-      diskExport: new LibvirtExport({
-        connection,
-        finder,
-        clock,
-        createTemporaryFolder: () => progress.createTemporaryFolder(),
-        run,
-      }),
+      diskExport: new LibvirtExport({ ...streams, connection, finder }),
+      backups,
       diskSource: new LibvirtDiskSource({
         ...{ connection, finder, clock, pool, images },
         createTemporaryFolder: () => progress.createTemporaryFolder(),
@@ -304,7 +303,6 @@ export class LibvirtBackend extends Backend {
         diskIo: () => diskIo.probe(),
         writeSeed: (seed, into) => writeSeedIso(seed, into, run),
       }),
-      backups: new UnavailableAbility('Checkpoints are not offered on libvirt yet: export the disk of the stopped VM.'),
       cluster: new LibvirtCluster(connection, POOL_NAME),
       diagnostics: new LibvirtDiagnostics({
         connection,
@@ -323,6 +321,7 @@ export class LibvirtBackend extends Backend {
       await migration.close();
       await diskMove.close();
       await snapshots.close();
+      await backups.close();
       await inventory.close();
       await progress.cancelAll();
       await importedImages.close();

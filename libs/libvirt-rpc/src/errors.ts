@@ -83,4 +83,7 @@ export const ErrorNumber = {
   xmlInvalidSchema: 92,
   authUnavailable: 94,
   agentUnsynced: 97,
+  noDomainCheckpoint: 103,
+  noDomainBackup: 104,
+  checkpointInconsistent: 109,
 } as const;

@@ -42,6 +42,8 @@ const domainStats = struct({ domain, stats: typedParams() });
 /** Values of a node by name. With `count` 0, the reply has no values, only their number. */
 const nodeStats = struct({ values: array(struct({ field: string, value: unsignedHyper }), 1024), count: int });
 
+const checkpoint = struct({ name: string, domain });
+
 export const procedure = <A, R>(name: string, number: number, args: Codec<A>, result: Codec<R>): Procedure<A, R> => ({
   name,
   number,
@@ -274,6 +276,31 @@ export const procedures = {
     struct({ file: string, xml: nullable(string), flags: uint }),
     nothing,
   ),
+  domainBackupBegin: procedure(
+    'DomainBackupBegin',
+    421,
+    struct({ domain, backupXml: string, checkpointXml: nullable(string), flags: uint }),
+    nothing,
+  ),
+  domainBackupGetXmlDesc: procedure(
+    'DomainBackupGetXMLDesc',
+    422,
+    struct({ domain, flags: uint }),
+    struct({ xml: string }),
+  ),
+  domainListAllCheckpoints: procedure(
+    'DomainListAllCheckpoints',
+    413,
+    struct({ domain, needResults: flag, flags: uint }),
+    struct({ checkpoints: list(checkpoint), count: int }),
+  ),
+  domainCheckpointGetXmlDesc: procedure(
+    'DomainCheckpointGetXMLDesc',
+    412,
+    struct({ checkpoint, flags: uint }),
+    struct({ xml: string }),
+  ),
+  domainCheckpointDelete: procedure('DomainCheckpointDelete', 417, struct({ checkpoint, flags: uint }), nothing),
   domainCreateWithFlags: procedure('DomainCreateWithFlags', 196, struct({ domain, flags: uint }), struct({ domain })),
   domainShutdownFlags: procedure('DomainShutdownFlags', 258, struct({ domain, flags: uint }), nothing),
   domainReboot: procedure('DomainReboot', 27, struct({ domain, flags: uint }), nothing),

@@ -1,4 +1,5 @@
 import { SILENT_LOG, type Log } from '@headgate/domain-contracts';
+import type { BackupOperations } from './backup-operations.js';
 import type { BlockOperations } from './block-operations.js';
 import type { DomainOperations } from './domain-operations.js';
 import type { EventListener, EventSubscription } from './domain-events.js';
@@ -22,6 +23,7 @@ export class FallbackConnection extends LibvirtConnection {
   override readonly jobs: JobOperations;
   override readonly migrations: MigrationOperations;
   override readonly savedMemory: SavedMemoryOperations;
+  override readonly backups: BackupOperations;
   override readonly networks: NetworkOperations;
   override readonly storage: StorageOperations;
   /** Why the first connection can't be used at all. */
@@ -42,6 +44,7 @@ export class FallbackConnection extends LibvirtConnection {
     this.jobs = this.either(first.jobs, second.jobs);
     this.migrations = this.either(first.migrations, second.migrations);
     this.savedMemory = this.either(first.savedMemory, second.savedMemory);
+    this.backups = this.either(first.backups, second.backups);
     this.networks = this.either(first.networks, second.networks);
     this.storage = this.either(first.storage, second.storage);
   }

@@ -1,3 +1,4 @@
+import type { BackupOperations } from './backup-operations.js';
 import type { BlockOperations } from './block-operations.js';
 import type { DomainOperations } from './domain-operations.js';
 import type { EventListener, EventSubscription } from './domain-events.js';
@@ -23,6 +24,7 @@ export abstract class LibvirtConnection {
   abstract readonly jobs: JobOperations;
   abstract readonly migrations: MigrationOperations;
   abstract readonly savedMemory: SavedMemoryOperations;
+  abstract readonly backups: BackupOperations;
   abstract readonly networks: NetworkOperations;
   abstract readonly storage: StorageOperations;
 

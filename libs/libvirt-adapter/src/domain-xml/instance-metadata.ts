@@ -1,3 +1,4 @@
+import { backupElement, readBackup, type BackupRecord } from './backup-metadata.js';
 import {
   pendingElement,
   readPending,
@@ -12,8 +13,9 @@ import { attribute, element, elements, formatXml, text, type XmlElement } from '
 export const INSTANCE_XMLNS = 'https://headgate.dev/xmlns/instance/1';
 export const INSTANCE_PREFIX = 'headgate';
 
-/** `layer` is the frozen content of a disk below its overlay, `state` the saved state of the firmware or the TPM. */
-export type VolumeRole = 'disk' | 'data' | 'seed' | 'cdrom' | 'serial-log' | 'overlay' | 'nvram' | 'layer' | 'state';
+/** `layer` is the frozen content of a disk below its overlay, `state` the saved state of the firmware or the TPM, `backup` a copy that is exported. */
+export type VolumeRole =
+  'disk' | 'data' | 'seed' | 'cdrom' | 'serial-log' | 'overlay' | 'nvram' | 'layer' | 'state' | 'backup';
 
 /** A volume that the service created for one domain. */
 export interface OwnedVolume {
@@ -45,6 +47,8 @@ export interface InstanceMetadata {
   readonly snapshots: readonly SnapshotRecord[];
   /** A change of the disks that is in progress, or was interrupted. */
   readonly pending?: PendingChange;
+  /** An export of the running domain that has not ended, or was interrupted. */
+  readonly backup?: BackupRecord;
 }
 
 export const NO_METADATA: InstanceMetadata = {
@@ -82,6 +86,7 @@ export function readMetadata(domain: XmlElement): InstanceMetadata {
     })),
     snapshots: readSnapshots(root, children('snapshot')),
     ...readPending(root, children('pending')),
+    ...readBackup(root, children('backup')),
   };
 }
 
@@ -101,6 +106,7 @@ export const metadataElement = ({
   volumes,
   snapshots,
   pending,
+  backup,
 }: InstanceMetadata): XmlElement => ({
   '@owner': owner,
   ...(createdAt !== undefined && { '@created': createdAt }),
@@ -119,6 +125,7 @@ export const metadataElement = ({
   })),
   ...(snapshots.length > 0 && { snapshot: snapshots.map(snapshotElement) }),
   ...(pending !== undefined && { pending: pendingElement(pending) }),
+  ...(backup !== undefined && { backup: backupElement(backup) }),
 });
 
 const optional = <K extends string>(name: K, value: string | undefined): { readonly [_ in K]?: string } =>

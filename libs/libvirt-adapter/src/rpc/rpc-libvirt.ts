@@ -1,5 +1,6 @@
 import type { EventListener, EventSubscription } from '../connection/domain-events.js';
 import { LibvirtConnection } from '../connection/libvirt-connection.js';
+import { RpcBackups } from './rpc-backups.js';
 import { RpcBlocks } from './rpc-blocks.js';
 import { RpcDomains } from './rpc-domains.js';
 import { RpcEvents } from './rpc-events.js';
@@ -28,6 +29,7 @@ export class RpcLibvirt extends LibvirtConnection {
   override readonly jobs: RpcJobs;
   override readonly migrations: RpcMigrations;
   override readonly savedMemory: RpcSavedMemory;
+  override readonly backups: RpcBackups;
   override readonly networks: RpcNetworks;
   override readonly storage: RpcStorage;
   private readonly link: RpcLink;
@@ -45,6 +47,7 @@ export class RpcLibvirt extends LibvirtConnection {
     this.jobs = new RpcJobs(this.link);
     this.migrations = new RpcMigrations(this.link);
     this.savedMemory = new RpcSavedMemory(this.slowLink);
+    this.backups = new RpcBackups(this.slowLink);
     this.networks = new RpcNetworks(this.link);
     this.storage = new RpcStorage(this.link);
   }

@@ -96,6 +96,19 @@ export class QemuImg {
     });
   }
 
+  /** Reads the header of an image that nothing else writes to. @throws DomainError BUSY if something does */
+  async inspect(file: string): Promise<void> {
+    await this.call(['info', '-f', 'qcow2', file], { timeoutMs: INSPECT_TIMEOUT_MS, limits: INSPECT_LIMITS });
+  }
+
+  /** Removes a bitmap of changed blocks from an image; a missing one is not an error. */
+  async removeBitmap(file: string, bitmap: string): Promise<void> {
+    const args = ['bitmap', '--remove', '-f', 'qcow2', file, bitmap];
+    const result = await this.run('qemu-img', args, { timeoutMs: INSPECT_TIMEOUT_MS });
+    if (result.code !== 0 && !/bitmap '[^']*' (?:not found|does not exist)/i.test(result.stderr))
+      throw translateFailure('qemu-img', result);
+  }
+
   async grow(file: string, bytes: number): Promise<void> {
     await this.call(['resize', '-q', '-f', 'qcow2', file, String(bytes)], {
       timeoutMs: INSPECT_TIMEOUT_MS,

@@ -222,7 +222,8 @@ const volumeXml = ({ name, bytes, format, isThin = false, backing }: NewVolume):
       name,
       capacity: { '@unit': 'bytes', '#text': String(bytes) },
       ...(isThin && { allocation: { '@unit': 'bytes', '#text': '0' } }),
-      target: { format: { '@type': format } },
+      // Only images of version 3 can record the changes since a checkpoint.
+      target: { format: { '@type': format }, ...(format === 'qcow2' && { compat: '1.1' }) },
       ...(backing && { backingStore: { path: backing.path, format: { '@type': backing.format } } }),
     },
   });

@@ -17,6 +17,6 @@ export async function libvirtContracts(name: string, connection?: () => LibvirtC
     consoles: { greeting: /login: / },
     hardware: { memoryMib: 256 },
     snapshots: { savesMemory: true },
-    unavailable: ['migration', 'backups', 'containers'],
+    unavailable: ['migration', 'containers'],
   });
 }

@@ -40,7 +40,7 @@ export async function openHarness(connection?: () => LibvirtConnection): Promise
     removeSeed: async (ref) => void (await libvirt.virsh.run(['detach-disk', ref.name, 'vdb', '--config'])),
     deleteExternally: async (ref) => {
       await libvirt.virsh.run(['destroy', ref.name]).catch(() => undefined);
-      await libvirt.virsh.run(['undefine', ref.name]);
+      await libvirt.virsh.run(['undefine', ref.name, '--checkpoints-metadata']);
     },
     quickSource: () => Promise.resolve({ kind: 'image', entry: TINY_ENTRY }),
     imageOrigin: async () => {

@@ -162,7 +162,7 @@ export class LibvirtUnderTest {
     for (const name of await this.domains()) {
       await this.virsh.run(['destroy', name]).catch(() => undefined);
       await this.virsh
-        .run(['undefine', name, '--nvram', '--managed-save', '--snapshots-metadata'])
+        .run(['undefine', name, '--nvram', '--managed-save', '--snapshots-metadata', '--checkpoints-metadata'])
         .catch(() => undefined);
     }
   }

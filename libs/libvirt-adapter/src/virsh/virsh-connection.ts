@@ -1,5 +1,6 @@
 import type { EventListener, EventSubscription } from '../connection/domain-events.js';
 import { LibvirtConnection } from '../connection/libvirt-connection.js';
+import { VirshBackups } from './virsh-backups.js';
 import { VirshBlocks } from './virsh-blocks.js';
 import { VirshDomains } from './virsh-domains.js';
 import { VirshEvents } from './virsh-events.js';
@@ -22,6 +23,7 @@ export class VirshConnection extends LibvirtConnection {
   override readonly jobs: VirshJobs;
   override readonly migrations: VirshMigrations;
   override readonly savedMemory: VirshSavedMemory;
+  override readonly backups: VirshBackups;
   override readonly networks: VirshNetworks;
   override readonly storage: VirshStorage;
   private readonly virsh: Virsh;
@@ -37,6 +39,7 @@ export class VirshConnection extends LibvirtConnection {
     this.jobs = new VirshJobs(this.virsh);
     this.migrations = new VirshMigrations(this.virsh);
     this.savedMemory = new VirshSavedMemory(this.virsh);
+    this.backups = new VirshBackups(this.virsh);
     this.networks = new VirshNetworks(this.virsh);
     this.storage = new VirshStorage(this.virsh);
   }

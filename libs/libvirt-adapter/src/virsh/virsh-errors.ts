@@ -169,6 +169,25 @@ const TRANSLATIONS: readonly (readonly [RegExp, ErrorCode, Message])[] = [
     'WRONG_STATE',
     'libvirt refuses to remove the VM while something depends on it.',
   ],
+  // backups
+  [/no domain backup job present/, 'TASK_NOT_FOUND', 'No backup of the VM is running.'],
+  [
+    /no domain checkpoint with matching name|Checkpoint '[^']*' for incremental backup/,
+    'CHECKPOINT_NOT_FOUND',
+    'There is no such checkpoint.',
+  ],
+  [
+    /missing or broken bitmap|bitmap '[^']*' not found in backing chain/,
+    'CHECKPOINT_INCONSISTENT',
+    'The record of the changes since the checkpoint is lost: delete it, and export the whole disk with a new checkpoint.',
+  ],
+  [
+    /Cannot store dirty bitmaps in qcow2 v2 files/,
+    'WRONG_STATE',
+    'The disk is a qcow2 image of version 2, which can not record changes: stop the VM and convert the disk with `qemu-img amend -f qcow2 -o compat=1.1 DISK`.',
+  ],
+  [/another backup job is already running/, 'BUSY', 'The VM is being backed up: wait until that has ended.'],
+  [/cannot perform disk backup for inactive domain/, 'WRONG_STATE', 'The VM is not running.'],
   // the guest
   [
     /[Gg]uest agent is not (?:responding|connected)|QEMU guest agent is not (?:connected|configured|available)/,

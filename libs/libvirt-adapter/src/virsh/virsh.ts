@@ -86,12 +86,21 @@ export class Virsh {
   }
 
   /** Runs a command with an XML document in a temporary file that only this user can read. */
-  async withXml(xml: string, command: (file: string) => readonly string[], options?: CallOptions): Promise<string> {
+  withXml(xml: string, command: (file: string) => readonly string[], options?: CallOptions): Promise<string> {
+    return this.withXmls([xml], ([file = '']) => command(file), options);
+  }
+
+  /** The same with several documents. */
+  async withXmls(
+    xmls: readonly string[],
+    command: (files: readonly string[]) => readonly string[],
+    options?: CallOptions,
+  ): Promise<string> {
     const folder = await this.createTemporaryFolder();
     try {
-      const file = join(folder, 'document.xml');
-      await writeFile(file, xml, { mode: 0o600 });
-      return await this.run(command(file), options);
+      const files = xmls.map((_xml, i) => join(folder, `document-${i}.xml`));
+      for (const [i, file] of files.entries()) await writeFile(file, xmls[i] ?? '', { mode: 0o600 });
+      return await this.run(command(files), options);
     } finally {
       await rm(folder, { recursive: true, force: true });
     }

@@ -1,0 +1,83 @@
+import { formatXml } from '../domain-xml/xml.js';
+
+export interface DiskBackup {
+  /** Such as `vda`. */
+  readonly target: string;
+  /** The targets of all other disks. */
+  readonly others: readonly string[];
+  /** Path of an empty qcow2 file with the size of the disk. */
+  readonly file: string;
+  /** Only the changes since this checkpoint. */
+  readonly since?: string;
+  /** Creates a checkpoint of the same moment. */
+  readonly checkpoint?: NewCheckpoint;
+}
+
+export interface NewCheckpoint {
+  readonly name: string;
+  readonly description: string;
+}
+
+export type BackupOutcome = { readonly isComplete: true } | { readonly isComplete: false; readonly reason: string };
+
+/**
+ * Copies of the disks of running domains, and the checkpoints since which libvirt records their changes. All throw
+ * INSTANCE_NOT_FOUND for a domain that does not exist.
+ */
+export abstract class BackupOperations {
+  /** Starts to copy the content that a disk has now into a file. @throws DomainError WRONG_STATE, BUSY, CHECKPOINT_INCONSISTENT */
+  abstract beginBackup(uuid: string, backup: DiskBackup): Promise<void>;
+  /** @returns the XML of the backup that is running, if there is one */
+  abstract runningBackup(uuid: string): Promise<string | undefined>;
+  /** How the last backup of a running domain ended. It can be read once. */
+  abstract backupOutcome(uuid: string): Promise<BackupOutcome>;
+  /** The file stays. @throws DomainError WRONG_STATE if there is nothing to abort */
+  abstract abortBackup(uuid: string): Promise<void>;
+
+  /** Names, each after that of the checkpoint before it. */
+  abstract checkpoints(uuid: string): Promise<string[]>;
+  /** @param options.withSize only of a running domain @throws DomainError CHECKPOINT_NOT_FOUND */
+  abstract checkpointXml(uuid: string, name: string, options: { readonly withSize: boolean }): Promise<string>;
+  /**
+   * @param options.keepBitmap removes only libvirt's own record, which is all that it can remove of a domain that is not running
+   * @throws DomainError CHECKPOINT_NOT_FOUND
+   */
+  abstract deleteCheckpoint(uuid: string, name: string, options: { readonly keepBitmap: boolean }): Promise<void>;
+}
+
+/** https://libvirt.org/formatbackup.html */
+export const backupXml = ({ target, others, file, since }: DiskBackup): string =>
+  formatXml({
+    domainbackup: {
+      '@mode': 'push',
+      ...(since !== undefined && { incremental: since }),
+      disks: {
+        disk: [
+          {
+            '@name': target,
+            '@backup': 'yes',
+            '@type': 'file',
+            driver: { '@type': 'qcow2' },
+            target: { '@file': file },
+          },
+          ...others.map((name) => ({ '@name': name, '@backup': 'no' })),
+        ],
+      },
+    },
+  });
+
+/** https://libvirt.org/formatcheckpoint.html */
+export const checkpointXml = ({ target, others, checkpoint }: DiskBackup): string | undefined =>
+  checkpoint &&
+  formatXml({
+    domaincheckpoint: {
+      name: checkpoint.name,
+      description: checkpoint.description,
+      disks: {
+        disk: [
+          { '@name': target, '@checkpoint': 'bitmap' },
+          ...others.map((name) => ({ '@name': name, '@checkpoint': 'no' })),
+        ],
+      },
+    },
+  });

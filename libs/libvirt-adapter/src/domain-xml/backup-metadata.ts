@@ -1,0 +1,31 @@
+import { attribute, element, type XmlElement } from './xml.js';
+
+/**
+ * An export of the disk of a running domain, recorded before it begins, so that the files of an interrupted one can be
+ * removed.
+ */
+export interface BackupRecord {
+  /** Identity of the service that began it. */
+  readonly service: string;
+  /** ISO 8601. */
+  readonly startedAt: string;
+  /** Name of the volume in the service's pool that receives the copy. */
+  readonly volume: string;
+  /** libvirt's name of the new checkpoint. */
+  readonly checkpoint?: string;
+}
+
+export function readBackup(instance: XmlElement, name: string): { backup?: BackupRecord } {
+  const found = element(instance, name);
+  const [service, volume, checkpoint] = ['service', 'volume', 'checkpoint'].map((field) => attribute(found, field));
+  if (!found || service === undefined || volume === undefined) return {};
+  const startedAt = attribute(found, 'started') ?? '';
+  return { backup: { service, startedAt, volume, ...(checkpoint !== undefined && { checkpoint }) } };
+}
+
+export const backupElement = ({ service, startedAt, volume, checkpoint }: BackupRecord): XmlElement => ({
+  '@service': service,
+  '@started': startedAt,
+  '@volume': volume,
+  ...(checkpoint !== undefined && { '@checkpoint': checkpoint }),
+});
