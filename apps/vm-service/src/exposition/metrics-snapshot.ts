@@ -15,7 +15,7 @@ const REFRESH_INTERVAL_MS = 15_000;
 /** A large fleet is collected and rendered in parts, so that requests are answered in between. */
 const ENTRIES_PER_PART = 500;
 const LINES_PER_PART = 500;
-const AGE = 'svc_collection_age_seconds ';
+const AGE = 'svc_collection_age_seconds';
 
 /**
  * The exposition, rendered into a buffer on a timer: a scrape never asks a backend and copies nothing, whatever the size of the fleet. Only
@@ -117,16 +117,23 @@ export class MetricsSnapshot implements OnApplicationBootstrap, BeforeApplicatio
     }
     this.series.collectionAge.set(0);
     this.series.collectionDuration.set((this.clock.now() - startedAt) / 1000);
-    const parts: string[] = [];
+    // Encoded one by one, because encoding all of a large fleet at once would pause other requests.
+    const [before, after]: [Buffer[], Buffer[]] = [[], []];
+    let parts = before;
     for (const { name } of this.series.registry.getMetricsAsArray()) {
       const part = await this.series.registry.getSingleMetricAsString(name);
       const lines = this.lines[INSTANCE_SERIES.findIndex((one) => one === name)] ?? [];
-      parts.push(`${[part, ...lines].join('\n')}\n`);
+      let text = `${[part, ...lines].join('\n')}\n\n`;
+      if (name === AGE) {
+        const value = text.lastIndexOf(AGE) + AGE.length + 1;
+        before.push(Buffer.from(text.slice(0, value)));
+        text = text.slice(text.indexOf('\n', value));
+        parts = after;
+      }
+      parts.push(Buffer.from(text));
       if (lines.length > LINES_PER_PART) await turn();
     }
-    const text = parts.join('\n');
-    const age = text.indexOf(`\n${AGE}`) + 1 + AGE.length;
-    this.rendered = [Buffer.from(text.slice(0, age)), Buffer.from(text.slice(text.indexOf('\n', age)))];
+    this.rendered = [Buffer.concat(before), Buffer.concat(after)];
   }
 
   private async collect(): Promise<void> {
