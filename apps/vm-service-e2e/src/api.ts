@@ -8,12 +8,16 @@ export interface Answer<T> {
 
 /** A plain HTTP client of the API. */
 export class Api {
-  constructor(readonly url: string) {}
+  constructor(
+    readonly url: string,
+    private readonly headers: Readonly<Record<string, string>> = {},
+  ) {}
 
   async send<T = Record<string, unknown>>(method: string, path: string, body?: unknown): Promise<Answer<T>> {
     const answer = await fetch(`${this.url}${path}`, {
       method,
-      ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+      headers: { ...this.headers, ...(body !== undefined && { 'content-type': 'application/json' }) },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
     });
     return { status: answer.status, body: (await answer.json()) as T };
   }

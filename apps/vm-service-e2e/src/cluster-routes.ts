@@ -1,3 +1,4 @@
+import { gunzipSync } from 'node:zlib';
 import type { VmView } from '@headgate/api-contracts';
 import type { Api } from './api.js';
 import { Terminal } from './terminal.js';
@@ -50,6 +51,32 @@ export function clusterRoutes(served: () => Served): void {
     expect((await send<{ kind: string }>('GET', '/api/vms/tailvm/hgtest')).body.kind).toBe('VirtualMachine');
     expect((await send('DELETE', '/api/vms/tailvm/hgtest')).body).toEqual({ status: 'deleted' });
     await api.untilVm('hgtest', 'is gone', (vm) => vm === undefined);
+  });
+
+  test('exports the disk of a stopped VM, also after a client has left', async () => {
+    const { api } = served();
+    const vm = '/api/vms/tailvm/hgtest-export';
+    const body = { name: 'hgtest-export', import: 'https://images.example/fedora.qcow2', disk: '1Gi', mem: '1Gi' };
+    expect((await send('POST', '/api/vms', body)).status).toBe(201);
+    await api.untilVm('hgtest-export', 'has its disk', (one) => one?.status === 'Stopped');
+    const left = new AbortController();
+    const leaving = await fetch(`${api.url}${vm}/export`, { signal: left.signal });
+    left.abort();
+    expect(leaving.status).toBe(200);
+    const response = await fetch(`${api.url}${vm}/export`);
+    expect([
+      response.status,
+      response.headers.get('content-type'),
+      response.headers.get('content-disposition'),
+    ]).toEqual([200, 'application/gzip', 'attachment; filename="hgtest-export.img.gz"']);
+    expect(gunzipSync(Buffer.from(await response.arrayBuffer())).length).toBeGreaterThan(0);
+    expect((await send('GET', `${vm}/export?format=qcow2`)).status).toBe(501);
+    expect((await send('GET', `${vm}/export?checkpoint=one`)).status).toBe(501);
+    expect((await send('POST', `${vm}/start`)).status).toBe(200);
+    await api.untilVm('hgtest-export', 'runs', (one) => one?.status === 'Running');
+    expect((await send('GET', `${vm}/export`)).status).toBe(409);
+    expect((await send('DELETE', vm)).status).toBe(200);
+    await api.untilVm('hgtest-export', 'is gone', (one) => one === undefined);
   });
 
   test('keeps a long cloud-init text in a Secret that is deleted with its VM', async () => {

@@ -22,7 +22,9 @@ export async function leftoversOf(name: string): Promise<string[]> {
 /** Removes the leftovers of a failed test. */
 export async function removeLeftovers(name: string): Promise<void> {
   await virsh('destroy', name).catch(() => undefined);
-  await virsh('undefine', name, '--nvram').catch(() => virsh('undefine', name).catch(() => undefined));
+  await virsh('undefine', name, '--nvram', '--checkpoints-metadata').catch(() =>
+    virsh('undefine', name).catch(() => undefined),
+  );
   const volumes = await virsh('vol-list', 'headgate').catch(() => '');
   for (const line of volumes.split('\n').filter((volume) => volume.includes(name))) {
     await virsh('vol-delete', line.trim().split(/\s+/)[0] ?? '', 'headgate').catch(() => undefined);
