@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { access, copyFile, mkdir, readdir, readFile } from 'node:fs/promises';
+import { access, copyFile, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
@@ -54,6 +55,10 @@ describeWithLibvirt(`LibvirtProvisioning on libvirt${missing === undefined ? '' 
     await (await backend.require('provisioning').create(wanted)).remaining?.(report);
     return report;
   };
+  const boot = async ({ ref }: VmSpec) => {
+    await backend.require('power').apply(ref, 'start');
+    return backend.require('consoles').openSerial(ref);
+  };
   const expectNothingLeft = async (): Promise<void> => {
     expect(await libvirt.domains()).toEqual([]);
     expect(await libvirt.volumes()).toEqual([]);
@@ -99,6 +104,29 @@ describeWithLibvirt(`LibvirtProvisioning on libvirt${missing === undefined ? '' 
       await backend.require('provisioning').delete(wanted.ref);
       await expectNothingLeft();
       await expect(access(serial?.path ?? '')).rejects.toThrow('ENOENT');
+    },
+    BOOT_MS,
+  );
+
+  test(
+    'creates a VM from the raw disk that was built from a bootc image, and needs the file no longer',
+    async () => {
+      const folder = await mkdtemp(join(tmpdir(), 'headgate-built-'));
+      try {
+        const disk = join(folder, 'disk.raw');
+        await promisify(execFile)('qemu-img', ['convert', '-O', 'raw', image, disk]);
+        const wanted = spec({ kind: 'bootc', image: 'registry.example/os:1', disk });
+        await create(wanted);
+        await rm(disk);
+        await recorder.untilVm(wanted.ref, ({ status }) => status === 'Stopped');
+        const { backlog, stream } = await boot(wanted);
+        expect(await readUntil(stream, /Linux version/, backlog.toString('latin1'))).toContain('Linux version');
+        stream.destroy();
+        await backend.require('provisioning').delete(wanted.ref);
+        await expectNothingLeft();
+      } finally {
+        await rm(folder, { recursive: true });
+      }
     },
     BOOT_MS,
   );
