@@ -41,7 +41,7 @@ describeIf(noGuestsBecause(), 'moves between two libvirts and a cluster', () => 
 
   afterAll(async () => {
     await service?.stop();
-    await removeLeftovers(name);
+    for (const letter of ['a', 'b', 'c']) await removeLeftovers(`${name}-${letter}`);
     await second?.stop();
     await cluster?.close();
     rmSync(folder, { recursive: true, force: true });
