@@ -40,7 +40,7 @@ describe('an agent that opens few connections at once', () => {
         .end();
     });
 
-  test('serves all requests that are made at once', async () => {
+  test('serves all requests that arrive at once', async () => {
     const statuses = Promise.all(Array.from({ length: 200 }, ask));
     expect([opener.waitingCount, opener.openingCount]).toEqual([200, 24]);
     expect(new Set(await statuses)).toEqual(new Set([200]));

@@ -41,7 +41,7 @@ describe('a move to another context', () => {
     fireEvent.change(within(dialog).getByRole('combobox', { name: /Destination/ }), { target: { value: 'here' } });
   };
 
-  test('shows the plan with what is lost, and starts the task', async () => {
+  test('shows the plan with the losses, and starts the task', async () => {
     service.on('POST /api/move/preflight', PLAN);
     service.on('POST /api/move', { task: 'move-web-1-1', plan: PLAN });
     const dialog = await openDialog();

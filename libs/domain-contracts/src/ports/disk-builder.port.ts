@@ -38,6 +38,6 @@ export abstract class DiskBuilder {
    */
   abstract install(id: string, order: DiskOrder, report: BuildReport): Promise<string>;
 
-  /** Ends what is left of a build, and removes its files. */
+  /** Ends the remains of a build, and removes its files. */
   abstract remove(id: string): Promise<void>;
 }
