@@ -13,9 +13,13 @@ import type { DomainDescription } from '../domain-xml/domain-description.js';
 import type { OwnedVolume } from '../domain-xml/instance-metadata.js';
 import { attribute, element, formatXml, parseXml, text } from '../domain-xml/xml.js';
 import { SPACE_WATERMARK_BYTES } from '../fetching/limits.js';
-import { busyRefusal } from '../snapshots/disk-holds.js';
+import type { DiskChangesDeps } from '../snapshots/disk-changes.js';
+import { busyRefusal, type DiskHolds } from '../snapshots/disk-holds.js';
 import { describeVolume } from '../storage/find-volume.js';
-import type { LibvirtDiskMoveDeps } from './libvirt-disk-move.js';
+
+export interface DiskMovePlansDeps extends Pick<DiskChangesDeps, 'connection' | 'editor'> {
+  readonly holds: DiskHolds;
+}
 
 export interface MovableDisk {
   readonly target: string;
@@ -46,7 +50,7 @@ const refuse = (code: Refusal['code'], reason: string, remedy: string): Refusal 
 
 /** The checks before a move. They change nothing. */
 export class DiskMovePlans {
-  constructor(private readonly deps: Pick<LibvirtDiskMoveDeps, 'connection' | 'editor' | 'holds'>) {}
+  constructor(private readonly deps: DiskMovePlansDeps) {}
 
   /** @param isHolder whether the caller keeps other changes of the disks away */
   async prepare(id: DomainId, { volume, storage }: DiskMoveRequest, isHolder = false): Promise<PreparedMove> {

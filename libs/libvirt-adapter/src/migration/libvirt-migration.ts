@@ -5,9 +5,7 @@ import {
   messageOf,
   throwFirstRefusal,
   type BackgroundWork,
-  type Clock,
   type InstanceRef,
-  type Log,
   type Plan,
   type TaskReporter,
 } from '@headgate/domain-contracts';
@@ -15,28 +13,18 @@ import { followJob } from '../connection/follow-job.js';
 import type { MigrationSession } from '../connection/migration-operations.js';
 import type { DomainDescription } from '../domain-xml/domain-description.js';
 import type { InstanceMetadata } from '../domain-xml/instance-metadata.js';
-import type { DomainEditor } from '../provisioning/domain-editor.js';
-import type { DomainRemover } from '../provisioning/domain-remover.js';
-import { Slots, type KeyedLock } from '../virsh/concurrency.js';
+import { Slots } from '../virsh/concurrency.js';
 import type { DiskHolds } from '../snapshots/disk-holds.js';
 import { createCopies, metadataThere, removeCopies } from './migrated-files.js';
 import type { MigrationHost } from './migration-host.js';
-import { MigrationSettlement } from './migration-settlement.js';
+import { MigrationSettlement, type SettlementDeps } from './migration-settlement.js';
 import { MigrationPreparation, type PreparedMigration } from './prepare-migration.js';
 import { relocateDomainXml } from './relocate-domain-xml.js';
 import { MigrationFlag, runMigration, UnknownOutcome } from './run-migration.js';
 
-export interface LibvirtMigrationDeps {
-  readonly self: MigrationHost;
-  /** The other libvirt contexts of the service. */
-  readonly others: () => readonly MigrationHost[];
-  readonly editor: DomainEditor;
-  readonly remover: DomainRemover;
-  readonly lock: KeyedLock;
+export interface LibvirtMigrationDeps extends SettlementDeps {
   readonly holds: DiskHolds;
   readonly createTemporaryFolder: () => Promise<string>;
-  readonly clock: Clock;
-  readonly log: Log;
   /** The identity of this service. */
   readonly service: () => string;
 }

@@ -4,9 +4,8 @@ import { NO_METADATA, type InstanceMetadata } from '../domain-xml/instance-metad
 import type { PendingChange } from '../domain-xml/snapshot-metadata.js';
 import { fileDisk, foreignDomainXml, ownDomainXml, UUID } from '../testing/domain-xml.js';
 import { KeyedLock } from '../virsh/concurrency.js';
-import type { LibvirtMigrationDeps } from './libvirt-migration.js';
 import type { MigrationHost } from './migration-host.js';
-import { MigrationSettlement } from './migration-settlement.js';
+import { MigrationSettlement, type SettlementDeps } from './migration-settlement.js';
 
 const DISK = 'web-2c749204.qcow2';
 const OTHER = '6f1b0b45-9d35-4e1b-8a0f-0c5f4f9d5a11';
@@ -87,7 +86,7 @@ function situation({ state = 'running', there = 'none', pending = {}, neighbor }
     lock: new KeyedLock(),
     clock: new FixedClock(),
     log: SILENT_LOG,
-  } as unknown as LibvirtMigrationDeps);
+  } as unknown as SettlementDeps);
   return { settlement, changes };
 }
 

@@ -1,15 +1,26 @@
-import { DomainError, messageOf } from '@headgate/domain-contracts';
+import { DomainError, messageOf, type Clock, type Log } from '@headgate/domain-contracts';
 import type { DomainId } from '../connection/domain-operations.js';
 import { describeDomain } from '../domain-xml/domain-description.js';
 import type { PendingChange } from '../domain-xml/snapshot-metadata.js';
-import type { LibvirtMigrationDeps } from './libvirt-migration.js';
+import type { DomainEditor } from '../provisioning/domain-editor.js';
+import type { DomainRemover } from '../provisioning/domain-remover.js';
+import type { KeyedLock } from '../virsh/concurrency.js';
 import { removeCopies } from './migrated-files.js';
 import type { MigrationHost } from './migration-host.js';
 
 /** How often a host that can't be reached is asked again. */
 const RETRY_MS = 5000;
 
-type SettlementDeps = Pick<LibvirtMigrationDeps, 'self' | 'others' | 'editor' | 'remover' | 'lock' | 'clock' | 'log'>;
+export interface SettlementDeps {
+  readonly self: MigrationHost;
+  /** The other libvirt contexts of the service. */
+  readonly others: () => readonly MigrationHost[];
+  readonly editor: DomainEditor;
+  readonly remover: DomainRemover;
+  readonly lock: KeyedLock;
+  readonly clock: Clock;
+  readonly log: Log;
+}
 
 /**
  * Brings both hosts into one of two states, whatever happened before: the guest runs on the destination and the source has nothing of it, or the
