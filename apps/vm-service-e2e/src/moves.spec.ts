@@ -172,6 +172,11 @@ describeIf(noGuestsBecause(), 'moves between two libvirts and a cluster', () => 
       for (const line of processesWith(dataDir).filter((one) => one.includes('main.js')))
         process.kill(Number.parseInt(line, 10), 'SIGKILL');
       await service.interrupt();
+      await until(
+        'no program of the killed service holds the disk',
+        async () => processesWith('qemu-nbd').filter((one) => one.includes(vm)),
+        (programs) => programs.length === 0,
+      );
       service = await RunningService.start(args, { dataDir });
       api = new Api(service.url);
       const task = await api.untilTask(body.task);
@@ -182,6 +187,7 @@ describeIf(noGuestsBecause(), 'moves between two libvirts and a cluster', () => 
         (one) => one?.status === 'Stopped',
       );
       expect(await entry(vm, 'local')).toMatchObject({ status: 'Stopped' });
+      await start(vm, 'local');
     },
     BOOT_TIMEOUT_MS,
   );

@@ -20,7 +20,7 @@ const START_TIMEOUT_MS = 30_000;
 
 /**
  * A qemu-nbd for one reader, which does not change the disk, or for one writer. QEMU refuses to start a VM with the disk meanwhile. It ends with
- * its client, also when this process is killed.
+ * its client, and before one has connected, the kernel ends it with this process, however this process ends.
  */
 export class NbdServer {
   private stderr = '';
@@ -55,7 +55,8 @@ export class NbdServer {
       ...(access === 'read' ? ['--read-only'] : []),
       ...['--format', format, '--export-name', EXPORT_NAME, '--socket', socketPath, '--', path],
     ];
-    const child = spawn('qemu-nbd', args, { stdio: ['ignore', 'ignore', 'pipe'], env: englishEnvironment() });
+    const options = ['--pdeathsig', 'KILL', '--', 'qemu-nbd', ...args];
+    const child = spawn('setpriv', options, { stdio: ['ignore', 'ignore', 'pipe'], env: englishEnvironment() });
     return new NbdServer(child, socketPath);
   }
 
@@ -101,6 +102,9 @@ export class NbdServer {
 
   private error(): DomainError {
     if (this.failure?.code === 'ENOENT') {
+      return new DomainError('NOT_SUPPORTED', 'setpriv is not installed: install the package util-linux.');
+    }
+    if (/^setpriv: .*No such file/m.test(this.stderr)) {
       return new DomainError('NOT_SUPPORTED', 'qemu-nbd is not installed: install the package qemu-utils.');
     }
     const stderr = `error: ${this.stderr.trim().split('\n').at(-1) ?? ''}`;
