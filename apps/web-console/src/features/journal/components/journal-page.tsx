@@ -60,7 +60,9 @@ export function JournalPage() {
       {!entries && !error && <Skeleton height="10rem" label="Loading the journal" />}
       {entries?.length === 0 && (
         <EmptyState title="No entries" level={2}>
-          No entry matches the filters.
+          {caller || ref || outcome
+            ? 'No entry matches the filters.'
+            : 'Changes and denied requests appear here, with their user and outcome.'}
         </EmptyState>
       )}
       {entries && entries.length > 0 && (
