@@ -22,12 +22,17 @@ interface Template {
 interface Machine {
   readonly metadata: { uid?: string; name: string };
   readonly spec: { template: { spec: Template } };
+  readonly status?: { printableStatus?: string };
 }
 
 interface Live {
   readonly metadata: { uid?: string };
   readonly spec: Template;
-  readonly status?: { currentCPUTopology?: { sockets?: number }; memory?: { guestCurrent?: string } };
+  readonly status?: {
+    currentCPUTopology?: { sockets?: number };
+    memory?: { guestCurrent?: string };
+    migrationState?: { completed?: boolean };
+  };
 }
 
 describe('KubeHardware', () => {
@@ -44,6 +49,9 @@ describe('KubeHardware', () => {
   const store = () => harness.sandbox.store;
   const machine = (ref: InstanceRef): Machine => store().get(VMS, keyOf(ref)) as never;
   const live = (ref: InstanceRef): Live => store().get(VMIS, keyOf(ref)) as never;
+  /** The migration that applies a change begins after the change was accepted. */
+  const hasMigrated = (ref: InstanceRef): boolean =>
+    live(ref).status?.migrationState?.completed === true && machine(ref).status?.printableStatus === 'Running';
   const listed = (resource: string): { metadata: { name: string; labels?: Record<string, string> } }[] =>
     store().list(resource as never, {}) as never;
   const edit = (ref: InstanceRef, change: (template: Template) => void): void =>
@@ -81,7 +89,7 @@ describe('KubeHardware', () => {
       const ref = await harness.givenVm('Running');
       if ('cpu' in size && size.cpu === 1) {
         await hardware().apply(ref, { kind: 'scale', cpu: 2, restart: true });
-        await harness.recorder.untilVm(ref, ({ cpu, status }) => cpu === 2 && status === 'Running');
+        await harness.recorder.untilVm(ref, ({ cpu }) => cpu === 2 && hasMigrated(ref));
       }
       const { uid } = live(ref).metadata;
       const change = { kind: 'scale', ...size, restart: true } as const;
