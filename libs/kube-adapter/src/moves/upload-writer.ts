@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { constants, createGzip, type Gzip } from 'node:zlib';
 import { DomainError, type Clock, type DiskWriter } from '@headgate/domain-contracts';
 import { sendToUploadProxy, type ProxyAddress } from '../images/upload-proxy.js';
@@ -22,22 +21,31 @@ export class UploadWriter implements DiskWriter {
   private readonly signal: AbortSignal;
   private readonly sent: Promise<void>;
   private failure?: unknown;
+  private hasEnded = false;
   private position = 0;
+  /** Called when the stream takes data again, or never will. One listener for all waits, as a large disk waits often. */
+  private wake = (): void => undefined;
 
   constructor(private readonly upload: DiskUpload) {
     const { clock, proxy, requestToken, signal } = upload;
     this.signal = AbortSignal.any([signal, this.stop.signal]);
     this.gzip.on('error', () => undefined);
+    for (const event of ['drain', 'close']) this.gzip.on(event, () => this.wake());
     this.sent = sendToUploadProxy(clock, {
       ...{ proxy, requestToken, signal: this.signal },
       open: () => this.gzip,
       maxAttempts: 1,
       onBytes: () => undefined,
     });
-    this.sent.catch((error: unknown) => {
-      this.failure = error;
-      this.gzip.destroy();
-    });
+    this.sent
+      .catch((error: unknown) => {
+        this.failure = error;
+        this.gzip.destroy();
+      })
+      .finally(() => {
+        this.hasEnded = true;
+        this.wake();
+      });
   }
 
   async write(offset: number, data: Buffer): Promise<void> {
@@ -65,12 +73,16 @@ export class UploadWriter implements DiskWriter {
   }
 
   private async send(data: Buffer): Promise<void> {
-    if (this.failure !== undefined) throw this.failure;
+    this.throwIfEnded();
     this.position += data.length;
     if (this.gzip.write(data)) return;
-    // The stream is destroyed when the upload fails.
-    await Promise.race([once(this.gzip, 'drain'), this.sent, once(this.gzip, 'close')]);
+    await new Promise<void>((resolve) => (this.wake = resolve));
+    this.throwIfEnded();
+  }
+
+  private throwIfEnded(): void {
     if (this.failure !== undefined) throw this.failure;
-    if (this.gzip.destroyed) throw new DomainError('BACKEND_FAILED', 'The cluster has ended the upload early.');
+    if (this.hasEnded || this.gzip.destroyed)
+      throw new DomainError('BACKEND_FAILED', 'The cluster has ended the upload early.');
   }
 }
