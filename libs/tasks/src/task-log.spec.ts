@@ -94,13 +94,13 @@ describe('TaskLog', () => {
   });
 
   test.each(['a', ' ', 'token', 'eyJ-', 'eyJa.', 'https://', '"', '=', '--', 'authorization:', 'password '])(
-    'masks lines of %j in linear time',
+    'masks long lines of %j without trying every part of them',
     (piece) => {
       const line = piece.repeat(Math.ceil(4096 / piece.length));
       const startedAt = performance.now();
       logged(...Array<string>(100).fill(line));
-      // Quadratic patterns take minutes.
-      expect(performance.now() - startedAt).toBeLessThan(5_000);
+      // Milliseconds on any machine; quadratic patterns take minutes.
+      expect(performance.now() - startedAt).toBeLessThan(60_000);
     },
   );
 });

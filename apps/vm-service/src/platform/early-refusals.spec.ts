@@ -4,8 +4,6 @@ import { connect } from 'node:net';
 import { Edge } from '../testing/edge.js';
 import { errorBody } from './domain-error.filter.js';
 
-const MAX_MS_FOR_A_LARGE_BODY = 2000;
-
 describe('a request that is refused early', () => {
   let edge: Edge;
 
@@ -105,11 +103,10 @@ describe('a request that is refused early', () => {
     ['a long list', `{"name":[${'1,'.repeat(60_000)}1]}`],
     ['deep nesting', `{"name":${'['.repeat(4000)}${']'.repeat(4000)}}`],
     ['deep objects', `${'{"a":'.repeat(4000)}1${'}'.repeat(4000)}`],
-  ])('with %s is refused quickly', async (_what, body) => {
-    const startedAt = performance.now();
+  ])('with %s is refused before it is validated, which would take seconds', async (_what, body) => {
     const { status, json } = await edge.send('POST', '/api/vms', body);
     expect([status, json.code]).toEqual([400, 'INVALID_INPUT']);
-    expect(performance.now() - startedAt).toBeLessThan(MAX_MS_FOR_A_LARGE_BODY);
+    expect(json.error).toMatch(/^The body must not be (larger than 100 fields|nested deeper than 10 levels)/);
   });
 
   test('accepts brackets inside strings', async () => {
