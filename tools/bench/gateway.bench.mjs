@@ -5,7 +5,6 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { LIMITS_FLAGS } from '../start/run-service.mjs';
 import { root } from '../start/workspace.mjs';
 import { Child } from './gateway/child.mjs';
 import { load, times } from './gateway/load.mjs';
@@ -62,7 +61,7 @@ function startLimits(folder, name, toml) {
   const config = join(folder, `${name}.toml`);
   writeFileSync(config, toml);
   const args = ['--config', config, '--listen', '127.0.0.1:0', '--data-dir', join(folder, name)];
-  return Child.start([...LIMITS_FLAGS, join(APP, 'dist/main.js'), ...args]);
+  return Child.start([join(APP, 'dist/main.js'), ...args]);
 }
 
 /**

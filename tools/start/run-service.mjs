@@ -8,9 +8,6 @@ import { findNode, projectEnvironment } from './workspace.mjs';
  */
 export const VM_SERVICE_FLAGS = ['--max-semi-space-size=2'];
 
-/** Node flags of homeserver-limits: a flood would make the young generation grow by 40 MiB and more, which V8 would not return. */
-export const LIMITS_FLAGS = ['--max-semi-space-size=4'];
-
 /** Node flags of the sandbox: the same, as 10,000 simulated VMs otherwise take a third more memory. */
 export const SANDBOX_FLAGS = VM_SERVICE_FLAGS;
 
