@@ -1,14 +1,13 @@
 import { useQueryClient } from '@tanstack/react-query';
-import type { CustomSourceDto, PlanView } from '@headgate/api-contracts';
+import type { CustomSourceDto } from '@headgate/api-contracts';
 import { useId, useState } from 'react';
 import { nameProblem } from '../../../shared/names/name-rule.js';
-import { PlanDialog } from '../../../shared/plans/plan-dialog.js';
+import { PlannedChangeDialog, type PlannedChange } from '../../../shared/plans/planned-change-dialog.js';
 import { ErrorAlert } from '../../../shared/ui/error-alert.js';
 import { Field } from '../../../shared/ui/field.js';
 import { SelectInput } from '../../../shared/ui/inputs.js';
 import { LabeledInput } from '../../../shared/ui/labeled-input.js';
 import { Skeleton } from '../../../shared/ui/loading.js';
-import { useNotify } from '../../../shared/ui/notifications.js';
 import { ReasonedButton } from '../../../shared/ui/reasoned-button.js';
 import { Table } from '../../../shared/ui/table.js';
 import {
@@ -21,23 +20,13 @@ import {
 } from '../api/image-requests.js';
 
 /** A change of the sources that waits for a confirmation. */
-interface Change {
-  readonly title: string;
-  readonly label: string;
-  readonly done: string;
-  readonly isDanger?: boolean;
-  readonly preview: (signal: AbortSignal) => Promise<PlanView>;
-  readonly run: () => Promise<unknown>;
-}
-
 const KINDS = { containerDisk: 'Container disk', url: 'Disk image', iso: 'ISO' } as const;
 
 /** The images that users have added to the catalog, with a form to add one. */
 export function SourceList({ refusal }: { refusal: string | undefined }) {
   const { data: sources, error, refetch } = useCustomSources();
-  const [change, setChange] = useState<Change>();
+  const [change, setChange] = useState<PlannedChange>();
   const queries = useQueryClient();
-  const notify = useNotify();
   return (
     <section aria-label="Custom sources" className="hg-section">
       <h2>Custom sources</h2>
@@ -94,17 +83,11 @@ export function SourceList({ refusal }: { refusal: string | undefined }) {
         }
       />
       {change && (
-        <PlanDialog
-          title={change.title}
-          label={change.label}
+        <PlannedChangeDialog
+          change={change}
           failure="Couldn't change the sources"
-          isDanger={change.isDanger ?? false}
-          preview={change.preview}
-          run={change.run}
           onClose={() => setChange(undefined)}
-          onDone={() => {
-            setChange(undefined);
-            notify({ variant: 'success', title: change.done });
+          onChanged={() => {
             void queries.invalidateQueries({ queryKey: SOURCES_KEY });
             void queries.invalidateQueries({ queryKey: ['images'] });
           }}

@@ -1,12 +1,11 @@
 import { useQueryClient } from '@tanstack/react-query';
-import type { CreatedWebhookView, PlanView, WebhookView } from '@headgate/api-contracts';
+import type { CreatedWebhookView, WebhookView } from '@headgate/api-contracts';
 import { useState } from 'react';
-import { PlanDialog } from '../../../shared/plans/plan-dialog.js';
+import { PlannedChangeDialog, type PlannedChange } from '../../../shared/plans/planned-change-dialog.js';
 import { Alert } from '../../../shared/ui/alert.js';
 import { Button } from '../../../shared/ui/button.js';
 import { ErrorAlert } from '../../../shared/ui/error-alert.js';
 import { Skeleton } from '../../../shared/ui/loading.js';
-import { useNotify } from '../../../shared/ui/notifications.js';
 import { Table } from '../../../shared/ui/table.js';
 import { Timestamp } from '../../../shared/ui/timestamp.js';
 import {
@@ -20,22 +19,12 @@ import {
 import { WebhookForm } from './webhook-form.js';
 
 /** A change of a webhook that waits for a confirmation. */
-interface Change {
-  readonly title: string;
-  readonly label: string;
-  readonly done: string;
-  readonly isDanger: boolean;
-  readonly preview: (signal: AbortSignal) => Promise<PlanView>;
-  readonly run: () => Promise<unknown>;
-}
-
 /** The URLs to which changes and ends of tasks are sent, with a form to add one. */
 export function WebhookList() {
   const { data: webhooks, error, refetch } = useWebhooks();
   const [created, setCreated] = useState<CreatedWebhookView>();
-  const [change, setChange] = useState<Change>();
+  const [change, setChange] = useState<PlannedChange>();
   const queries = useQueryClient();
-  const notify = useNotify();
   const reload = (): void => void queries.invalidateQueries({ queryKey: WEBHOOKS_KEY });
 
   return (
@@ -115,19 +104,11 @@ export function WebhookList() {
         }}
       />
       {change && (
-        <PlanDialog
-          title={change.title}
-          label={change.label}
+        <PlannedChangeDialog
+          change={change}
           failure="Couldn't change the webhook"
-          isDanger={change.isDanger}
-          preview={change.preview}
-          run={change.run}
           onClose={() => setChange(undefined)}
-          onDone={() => {
-            setChange(undefined);
-            notify({ variant: 'success', title: change.done });
-            reload();
-          }}
+          onChanged={reload}
         />
       )}
     </section>

@@ -1,13 +1,12 @@
 import { useQueryClient } from '@tanstack/react-query';
-import type { PlanView, PluginView } from '@headgate/api-contracts';
+import type { PluginView } from '@headgate/api-contracts';
 import { useState } from 'react';
 import { PAGE_FOCUS } from '../../../shared/location/use-page-focus.js';
-import { PlanDialog } from '../../../shared/plans/plan-dialog.js';
+import { PlannedChangeDialog, type PlannedChange } from '../../../shared/plans/planned-change-dialog.js';
 import { readOnlyReason, useWhoami } from '../../../shared/queries/use-whoami.js';
 import { Alert } from '../../../shared/ui/alert.js';
 import { ErrorAlert } from '../../../shared/ui/error-alert.js';
 import { Skeleton } from '../../../shared/ui/loading.js';
-import { useNotify } from '../../../shared/ui/notifications.js';
 import { ReasonedButton } from '../../../shared/ui/reasoned-button.js';
 import { ReloadButton } from '../../../shared/ui/reload-button.js';
 import { Table } from '../../../shared/ui/table.js';
@@ -22,16 +21,7 @@ import {
 } from '../api/plugin-requests.js';
 
 /** A change that waits for a confirmation. */
-interface Change {
-  readonly title: string;
-  readonly label: string;
-  readonly done: string;
-  readonly isDanger?: boolean;
-  readonly preview: (signal: AbortSignal) => Promise<PlanView>;
-  readonly run: () => Promise<unknown>;
-}
-
-const installation = ({ name }: PluginView, label: string, done: string): Change => ({
+const installation = ({ name }: PluginView, label: string, done: string): PlannedChange => ({
   title: `${label} ${name}`,
   label,
   done: `${name} was ${done}`,
@@ -39,7 +29,7 @@ const installation = ({ name }: PluginView, label: string, done: string): Change
   run: () => installPlugin(name),
 });
 
-const removal = ({ name }: PluginView): Change => ({
+const removal = ({ name }: PluginView): PlannedChange => ({
   title: `Remove ${name}?`,
   label: 'Remove',
   done: `${name} was removed`,
@@ -49,7 +39,7 @@ const removal = ({ name }: PluginView): Change => ({
 });
 
 /** The change that brings a plugin to the offered version. */
-function offered(plugin: PluginView): Change | undefined {
+function offered(plugin: PluginView): PlannedChange | undefined {
   if (!plugin.inStore) return undefined;
   if (!plugin.installed) return installation(plugin, 'Install', 'installed');
   if (plugin.problem !== undefined) return installation(plugin, 'Reinstall', 'installed again');
@@ -61,9 +51,8 @@ export function PluginsPage() {
   usePageTitle('Plugins');
   const { data, error, refetch, isFetching } = usePlugins();
   const { data: whoami } = useWhoami();
-  const [change, setChange] = useState<Change>();
+  const [change, setChange] = useState<PlannedChange>();
   const queries = useQueryClient();
-  const notify = useNotify();
   return (
     <div className="hg-page">
       <div className="hg-toolbar hg-gap-below">
@@ -80,17 +69,11 @@ export function PluginsPage() {
       )}
       {data && <PluginTable plugins={data.plugins} refusal={readOnlyReason(whoami)} onChange={setChange} />}
       {change && (
-        <PlanDialog
-          title={change.title}
-          label={change.label}
+        <PlannedChangeDialog
+          change={change}
           failure="Couldn't change the plugins"
-          isDanger={change.isDanger ?? false}
-          preview={change.preview}
-          run={change.run}
           onClose={() => setChange(undefined)}
-          onDone={() => {
-            setChange(undefined);
-            notify({ variant: 'success', title: change.done });
+          onChanged={() => {
             void queries.invalidateQueries({ queryKey: PLUGINS_KEY });
             // A plugin can add to the capabilities.
             void queries.invalidateQueries({ queryKey: ['capabilities'] });
@@ -104,7 +87,7 @@ export function PluginsPage() {
 interface PluginTableProps {
   plugins: readonly PluginView[];
   refusal: string | undefined;
-  onChange: (change: Change) => void;
+  onChange: (change: PlannedChange) => void;
 }
 
 function PluginTable({ plugins, refusal, onChange }: PluginTableProps) {
