@@ -34,14 +34,15 @@ describe('the connections to an upstream', () => {
     call(limits.url, method, target, { token: 't', ...(body && { body }) });
 
   describe('that it closes just as they are reused', () => {
-    /** The first request of a connection gets a response; the second finds it closed, as after an idle timeout. */
-    const closesIdle = (socket: Socket, { nth }: { nth: number }) =>
-      nth > 1 ? socket.destroy() : socket.write(json(200, {}));
+    /**
+     * The first request finds its connection closed, as after an idle timeout. It takes an idle connection, possibly one that was opened
+     * ahead and has served no request.
+     */
     beforeEach(async () => {
       upstream.respond = (socket) => socket.write(json(200, {}));
       await Promise.all(Array.from({ length: 4 }, () => ask('GET', VERSIONS)));
-      upstream.respond = closesIdle;
       upstream.asked.length = 0;
+      upstream.respond = (socket) => (upstream.asked.length === 1 ? socket.destroy() : socket.write(json(200, {})));
     });
 
     test('retry an idempotent request once', async () => {

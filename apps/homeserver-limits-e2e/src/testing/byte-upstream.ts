@@ -5,8 +5,6 @@ export interface ReceivedRequest {
   method: string;
   target: string;
   body: string;
-  /** The number of the request on its connection, from 1. */
-  nth: number;
 }
 
 /** An upstream that writes responses byte for byte, including invalid ones. */
@@ -43,7 +41,6 @@ export class ByteUpstream {
   private serve(socket: Socket): void {
     this.sockets.add(socket);
     let received = '';
-    let nth = 0;
     socket.on('close', () => this.sockets.delete(socket));
     socket.on('error', () => undefined);
     socket.on('data', (chunk) => {
@@ -52,7 +49,7 @@ export class ByteUpstream {
         const [method = '', target = ''] = received.split(' ', 2);
         const body = received.slice(received.indexOf('\r\n\r\n') + 4, length);
         received = received.slice(length);
-        const asked = { method, target, body, nth: ++nth };
+        const asked = { method, target, body };
         this.asked.push(asked);
         this.respond(socket, asked);
       }
