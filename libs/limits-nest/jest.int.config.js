@@ -7,4 +7,5 @@ export default {
   testMatch: ['<rootDir>/**/*.int.spec.ts'],
   testPathIgnorePatterns: ['/node_modules/'],
   testTimeout: 300_000,
+  globalSetup: '<rootDir>/src/testing/packed-libraries.mjs',
 };

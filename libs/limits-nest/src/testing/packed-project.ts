@@ -34,17 +34,13 @@ export class PackedProject {
 
   /** @param registryPackages installed from the registry instead of being linked from the workspace */
   constructor(registryPackages: readonly string[] = []) {
-    const packages = join(this.root, 'packages');
     mkdirSync(this.folder);
     this.write('package.json', { name: 'consumer', private: true });
-    run(process.execPath, [join(workspace, 'tools/pack/pack.mjs'), '--out', packages], workspace);
-    // The packages' own dependencies come from this workspace too.
-    run(
-      'npm',
-      ['pack', '--loglevel=error', '--pack-destination', packages],
-      join(workspace, 'node_modules/@redis/client'),
-    );
-    const tarballs = readdirSync(packages).map((file) => join(packages, file));
+    const packages = process.env['HEADGATE_TEST_PACKAGES'];
+    if (packages === undefined) throw new Error('The libraries are not packed: run Jest with jest.int.config.js.');
+    const tarballs = readdirSync(packages)
+      .filter((file) => file.endsWith('.tgz'))
+      .map((file) => join(packages, file));
     const options = [
       ...(registryPackages.length > 0 ? ['--prefer-offline', '--fetch-retries=1'] : ['--offline']),
       '--no-audit',
