@@ -70,6 +70,7 @@ export const ErrorNumber = {
   authFailed: 45,
   noStoragePool: 49,
   noStorageVolume: 50,
+  noNodeDevice: 53,
   operationInvalid: 55,
   configUnsupported: 67,
   operationTimeout: 68,

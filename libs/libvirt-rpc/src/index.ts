@@ -7,6 +7,7 @@ export type { LibvirtTarget, SshTarget, UnixTarget } from './libvirt-uri.js';
 export { closeConnection, openLibvirt, openOver } from './open-connection.js';
 export type { OpenOptions } from './open-connection.js';
 export { migrationProcedures } from './migration-procedures.js';
+export { cpuMapOf, cpusOfMap, placementProcedures } from './placement-procedures.js';
 export { procedures } from './procedures.js';
 export type { Procedure } from './procedures.js';
 export { RpcConnection } from './rpc-connection.js';
