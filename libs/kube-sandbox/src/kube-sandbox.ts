@@ -24,6 +24,7 @@ import { ServerPaths, type VersionInfo } from './apiserver/http/server-paths.js'
 import { SubresourceDispatch } from './apiserver/http/subresource-dispatch.js';
 import { WritePipeline } from './apiserver/http/write-pipeline.js';
 import { ObjectStore } from './apiserver/object-store.js';
+import { enforcePodSecurity } from './apiserver/pod-security.js';
 import { ResourceRegistry } from './apiserver/resource-registry.js';
 import { SubresourceRegistry } from './apiserver/subresources.js';
 import { newUid } from './apiserver/store/new-object.js';
@@ -90,6 +91,7 @@ export class KubeSandbox implements SandboxContext {
     this.authenticator = new Authenticator(rbac ? 'anonymous' : 'admin');
     const authorizer: Authorizer = rbac ? new RbacAuthorizer(this.store) : allowAll;
     for (const definition of [...builtInResources, ...accessReviews(authorizer)]) this.registry.register(definition);
+    enforcePodSecurity(this.admission, this.store);
     registerBuiltInSubresources(this.subresources, { ...this.context(), authenticator: this.authenticator });
 
     const reader = new ObjectReader(this.store, clock);

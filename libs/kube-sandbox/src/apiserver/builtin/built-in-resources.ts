@@ -2,6 +2,7 @@ import type { ResourceDefinition } from '../resource-definition.js';
 import { controllerRevisions, deployments, replicaSets } from './apps.js';
 import { clusterResources } from './cluster.js';
 import { configMaps, secrets } from './config-map-and-secret.js';
+import { jobs } from './job.js';
 import { namespaces } from './namespace.js';
 import { nodes } from './node.js';
 import { podDisruptionBudgets } from './pod-disruption-budget.js';
@@ -31,6 +32,7 @@ export const builtInResources: ResourceDefinition[] = [
   deployments,
   replicaSets,
   controllerRevisions,
+  jobs,
   storageClasses,
   ...storedKinds,
   ...clusterResources,

@@ -24,7 +24,6 @@ interface WebhookConfiguration extends KubeObject {
 }
 
 const workload = { group: 'apps', categories: ['all'], statusSubresource: true };
-const batch = { group: 'batch', categories: ['all'], statusSubresource: true };
 const webhooks = (kind: string): ResourceDefinition =>
   builtIn({
     group: 'admissionregistration.k8s.io',
@@ -101,12 +100,9 @@ export const storedKinds: ResourceDefinition[] = [
     schema: object({ spec: anything(), status: anything() }, [], 'Pods with stable names.'),
   }),
   builtIn({
-    ...batch,
-    kind: 'Job',
-    schema: object({ spec: anything(), status: anything() }, [], 'Runs pods until they complete.'),
-  }),
-  builtIn({
-    ...batch,
+    group: 'batch',
+    categories: ['all'],
+    statusSubresource: true,
     kind: 'CronJob',
     shortNames: ['cj'],
     schema: object({ spec: anything(), status: anything() }, [], 'Creates jobs on a schedule.'),
