@@ -19,6 +19,10 @@ export type Fault =
   | 'agent-gone'
   /** Images of this pod can't be pulled. */
   | 'image-pull'
+  /** The container of a Job's pod prints its lines and does not end. */
+  | 'container-hangs'
+  /** The container of a Job's pod ends with an error. */
+  | 'container-fails'
   | 'snapshot-failure';
 
 /** Lets clients set faults without access to the process: a comma-separated list in this annotation. */

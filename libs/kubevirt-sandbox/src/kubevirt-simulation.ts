@@ -28,6 +28,10 @@ import { Faults } from './faults.js';
 import { registerKubevirtSubresources } from './subresources/kubevirt-subresources.js';
 import { PodSubresources } from './subresources/pod-subresources.js';
 import { KubevirtRelease, type KubevirtVersion } from './kubevirt-version.js';
+import { DiskContents } from './proxies/disk-contents.js';
+import { JobController } from './controllers/jobs/job-controller.js';
+import { JobPodController } from './controllers/jobs/job-pod-controller.js';
+import type { ProgramChooser } from './controllers/jobs/program.js';
 import { registerProxies } from './proxies/register-proxies.js';
 import { metricsDefinitions } from './metrics/metrics-definitions.js';
 import { churn, type ChurnOptions } from './seeds/churn.js';
@@ -122,6 +126,11 @@ export class KubevirtSimulation implements SandboxExtension {
     context.store.load([...(missing ? [namespaceObject(namespaceName)] : []), ...objects]);
   }
 
+  /** Chooses the simulated programs of the containers of Jobs; undefined restores the built-in ones. */
+  choosePrograms(chooser: ProgramChooser | undefined): void {
+    this.context.chooseProgram = chooser;
+  }
+
   /** The inside of a running VM. @throws ApiError 404 */
   guestOf(namespace: string, name: string): SimulatedGuest {
     return this.guests!.of(this.context.store.require<VirtualMachineInstance>(RESOURCES.vmi, { namespace, name }));
@@ -170,7 +179,13 @@ function startControllers(context: SimulationContext, guests: GuestRegistry): Ru
   const instances = new InstanceController(context, guests);
   const dataVolumes = new DataVolumeController(context);
   // The order matters: an index must receive a change before its readers do.
-  const controllers: AnyController[] = [new PodController(context), new ClaimController(context)];
+  const contents = new DiskContents(context);
+  const controllers: AnyController[] = [
+    new PodController(context),
+    new ClaimController(context),
+    new JobController(context),
+    new JobPodController(context, contents),
+  ];
   admitClaims(context);
   if (cdi) admitDataVolumes(context);
   if (cdi) controllers.push(new StorageProfileController(context), dataVolumes);
@@ -193,7 +208,7 @@ function startControllers(context: SimulationContext, guests: GuestRegistry): Ru
     admitEvictions(context);
     admitSnapshots(context);
   }
-  const proxies = kubevirt ? registerProxies(context, dataVolumes) : undefined;
+  const proxies = kubevirt ? registerProxies(context, dataVolumes, contents) : undefined;
   if (proxies) controllers.push(proxies.exports);
   if (!context.without.has('snapshots')) controllers.push(new VolumeSnapshotController(context));
   new PodSubresources(context).register();

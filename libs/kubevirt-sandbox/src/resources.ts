@@ -28,6 +28,7 @@ export const RESOURCES = {
   controllerRevision: 'controllerrevisions.apps',
   disruptionBudget: 'poddisruptionbudgets.policy',
   pod: 'pods',
+  job: 'jobs.batch',
   node: 'nodes',
   claim: 'persistentvolumeclaims',
   volume: 'persistentvolumes',

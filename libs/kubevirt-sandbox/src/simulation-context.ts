@@ -14,6 +14,8 @@ import type { OptionalPart } from './definitions/simulated-definitions.js';
 import type { Faults } from './faults.js';
 import { FeatureGates } from './feature-gates.js';
 import type { KubevirtRelease } from './kubevirt-version.js';
+import { ContainerOutput } from './controllers/jobs/container-output.js';
+import type { ProgramChooser } from './controllers/jobs/program.js';
 import { ClaimConsumers } from './controllers/pods/claim-consumers.js';
 import { NodeLoads } from './controllers/pods/node-load.js';
 import { RESOURCES } from './resources.js';
@@ -47,6 +49,9 @@ export class SimulationContext implements SimulationDeps {
   readonly reportError: (error: unknown, key: string) => void;
   readonly loads = new NodeLoads();
   readonly consumers = new ClaimConsumers();
+  readonly output: ContainerOutput;
+  /** Programs of a test. */
+  chooseProgram: ProgramChooser | undefined;
   /** The changes that a clone applies to the VM of its restore, by the uid of the restore. */
   readonly restoreAdjustments = new Map<string, (vm: VirtualMachine) => void>();
   private addresses = FIRST_ADDRESS;
@@ -63,6 +68,7 @@ export class SimulationContext implements SimulationDeps {
     this.faults = deps.faults;
     this.without = deps.without;
     this.reportError = deps.reportError;
+    this.output = new ContainerOutput(deps.clock);
   }
 
   /** The KubeVirt resource, which holds the configuration. */

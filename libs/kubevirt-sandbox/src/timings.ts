@@ -31,6 +31,12 @@ export const TIMINGS = {
   imagePullRetry: 10_000,
   crashLoopBase: 10_000,
   crashLoopLongest: 300_000,
+  /** The interval between the lines of a simulated program. */
+  programLine: 400,
+  /** After the first failed pod of a Job; doubles with each one. */
+  jobBackoff: 10_000,
+  /** After the cluster has refused a pod of a Job. */
+  jobCreateRetry: 10_000,
   pvcBind: 400,
   pvcExpand: 1_500,
   importScheduled: 700,
@@ -55,7 +61,14 @@ export const TIMINGS = {
 
 /** The shortest interval between retries, so that a scale of 0 does not spin. */
 const SHORTEST_RETRY = 200;
-const RETRIES: ReadonlySet<string> = new Set(['imagePullRetry', 'crashLoopBase', 'crashLoopLongest', 'importRetry']);
+const RETRIES: ReadonlySet<string> = new Set([
+  'jobBackoff',
+  'jobCreateRetry',
+  'imagePullRetry',
+  'crashLoopBase',
+  'crashLoopLongest',
+  'importRetry',
+]);
 
 export type TimingName = keyof typeof TIMINGS;
 

@@ -18,6 +18,7 @@ export function virtualMachineCauses(vm: VirtualMachine, context: SimulationCont
     ...reservedLabelCauses(template.metadata?.labels, 'spec.template.metadata.labels'),
     ...matcherCauses(vm),
     ...(template.spec ? validateTemplateSpec(template.spec, 'spec.template.spec', context) : []),
+    ...volumesStrategyCauses(vm, context),
   ];
 }
 
@@ -37,6 +38,17 @@ function runningCauses({ spec }: VirtualMachine, context: SimulationContext): St
     return [invalidValue('spec.runStrategy', `Invalid RunStrategy (${runStrategy})`)];
   }
   return [];
+}
+
+function volumesStrategyCauses({ spec }: VirtualMachine, { gates }: SimulationContext): StatusCause[] {
+  const { updateVolumesStrategy } = spec;
+  const needed = [
+    ...(updateVolumesStrategy === undefined ? [] : ['VolumesUpdateStrategy']),
+    ...(updateVolumesStrategy === 'Migration' ? ['VolumeMigration'] : []),
+  ];
+  return needed
+    .filter((gate) => !gates.isOn(gate))
+    .map((gate) => invalidValue('updateVolumesStrategy', `${gate} feature gate is not enabled in kubevirt-config`));
 }
 
 function matcherCauses({ spec }: VirtualMachine): StatusCause[] {

@@ -6,6 +6,7 @@ import type { SimulationContext } from '../simulation-context.js';
 import { invalidValue, requiredValue } from './cause.js';
 import { diskCauses } from './disk-rules.js';
 import { networkCauses } from './network-rules.js';
+import { placementCauses } from './placement-rules.js';
 import { volumeCauses } from './volume-rules.js';
 
 const SMALLEST_MEMORY = 1e6;
@@ -21,6 +22,7 @@ export function validateTemplateSpec(spec: VmiSpec, path: string, context: Simul
     ...memoryCauses(spec, path),
     ...memoryHotplugCauses(spec, path),
     ...cpuCauses(spec, path),
+    ...placementCauses(spec, path, context),
     ...machineCauses(spec, path),
     ...evictionCauses(spec, path),
     ...credentialCauses(spec, path),

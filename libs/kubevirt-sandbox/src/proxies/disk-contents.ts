@@ -7,6 +7,7 @@ import { RESOURCES } from '../resources.js';
 import type { PersistentVolumeClaim } from '../types/core-kinds.js';
 import type { DataVolume } from '../types/data-volume.js';
 import type { VolumeSnapshot } from '../types/kubevirt-kinds.js';
+import type { VirtualMachineInstance } from '../types/virtual-machine-instance.js';
 import type { SimulationContext } from '../simulation-context.js';
 
 const SECTOR = 512;
@@ -34,6 +35,26 @@ export class DiskContents {
       ({ status }) => status?.readyToUse === true,
       ({ metadata, spec }) =>
         context.find(RESOURCES.claim, metadata.namespace, spec.source.persistentVolumeClaimName ?? ''),
+    );
+    this.followMigrations();
+  }
+
+  /** A migration to other claims copies the bytes of the disks. */
+  private followMigrations(): void {
+    this.context.store.subscribe(
+      RESOURCES.vmi,
+      ({ object, previous }) => {
+        const { metadata, status } = object as VirtualMachineInstance;
+        const before = (previous as VirtualMachineInstance | undefined)?.status;
+        if (!before?.migratedVolumes || status?.migratedVolumes || before.nodeName === status?.nodeName) return;
+        for (const { sourcePVCInfo, destinationPVCInfo } of before.migratedVolumes) {
+          const [from, to] = [sourcePVCInfo, destinationPVCInfo].map(({ claimName }) =>
+            this.context.find<PersistentVolumeClaim>(RESOURCES.claim, metadata.namespace, claimName),
+          );
+          if (from && to) this.uploaded.set(to.metadata.uid!, this.raw(from));
+        }
+      },
+      { atRest: 'never' },
     );
   }
 

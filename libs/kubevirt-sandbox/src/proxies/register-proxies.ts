@@ -5,7 +5,7 @@ import { uploadTokenDefinition } from '../definitions/cdi-definitions.js';
 import { RESOURCES } from '../resources.js';
 import type { DataVolume } from '../types/data-volume.js';
 import type { SimulationContext } from '../simulation-context.js';
-import { DiskContents } from './disk-contents.js';
+import type { DiskContents } from './disk-contents.js';
 import { ExportDownloads } from './export-downloads.js';
 import { ProxyServer } from './proxy-server.js';
 import { UploadTokens } from './upload-tokens.js';
@@ -16,8 +16,8 @@ const SERVICE = /^(?:https?:)?virt-export-([^:]+)(?::\w+)?$/;
 export function registerProxies(
   context: SimulationContext,
   dataVolumes: DataVolumeController,
+  contents: DiskContents,
 ): { exports: ExportController; close: () => void } {
-  const contents = new DiskContents(context);
   const downloads = new ExportDownloads(context, contents);
   const tokens = new UploadTokens(context);
   const server = new ProxyServer(context, downloads, tokens, contents, (key) => dataVolumes.completeUpload(key));

@@ -1,5 +1,6 @@
 import type { KubeObject } from '@headgate/kube-sandbox';
 import { FeatureGates } from '../feature-gates.js';
+import type { PermittedHostDevices } from '../types/kubevirt-kinds.js';
 import type { SimulationContext } from '../simulation-context.js';
 import { commonInstancetypes, commonPreferences } from './instancetypes.js';
 import { handlerDaemonSet, seedComponents, webhookConfigurations, withHandlers } from './seed-components.js';
@@ -15,6 +16,7 @@ export interface ClusterSeed {
   /** Default none: hot-plugged CPUs, memory and NICs wait for a migration that a client starts. */
   workloadUpdateMethods?: readonly string[];
   vmRolloutStrategy?: 'Stage' | 'LiveUpdate';
+  permittedHostDevices?: PermittedHostDevices;
   /** Default true: a CSI class with shared volumes, expansion and snapshots, and two that wait for their first consumer. */
   storage?: boolean;
   /** Default {@link SHARED_CLASS}. */
@@ -128,6 +130,7 @@ function kubevirtResource({ release }: SimulationContext, seed: ClusterSeed, now
       configuration: {
         developerConfiguration: { featureGates: [...(seed.featureGates ?? FeatureGates.defaultsOf(release))] },
         ...(seed.vmRolloutStrategy ? { vmRolloutStrategy: seed.vmRolloutStrategy } : {}),
+        ...(seed.permittedHostDevices ? { permittedHostDevices: seed.permittedHostDevices } : {}),
       },
       imagePullPolicy: 'IfNotPresent',
       workloadUpdateStrategy: seed.workloadUpdateMethods

@@ -14,6 +14,10 @@ export interface NodeSeed {
   ready?: boolean;
   /** Whether VMs may run on it: false on a node without KVM. */
   kvm?: boolean;
+  /** Whether its kubelet reserves CPUs for single pods. Default false. */
+  cpuManager?: boolean;
+  /** Further resources, such as `hugepages-2Mi: 4Gi` or a kind of device. A node without hugepages reports none of either size. */
+  resources?: Record<string, string>;
   labels?: Record<string, string>;
   address?: string;
 }
@@ -26,6 +30,9 @@ export function buildNode(seed: NodeSeed, now: string): Node {
     memory,
     pods: String(pods),
     'ephemeral-storage': '200Gi',
+    'hugepages-1Gi': '0',
+    'hugepages-2Mi': '0',
+    ...seed.resources,
     ...(kvm
       ? { 'devices.kubevirt.io/kvm': '1k', 'devices.kubevirt.io/tun': '1k', 'devices.kubevirt.io/vhost-net': '1k' }
       : {}),
@@ -35,7 +42,11 @@ export function buildNode(seed: NodeSeed, now: string): Node {
     kind: 'Node',
     metadata: {
       name,
-      labels: { ...baseLabels(seed), ...(kvm ? kubevirtLabels(seed.cpuVendor ?? 'Intel') : {}), ...seed.labels },
+      labels: {
+        ...baseLabels(seed),
+        ...(kvm ? kubevirtLabels(seed.cpuVendor ?? 'Intel', seed.cpuManager) : {}),
+        ...seed.labels,
+      },
       annotations: { 'kubevirt.io/heartbeat': now },
     },
     spec: { podCIDR: '10.128.0.0/9' },
@@ -84,8 +95,9 @@ const baseLabels = ({ name, roles = ['worker'], architecture = 'amd64' }: NodeSe
 
 const MODELS = { Intel: 'Cascadelake-Server', AMD: 'EPYC-Milan' } as const;
 
-const kubevirtLabels = (vendor: 'Intel' | 'AMD'): Record<string, string> => ({
+const kubevirtLabels = (vendor: 'Intel' | 'AMD', cpuManager = false): Record<string, string> => ({
   'kubevirt.io/schedulable': 'true',
+  cpumanager: String(cpuManager),
   [`cpu-vendor.node.kubevirt.io/${vendor}`]: 'true',
   [`host-model-cpu.node.kubevirt.io/${MODELS[vendor]}`]: 'true',
   [`cpu-model.node.kubevirt.io/${MODELS[vendor]}`]: 'true',

@@ -7,7 +7,8 @@ import { RESOURCES } from '../resources.js';
 import type { Container, Pod } from '../types/core-kinds.js';
 import type { SimulationContext } from '../simulation-context.js';
 import { ContainerFiles, containerFacts } from './container-shells.js';
-import { containerLog, HEARTBEAT_MS, heartbeatLine } from './container-log.js';
+import { isOfJob } from '../controllers/jobs/job-pod-controller.js';
+import { containerLog, HEARTBEAT_MS, heartbeatLine, type LogLine } from './container-log.js';
 import { portForwarding } from './port-forwarding.js';
 import { EXEC_PROTOCOLS, ExecChannels, type TerminalSize } from './exec-channels.js';
 
@@ -71,14 +72,42 @@ export class PodSubresources {
       const why = waiting?.reason ?? 'ContainerCreating';
       throw badRequest(`container "${container.name}" in pod "${pod.metadata.name}" is waiting to start: ${why}`);
     }
-    const lines = containerLog(pod, container, this.context.clock.now());
+    const since = Date.parse(request.query.get('sinceTime') ?? '');
+    const all = this.linesOf(pod, container);
+    const lines = Number.isNaN(since) ? all : all.filter(({ time }) => Date.parse(time) >= since);
     const tail = Number(request.query.get('tailLines') ?? lines.length);
     const shown = tail === 0 ? [] : lines.slice(-tail);
     const stamped = request.query.get('timestamps') === 'true';
     const text = shown.map(({ time, line }) => `${stamped ? `${time} ` : ''}${line}\n`).join('');
     if (request.query.get('follow') !== 'true') return { code: 200, body: text };
-    this.follow(pod, request.stream, text);
+    if (isOfJob(pod)) this.followProgram(pod, request.stream, text, stamped);
+    else this.follow(pod, request.stream, text);
     return undefined;
+  }
+
+  private linesOf(pod: Pod, container: Container): readonly LogLine[] {
+    if (isOfJob(pod)) return this.context.output.of(pod.metadata.uid ?? '');
+    return containerLog(pod, container, this.context.clock.now());
+  }
+
+  /** Follows the lines of a container that ends. */
+  private followProgram(pod: Pod, stream: ResponseStream, text: string, stamped: boolean): void {
+    stream.start(200, { 'Content-Type': 'text/plain' });
+    if (text) stream.write(text);
+    const { output, store } = this.context;
+    const { namespace, name, uid = '' } = pod.metadata;
+    const unfollow = output.follow(uid, ({ time, line }) => stream.write(`${stamped ? `${time} ` : ''}${line}\n`));
+    const unsubscribe = store.subscribe(RESOURCES.pod, ({ object, type }) => {
+      if (object.metadata.uid !== uid) return;
+      if (type === 'DELETED' || (object as Pod).status?.phase !== 'Running') finish();
+    });
+    const finish = (): void => {
+      unfollow();
+      unsubscribe();
+      stream.end();
+    };
+    stream.signal.addEventListener('abort', finish, { once: true });
+    if (this.context.find<Pod>(RESOURCES.pod, namespace, name)?.status?.phase !== 'Running') finish();
   }
 
   private follow(pod: Pod, stream: ResponseStream, text: string): void {

@@ -9,7 +9,8 @@ export interface Container {
   args?: string[];
   env?: { name: string; value?: string }[];
   resources?: { requests?: Record<string, string>; limits?: Record<string, string> };
-  volumeMounts?: { name: string; mountPath: string }[];
+  volumeMounts?: { name: string; mountPath: string; subPath?: string }[];
+  volumeDevices?: { name: string; devicePath: string }[];
   securityContext?: { privileged?: boolean };
   tty?: boolean;
   /** Always makes an init container a sidecar. */
@@ -26,7 +27,12 @@ export interface PodSpec {
   tolerations?: unknown[];
   restartPolicy?: string;
   terminationGracePeriodSeconds?: number;
-  volumes?: { name: string; persistentVolumeClaim?: { claimName: string }; [source: string]: unknown }[];
+  volumes?: {
+    name: string;
+    persistentVolumeClaim?: { claimName: string };
+    secret?: { secretName?: string; optional?: boolean };
+    [source: string]: unknown;
+  }[];
   hostname?: string;
   readinessGates?: { conditionType: string }[];
 }
@@ -34,7 +40,14 @@ export interface PodSpec {
 export interface ContainerState {
   waiting?: { reason: string; message?: string };
   running?: { startedAt: string };
-  terminated?: { exitCode: number; reason: string; startedAt?: string; finishedAt?: string; containerID?: string };
+  terminated?: {
+    exitCode: number;
+    reason: string;
+    message?: string;
+    startedAt?: string;
+    finishedAt?: string;
+    containerID?: string;
+  };
 }
 
 export interface ContainerStatus {

@@ -26,11 +26,19 @@ export interface Preference extends KubeObject {
   };
 }
 
+/** The devices that VMs may have, with the names of the resources by which they are requested. */
+export interface PermittedHostDevices {
+  pciHostDevices?: { pciVendorSelector: string; resourceName: string; externalResourceProvider?: boolean }[];
+  mediatedDevices?: { mdevNameSelector: string; resourceName: string; externalResourceProvider?: boolean }[];
+  usb?: { resourceName: string; selectors?: { vendor: string; product: string }[] }[];
+}
+
 export interface KubeVirt extends KubeObject {
   spec: {
     configuration?: {
       evictionStrategy?: string;
       network?: { permitBridgeInterfaceOnPodNetwork?: boolean };
+      permittedHostDevices?: PermittedHostDevices;
       vmRolloutStrategy?: string;
       developerConfiguration?: { featureGates?: string[]; disabledFeatureGates?: string[]; useEmulation?: boolean };
       liveUpdateConfiguration?: { maxHotplugRatio?: number };

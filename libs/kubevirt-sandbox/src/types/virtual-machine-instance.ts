@@ -8,6 +8,7 @@ export interface Disk {
   lun?: { bus?: string };
   bootOrder?: number;
   serial?: string;
+  shareable?: boolean;
 }
 
 export interface NetworkInterface {
@@ -58,6 +59,16 @@ export interface CpuTopology {
   threads?: number;
   maxSockets?: number;
   model?: string;
+  dedicatedCpuPlacement?: boolean;
+  isolateEmulatorThread?: boolean;
+  numa?: { guestMappingPassthrough?: object };
+}
+
+/** A device of a node, by the name of its resource. */
+export interface PassedThroughDevice {
+  name: string;
+  deviceName?: string;
+  claimName?: string;
 }
 
 export interface Domain {
@@ -73,6 +84,9 @@ export interface Domain {
     autoattachGraphicsDevice?: boolean;
     autoattachSerialConsole?: boolean;
     autoattachPodInterface?: boolean;
+    filesystems?: { name: string }[];
+    hostDevices?: PassedThroughDevice[];
+    gpus?: PassedThroughDevice[];
     [device: string]: unknown;
   };
 }
@@ -94,6 +108,18 @@ export interface VmiSpec {
 }
 
 export type VmiPhase = '' | 'Pending' | 'Scheduling' | 'Scheduled' | 'Running' | 'Succeeded' | 'Failed' | 'Unknown';
+
+/** A volume whose disk is copied to another claim by a migration. */
+export interface MigratedVolume {
+  volumeName: string;
+  sourcePVCInfo: MigratedClaim;
+  destinationPVCInfo: MigratedClaim;
+}
+
+export interface MigratedClaim {
+  claimName: string;
+  volumeMode?: string;
+}
 
 export interface VolumeStatus {
   name: string;
@@ -164,6 +190,8 @@ export interface VmiStatus {
   /** The node that the VMI has to leave after an eviction of its pod. */
   evacuationNodeName?: string;
   fsFreezeStatus?: string;
+  /** The disks that the next migration copies, or the running one. */
+  migratedVolumes?: MigratedVolume[];
 }
 
 export interface VirtualMachineInstance extends KubeObject {

@@ -1,7 +1,7 @@
 import type { KubeObject } from '@headgate/kube-sandbox';
 import type { Condition } from './condition.js';
 import type { DataVolumeSpec } from './data-volume.js';
-import type { Disk, VmiSpec, Volume } from './virtual-machine-instance.js';
+import type { Disk, MigratedVolume, VmiSpec, Volume } from './virtual-machine-instance.js';
 
 export type RunStrategy = 'Always' | 'Halted' | 'Manual' | 'RerunOnFailure' | 'Once' | 'WaitAsReceiver';
 
@@ -58,6 +58,7 @@ export interface VmStatus {
   stateChangeRequests?: StateChangeRequest[];
   volumeRequests?: VolumeRequest[];
   volumeSnapshotStatuses?: { name: string; enabled: boolean; reason?: string }[];
+  volumeUpdateState?: { volumeMigrationState?: { migratedVolumes?: MigratedVolume[] } };
   snapshotInProgress?: string;
   restoreInProgress?: string;
   startFailure?: { consecutiveFailCount: number; lastFailedVMIUID?: string; retryAfterTimestamp?: string };

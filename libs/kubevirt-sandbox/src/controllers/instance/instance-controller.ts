@@ -10,6 +10,7 @@ import { chooseNode } from '../pods/node-choice.js';
 import { freesNode } from '../pods/node-load.js';
 import { isFinal } from '../virtual-machine/printable-status.js';
 import { VM_FINALIZER } from '../virtual-machine/instance-builder.js';
+import { needsVolumesChange } from '../virtual-machine/volume-migration.js';
 import { VolumeUsers } from '../virtual-machine/volume-users.js';
 import { connectAgent, disconnectAgent } from './agent-connection.js';
 import { guestFacts, type GuestRegistry } from './guest-registry.js';
@@ -111,6 +112,9 @@ export class InstanceController extends Controller<VirtualMachineInstance> {
         this.waitingForNetworks.set(vmi.metadata.uid!, vmi.metadata);
         this.recordEvent(vmi, 'FailedCreate', `Error creating pod: ${obstacle.message}`, { warning: true });
         return this.failSync(vmi, 'FailedCreate', obstacle.message);
+      case 'not-permitted':
+        this.recordEvent(vmi, 'FailedCreate', `Error creating pod: ${obstacle.message}`, { warning: true });
+        return this.failSync(vmi, 'FailedCreate', obstacle.message);
       case 'wants-node':
         return this.placeClaims(vmi, obstacle.claims);
       case 'waiting':
@@ -178,6 +182,10 @@ export class InstanceController extends Controller<VirtualMachineInstance> {
     this.followAgent(vmi);
     if (hasOutdatedClaims(this.context, vmi)) this.change(vmi, (draft) => refreshClaims(this.context, draft));
     this.followNetworkChange(vmi);
+    if (needsVolumesChange(vmi)) {
+      const change = { type: 'VolumesChange', status: 'True', message: 'migrate volumes' } as const;
+      this.change(vmi, (draft) => updateCondition(draft, change, this.now));
+    }
     stepHotplug(this.context, vmi, pod, {
       took: (step) => this.took(vmi, step, 'hotplugStep'),
       recordEvent: (reason, message) => this.recordEvent(vmi, reason, message, HANDLER),

@@ -4,8 +4,9 @@ import { binaryQuantity, MIB } from '../../quantity.js';
 import type { Container, Pod } from '../../types/core-kinds.js';
 import type { VirtualMachineInstance } from '../../types/virtual-machine-instance.js';
 import { controlledBy, type SimulationContext } from '../../simulation-context.js';
-import { guestMemoryBytes, vcpus } from '../virtual-machine/vmi-defaults.js';
+import { vcpus } from '../virtual-machine/vmi-defaults.js';
 import { claimNameOf } from '../virtual-machine/volume-snapshot-statuses.js';
+import { ordinaryMemoryBytes, placementResources, placementSelector } from './placement-resources.js';
 
 const MAX_LABEL_LENGTH = 63;
 const OVERHEAD_BYTES = 256 * MIB;
@@ -45,6 +46,7 @@ export function launcherPod(
       nodeSelector: {
         'kubernetes.io/arch': spec.architecture ?? 'amd64',
         'kubevirt.io/schedulable': 'true',
+        ...placementSelector(spec),
         ...extra.nodeSelector,
         ...spec.nodeSelector,
       },
@@ -76,7 +78,9 @@ function launcherLabels(context: SimulationContext, vmi: VirtualMachineInstance)
 }
 
 function containersOf(context: SimulationContext, vmi: VirtualMachineInstance): Container[] {
-  const memory = binaryQuantity(Math.ceil((guestMemoryBytes(vmi.spec) + OVERHEAD_BYTES) / MIB) * MIB);
+  const memory = binaryQuantity(Math.ceil((ordinaryMemoryBytes(vmi.spec) + OVERHEAD_BYTES) / MIB) * MIB);
+  const reserved = placementResources(vmi.spec);
+  const hasReserved = Object.keys(reserved).length > 0;
   const disks = (vmi.spec.volumes ?? []).flatMap(({ name, containerDisk }) =>
     containerDisk
       ? [{ name: `volume${name}`, image: containerDisk.image, resources: { requests: { cpu: '1m', memory: '1M' } } }]
@@ -93,7 +97,9 @@ function containersOf(context: SimulationContext, vmi: VirtualMachineInstance): 
           memory,
           'devices.kubevirt.io/kvm': '1',
           'devices.kubevirt.io/tun': '1',
+          ...reserved,
         },
+        ...(hasReserved ? { limits: { ...(reserved.cpu === undefined ? {} : { memory }), ...reserved } } : {}),
       },
     },
     ...disks,

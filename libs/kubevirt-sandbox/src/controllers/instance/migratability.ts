@@ -3,6 +3,7 @@ import type { Condition } from '../../types/condition.js';
 import type { PersistentVolumeClaim } from '../../types/core-kinds.js';
 import type { VirtualMachineInstance } from '../../types/virtual-machine-instance.js';
 import type { SimulationContext } from '../../simulation-context.js';
+import { updateCondition } from './instance-phase.js';
 import { claimNameOf } from '../virtual-machine/volume-snapshot-statuses.js';
 
 const ALLOW_BRIDGE = 'kubevirt.io/allow-pod-bridge-network-live-migration';
@@ -10,13 +11,18 @@ const ALLOW_BRIDGE = 'kubevirt.io/allow-pod-bridge-network-live-migration';
 type Verdict = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
 
 /** The conditions LiveMigratable and StorageLiveMigratable of a running VMI. */
-export function migratability(context: SimulationContext, vmi: VirtualMachineInstance): Verdict[] {
-  const obstacle = networkObstacle(vmi) ?? cpuObstacle(vmi) ?? diskObstacle(context, vmi);
-  const storage = networkObstacle(vmi) ?? cpuObstacle(vmi);
+function migratability(context: SimulationContext, vmi: VirtualMachineInstance): Verdict[] {
+  const storage = networkObstacle(vmi) ?? cpuObstacle(vmi) ?? deviceObstacle(vmi);
+  const obstacle = storage ?? diskObstacle(context, vmi);
   return [
     { type: 'LiveMigratable', ...verdict(obstacle) },
     { type: 'StorageLiveMigratable', ...verdict(storage) },
   ];
+}
+
+/** Updates these conditions, on a draft. */
+export function refreshMigratability(context: SimulationContext, vmi: VirtualMachineInstance): void {
+  for (const condition of migratability(context, vmi)) updateCondition(vmi, condition, context.clock.timestamp());
 }
 
 type Obstacle = { reason: string; message: string } | undefined;
@@ -39,10 +45,17 @@ function cpuObstacle({ spec }: VirtualMachineInstance): Obstacle {
   return { reason: 'CPUModeLiveMigratable', message: 'VMI uses host-passthrough CPU mode' };
 }
 
+function deviceObstacle({ spec }: VirtualMachineInstance): Obstacle {
+  const { gpus = [], hostDevices = [] } = spec.domain.devices;
+  if (gpus.length === 0 && hostDevices.length === 0) return undefined;
+  return { reason: 'HostDeviceNotLiveMigratable', message: 'VMI uses a PCI host devices' };
+}
+
 function diskObstacle(context: SimulationContext, vmi: VirtualMachineInstance): Obstacle {
   for (const volume of vmi.spec.volumes ?? []) {
     const name = claimNameOf(volume);
-    if (!name) continue;
+    // Disks that a migration copies need not be shared.
+    if (!name || vmi.status?.migratedVolumes?.some(({ volumeName }) => volumeName === volume.name)) continue;
     const claim = context.find<PersistentVolumeClaim>(RESOURCES.claim, vmi.metadata.namespace, name);
     if (!claim || claim.spec.accessModes?.includes('ReadWriteMany')) continue;
     return {

@@ -4,7 +4,7 @@ import type { VirtualMachineInstance } from '../../types/virtual-machine-instanc
 import type { SimulationContext } from '../../simulation-context.js';
 import { enterPhase, GUEST_NOT_RUNNING, updateCondition } from './instance-phase.js';
 import { interfaceStatuses } from './interface-status.js';
-import { migratability, migrationMethodOf } from './migratability.js';
+import { migrationMethodOf, refreshMigratability } from './migratability.js';
 import { bootVolumes, bootVolumeStatus, diskTargets } from './volume-status.js';
 
 /** The status of a VMI whose guest has just been started, on a draft. */
@@ -37,9 +37,9 @@ export function setRunning(context: SimulationContext, vmi: VirtualMachineInstan
     updateCondition(vmi, { type: 'Paused', status: 'True', reason: 'PausedByUser', message }, now);
   }
   updateReadiness(vmi, now);
-  for (const condition of migratability(context, vmi)) {
-    updateCondition(vmi, condition, now);
-    findCondition(status.conditions, condition.type)!.lastTransitionTime = null;
+  refreshMigratability(context, vmi);
+  for (const type of ['LiveMigratable', 'StorageLiveMigratable']) {
+    findCondition(status.conditions, type)!.lastTransitionTime = null;
   }
 }
 

@@ -4,12 +4,14 @@ import type { DataVolume } from '../../types/data-volume.js';
 import type { VirtualMachineInstance } from '../../types/virtual-machine-instance.js';
 import type { SimulationContext } from '../../simulation-context.js';
 import { claimNameOf } from '../virtual-machine/volume-snapshot-statuses.js';
+import { deviceObstacle } from './placement-resources.js';
 import { bootVolumes } from './volume-status.js';
 
 /** The obstacles to the creation of a VMI's pod. */
 export type StartObstacle =
   | { kind: 'missing-claim'; message: string }
   | { kind: 'missing-network'; message: string }
+  | { kind: 'not-permitted'; message: string }
   /** Disks that are still being filled. */
   | { kind: 'waiting' }
   /** Claims that wait for the node of their first consumer. */
@@ -36,6 +38,8 @@ export function startObstacle(context: SimulationContext, vmi: VirtualMachineIns
   }
   const network = missingNetwork(context, vmi);
   if (network) return { kind: 'missing-network', message: network };
+  const device = deviceObstacle(context, vmi);
+  if (device) return { kind: 'not-permitted', message: device };
   if (unplaced.length > 0) return { kind: 'wants-node', claims: unplaced };
   return waiting ? { kind: 'waiting' } : undefined;
 }

@@ -1,12 +1,15 @@
 import { RESOURCES } from '../../resources.js';
 import { removeCondition } from '../../types/condition.js';
-import type { Pod } from '../../types/core-kinds.js';
+import type { PersistentVolumeClaim, Pod } from '../../types/core-kinds.js';
 import type { MigrationState, VirtualMachineInstance } from '../../types/virtual-machine-instance.js';
 import type { SimulationContext } from '../../simulation-context.js';
 import { interfaceStatuses } from '../instance/interface-status.js';
+import { refreshMigratability } from '../instance/migratability.js';
+import { claimInfo } from '../instance/volume-status.js';
 
 /** Moves the guest to the target pod and applies the changes that waited for a migration, on a draft. */
-export function handOver(vmi: VirtualMachineInstance, target: Pod, now: string): void {
+export function handOver(context: SimulationContext, vmi: VirtualMachineInstance, target: Pod): void {
+  const now = context.clock.timestamp();
   const status = vmi.status!;
   const node = target.spec.nodeName!;
   status.nodeName = node;
@@ -19,8 +22,24 @@ export function handOver(vmi: VirtualMachineInstance, target: Pod, now: string):
   for (const type of ['HotVCPUChange', 'HotMemoryChange', 'MigrationRequired', 'VolumesChange']) {
     removeCondition((status.conditions ??= []), type);
   }
+  useMigratedVolumes(context, vmi);
+  refreshMigratability(context, vmi);
   status.interfaces = interfaceStatuses(vmi, target.status?.podIP);
   status.migrationState = { ...status.migrationState, completed: true, endTimestamp: now };
+}
+
+/** The guest uses the copies of its disks. */
+function useMigratedVolumes(context: SimulationContext, { metadata, status }: VirtualMachineInstance): void {
+  for (const { volumeName, destinationPVCInfo } of status!.migratedVolumes ?? []) {
+    const claim = context.find<PersistentVolumeClaim>(
+      RESOURCES.claim,
+      metadata.namespace,
+      destinationPVCInfo.claimName,
+    );
+    const volume = status!.volumeStatus?.find(({ name }) => name === volumeName);
+    if (volume && claim) volume.persistentVolumeClaimInfo = claimInfo(claim);
+  }
+  delete status!.migratedVolumes;
 }
 
 /** The migration state of a VMI while it migrates. */

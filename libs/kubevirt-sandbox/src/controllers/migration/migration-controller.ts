@@ -10,6 +10,7 @@ import type { SimulationContext } from '../../simulation-context.js';
 import { Controller } from '../controller.js';
 import { isFinal } from '../virtual-machine/printable-status.js';
 import { beginState, handOver } from './hand-over.js';
+import { copiedBytes } from './copied-bytes.js';
 import { mayBegin } from './migration-limits.js';
 import { findTargetPod, targetPod } from './target-pod.js';
 
@@ -139,7 +140,7 @@ export class MigrationController extends Controller<Migration> {
   private copy(migration: Migration, vmi: VirtualMachineInstance, target: Pod): void {
     const { timings } = this.context;
     if (suffers(this.context, 'migration-stuck', vmi)) return;
-    const gib = quantityValue(vmi.spec.domain.memory?.guest ?? '1Gi') / GIB;
+    const gib = (quantityValue(vmi.spec.domain.memory?.guest ?? '1Gi') + copiedBytes(this.context, vmi)) / GIB;
     if (!this.took(migration, 'copy', Math.max(1, gib) * timings.ms('migrationPerGiB'))) return;
     if (suffers(this.context, 'migration-failure', vmi))
       return this.fail(migration, vmi, 'source node reported migration failed');
@@ -151,7 +152,7 @@ export class MigrationController extends Controller<Migration> {
       .ownedBy<Pod>(RESOURCES.pod, vmi.metadata.uid!)
       .filter(({ metadata }) => metadata.uid !== target.metadata.uid);
     const moved = this.context.store.patch<VirtualMachineInstance>(RESOURCES.vmi, vmi.metadata, (draft) =>
-      handOver(draft, target, this.context.clock.timestamp()),
+      handOver(this.context, draft, target),
     );
     for (const { metadata } of sources) this.context.discard(RESOURCES.pod, metadata, 0);
     this.recordEvent(vmi, 'Migrated', `The VirtualMachineInstance migrated to node ${target.spec.nodeName}.`, HANDLER);

@@ -16,6 +16,8 @@ const KUBELET = { component: 'kubelet' };
 /** The scheduler and the kubelets: pods are placed, pull their images, run and end. */
 export class PodController extends Controller<Pod> {
   private readonly unscheduled = new Map<string, ObjectKey>();
+  /** Pods that wait for a Secret, by uid. */
+  private readonly unmounted = new Map<string, ObjectKey>();
 
   constructor(context: SimulationContext) {
     super(context, RESOURCES.pod, 'kubelet');
@@ -28,10 +30,16 @@ export class PodController extends Controller<Pod> {
     this.watch<Pod>(RESOURCES.pod, ({ type, object, previous }) => {
       const after = type === 'DELETED' ? undefined : object;
       this.context.loads.note(previous, after);
-      if (type === 'DELETED') this.unscheduled.delete(object.metadata.uid!);
+      if (type === 'DELETED') {
+        this.unscheduled.delete(object.metadata.uid!);
+        this.unmounted.delete(object.metadata.uid!);
+      }
       if (freesNode(previous, after)) this.retryUnscheduled();
     });
     this.watch(RESOURCES.node, () => this.retryUnscheduled());
+    this.watch(RESOURCES.secret, () => {
+      for (const key of this.unmounted.values()) this.enqueue(key);
+    });
     this.watchFaults(() => this.retryUnscheduled());
     this.watch<PersistentVolumeClaim>(RESOURCES.claim, ({ object }) => {
       for (const key of this.context.consumers.of(object)) this.enqueue(key);
@@ -111,6 +119,7 @@ export class PodController extends Controller<Pod> {
       });
       return;
     }
+    if (!this.mountsSecrets(pod)) return;
     if (!this.took(pod, 'pull', 'podImagePull')) return;
     const image = badImage(pod, suffers(this.context, 'image-pull', pod));
     if (image) return this.failPull(pod, image);
@@ -124,6 +133,27 @@ export class PodController extends Controller<Pod> {
     }
     const hostAddress = node?.status?.addresses?.find(({ type }) => type === 'InternalIP')?.address ?? '192.0.2.1';
     this.change(pod, (draft) => setRunning(draft, this.context.nextAddress(), hostAddress, this.now));
+  }
+
+  /** The kubelet starts no container before all Secrets of its volumes exist. */
+  private mountsSecrets(pod: Pod): boolean {
+    const { namespace, uid = '' } = pod.metadata;
+    const missing = (pod.spec.volumes ?? []).find(
+      ({ secret }) =>
+        secret?.secretName !== undefined &&
+        !secret.optional &&
+        !this.context.find(RESOURCES.secret, namespace, secret.secretName),
+    );
+    if (!missing) return this.unmounted.delete(uid) || true;
+    this.unmounted.set(uid, pod.metadata);
+    if (this.first(pod, `mount ${missing.name}`))
+      this.recordEvent(
+        pod,
+        'FailedMount',
+        `MountVolume.SetUp failed for volume "${missing.name}" : secret "${missing.secret?.secretName}" not found`,
+        { ...KUBELET, host: pod.spec.nodeName, warning: true },
+      );
+    return false;
   }
 
   private startEphemeral(pod: Pod): void {

@@ -31,4 +31,17 @@ export function createMissingDataVolumes(context: SimulationContext, vm: Virtual
     );
 }
 
+/** Makes a VM the owner of the DataVolumes that its templates name and that have no owner. */
+export function adoptDataVolumes(context: SimulationContext, vm: VirtualMachine): void {
+  if (context.without.has('cdi')) return;
+  for (const { metadata } of vm.spec.dataVolumeTemplates ?? []) {
+    const found = context.find<DataVolume>(RESOURCES.dataVolume, vm.metadata.namespace, metadata.name);
+    if (!found || found.metadata.deletionTimestamp || found.metadata.ownerReferences?.some((owner) => owner.controller))
+      continue;
+    context.store.patch<DataVolume>(RESOURCES.dataVolume, found.metadata, (draft) => {
+      draft.metadata.ownerReferences = [...(draft.metadata.ownerReferences ?? []), controlledBy(vm)];
+    });
+  }
+}
+
 export const isReadyToStart = ({ status }: DataVolume): boolean => READY_PHASES.includes(status?.phase ?? '');

@@ -9,6 +9,7 @@ import { buildInstance } from './instance-builder.js';
 import { expandedSpec } from './instancetype-expansion.js';
 import { isMigrating } from './printable-status.js';
 import { specAtStart } from './start-revision.js';
+import { claimNameOf } from './volume-snapshot-statuses.js';
 
 const PAGE = 2 ** 21;
 const CHANGED = 'a non-live-updatable field was changed in the template spec';
@@ -39,16 +40,21 @@ export function planLiveUpdate(
   const isLive = rollsOutLive(context);
   if (needsRestart(context, vm, vmi, isLive)) return { restartRequired: CHANGED };
   const wanted = buildInstance(context, vm, '').spec;
-  const failure = volumeObstacle(context, wanted, vmi);
+  // KubeVirt plugs no volumes while the claims of a VM change by migrations.
+  const plugsVolumes = context.gates.hotplug === 'declarative' && vm.spec.updateVolumesStrategy !== 'Migration';
+  const failure = plugsVolumes ? volumeObstacle(context, wanted, vmi) : undefined;
   if (failure) return { failure };
-  const apply = (draft: VirtualMachineInstance): void => applyLive(context, wanted, draft, isLive);
+  const apply = (draft: VirtualMachineInstance): void => {
+    applyLive(context, wanted, draft, isLive);
+    if (plugsVolumes) applyHotplugVolumes(wanted, draft.spec);
+  };
   if (!isLive) return { apply };
   const obstacle = cpuObstacle(wanted, vmi) ?? memoryObstacle(wanted, vmi);
   if (typeof obstacle === 'string') return { restartRequired: obstacle };
   return obstacle ? { failure: obstacle } : { apply };
 }
 
-function rollsOutLive({ release, gates, kubevirt }: SimulationContext): boolean {
+export function rollsOutLive({ release, gates, kubevirt }: SimulationContext): boolean {
   const strategy = kubevirt?.spec.configuration?.vmRolloutStrategy ?? (release.since('1.6') ? 'LiveUpdate' : 'Stage');
   return strategy === 'LiveUpdate' && gates.isOn('VMLiveUpdateFeatures');
 }
@@ -64,6 +70,7 @@ function needsRestart(
   if (!started) return false;
   const before = expandedSpec(context, { ...vm, spec: started });
   const after = expandedSpec(context, vm);
+  if (vm.spec.updateVolumesStrategy === 'Migration') exemptClaims(before, after);
   exemptVolumes(context, before, after, vmi);
   if (context.gates.isOn('HotplugNICs') && areNicsPluggable(context, before, after)) {
     before.networks = after.networks;
@@ -98,6 +105,14 @@ function exemptVolumes(
     part.volumes = part.volumes?.filter(({ name }) => !exempt.has(name)) ?? [];
     part.domain.devices.disks = part.domain.devices.disks?.filter(({ name }) => !exempt.has(name)) ?? [];
   }
+}
+
+/** The claims of volumes may change while the guest runs, on a draft: a migration copies their disks. */
+function exemptClaims(before: VmiSpec, after: VmiSpec): void {
+  before.volumes = before.volumes?.map((volume) => {
+    const wanted = after.volumes?.find(({ name }) => name === volume.name);
+    return wanted && claimNameOf(wanted) !== undefined ? wanted : volume;
+  });
 }
 
 /** NICs may be added and removed, and their link may change. Another network needs a gate, anything else a restart. */
@@ -164,13 +179,12 @@ function memoryObstacle(wanted: VmiSpec, vmi: VirtualMachineInstance): Obstacle 
   return undefined;
 }
 
-/** Without the declarative gate, the volumes of a running guest change on request only. */
+/** Why a volume can't be plugged. Without the declarative gate, the volumes of a running guest change on request only. */
 function volumeObstacle(
   context: SimulationContext,
   wanted: VmiSpec,
   vmi: VirtualMachineInstance,
 ): { reason: string; message: string } | undefined {
-  if (context.gates.hotplug !== 'declarative') return undefined;
   const present = new Set(vmi.spec.volumes?.map(({ name }) => name));
   const plugged = (wanted.volumes ?? []).filter(isHotplugged);
   const added = plugged.filter(({ name }) => !present.has(name));
@@ -194,7 +208,6 @@ function applyLive(context: SimulationContext, wanted: VmiSpec, vmi: VirtualMach
   const conditions = (status.conditions ??= []);
   const now = context.clock.timestamp();
   if (context.gates.isOn('HotplugNICs')) applyNetworkChange(wanted, vmi, now);
-  if (context.gates.hotplug === 'declarative') applyHotplugVolumes(wanted, spec);
   if (!isLive) return;
   for (const field of ['nodeSelector', 'affinity', 'tolerations'] as const) {
     if (wanted[field] === undefined) delete spec[field];

@@ -5,15 +5,17 @@ import type { VirtualMachineInstance } from '../../types/virtual-machine-instanc
 import type { VirtualMachine } from '../../types/virtual-machine.js';
 import { isControlledBy, type SimulationContext } from '../../simulation-context.js';
 import { validateVmiSpec } from '../../admission/vmi-spec-rules.js';
+import { refreshMigratability } from '../instance/migratability.js';
 import { Controller } from '../controller.js';
-import { createMissingDataVolumes, isReadyToStart } from './data-volume-templates.js';
+import { adoptDataVolumes, createMissingDataVolumes, isReadyToStart } from './data-volume-templates.js';
 import { buildInstance, VM_FINALIZER } from './instance-builder.js';
 import { ExpansionFailure, findInstancetype, findPreference } from './instancetype-expansion.js';
 import { takeRevision } from './instancetype-revision.js';
-import { observedGeneration, planLiveUpdate } from './live-update.js';
+import { observedGeneration, planLiveUpdate, rollsOutLive } from './live-update.js';
 import { isFinal } from './printable-status.js';
 import { runDecision } from './run-decision.js';
 import { recordStart } from './start-revision.js';
+import { planVolumeUpdate } from './volume-migration.js';
 import { VolumeUsers } from './volume-users.js';
 import { applyVolumeRequest, volumeRequestsOf } from './volume-requests.js';
 import { restartDelayMs, statusInputs, updateVmStatus, type VmFindings } from './vm-status.js';
@@ -63,6 +65,7 @@ export class VirtualMachineController extends Controller<VirtualMachine> {
       return;
     }
     if (volumeRequestsOf(vm).length > 0) return this.serveVolumeRequests(vm, ours);
+    adoptDataVolumes(this.context, vm);
     for (const { metadata } of createMissingDataVolumes(this.context, vm)) {
       this.recordEvent(vm, 'SuccessfulDataVolumeCreate', `Created DataVolume ${metadata.name}`);
     }
@@ -102,7 +105,7 @@ export class VirtualMachineController extends Controller<VirtualMachine> {
       case 'start-paused':
         return this.startPaused(vm);
       default:
-        return { creationExpected: false, ...(vmi && !isFinal(vmi) ? this.updateLive(vm, vmi) : {}) };
+        return { creationExpected: false, ...(vmi && !isFinal(vmi) ? this.update(vm, vmi) : {}) };
     }
   }
 
@@ -125,7 +128,8 @@ export class VirtualMachineController extends Controller<VirtualMachine> {
   private startUp(vm: VirtualMachine, paused: boolean): VmFindings {
     // A VMI with this name and another owner blocks the name.
     if (this.context.find(RESOURCES.vmi, vm.metadata.namespace, vm.metadata.name)) return { creationExpected: true };
-    const { startFailure } = vm.status ?? {};
+    const { startFailure, conditions } = vm.status ?? {};
+    if (isTrue(conditions, 'ManualRecoveryRequired')) return { creationExpected: false };
     if (startFailure) {
       const delay = restartDelayMs(this.context, startFailure.consecutiveFailCount);
       if (!this.took(vm, `restart after ${startFailure.lastFailedVMIUID}`, delay)) return { creationExpected: false };
@@ -174,6 +178,26 @@ export class VirtualMachineController extends Controller<VirtualMachine> {
       });
     }
     return remembered;
+  }
+
+  private update(vm: VirtualMachine, vmi: VirtualMachineInstance): Pick<VmFindings, 'restartRequired' | 'failure'> {
+    const live = this.updateLive(vm, vmi);
+    const waits = live.restartRequired ?? isTrue(vm.status?.conditions, 'RestartRequired');
+    if (waits !== false || live.failure || !rollsOutLive(this.context)) return live;
+    const current = this.context.store.get<VirtualMachineInstance>(RESOURCES.vmi, vmi.metadata) ?? vmi;
+    const { apply, migratedVolumes, restartRequired, failure } = planVolumeUpdate(this.context, vm, current);
+    if (migratedVolumes) {
+      this.change(vm, (draft) => {
+        draft.status = { ...draft.status, volumeUpdateState: { volumeMigrationState: { migratedVolumes } } };
+      });
+    }
+    if (apply) {
+      this.context.store.patch<VirtualMachineInstance>(RESOURCES.vmi, vmi.metadata, (draft) => {
+        apply(draft);
+        refreshMigratability(this.context, draft);
+      });
+    }
+    return { ...live, ...(restartRequired !== undefined && { restartRequired }), ...(failure && { failure }) };
   }
 
   private updateLive(vm: VirtualMachine, vmi: VirtualMachineInstance): Pick<VmFindings, 'restartRequired' | 'failure'> {

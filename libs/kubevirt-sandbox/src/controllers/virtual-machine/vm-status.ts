@@ -4,11 +4,12 @@ import { findCondition, isTrue, removeCondition, setCondition, type Condition } 
 import type { PersistentVolumeClaim } from '../../types/core-kinds.js';
 import type { DataVolume } from '../../types/data-volume.js';
 import type { VirtualMachineInstance } from '../../types/virtual-machine-instance.js';
-import { runStrategyOf, type VirtualMachine } from '../../types/virtual-machine.js';
+import { runStrategyOf, type VirtualMachine, type VmStatus } from '../../types/virtual-machine.js';
 import type { SimulationContext } from '../../simulation-context.js';
 import { observedGeneration } from './live-update.js';
 import { isFinal, printableStatus, type StatusInputs } from './printable-status.js';
 import { openRequests } from './run-decision.js';
+import { followVolumeMigration } from './volume-migration.js';
 import { claimNameOf, volumeSnapshotStatuses } from './volume-snapshot-statuses.js';
 
 /** Conditions of the VM itself; all others are copied from its VMI. */
@@ -50,7 +51,8 @@ export function updateVmStatus(
   const now = context.clock.timestamp();
   const status = (vm.status ??= {});
   const conditions = (status.conditions ??= []);
-  copyConditions(conditions, vmi, now);
+  followVolumeMigration(vm, vmi, now);
+  copyConditions(status, vmi, now);
   // KubeVirt omits both when they are false.
   if (vmi) status.created = true;
   else delete status.created;
@@ -71,7 +73,10 @@ export function updateVmStatus(
   status.printableStatus = printableStatus({ ...inputs, vm, creationExpected: findings.creationExpected });
 }
 
-function copyConditions(conditions: Condition[], vmi: VirtualMachineInstance | undefined, now: string): void {
+function copyConditions(status: VmStatus, vmi: VirtualMachineInstance | undefined, now: string): void {
+  const conditions = status.conditions!;
+  // A volume migration that its VMI did not survive stays visible.
+  const kept = !vmi && status.volumeUpdateState?.volumeMigrationState ? ['VolumesChange'] : [];
   const source = vmi?.status?.conditions ?? [];
   const ready = findCondition(source, 'Ready');
   setCondition(
@@ -86,7 +91,7 @@ function copyConditions(conditions: Condition[], vmi: VirtualMachineInstance | u
     now,
   );
   for (const { type } of [...conditions]) {
-    if (!OWN_CONDITIONS.includes(type) && !findCondition(source, type)) removeCondition(conditions, type);
+    if (![...OWN_CONDITIONS, ...kept].includes(type) && !findCondition(source, type)) removeCondition(conditions, type);
   }
   for (const condition of source) {
     const index = conditions.findIndex(({ type }) => type === condition.type);
